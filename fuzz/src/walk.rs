@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use hyperslab::datatype::{DatatypeClass, VariableLengthKind};
 use hyperslab::{
-    Attribute, Dataset, Datatype, File, Hyperslab, Limits, LinkTarget, Object, ObjectKind, OpenOptions,
-    Points, RegularHyperslab, Selection, Stored,
+    Attribute, Dataset, Datatype, File, Hyperslab, IxDyn, Limits, LinkTarget, Object, ObjectKind,
+    OpenOptions, Points, RegularHyperslab, Selection, Stored,
 };
 
 /// Bytes of a dataset beyond which it is not read.
@@ -44,7 +44,7 @@ pub fn file(file: &File) {
     while let Some(object) = pending.pop() {
         let _ = (object.link_count(), object.comment(), object.modified(), object.header_info());
         for attribute in object.attributes().unwrap_or_default() {
-            let found = object.attr(&attribute.name());
+            let found = object.attribute(&attribute.name());
             drop(found);
             read_attribute(&attribute);
         }
@@ -83,7 +83,7 @@ fn read_attribute(attribute: &Attribute) {
     if let Ok(stored) = attribute.read_stored() {
         follow(&stored);
     }
-    let _ = attribute.read::<f64>();
+    let _ = attribute.read::<f64, IxDyn>();
 }
 
 fn read_dataset(dataset: &Dataset) {
@@ -93,32 +93,32 @@ fn read_dataset(dataset: &Dataset) {
     if bytes.is_none_or(|bytes| bytes > MOST_BYTES) {
         return;
     }
-    if let Ok(stored) = dataset.read_stored() {
+    if let Ok(stored) = dataset.read_stored(..) {
         assert_eq!(Some(stored.bytes().len() as u64), bytes, "{dataset:?}");
         follow(&stored);
     }
-    if let Ok(values) = dataset.read_dyn() {
+    if let Ok(values) = dataset.read_dyn(..) {
         for index in 0..values.column().len().min(MOST_ELEMENTS) {
             assert!(values.column().get(index).is_some(), "{dataset:?}: no element {index}");
         }
     }
     read_parts(dataset);
-    for reference in dataset.read_references().into_iter().flatten().take(MOST_ELEMENTS) {
+    for reference in dataset.read_references(..).into_iter().flatten().take(MOST_ELEMENTS) {
         let _ = (reference.object(), reference.attribute(), reference.region());
     }
-    for member in dataset.member_names().iter().take(MOST_ELEMENTS) {
-        let _ = dataset.read_field::<f64>(member);
+    for member in dataset.datatype().member_names().iter().take(MOST_ELEMENTS) {
+        let _ = dataset.field(member).and_then(|field| field.read::<f64, IxDyn>(..));
     }
 }
 
 /// Reads through selections, chunk by chunk, and of sparse datasets what is defined.
 fn read_parts(dataset: &Dataset) {
     let _ = (dataset.virtual_mappings(), dataset.stored_fill_value().map(|fill| follow(&fill)));
-    let chunks = dataset.chunks().unwrap_or_default();
+    let chunks = dataset.chunks().list().unwrap_or_default();
     for chunk in chunks.iter().take(8) {
-        let _ = dataset.read_stored_chunk(&chunk.offset);
+        let _ = dataset.chunks().read(&chunk.offset);
     }
-    let dims: Vec<u64> = dataset.shape().unwrap_or_default().into_iter().map(|size| size as u64).collect();
+    let dims = dataset.shape();
     if dims.is_empty() || dims.contains(&0) {
         return;
     }
@@ -137,32 +137,33 @@ fn read_parts(dataset: &Dataset) {
     let points = Selection::Points(Points { rank: dims.len(), coordinates });
     for selection in [Selection::Hyperslab(Hyperslab::Regular(slab)), points] {
         let count = selection.element_count(&dims).unwrap_or(0);
-        if let Ok(stored) = dataset.read_stored_selection(&selection) {
+        if let Ok(stored) = dataset.read_stored(&selection) {
             assert_eq!(stored.len() as u64, count, "{dataset:?}");
         }
         read_defined(dataset, &selection);
     }
     read_defined(dataset, &Selection::All);
-    for chunk in dataset.structured_chunks().unwrap_or_default().iter().take(8) {
-        let _ = dataset.read_structured_chunk(&chunk.offset);
+    for chunk in dataset.sparse().chunks().unwrap_or_default().iter().take(8) {
+        let _ = dataset.sparse().read_chunk(&chunk.offset);
     }
 }
 
 fn read_defined(dataset: &Dataset, selection: &Selection) {
-    if dataset.structured_chunking().is_none() {
+    if dataset.sparse().chunking().is_none() {
         return;
     }
-    let _ = (dataset.defined_count(), dataset.density(), dataset.defined(selection));
-    if let Ok((points, stored)) = dataset.read_defined_stored(selection) {
+    let _ =
+        (dataset.sparse().defined_count(), dataset.sparse().density(), dataset.sparse().defined(selection));
+    if let Ok((points, stored)) = dataset.sparse().read_stored(selection) {
         assert_eq!(points.coordinates.len(), stored.len() * points.rank, "{dataset:?}");
         follow(&stored);
     }
-    for block in dataset.defined_rows::<f64>(7).take(50) {
+    for block in dataset.sparse().rows::<f64>(7).take(50) {
         if block.is_err() {
             break;
         }
     }
-    let _ = dataset.read_csr::<f64, u32>();
+    let _ = dataset.sparse().read_csr::<f64, u32>();
 }
 
 /// Follows the variable-length data of elements, and converts numbers.

@@ -60,7 +60,7 @@ fuzz_target!(|input: Input<'_>| {
     for write in [false, true] {
         let mut options = OpenOptions::new().limits(walk::limits()).journal(Arc::new(Side::new(&journal)));
         if write {
-            options = options.write(LibverBounds::DEFAULT);
+            options = options.write(true);
         }
         if let Ok(file) = options.open_driver(Arc::new(Core::from_vec("file", FILE.to_vec()))) {
             walk::file(&file);

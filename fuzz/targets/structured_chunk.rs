@@ -82,13 +82,13 @@ fn datasets() -> Vec<Dataset> {
     let nested = make("d", lists, false);
     let dense = file.new_dataset("e").datatype(text).shape(&[20, 9]).variable_chunks(&[5, 4]).create().expect("a dataset");
     for dataset in [&numbers, &packed] {
-        dataset.write_raw(&[1_i32; 180]).expect("numbers");
+        dataset.write(.., &[1_i32; 180]).expect("numbers");
     }
     for dataset in [&texts, &dense] {
         dataset.write_strings(&["some text"; 180]).expect("texts");
     }
     let nothing = vec![0; 180 * 16];
-    nested.write_bytes(&Selection::All, nested.datatype(), &nothing).expect("empty sequences");
+    nested.write_bytes(.., nested.datatype(), &nothing).expect("empty sequences");
     vec![numbers, packed, texts, nested, dense]
 }
 
@@ -102,7 +102,7 @@ fn whole(bytes: &[u8], control: Control) {
     let at = usize::from(control.choice(2)) % known.len();
     let dataset = &known[at];
     let place = if control.choice(3) & 1 == 0 { [0, 0] } else { [15, 8] };
-    let Ok(Some(mut chunk)) = dataset.read_structured_chunk(&place) else { return known.clear() };
+    let Ok(Some(mut chunk)) = dataset.sparse().read_chunk(&place) else { return known.clear() };
     let (mut rest, mut stored) = (bytes, Vec::new());
     let count = chunk.info.sections.len();
     for (number, info) in chunk.info.sections.iter_mut().enumerate() {
@@ -128,11 +128,11 @@ fn whole(bytes: &[u8], control: Control) {
     }
     chunk.info.size = stored.len() as u64;
     chunk.bytes = stored;
-    if dataset.write_structured_chunk(&place, &chunk).is_ok() {
-        dataset.read_stored().expect("a chunk that was taken");
-        dataset.read_defined_stored(&Selection::All).expect("a chunk that was taken");
-        dataset.defined_count().expect("a chunk that was taken");
-        if dataset.read_structured_chunk(&place).expect("a chunk that was taken").is_none() {
+    if dataset.sparse().write_chunk(&place, &chunk).is_ok() {
+        dataset.read_stored(..).expect("a chunk that was taken");
+        dataset.sparse().read_stored(..).expect("a chunk that was taken");
+        dataset.sparse().defined_count().expect("a chunk that was taken");
+        if dataset.sparse().read_chunk(&place).expect("a chunk that was taken").is_none() {
             known.clear();
         }
     }

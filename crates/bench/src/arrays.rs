@@ -185,7 +185,7 @@ pub(crate) fn read(path: &Path, what: &str, buffers: &mut Buffers) -> Result<(To
 fn strings(open: impl Fn() -> Result<File>) -> Result<(Took, u64)> {
     let start = Clock::start();
     let file = open()?;
-    let all = file.dataset("x")?.read_strings()?;
+    let all = file.dataset("x")?.read_strings(..)?;
     drop(file);
     let took = start.took();
     let sum = all.iter().fold(all.len() as u64, |sum, text| {
@@ -206,7 +206,7 @@ fn field(open: impl Fn() -> Result<File>, member: &str, buffer: &mut Vec<f64>) -
         *buffer = vec![1.0; count];
         return field(open, member, buffer);
     }
-    dataset.read_field_into(member, &Selection::All, buffer)?;
+    dataset.field(member)?.read_into(.., buffer)?;
     drop((dataset, file));
     Ok((start.took(), sum(buffer)))
 }
@@ -222,7 +222,7 @@ fn records(open: impl Fn() -> Result<File>, buffer: &mut Vec<u8>) -> Result<(Too
     let start = Clock::start();
     let file = open()?;
     let dataset = file.dataset("x")?;
-    dataset.read_bytes(&Selection::All, dataset.datatype(), buffer)?;
+    dataset.read_bytes(.., dataset.datatype(), buffer)?;
     drop((dataset, file));
     Ok((start.took(), sum(buffer)))
 }

@@ -197,8 +197,8 @@ impl Chunks {
         };
         let pipeline = Pipeline::new(dataset.filters().iter().map(stage).collect());
         let mut stored = Vec::new();
-        for chunk in dataset.chunks()? {
-            let bytes = dataset.read_stored_chunk(&chunk.offset)?.context("no such chunk")?.bytes;
+        for chunk in dataset.chunks().list()? {
+            let bytes = dataset.chunks().read(&chunk.offset)?.context("no such chunk")?.bytes;
             stored.push((bytes, chunk.filter_mask));
         }
         let target = ChunkTarget { element_size, ..ChunkTarget::of_length(length) };

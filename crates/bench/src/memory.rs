@@ -66,7 +66,7 @@ fn child(args: &[String]) -> Result<()> {
     let numbers = numbers?;
     let [a, b, c, d] = numbers.as_slice() else { anyhow::bail!("four numbers are needed") };
     let dataset = File::open(path)?.dataset("x")?;
-    let values = dataset.read_selection::<f32>(&Selection::region(&Region::new(&[*a, *b], &[*c, *d])?))?;
+    let values = dataset.read_raw::<f32>(&Selection::region(&Region::new(&[*a, *b], &[*c, *d])?))?;
     ensure!(values.len() as u64 == c * d, "read something else");
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).context("no VmHWM")?;

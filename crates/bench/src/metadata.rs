@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use hyperslab::{Datatype, DatatypeClass, File, H5Type};
+use hyperslab::{Datatype, DatatypeClass, File, H5Type, IxDyn};
 
 use crate::arrays::next;
 use crate::clock::{Clock, Took};
@@ -55,7 +55,7 @@ fn list(file: &File) -> Result<u64> {
         let dataset = file.dataset(std::str::from_utf8(&link.name)?)?;
         let dims = dataset.dataspace().dims().iter().fold(0_u64, |sum, dim| sum.wrapping_add(*dim));
         sum = add(sum, &link.name).wrapping_add(dims).wrapping_add(u64::from(dataset.datatype().size));
-        for name in dataset.attr_names()? {
+        for name in dataset.attribute_names()? {
             sum = add(sum, name.as_bytes());
         }
     }
@@ -66,7 +66,7 @@ fn objects(file: &File) -> Result<u64> {
     let mut sum = 0;
     for link in file.links()? {
         let dataset = file.dataset(std::str::from_utf8(&link.name)?)?;
-        sum = add(sum, &f64::to_bytes(&dataset.read_raw::<f64>()?));
+        sum = add(sum, &f64::to_bytes(&dataset.read_raw::<f64>(..)?));
         for attribute in dataset.attributes()? {
             sum = value(&attribute, sum)?;
         }
@@ -79,10 +79,10 @@ fn value(attribute: &hyperslab::Attribute, sum: u64) -> Result<u64> {
     let Datatype { class, size } = attribute.datatype()?;
     Ok(match (class, size) {
         (DatatypeClass::FloatingPoint(_), 8) => {
-            attribute.read::<f64>()?.iter().fold(sum, |sum, value| add(sum, &f64::to_bytes(&[*value])))
+            attribute.read::<f64, IxDyn>()?.iter().fold(sum, |sum, value| add(sum, &f64::to_bytes(&[*value])))
         }
         (DatatypeClass::FixedPoint(_), 4) => {
-            attribute.read::<i32>()?.iter().fold(sum, |sum, value| add(sum, &i32::to_bytes(&[*value])))
+            attribute.read::<i32, IxDyn>()?.iter().fold(sum, |sum, value| add(sum, &i32::to_bytes(&[*value])))
         }
         (class, size) => bail!("no native type for {class:?} of {size} bytes"),
     })
@@ -105,11 +105,11 @@ fn chunks(file: &File, count: u64, seed: u64, whole: bool) -> Result<u64> {
     for _ in 0..count {
         let row = next(&mut state).checked_rem(rows).unwrap_or(0);
         let size = if whole {
-            let chunk = dataset.read_stored_chunk(&[row, 0])?;
+            let chunk = dataset.chunks().read(&[row, 0])?;
             sum = chunk.as_ref().map_or(sum, |chunk| add(sum, &chunk.bytes));
             chunk.map(|chunk| chunk.info.size)
         } else {
-            dataset.chunk_at(&[row, 0])?.map(|chunk| chunk.size)
+            dataset.chunks().at(&[row, 0])?.map(|chunk| chunk.size)
         };
         sum = sum.wrapping_add(size.unwrap_or(0));
     }
@@ -118,9 +118,10 @@ fn chunks(file: &File, count: u64, seed: u64, whole: bool) -> Result<u64> {
 
 fn walk(file: &File) -> Result<u64> {
     let mut sum = 0_u64;
-    file.dataset("x")?.for_each_chunk(|chunk| {
+    file.dataset("x")?.chunks().visit(|chunk| {
         let row = chunk.offset.first().copied().unwrap_or(0);
         sum = sum.wrapping_add(row).wrapping_add(chunk.address).wrapping_add(chunk.size);
+        ControlFlow::Continue(())
     })?;
     Ok(sum)
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use hyperslab::datatype::DatatypeClass;
-use hyperslab::{Attribute, Dataset, Datatype, File, H5Type};
+use hyperslab::{Attribute, Dataset, Datatype, File, H5Type, IxDyn};
 
 use crate::libhdf5::{self, Libhdf5, Reading, Work};
 use crate::table::{self, Row};
@@ -74,8 +74,8 @@ fn read(path: &Path) -> Result<Reading> {
 
 fn read_dataset(dataset: &Dataset, work: &mut Work) -> Result<()> {
     match Native::of(dataset.datatype())? {
-        Native::F64 => count(&dataset.read_raw::<f64>()?, f64::to_ne_bytes, work),
-        Native::I32 => count(&dataset.read_raw::<i32>()?, i32::to_ne_bytes, work),
+        Native::F64 => count(&dataset.read_raw::<f64>(..)?, f64::to_ne_bytes, work),
+        Native::I32 => count(&dataset.read_raw::<i32>(..)?, i32::to_ne_bytes, work),
     }
     work.datasets += 1;
     Ok(())
@@ -83,8 +83,8 @@ fn read_dataset(dataset: &Dataset, work: &mut Work) -> Result<()> {
 
 fn read_attribute(attribute: &Attribute, work: &mut Work) -> Result<()> {
     match Native::of(&attribute.datatype()?)? {
-        Native::F64 => count(&attribute.read::<f64>()?, f64::to_ne_bytes, work),
-        Native::I32 => count(&attribute.read::<i32>()?, i32::to_ne_bytes, work),
+        Native::F64 => count(&attribute.read::<f64, IxDyn>()?, f64::to_ne_bytes, work),
+        Native::I32 => count(&attribute.read::<i32, IxDyn>()?, i32::to_ne_bytes, work),
     }
     work.attributes += 1;
     Ok(())

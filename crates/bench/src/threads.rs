@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use hyperslab::{Dataset, Durability, File, FileOptions, Region};
+use hyperslab::{Dataset, Durability, File, FileOptions, IxDyn, Region};
 
 use crate::clock::Clock;
 use crate::libhdf5::{self, Libhdf5};
@@ -131,7 +131,7 @@ fn make(path: &Path) -> Result<()> {
     let file = FileOptions::new().durability(Durability::None).create(path)?;
     for (name, values) in [("read", values(ROWS)), ("read-noisy", measured(ROWS))] {
         let dataset = file.new_dataset(name).of::<f32>().shape(&[ROWS, COLUMNS]).chunks(&[CHUNK, CHUNK]);
-        dataset.deflate(4).create()?.write_raw(&values)?;
+        dataset.deflate(4).create()?.write(.., &values)?;
     }
     Ok(file.close()?)
 }
@@ -212,7 +212,7 @@ fn slab(start: u64, rows: u64) -> Result<Region> {
 
 fn read(dataset: &Dataset, start: u64, end: u64) -> Result<()> {
     for row in (start..end).step_by(CHUNK as usize) {
-        let values = dataset.read_region::<f32>(&slab(row, CHUNK)?)?;
+        let values = dataset.read::<f32, IxDyn>(&slab(row, CHUNK)?)?;
         ensure!(values.len() as u64 == CHUNK * COLUMNS, "read something else");
     }
     Ok(())
@@ -220,7 +220,7 @@ fn read(dataset: &Dataset, start: u64, end: u64) -> Result<()> {
 
 fn write(dataset: &Dataset, values: &[f32], step: u64, start: u64, end: u64) -> Result<()> {
     for row in (start..end).step_by(step as usize) {
-        dataset.write_region(&slab(row, step)?, values)?;
+        dataset.write(&slab(row, step)?, values)?;
     }
     Ok(())
 }

@@ -260,7 +260,7 @@ fn array(file: &File, words: &[&str], numbers: &[u64], inputs: &mut Inputs) -> R
             "f32be" => builder.datatype(Datatype::f32(ByteOrder::BigEndian)),
             _ => builder.of::<f32>(),
         };
-        builder.create()?.write_raw(inputs.f32(count))?;
+        builder.create()?.write(.., inputs.f32(count))?;
         return Ok(());
     }
     let mut datatype = Datatype::i32(ByteOrder::LittleEndian);
@@ -269,7 +269,7 @@ fn array(file: &File, words: &[&str], numbers: &[u64], inputs: &mut Inputs) -> R
     {
         fixed.precision = 12;
     }
-    builder.datatype(datatype).create()?.write_raw(inputs.i32(count))?;
+    builder.datatype(datatype).create()?.write(.., inputs.i32(count))?;
     Ok(())
 }
 
@@ -291,7 +291,7 @@ fn slabs(file: &File, numbers: &[u64], inputs: &mut Inputs) -> Result<()> {
                 count: [slab_rows, slab_columns / stride].as_slice().into(),
                 block: [1, 1].as_slice().into(),
             };
-            dataset.write_selection(&Selection::Hyperslab(Hyperslab::Regular(slab)), values)?;
+            dataset.write(&Selection::Hyperslab(Hyperslab::Regular(slab)), values)?;
         }
     }
     Ok(())
@@ -312,9 +312,9 @@ fn records(file: &File, count: u64, packed: bool, inputs: &mut Inputs) -> Result
     let stored = Datatype::packed(types().map(|(name, _, datatype)| (name, datatype)));
     let dataset = file.new_dataset("x").datatype(stored.clone()).shape(&[count]).create()?;
     if packed {
-        return Ok(dataset.write_bytes(&Selection::All, &stored, inputs.packed(count))?);
+        return Ok(dataset.write_bytes(.., &stored, inputs.packed(count))?);
     }
-    Ok(dataset.write_bytes(&Selection::All, &memory, inputs.records(count))?)
+    Ok(dataset.write_bytes(.., &memory, inputs.records(count))?)
 }
 
 fn objects(file: &File, count: u64) -> Result<()> {
@@ -322,16 +322,16 @@ fn objects(file: &File, count: u64) -> Result<()> {
         let values: Vec<f64> = (0..12).map(|k| number as f64 + f64::from(k)).collect();
         let dataset =
             file.new_dataset(&format!("dataset_{number:05}")).of::<f64>().shape(&[3, 4]).create()?;
-        dataset.write_raw(&values)?;
-        dataset.set_attr("scale", 0.5)?;
-        dataset.set_attr("number", number as i32)?;
+        dataset.write(.., &values)?;
+        dataset.set_attribute("scale", 0.5)?;
+        dataset.set_attribute("number", number as i32)?;
     }
     Ok(())
 }
 
 fn attributes(file: &File, count: u64) -> Result<()> {
     let group = file.create_group("g")?;
-    (0..count).try_for_each(|number| Ok(group.set_attr(&format!("attr_{number:05}"), number as f64)?))
+    (0..count).try_for_each(|number| Ok(group.set_attribute(&format!("attr_{number:05}"), number as f64)?))
 }
 
 fn links(file: &File, count: u64) -> Result<()> {
@@ -362,6 +362,5 @@ fn insert(file: &File, numbers: &[u64]) -> Result<()> {
     let builder = file.new_dataset("x").of::<f64>().shape(&[count, size]).max_shape(&most);
     let dataset = builder.chunks(&[1, size]).create()?;
     let chunk = vec![7; usize::try_from(size * 8)?];
-    (0..count)
-        .try_for_each(|number| Ok(dataset.write_stored_chunk(&[number * step % count, 0], &chunk, 0)?))
+    (0..count).try_for_each(|number| Ok(dataset.chunks().write(&[number * step % count, 0], &chunk, 0)?))
 }

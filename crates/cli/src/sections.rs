@@ -1,5 +1,7 @@
 //! What structured chunks take in the file, section by section.
 
+use std::ops::ControlFlow;
+
 use hyperslab::{Dataset, FilterInfo, Result, Section, StructuredChunking};
 
 use crate::output;
@@ -32,7 +34,7 @@ pub(crate) struct SectionTotals {
 impl StructuredTotals {
     /// Those of a dataset, if it is in structured chunks.
     pub(crate) fn of(dataset: &Dataset) -> Result<Option<Self>> {
-        let Some(chunking) = dataset.structured_chunking() else { return Ok(None) };
+        let Some(chunking) = dataset.sparse().chunking() else { return Ok(None) };
         let section = |(section, filters): &(Section, Vec<FilterInfo>)| SectionTotals {
             section: *section,
             stored: 0,
@@ -42,7 +44,7 @@ impl StructuredTotals {
         let sections = chunking.sections.iter().map(section).collect();
         let elements = dataset.dataspace().element_count();
         let mut totals = Self { chunking, chunks: 0, stored: 0, defined: 0, elements, sections };
-        dataset.for_each_structured_chunk(|chunk| {
+        dataset.sparse().visit_chunks(|chunk| {
             totals.chunks = totals.chunks.saturating_add(1);
             totals.stored = totals.stored.saturating_add(chunk.size);
             totals.defined = totals.defined.saturating_add(chunk.defined);
@@ -50,7 +52,7 @@ impl StructuredTotals {
                 section.stored = section.stored.saturating_add(info.size);
                 section.unfiltered = section.unfiltered.saturating_add(info.unfiltered);
             }
-            Ok(())
+            ControlFlow::Continue(())
         })?;
         Ok(Some(totals))
     }

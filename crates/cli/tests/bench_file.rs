@@ -29,7 +29,7 @@ fn made(folder: &TempDir) -> PathBuf {
     let path = folder.path().join("it's made.h5");
     let file = FileOptions::new().create(&path).unwrap();
     let columns = file.new_dataset("columns").of::<u32>().shape(&[2000, 512]).chunks(&[2000, 1]).deflate(1);
-    columns.create().unwrap().write_raw(&(0..2000 * 512).collect::<Vec<u32>>()).unwrap();
+    columns.create().unwrap().write(.., &(0..2000 * 512).collect::<Vec<u32>>()).unwrap();
     file.new_dataset("scalar").write_scalar(7_i32).unwrap();
     file.new_dataset("words").write_strings(&["a", "bc"]).unwrap();
     file.new_dataset("none").of::<f32>().shape(&[0]).create().unwrap();
@@ -40,7 +40,7 @@ fn made(folder: &TempDir) -> PathBuf {
         .sparse(&[1 << 10, 10])
         .create()
         .unwrap();
-    sparse.write_points(&Points { rank: 2, coordinates: vec![3, 4, 1 << 30, 99] }, &[1.0, 2.0]).unwrap();
+    sparse.sparse().write(&Points { rank: 2, coordinates: vec![3, 4, 1 << 30, 99] }, &[1.0, 2.0]).unwrap();
     file.new_dataset("far").of::<f64>().shape(&[1 << 50]).chunks(&[1 << 10]).create().unwrap();
     file.close().unwrap();
     path

@@ -84,7 +84,7 @@ fn a_file_of_which_not_all_can_be_checked() {
     let file = hyperslab::File::create(&path).unwrap();
     let dataset =
         file.new_dataset("a").of::<u8>().shape(&[8 << 20]).chunks(&[8 << 20]).deflate(1).create().unwrap();
-    dataset.write_stored_chunk(&[0], &[0x78, 1, 3, 0, 0, 0, 0, 1], 0).unwrap();
+    dataset.chunks().write(&[0], &[0x78, 1, 3, 0, 0, 0, 0, 1], 0).unwrap();
     file.close().unwrap();
     let path = path.to_str().unwrap();
     assert_eq!(check(&[path]).code(), 0, "elements are not looked at");

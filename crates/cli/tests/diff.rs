@@ -45,7 +45,7 @@ impl Pair {
 
 /// Writes one element.
 fn put<T: H5Type>(dataset: &Dataset, at: [u64; 2], value: T) {
-    dataset.write_region(&Region::new(&at, &[1, 1]).unwrap(), &[value]).unwrap();
+    dataset.write(&Region::new(&at, &[1, 1]).unwrap(), &[value]).unwrap();
 }
 
 fn path(name: &str) -> String {
@@ -74,8 +74,8 @@ fn files_are_the_same_as_themselves() {
 fn variety(file: &File, is_second: bool) {
     let other = f64::from(u8::from(is_second));
     let group = file.create_group("run").unwrap();
-    group.set_attr("version", if is_second { "2.1" } else { "2.0" }).unwrap();
-    group.set_attr(if is_second { "finished" } else { "draft" }, 1_i32).unwrap();
+    group.set_attribute("version", if is_second { "2.1" } else { "2.0" }).unwrap();
+    group.set_attribute(if is_second { "finished" } else { "draft" }, 1_i32).unwrap();
     let mut values: Vec<f64> = (0..1000_i32).map(f64::from).collect();
     values[10] += other;
     values[700] += other * 0.5;
@@ -120,7 +120,7 @@ fn one_element_in_a_million() {
     let pair = Pair::new(|file, is_second| {
         let dataset =
             file.new_dataset("x").of::<i32>().shape(&[1000, 1000]).chunks(&[64, 64]).create().unwrap();
-        dataset.write_raw(&vec![7_i32; 1_000_000]).unwrap();
+        dataset.write(.., &vec![7_i32; 1_000_000]).unwrap();
         if is_second {
             put(&dataset, [517, 3], 9_i32);
         }
@@ -163,7 +163,12 @@ fn vast_datasets_of_which_little_is_stored() {
         }
         let sparse = file.new_dataset("sparse").of::<f32>().shape(&[million, million]).sparse(&[1000, 1000]);
         let points = if is_second { vec![5, 5, 77, 123_456] } else { vec![5, 5, 999_999, 0] };
-        sparse.create().unwrap().write_points(&Points { rank: 2, coordinates: points }, &[1.0, 0.0]).unwrap();
+        sparse
+            .create()
+            .unwrap()
+            .sparse()
+            .write(&Points { rank: 2, coordinates: points }, &[1.0, 0.0])
+            .unwrap();
     });
     let document = pair.document("--storage a.h5 b.h5");
     assert_eq!(document["counts"]["changed"], json!(2));

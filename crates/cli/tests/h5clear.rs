@@ -47,7 +47,7 @@ fn marks_are_cleared_and_the_end_stays() {
     let (path, length) = new_file(folder.path());
     let bounds = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap();
     // A writer that ends without closing leaves its marks.
-    let file = OpenOptions::new().write(bounds).swmr_write(true).open(&path).unwrap();
+    let file = OpenOptions::new().write(true).libver(bounds).swmr_write(true).open(&path).unwrap();
     let marked = std::fs::read(&path).unwrap();
     drop(file);
     std::fs::write(&path, &marked).unwrap();

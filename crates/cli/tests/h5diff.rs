@@ -58,7 +58,7 @@ fn classes(file: &File, is_second: bool) {
     file.new_dataset("integers").write(&[1, either(2, -5), 3]).unwrap();
     file.new_dataset("doubles").write(&[0.1, number, f64::NAN, 1e300 * number]).unwrap();
     let grid = file.new_dataset("grid").of::<u16>().shape(&[2, 2]).create().unwrap();
-    grid.write_raw(&[1_u16, 2, 3, if is_second { 9 } else { 4 }]).unwrap();
+    grid.write(.., &[1_u16, 2, 3, if is_second { 9 } else { 4 }]).unwrap();
     file.new_dataset("scalar").write_scalar(number).unwrap();
     file.new_dataset("texts")
         .write_strings(if is_second { &["ab", "xyz"] } else { &["abcd", "xbz"] })
@@ -66,7 +66,7 @@ fn classes(file: &File, is_second: bool) {
     let stored = |name: &str, datatype: Datatype, bytes: &[u8]| {
         let count = u64::try_from(bytes.len()).unwrap() / u64::from(datatype.size);
         let dataset = file.new_dataset(name).datatype(datatype).shape(&[count]).create().unwrap();
-        dataset.write_stored(&Selection::All, bytes).unwrap();
+        dataset.write_stored(.., bytes).unwrap();
     };
     let fixed = Datatype::fixed_string(4, StringPadding::NullPadded, CharacterSet::Ascii);
     stored("fixed", fixed, if is_second { b"ab\0\0wxyz" } else { b"ac\0\0wx\ny" });
@@ -92,9 +92,9 @@ fn elements_of_each_class() {
 /// What is not the same, or cannot be compared, but for the elements.
 fn structure(file: &File, is_second: bool) {
     let group = file.create_group("group").unwrap();
-    group.set_attr("same", 1_i32).unwrap();
-    group.set_attr("other", if is_second { 2_i32 } else { 1 }).unwrap();
-    group.set_attr(if is_second { "second" } else { "first" }, 1_i32).unwrap();
+    group.set_attribute("same", 1_i32).unwrap();
+    group.set_attribute("other", if is_second { 2_i32 } else { 1 }).unwrap();
+    group.set_attribute(if is_second { "second" } else { "first" }, 1_i32).unwrap();
     file.link_hard("group/loop", file.root()).unwrap();
     file.create_group("group-b").unwrap();
     if is_second {
@@ -139,7 +139,7 @@ fn selections() {
     let pair = Pair::new(|file, is_second| {
         let values: Vec<i32> = (0..2000).map(|value| value + i32::from(is_second && value == 1234)).collect();
         let dataset = file.new_dataset("x").of::<i32>().shape(&[50, 40]).chunks(&[7, 7]).create().unwrap();
-        dataset.write_raw(&values).unwrap();
+        dataset.write(.., &values).unwrap();
     });
     let row = "[ 30 34 ]          1234            1235            1              \n1 differences found\n";
     for (selection, found) in [

@@ -117,8 +117,8 @@ fn sparse_datasets() {
     let file = hyperslab::File::create(&path).unwrap();
     let counts = file.new_dataset("counts").of::<u8>().shape(&[6, 8]).sparse(&[3, 8]).create().unwrap();
     let region = |start, count| hyperslab::Region::new(start, count).unwrap();
-    counts.write_region(&region(&[1, 2], &[2, 3]), &[1_u8, 2, 3, 4, 5, 6]).unwrap();
-    counts.write_region(&region(&[5, 7], &[1, 1]), &[7_u8]).unwrap();
+    counts.write(&region(&[1, 2], &[2, 3]), &[1_u8, 2, 3, 4, 5, 6]).unwrap();
+    counts.write(&region(&[5, 7], &[1, 1]), &[7_u8]).unwrap();
     file.close().unwrap();
     let printed = |arguments: &[&str]| {
         run(&[arguments, &[path.to_str().unwrap()]].concat()).succeeds().out().to_owned()
@@ -149,7 +149,7 @@ fn printed_of(write: impl FnOnce(&hyperslab::File), arguments: &[&str]) -> Run {
 fn regions_with_their_elements() {
     let write = |file: &hyperslab::File| {
         let numbers = file.new_dataset("a").shape(&[4, 5]).of::<i32>().create().unwrap();
-        numbers.write_raw(&(0..20).collect::<Vec<i32>>()).unwrap();
+        numbers.write(.., &(0..20).collect::<Vec<i32>>()).unwrap();
         let block = hyperslab::Selection::region(&hyperslab::Region::new(&[1, 1], &[2, 3]).unwrap());
         let points = hyperslab::Points { rank: 2, coordinates: vec![0, 1, 3, 3] };
         let token = numbers.token();
@@ -158,7 +158,7 @@ fn regions_with_their_elements() {
             hyperslab::ReferenceTarget::Region(token, hyperslab::Selection::Points(points)),
         ];
         let references = file.new_dataset("r").shape(&[2]).datatype(hyperslab::Datatype::region_reference(8));
-        references.create().unwrap().write_references(&targets).unwrap();
+        references.create().unwrap().write_references(.., &targets).unwrap();
     };
     let output = printed_of(write, &["-R", "-d", "r"]);
     let text = output.out().to_owned();
@@ -178,7 +178,7 @@ fn references_that_cannot_be_followed_do_not_stop_the_others() {
         let references = file.new_dataset("r").shape(&[2]).datatype(kind).create().unwrap();
         // The first one leads to where no object is.
         let bytes = [3_u64.to_le_bytes(), one.token().address().to_le_bytes()].concat();
-        references.write_stored(&hyperslab::Selection::All, &bytes).unwrap();
+        references.write_stored(.., &bytes).unwrap();
     };
     let output = printed_of(write, &["-d", "r"]);
     assert!(!output.is_success());

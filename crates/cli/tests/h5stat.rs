@@ -65,7 +65,7 @@ fn every_byte_is_told() {
     for number in 0..30 {
         let name = format!("group/dataset {number}");
         let dataset = file.new_dataset(&name).write(&vec![1.5; 100 * number]).unwrap();
-        dataset.set_attr("number", number as u64).unwrap();
+        dataset.set_attribute("number", number as u64).unwrap();
     }
     file.new_dataset("chunked").chunks(&[10]).filter(FilterSpec::deflate(6)).write(&[7_i32; 1000]).unwrap();
     for number in (0..30).step_by(3) {
@@ -88,7 +88,7 @@ fn sparse_datasets() {
     let counts =
         file.new_dataset("counts").of::<u8>().shape(&[60, 80]).sparse(&[30, 80]).shuffle().deflate(6);
     let region = hyperslab::Region::new(&[1, 2], &[2, 3]).unwrap();
-    counts.create().unwrap().write_region(&region, &[1_u8, 2, 3, 4, 5, 6]).unwrap();
+    counts.create().unwrap().write(&region, &[1_u8, 2, 3, 4, 5, 6]).unwrap();
     file.close().unwrap();
     let all = printed(&[path.to_str().unwrap()]);
     assert!(all.contains("Dataset layout counts[STRUCTURED CHUNK SPARSE]: 1\n"), "{all}");

@@ -28,15 +28,15 @@ fn hostile(path: &Path) -> Vec<String> {
     let name = |what: &str| format!("{what}{EVIL}");
     let file = File::create(path).unwrap();
     let group = file.create_group(&name("group")).unwrap();
-    group.set_attr(&name("attribute"), EVIL).unwrap();
-    group.set_attr("units", EVIL).unwrap();
+    group.set_attribute(&name("attribute"), EVIL).unwrap();
+    group.set_attribute("units", EVIL).unwrap();
     group.create_group("inner").unwrap();
     let mut paths = vec![name("group")];
     let mut make = |what: &str, datatype: Datatype, bytes: &[u8]| {
         let count = (bytes.len() / datatype.size as usize) as u64;
         let dataset = file.new_dataset(&name(what)).datatype(datatype).shape(&[count]).create().unwrap();
-        dataset.write_stored(&Selection::All, bytes).unwrap();
-        dataset.set_attr("units", EVIL).unwrap();
+        dataset.write_stored(.., bytes).unwrap();
+        dataset.set_attribute("units", EVIL).unwrap();
         paths.push(name(what));
     };
     make(
@@ -159,10 +159,13 @@ fn nothing_that_a_terminal_obeys_comes_out_of_any_command() {
     let paths = hostile(&original);
     let other = folder.path().join("other.h5");
     std::fs::copy(&original, &other).unwrap();
-    let changed =
-        hyperslab::OpenOptions::new().write(hyperslab::LibverBounds::default()).open(&other).unwrap();
-    changed.dataset(&format!("numbers{EVIL}")).unwrap().write(&[1_u8, 2, 3, 9]).unwrap();
-    changed.root().set_attr("only here", EVIL).unwrap();
+    let changed = hyperslab::OpenOptions::new()
+        .write(true)
+        .libver(hyperslab::LibverBounds::default())
+        .open(&other)
+        .unwrap();
+    changed.dataset(&format!("numbers{EVIL}")).unwrap().write(.., &[1_u8, 2, 3, 9]).unwrap();
+    changed.root().set_attribute("only here", EVIL).unwrap();
     changed.close().unwrap();
 
     let names = commands(folder.path());

@@ -20,7 +20,7 @@ fn bomb(path: &Path) {
     let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
     let zeros = vec![0; 1 << 20];
     (0..LARGE >> 20).for_each(|_| encoder.write_all(&zeros).unwrap());
-    dataset.write_stored_chunk(&[0], &encoder.finish().unwrap(), 0).unwrap();
+    dataset.chunks().write(&[0], &encoder.finish().unwrap(), 0).unwrap();
     file.close().unwrap();
     assert!(path.metadata().unwrap().len() < 16 << 20);
 }

@@ -68,7 +68,7 @@ fn recover_replaces_nothing_unasked() {
     let output = run(folder.path(), &["recover", "--force", "d.h5", "--into", "precious"]);
     assert!(output.is_success(), "{}", output.error());
     assert_eq!(
-        File::open(at("precious")).unwrap().dataset("d").unwrap().read_raw::<i32>().unwrap(),
+        File::open(at("precious")).unwrap().dataset("d").unwrap().read_raw::<i32>(..).unwrap(),
         [1, 2, 3]
     );
 }
@@ -105,7 +105,7 @@ fn recover_leaves_living_writers_alone() {
     }
     // Readers that follow the writer are not in its way, and it is not in theirs.
     let reader = OpenOptions::new().swmr_read(true).open(&path).unwrap();
-    assert_eq!(reader.dataset("d").unwrap().shape().unwrap(), [6]);
+    assert_eq!(reader.dataset("d").unwrap().shape(), [6]);
     drop(reader);
     drop(dataset);
     file.close().unwrap();

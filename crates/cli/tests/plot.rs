@@ -44,19 +44,19 @@ fn made(folder: &TempDir) -> PathBuf {
     let mut peak = vec![0.0_f32; 100_000];
     (peak[77_777], peak[10]) = (9.0, f32::NAN);
     let peak = file.new_dataset("peak").write(&peak).unwrap();
-    peak.set_attr("units", "m/s").unwrap();
-    peak.set_attr("long_name", "wind <speed>").unwrap();
+    peak.set_attribute("units", "m/s").unwrap();
+    peak.set_attribute("long_name", "wind <speed>").unwrap();
     let steps: Vec<u16> = (0..24 * 40).map(|number| number / 40).collect();
-    file.new_dataset("image").of::<u16>().shape(&[24, 40]).create().unwrap().write_raw(&steps).unwrap();
+    file.new_dataset("image").of::<u16>().shape(&[24, 40]).create().unwrap().write(.., &steps).unwrap();
     let cube = file.new_dataset("cube").of::<i32>().shape(&[2, 3, 4]).create().unwrap();
-    cube.write_raw(&(0..24).collect::<Vec<i32>>()).unwrap();
+    cube.write(.., &(0..24).collect::<Vec<i32>>()).unwrap();
     let holes = file.new_dataset("holes").of::<u8>().shape(&[100, 100]).chunks(&[10, 20]).create().unwrap();
     let part = Region::new(&[50, 40], &[10, 20]).unwrap();
-    holes.write_region(&part, &[1_u8; 200]).unwrap();
+    holes.write(&part, &[1_u8; 200]).unwrap();
     let sparse =
         file.new_dataset("sparse").of::<f64>().shape(&[1 << 40, 1 << 20]).sparse(&[1 << 20, 1 << 10]);
     let points = Points { rank: 2, coordinates: vec![5, 7, 1 << 39, 1 << 19] };
-    sparse.create().unwrap().write_points(&points, &[1.0, 2.0]).unwrap();
+    sparse.create().unwrap().sparse().write(&points, &[1.0, 2.0]).unwrap();
     file.new_dataset("huge").of::<f64>().shape(&[1 << 50]).chunks(&[1 << 20]).create().unwrap();
     file.new_dataset("nans").write(&[f64::NAN; 3]).unwrap();
     file.new_dataset("constant").write(&[7.5; 10]).unwrap();

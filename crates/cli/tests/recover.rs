@@ -120,7 +120,7 @@ fn a_journal_is_replayed_or_discarded() {
     let writer = File::open_rw(&other).unwrap();
     let far = writer.new_dataset("far").write(&vec![1; 5000]).unwrap();
     writer.flush().unwrap();
-    far.set_attr("values", vec![7; 500]).unwrap();
+    far.set_attribute("values", vec![7; 500]).unwrap();
     writer.create_group("new").unwrap();
     writer.flush().unwrap();
     let mut header = std::fs::read(folder.path().join("other.h5.hjournal")).unwrap();

@@ -107,10 +107,10 @@ fn measured(path: &Path) {
     let file = hyperslab::File::create(path).unwrap();
     let heights: Vec<f32> =
         (0..40_000_u16).map(|number| if number % 50 == 3 { f32::from(number) } else { -9999.0 }).collect();
-    file.new_dataset("heights").of::<f32>().shape(&[200, 200]).create().unwrap().write_raw(&heights).unwrap();
+    file.new_dataset("heights").of::<f32>().shape(&[200, 200]).create().unwrap().write(.., &heights).unwrap();
     let counts: Vec<u16> = (0..40_000).map(|number| if number % 100 == 7 { number } else { 0 }).collect();
     let new = file.new_dataset("runs/counts").of::<u16>().shape(&[200, 200]).max_shape(&[None, Some(200)]);
-    new.chunks(&[20, 20]).deflate(1).create().unwrap().write_raw(&counts).unwrap();
+    new.chunks(&[20, 20]).deflate(1).create().unwrap().write(.., &counts).unwrap();
     file.close().unwrap();
 }
 
@@ -135,9 +135,12 @@ fn datasets_become_sparse_and_come_back() {
     run(&arguments, [&from, &sparse]).is_silent();
     let file = hyperslab::File::open(&sparse).unwrap();
     let (heights, counts) = (file.dataset("heights").unwrap(), file.dataset("runs/counts").unwrap());
-    assert_eq!((heights.defined_count().unwrap(), counts.defined_count().unwrap()), (800, 400));
+    assert_eq!(
+        (heights.sparse().defined_count().unwrap(), counts.sparse().defined_count().unwrap()),
+        (800, 400)
+    );
     assert_eq!(counts.dataspace().max_dims()[0], None);
-    let chunking = heights.structured_chunking().unwrap();
+    let chunking = heights.sparse().chunking().unwrap();
     let filters: Vec<usize> = chunking.sections.iter().map(|(_, filters)| filters.len()).collect();
     assert_eq!((chunking.shape, filters), (vec![100, 50], vec![2, 1]));
     // Sparse in another way, and not at all.
@@ -147,8 +150,8 @@ fn datasets_become_sparse_and_come_back() {
     run(&["--layout", "/*=contiguous", "--layout", "counts=chunked:30x30"], [&other, &back]).is_silent();
     let read = |path: &Path| {
         let file = hyperslab::File::open(path).unwrap();
-        let counts = file.dataset("runs/counts").unwrap().read_raw::<u16>().unwrap();
-        (file.dataset("heights").unwrap().read_raw::<f32>().unwrap(), counts)
+        let counts = file.dataset("runs/counts").unwrap().read_raw::<u16>(..).unwrap();
+        (file.dataset("heights").unwrap().read_raw::<f32>(..).unwrap(), counts)
     };
     assert_eq!(read(&from), read(&back));
     for made in [&sparse, &other, &back] {
@@ -173,9 +176,9 @@ fn sparse_datasets_are_copied() {
     hyperslab().with("cp").run(arguments).succeeds();
     let (before, after) = (hyperslab::File::open(&sparse).unwrap(), hyperslab::File::open(&target).unwrap());
     let (before, after) = (before.dataset("runs/counts").unwrap(), after.dataset("copied/counts").unwrap());
-    assert_eq!(before.structured_chunking(), after.structured_chunking());
-    assert_eq!(after.defined_count().unwrap(), 400);
-    assert_eq!(before.read_raw::<u16>().unwrap(), after.read_raw::<u16>().unwrap());
+    assert_eq!(before.sparse().chunking(), after.sparse().chunking());
+    assert_eq!(after.sparse().defined_count().unwrap(), 400);
+    assert_eq!(before.read_raw::<u16>(..).unwrap(), after.read_raw::<u16>(..).unwrap());
 }
 
 #[test]

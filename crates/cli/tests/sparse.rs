@@ -104,7 +104,7 @@ const FAULTS: &[(&str, &[&str])] = &[
     ("bad_hyperslab_outside_chunk", &["encoded selection at 0x", "in dimension 1, whose size is 5"]),
     ("bad_metadata_section_list", &["data layout message at 0x368", "section with metadata"]),
     ("bad_nsects_wrong_for_type", &["data layout message at 0x368", "3 sections"]),
-    ("bad_offset_past_chunk_end", &["structured chunk metadata at 0x", "section 1 at most at"]),
+    ("bad_offset_past_chunk_end", &["structured chunk metadata at 0x", "for section 1 of a chunk"]),
     ("bad_ohdr_checksum", &["object header (version 2) at 0x368", "checksum"]),
     ("bad_pipeline_list_size", &["filter description list at 0x3c8", "1 more"]),
     ("bad_pipeline_version", &["filter pipeline message", "version 9"]),
@@ -115,7 +115,7 @@ const FAULTS: &[(&str, &[&str])] = &[
     ("bad_selection_rank", &["encoded selection at 0x", "extent", "(4, 5), got (20,)"]),
     ("bad_selection_zero_stride", &["encoded selection at 0x", "stride"]),
     ("bad_type_bits", &["data layout message at 0x368", "structured chunk type"]),
-    ("bad_unfiltered_size", &["section 1", "chunk at 0x", "bytes behind its filters"]),
+    ("bad_unfiltered_size", &["section 1", "chunk at 0x", "bytes after decoding"]),
     ("bad_values_without_selection", &["structured chunk at 0x", "section with values", "0 elements"]),
     ("bad_vlen_hgls_missing_object", &["structured chunk heap at 0x", "object", "7"]),
     ("bad_vlen_offset_outside_heap", &["structured chunk heap at 0x", "400 bytes at 4"]),
@@ -152,8 +152,8 @@ fn made(folder: &tempfile::TempDir) -> String {
     let counts = file.new_dataset("counts").of::<i32>().shape(&[13, 10]).sparse(&[4, 5]).deflate(6).fill(-1);
     let counts = counts.create().unwrap();
     let values: Vec<i32> = (0..18).map(|number| number * 3).collect();
-    counts.write_region(&Region::new(&[2, 2], &[3, 6]).unwrap(), &values).unwrap();
-    counts.write_points(&Points { rank: 2, coordinates: vec![12, 8, 5, 9] }, &[3, -1]).unwrap();
+    counts.write(&Region::new(&[2, 2], &[3, 6]).unwrap(), &values).unwrap();
+    counts.sparse().write(&Points { rank: 2, coordinates: vec![12, 8, 5, 9] }, &[3, -1]).unwrap();
     let text = Datatype::variable_string(CharacterSet::Utf8, 8);
     let notes = file
         .new_dataset("notes")
@@ -163,7 +163,7 @@ fn made(folder: &tempfile::TempDir) -> String {
         .create()
         .unwrap();
     let at = Points { rank: 1, coordinates: vec![5, 6, 999_999_999_999] };
-    notes.write_points_strings(&at, &["it\'s", "", "\u{3bc}"]).unwrap();
+    notes.sparse().write_strings(&at, &["it\'s", "", "\u{3bc}"]).unwrap();
     file.new_dataset("never").of::<f64>().shape(&[1 << 40, 1 << 20]).sparse(&[100, 100]).create().unwrap();
     file.close().unwrap();
     path
@@ -262,7 +262,7 @@ fn digests_tell_what_is_defined() {
     // An element that is defined as the fill value reads as before, but is not as before.
     let open = File::open_rw(&file).unwrap();
     let dataset = open.dataset("counts").unwrap();
-    dataset.write_points(&Points { rank: 2, coordinates: vec![0, 0] }, &[-1]).unwrap();
+    dataset.sparse().write(&Points { rank: 2, coordinates: vec![0, 0] }, &[-1]).unwrap();
     open.close().unwrap();
     let after = document(&["digest", &file]);
     assert_eq!(entry(&after, "/counts")["data_sha256"], counts["data_sha256"]);
@@ -278,7 +278,7 @@ fn totals_are_added_up() {
     let group = open.create_group("more").unwrap();
     let plain =
         group.new_dataset("plain").of::<u16>().shape(&[100]).chunks(&[50]).deflate(6).create().unwrap();
-    plain.write_raw(&[7_u16; 100]).unwrap();
+    plain.write(.., &[7_u16; 100]).unwrap();
     open.close().unwrap();
     let all = document(&["stat", "--json", &file]);
     assert_eq!(all["objects"], json!({ "dataset": 4, "group": 2 }));

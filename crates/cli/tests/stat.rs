@@ -70,10 +70,10 @@ fn chunks_and_what_hangs_over() {
     let file = FileOptions::new().create(&path).unwrap();
     // 3 × 2 chunks of 4 × 4 elements; the last row of them has 2 rows, the last column 1 column.
     let edges = file.new_dataset("edges").of::<u16>().shape(&[10, 5]).chunks(&[4, 4]).create().unwrap();
-    edges.write_raw(&[1_u16; 50]).unwrap();
+    edges.write(.., &[1_u16; 50]).unwrap();
     let parts =
         file.new_dataset("parts").of::<f64>().shape(&[100]).chunks(&[10]).deflate(9).create().unwrap();
-    parts.write_slice(&hyperslab::s![..30], &[0.5; 30]).unwrap();
+    parts.write(hyperslab::s![..30], &[0.5; 30]).unwrap();
     file.close().unwrap();
     let path = path.to_str().unwrap();
     let all = document(&[path]);

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use hyperslab::{File, H5Type};
+use hyperslab::{File, H5Type, IxDyn};
 use hyperslab_testkit::program::{Program, Run};
 use hyperslab_testkit::{referee, workspace};
 
@@ -64,7 +64,7 @@ fn make(folder: &Path) {
     file.new_dataset("columns/number").write(&vec![1_i64, -2, 3]).unwrap();
     let lists =
         file.new_dataset("lists").datatype(hyperslab::Datatype::sequence(hyperslab::Datatype::u8(), 8));
-    lists.shape(&[2]).create().unwrap().write_sequences(&[vec![1_u8, 2], vec![]]).unwrap();
+    lists.shape(&[2]).create().unwrap().write_sequences(.., &[vec![1_u8, 2], vec![]]).unwrap();
     file.close().unwrap();
 }
 
@@ -76,12 +76,15 @@ fn records_come_back_from_both_formats() {
         done(folder.path(), &["export", "in.h5", "table", table]);
         done(folder.path(), &["import", table, "back.h5", table, "--filter", "shuffle,gzip=1"]);
         let back = File::open(folder.path().join("back.h5")).unwrap().dataset(table).unwrap();
-        let numbers = back.read_field::<u32>("id").unwrap();
+        let numbers = back.field("id").unwrap().read::<u32, IxDyn>(..).unwrap();
         assert_eq!(numbers.len(), ROWS as usize);
-        assert_eq!(back.read_field::<f64>("value").unwrap()[9], row(9).value);
-        assert_eq!(back.read_field::<bool>("flag").unwrap()[9], row(9).flag);
-        assert_eq!(back.read_field::<Place>("place").unwrap()[9], row(9).place);
-        assert_eq!(back.read_field::<[u16; 3]>("spectrum").unwrap()[19_999], row(19_999).spectrum);
+        assert_eq!(back.field("value").unwrap().read::<f64, IxDyn>(..).unwrap()[9], row(9).value);
+        assert_eq!(back.field("flag").unwrap().read::<bool, IxDyn>(..).unwrap()[9], row(9).flag);
+        assert_eq!(back.field("place").unwrap().read::<Place, IxDyn>(..).unwrap()[9], row(9).place);
+        assert_eq!(
+            back.field("spectrum").unwrap().read::<[u16; 3], IxDyn>(..).unwrap()[19_999],
+            row(19_999).spectrum
+        );
         // Enumerations have become the names of their values.
         let line = done(folder.path(), &["cat", "back.h5", table, "-s", "9", "--json"]);
         assert!(line.contains("\"Light\""), "{line}");
@@ -96,10 +99,10 @@ fn a_dataset_for_each_column() {
     done(folder.path(), &["import", "columns.parquet", "back.h5", "columns", "--columns"]);
     let back = File::open(folder.path().join("back.h5")).unwrap();
     assert_eq!(
-        back.dataset("columns/name").unwrap().read_strings().unwrap().into_raw_vec_and_offset().0,
+        back.dataset("columns/name").unwrap().read_strings(..).unwrap().into_raw_vec_and_offset().0,
         ["one", "zwölf", ""]
     );
-    assert_eq!(back.dataset("columns/number").unwrap().read_raw::<i64>().unwrap(), [1, -2, 3]);
+    assert_eq!(back.dataset("columns/number").unwrap().read_raw::<i64>(..).unwrap(), [1, -2, 3]);
 }
 
 /// What pyarrow reads of what was exported, and tables of its own.
@@ -149,12 +152,12 @@ fn tables_of_others() {
     done(folder.path(), &["import", "made.parquet", "made.h5", "made"]);
     let made = File::open(folder.path().join("made.h5")).unwrap().dataset("made").unwrap();
     assert_eq!(
-        made.attr("when_units").unwrap().read_string().unwrap(),
+        made.attribute("when_units").unwrap().read_string().unwrap(),
         "milliseconds since 1970-01-01T00:00:00Z"
     );
-    assert_eq!(made.read_field::<i64>("when").unwrap()[1], 1_767_312_000_000);
-    assert_eq!(made.read_field::<i32>("day").unwrap()[0], 1);
-    let x = made.read_field::<f64>("x").unwrap();
+    assert_eq!(made.field("when").unwrap().read::<i64, IxDyn>(..).unwrap()[1], 1_767_312_000_000);
+    assert_eq!(made.field("day").unwrap().read::<i32, IxDyn>(..).unwrap()[0], 1);
+    let x = made.field("x").unwrap().read::<f64, IxDyn>(..).unwrap();
     assert!(x[0] == 1.5 && x[1].is_nan());
     let csv = done(folder.path(), &["cat", "made.h5", "made", "--format", "csv"]);
     assert!(csv.lines().nth(2).unwrap().contains(",b,q,2.0,"), "{csv}");

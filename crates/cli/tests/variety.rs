@@ -73,7 +73,7 @@ fn read_dynamically(path: &Path) {
         let middle: Vec<u64> = dataset.dataspace().dims().iter().map(|size| size / 2).collect();
         let size = dataset.size().unwrap_or(u64::MAX);
         let one = if size == 0 { Ok(()) } else { dataset.read_value(&middle).map(drop) };
-        let all = if size > 200_000 { Ok(()) } else { dataset.read_dyn().map(drop) };
+        let all = if size > 200_000 { Ok(()) } else { dataset.read_dyn(..).map(drop) };
         for outcome in [one, all] {
             if let Err(error) = outcome {
                 panic!("{}, {}: {error:?}", path.display(), dataset.name());

@@ -1,5 +1,7 @@
 //! Boxes of elements, by start and count.
 
+use std::ops::Range;
+
 use crate::error::{Result, product, same_rank};
 use crate::{Block, DataspaceError, Dims};
 
@@ -115,6 +117,28 @@ impl From<&Block> for Region {
     }
 }
 
+impl From<&[Range<u64>]> for Region {
+    /// Returns the box of these ranges of coordinates, slowest dimension first. A range that ends before its start is
+    /// empty.
+    fn from(ranges: &[Range<u64>]) -> Self {
+        Self {
+            start: ranges.iter().map(|range| range.start).collect(),
+            count: ranges.iter().map(|range| range.end.checked_sub(range.start).unwrap_or(0)).collect(),
+        }
+    }
+}
+
+impl<const N: usize> From<[Range<u64>; N]> for Region {
+    /// ```
+    /// use hyperslab_dataspace::Region;
+    /// let region = Region::from([2..5, 0..10]);
+    /// assert_eq!((region.start.as_slice(), region.count.as_slice()), (&[2, 0][..], &[3, 10][..]));
+    /// ```
+    fn from(ranges: [Range<u64>; N]) -> Self {
+        Self::from(ranges.as_slice())
+    }
+}
+
 /// The coordinates in a box, in C order.
 #[derive(Debug, Clone)]
 pub struct Coordinates {
@@ -154,6 +178,13 @@ mod tests {
         assert_eq!(a.intersect(&Region::whole(&[3])), None);
         assert!(a.contains(&[9, 14]) && !a.contains(&[9, 15]) && !a.contains(&[9]));
         assert!(Region::new(&[u64::MAX], &[1]).is_err());
+    }
+
+    #[test]
+    #[expect(clippy::reversed_empty_ranges, reason = "a range that ends before its start is empty")]
+    fn ranges_make_boxes() {
+        assert_eq!(Region::from([2..5, 0..1]), Region::new(&[2, 0], &[3, 1]).unwrap());
+        assert!(Region::from([5..2, 0..1]).is_empty());
     }
 
     #[test]

@@ -6,10 +6,9 @@ use hyperslab_exact::to_u64;
 
 use crate::blocks::BlockRuns;
 use crate::error::{Result, product, same_rank};
-use crate::region::check_bounds;
 use crate::runs::{PointRuns, RegularRuns, Source};
 use crate::spans::Spans;
-use crate::{Axes, Axis, DataspaceError, Dims, LinearRuns, Region, Runs};
+use crate::{Axes, Axis, DataspaceError, Dims, LinearRuns, Points, Region, Runs};
 
 /// A count or block of a hyperslab that goes on without end (H5S_UNLIMITED).
 pub const UNLIMITED: u64 = u64::MAX;
@@ -25,15 +24,6 @@ pub enum Selection {
     Points(Points),
     /// Blocks, in C order.
     Hyperslab(Hyperslab),
-}
-
-/// A list of single elements.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Points {
-    /// The number of dimensions.
-    pub rank: usize,
-    /// Coordinates point after point, `rank` of them each.
-    pub coordinates: Vec<u64>,
 }
 
 /// Blocks of elements.
@@ -240,27 +230,6 @@ impl RegularHyperslab {
             axes.push(Axis::new(*start, *stride, *count, *block, *size, dimension)?);
         }
         Ok(axes)
-    }
-}
-
-impl Points {
-    /// The points, in their order.
-    pub fn points(&self) -> impl Iterator<Item = &[u64]> {
-        self.coordinates.chunks_exact(self.rank.max(1))
-    }
-
-    fn check(&self, dims: &[u64]) -> Result<()> {
-        let what = "a point";
-        same_rank(what, dims.len(), self.rank)?;
-        if self.rank == 0 || !self.coordinates.len().is_multiple_of(self.rank) {
-            return Err(DataspaceError::Invalid { what: "a list of points", problem: "has parts of points" });
-        }
-        for point in self.points() {
-            if point.iter().zip(dims).any(|(at, size)| at >= size) {
-                return check_bounds(what, point, &Dims::from_elem(1, self.rank), dims);
-            }
-        }
-        Ok(())
     }
 }
 

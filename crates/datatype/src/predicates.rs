@@ -87,6 +87,18 @@ impl Datatype {
         }
     }
 
+    /// Returns the names of the members of a compound; no names for other classes. Bytes that are not UTF-8 are replaced.
+    ///
+    /// ```
+    /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};
+    /// let point = Datatype::packed([("x", Datatype::f32(LittleEndian)), ("y", Datatype::f64(LittleEndian))]);
+    /// assert_eq!(point.member_names(), ["x", "y"]);
+    /// ```
+    pub fn member_names(&self) -> Vec<String> {
+        let DatatypeClass::Compound(compound) = &self.class else { return Vec::new() };
+        compound.members.iter().map(|member| String::from_utf8_lossy(&member.name).into_owned()).collect()
+    }
+
     /// A member of a compound, or of compounds inside it, by the names on the way joined with dots; with its place
     /// in bytes from the start of the element. Names with dots in them are found too.
     ///

@@ -231,7 +231,10 @@ impl From<ConvertError> for Error {
 
 impl From<DataspaceError> for Error {
     fn from(error: DataspaceError) -> Self {
-        Self::Misuse(error.to_string())
+        match error {
+            DataspaceError::Internal { what, invariant } => Self::Internal { structure: what, invariant },
+            error => Self::Misuse(error.to_string()),
+        }
     }
 }
 
@@ -252,6 +255,7 @@ mod tests {
         let errors = [
             Error::from(FormatError::internal("superblock", invariant)),
             Error::from(ConvertError::Internal { what, invariant }),
+            Error::from(DataspaceError::Internal { what, invariant }),
             Error::Io { action, source: DriverError::Internal { name, invariant } },
             Error::Filter {
                 address: Address::UNDEFINED,

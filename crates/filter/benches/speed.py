@@ -1,8 +1,9 @@
-"""The referee's side of `speed.rs`: what libhdf5 needs for the same chunks.
+"""The referee's side of `speed.rs`: the CPU time of libhdf5 for the same chunks.
 
-Arguments: a folder to write to, and a part of the names of the cases to run (may be empty). Writes every case's
-raw chunk to `NAME.raw` and its stored chunk to `NAME.chunk`, and prints for each case: name; for each filter
-its number, client data; seconds of CPU time that libhdf5 needs to read one chunk, and to write one.
+Arguments: an output folder, and a part of the names of the cases to run (may be empty). The program
+writes the raw chunk of each case to `NAME.raw` and the stored chunk to `NAME.chunk`. For each case
+it prints the name, the number and client data of each filter, and the seconds of CPU time that
+libhdf5 needs to read and to write one chunk.
 """
 import os
 import sys
@@ -47,7 +48,7 @@ noise = rng.integers(0, 256, CHUNK, dtype='u1').tobytes()
 
 
 def plain(*filters):
-    """Sets up filters that are given as (number, client data)."""
+    """Returns a function that sets up filters, given as (number, client data)."""
     return lambda plist: [plist.set_filter(id, h5z.FLAG_OPTIONAL, data) for id, data in filters]
 
 

@@ -1,7 +1,9 @@
-//! How fast chunks of 1 MiB are decoded and encoded, beside libhdf5's CPU time for the same chunks.
+//! Speed of decoding and encoding chunks of 1 MiB, compared with the CPU time of libhdf5 for the
+//! same chunks.
 //!
-//! `cargo bench -p hyperslab-filter --bench speed [-- PART_OF_A_NAME]`, with the referee's Python in
-//! `.venv/` or in `HYPERSLAB_REFEREE_PYTHON`. One thread; the ratio is our time over that of libhdf5.
+//! `cargo bench -p hyperslab-filter --bench speed [-- PART_OF_A_NAME]`. The Python interpreter with
+//! the referee lies in `.venv/` or is named in `HYPERSLAB_REFEREE_PYTHON`. One thread; the ratio is
+//! our time divided by the time of libhdf5.
 #![expect(clippy::print_stdout, reason = "this is a program that reports")]
 
 use std::time::{Duration, Instant};
@@ -10,8 +12,8 @@ use anyhow::{Context, Result, ensure};
 use hyperslab_filter::{ChunkTarget, FilterId, Pipeline, Registry, Scratch, Stage};
 use hyperslab_testkit::referee;
 
-/// Time that is spent on each measurement.
-const PATIENCE: Duration = Duration::from_millis(200);
+/// The minimum duration of each measurement.
+const MIN_MEASUREMENT: Duration = Duration::from_millis(200);
 
 fn main() -> Result<()> {
     let Some(referee) = referee::python() else { return Ok(()) };
@@ -64,7 +66,7 @@ fn run(name: &str, rest: &str, bytes: impl Fn(&str) -> Result<Vec<u8>>) -> Resul
     Ok(())
 }
 
-/// Filters as `number client data|number client data`.
+/// Parses filters in the form `number client data|number client data`.
 fn parse(filters: &str) -> Result<Pipeline> {
     let stage = |text: &str| {
         let numbers: Vec<u32> = text.split(' ').map(str::parse).collect::<Result<_, _>>()?;
@@ -74,14 +76,14 @@ fn parse(filters: &str) -> Result<Pipeline> {
     Ok(Pipeline::new(filters.split('|').map(stage).collect::<Result<_>>()?))
 }
 
-/// The shortest of many runs, in seconds.
+/// Returns the shortest time of many runs in seconds.
 fn time(mut run: impl FnMut() -> Result<()>) -> Result<f64> {
     let (begin, mut best) = (Instant::now(), Duration::MAX);
     for round in 0.. {
         let start = Instant::now();
         run()?;
         best = best.min(start.elapsed());
-        if round > 4 && begin.elapsed() > PATIENCE {
+        if round > 4 && begin.elapsed() > MIN_MEASUREMENT {
             break;
         }
     }

@@ -1,27 +1,29 @@
-//! The bitshuffle filter (number 32008): bits of elements, transposed in blocks, that LZ4 or Zstandard may encode.
+//! The bitshuffle filter (number 32008): transposition of the bits of elements in blocks, with
+//! optional compression by LZ4 or Zstandard.
 //!
 //! ```text
 //! client data  | meaning
 //! -------------+----------------------------------------------------------------------------
 //! 0, 1         | version of the filter
 //! 2            | bytes of an element
-//! 3            | elements of a block, a multiple of 8; 0 or missing: what makes 8 KiB, but 128 at least
-//! 4            | 0 or missing: nothing more, 2 LZ4, 3 Zstandard
-//! 5            | level of Zstandard; only to encode
+//! 3            | elements per block, a multiple of 8; 0 or missing: 8 KiB per block, at least 128
+//!              | elements
+//! 4            | codec: 0 or missing: none, 2 LZ4, 3 Zstandard
+//! 5            | level of Zstandard; used only by the encoder
 //!
 //! bytes of a chunk | meaning
 //! -----------------+-------------------------------------------------------------------------
-//! 8                | only with LZ4 or Zstandard: bytes it decodes to, big-endian
-//! 4                | only with LZ4 or Zstandard: bytes of a block, big-endian
+//! 8                | only with LZ4 or Zstandard: bytes of the decoded chunk, big-endian
+//! 4                | only with LZ4 or Zstandard: bytes of a decoded block, big-endian
 //! per block: 4     | only with LZ4 or Zstandard: bytes of the encoded block, big-endian
 //! n                | the block
-//! m                | up to 7 elements, as they are
+//! m                | the last elements (up to 7), not transposed
 //! ```
-//! The last block has what is left of whole groups of 8 elements.
+//! The last block contains the remaining whole groups of 8 elements.
 
 use hyperslab_exact::to_u64;
 
-use crate::codec::choice::Codec as Compressor;
+use crate::codec::blosc_codec::Codec as Compressor;
 use crate::codec::length_u32;
 use crate::codec::resize;
 use crate::codec::{bit_planes, lz4, zstd};
@@ -34,19 +36,19 @@ pub struct Bitshuffle;
 
 const ID: FilterId = FilterId::BITSHUFFLE;
 
-/// What client data begin with.
+/// The filter version, the first two client data values.
 const VERSION: [u32; 2] = [0, 4];
 
-/// Bytes of a block, where client data do not tell.
-const BLOCK_BYTES: usize = 8 << 10;
+/// The default size of a block in bytes.
+const DEFAULT_BLOCK_BYTES: usize = 8 << 10;
 
-/// Elements of such a block at least.
-const LEAST_BLOCK: usize = 128;
+/// The minimum number of elements of a block of default size.
+const MIN_BLOCK_ELEMENTS: usize = 128;
 
 const DEFAULT_LEVEL: u32 = 3;
 
-/// Neither LZ4 nor Zstandard makes more bytes of one.
-const EXPANSION: usize = 1 << 16;
+/// The maximum ratio of decoded to encoded bytes, for both LZ4 and Zstandard.
+const MAX_EXPANSION_RATIO: usize = 1 << 16;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Codec {
@@ -55,50 +57,52 @@ enum Codec {
     Zstd { level: u32 },
 }
 
-/// What client data say; sizes are not 0.
+/// The decoded client data; no size is 0.
 #[derive(Debug, Clone, Copy)]
-struct Parameters {
+struct BitshuffleParameters {
     size: usize,
     /// Bytes of a block, a multiple of 8 elements.
     block: usize,
     codec: Codec,
 }
 
-impl Parameters {
+impl BitshuffleParameters {
     fn parse(client_data: &[u32]) -> std::result::Result<Self, &'static str> {
         let value = |at: usize| client_data.get(at).copied().unwrap_or(0);
         let size = value(2) as usize;
         if size == 0 {
-            return Err("its element size is missing or 0");
+            return Err("the element size is missing or 0");
         }
         let elements = match value(3) as usize {
-            0 => (BLOCK_BYTES / size / bit_planes::GROUP * bit_planes::GROUP).max(LEAST_BLOCK),
+            0 => (DEFAULT_BLOCK_BYTES / size / bit_planes::GROUP_ELEMENTS * bit_planes::GROUP_ELEMENTS)
+                .max(MIN_BLOCK_ELEMENTS),
             elements => elements,
         };
         let codec = match value(4) {
             0 => Codec::None,
             2 => Codec::Lz4,
             3 => Codec::Zstd { level: client_data.get(5).copied().unwrap_or(DEFAULT_LEVEL) },
-            _ => return Err("an unknown codec"),
+            _ => return Err("the codec number in the client data is unknown"),
         };
-        let block = elements.checked_mul(size).ok_or("its blocks are too large")?;
+        let block = elements.checked_mul(size).ok_or("the block size is too large")?;
         Self { size, block, codec }.checked()
     }
 
     fn checked(self) -> std::result::Result<Self, &'static str> {
-        let group = self.size.checked_mul(bit_planes::GROUP).ok_or("its elements are too large")?;
+        let group =
+            self.size.checked_mul(bit_planes::GROUP_ELEMENTS).ok_or("the element size is too large")?;
         if self.block == 0 || !self.block.is_multiple_of(group) {
-            return Err("its blocks are not of groups of eight elements");
+            return Err("the block size is not a multiple of eight elements");
         }
         Ok(self)
     }
 
-    /// The bytes of a chunk that are in blocks, and those that are not.
+    /// Splits a chunk length into the bytes that lie in blocks and the bytes after the last block.
     fn split(self, length: usize) -> std::result::Result<(usize, usize), &'static str> {
         if !length.is_multiple_of(self.size) {
-            return Err("the chunk is not one of whole elements");
+            return Err("the chunk length is not a multiple of the element size");
         }
-        let rest = length / self.size % bit_planes::GROUP * self.size;
+        let rest = length / self.size % bit_planes::GROUP_ELEMENTS * self.size;
         Ok((length - rest, rest))
     }
 }
@@ -142,12 +146,12 @@ impl Filter for Bitshuffle {
 
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let failed = |reason: &str| FilterError::failed(ID, reason);
-        let parameters = Parameters::parse(context.client_data).map_err(failed)?;
+        let parameters = BitshuffleParameters::parse(context.client_data).map_err(failed)?;
         let (whole, _) = parameters.split(input.len()).map_err(failed)?;
         let (blocks, tail) = input.split_at(whole);
         output.clear();
         if parameters.codec != Codec::None {
-            let block = u32::try_from(parameters.block).map_err(|_| failed("its blocks are too large"))?;
+            let block = u32::try_from(parameters.block).map_err(|_| failed("the block size is too large"))?;
             output.extend_from_slice(&to_u64(input.len()).to_be_bytes());
             output.extend_from_slice(&block.to_be_bytes());
         }
@@ -157,19 +161,19 @@ impl Filter for Bitshuffle {
     }
 
     fn encoded_length(&self, context: &FilterContext<'_>, input: usize) -> Option<usize> {
-        let parameters = Parameters::parse(context.client_data).ok()?;
+        let parameters = BitshuffleParameters::parse(context.client_data).ok()?;
         (parameters.codec == Codec::None).then_some(input)
     }
 
     fn compresses(&self) -> bool {
-        // Without a codec it does not, but then it never fails, nor makes chunks longer.
+        // Without a codec, the chunk keeps its size. The transposition never fails.
         true
     }
 
-    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+    fn prepare(&self, requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         let data: Vec<u32> =
-            VERSION.into_iter().chain([dataset.datatype.size]).chain(asked.iter().copied()).collect();
-        match Parameters::parse(&data).map_err(|reason| FilterError::refused(ID, reason))?.codec {
+            VERSION.into_iter().chain([dataset.datatype.size]).chain(requested.iter().copied()).collect();
+        match BitshuffleParameters::parse(&data).map_err(|reason| FilterError::refused(ID, reason))?.codec {
             Codec::Lz4 => Compressor::Lz4.check(ID)?,
             Codec::Zstd { .. } => Compressor::Zstd.check(ID)?,
             Codec::None => {}
@@ -178,19 +182,19 @@ impl Filter for Bitshuffle {
     }
 }
 
-/// A chunk whose header has been read.
+/// An encoded chunk with its parsed header.
 struct Encoded<'a> {
-    parameters: Parameters,
-    /// Bytes that it decodes to.
+    parameters: BitshuffleParameters,
+    /// Bytes of the decoded chunk.
     length: usize,
-    /// Those that are in blocks.
+    /// Decoded bytes that lie in blocks.
     whole: usize,
     rest: &'a [u8],
 }
 
-/// What is kept from one chunk to the next.
+/// Buffers and the Zstandard state that are reused for all blocks and chunks.
 #[derive(Default)]
-struct Memory {
+struct BlockScratch {
     planes: Vec<u8>,
     spare: Vec<u8>,
     zstd: zstd::State,
@@ -199,20 +203,20 @@ struct Memory {
 impl<'a> Encoded<'a> {
     fn parse(context: &FilterContext<'_>, input: &'a [u8]) -> Result<Self> {
         let corrupt = |what: &str| FilterError::corrupt(ID, what);
-        let mut parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
+        let mut parameters = BitshuffleParameters::parse(context.client_data).map_err(corrupt)?;
         let limit = FilterError::Limit { id: ID, limit: context.max_output };
         let (mut length, mut rest) = (input.len(), input);
         if parameters.codec != Codec::None {
             let head =
                 rest.split_first_chunk().and_then(|(length, rest)| Some((length, rest.split_first_chunk()?)));
-            let (stored, (block, after)) = head.ok_or_else(|| corrupt("no room for its header"))?;
+            let (stored, (block, after)) = head.ok_or_else(|| corrupt("the header is truncated"))?;
             length = usize::try_from(u64::from_be_bytes(*stored)).map_err(|_| limit.clone())?;
-            // A chunk within one block may tell any size.
+            // If the chunk fits into one block, the header may state any block size.
             parameters.block = u32::from_be_bytes(*block) as usize;
             parameters = parameters.checked().map_err(corrupt)?;
             rest = after;
-            if length / EXPANSION > rest.len() {
-                return Err(corrupt("its length cannot be"));
+            if length / MAX_EXPANSION_RATIO > rest.len() {
+                return Err(corrupt("the decoded length is too large for the encoded bytes"));
             }
         }
         if length > context.max_output {
@@ -222,38 +226,40 @@ impl<'a> Encoded<'a> {
         Ok(Self { parameters, length, whole, rest })
     }
 
-    /// Makes `output`, as long as the decoded chunk, its bytes.
+    /// Decodes the chunk into `output`, which has the length of the decoded chunk.
     fn decode(&self, output: &mut [u8], workspace: &mut Workspace) -> Result<()> {
-        let mut memory: Box<Memory> = workspace.take();
+        let mut scratch: Box<BlockScratch> = workspace.take();
         let (blocks, tail) = output.split_at_mut(self.whole);
-        let rest = decode_blocks(self.parameters, self.rest, blocks, &mut memory);
-        workspace.keep(memory);
+        let rest = decode_blocks(self.parameters, self.rest, blocks, &mut scratch);
+        workspace.keep(scratch);
         let last = rest?.get(..tail.len());
-        tail.copy_from_slice(last.ok_or_else(|| FilterError::corrupt(ID, "its last elements are cut off"))?);
+        tail.copy_from_slice(
+            last.ok_or_else(|| FilterError::corrupt(ID, "the last elements are truncated"))?,
+        );
         Ok(())
     }
 }
 
-/// Gives back what follows the blocks.
+/// Decodes all blocks and returns the input after them.
 fn decode_blocks<'a>(
-    parameters: Parameters,
+    parameters: BitshuffleParameters,
     input: &'a [u8],
     blocks: &mut [u8],
-    memory: &mut Memory,
+    scratch: &mut BlockScratch,
 ) -> Result<&'a [u8]> {
-    let cut = || FilterError::corrupt(ID, "its blocks are cut off");
-    let Memory { planes, spare, zstd: decoder } = memory;
+    let truncated = || FilterError::corrupt(ID, "a block is truncated");
+    let BlockScratch { planes, spare, zstd: decoder } = scratch;
     let mut rest = input;
     for block in blocks.chunks_mut(parameters.block) {
         if parameters.codec == Codec::None {
-            let (plain, after) = rest.split_at_checked(block.len()).ok_or_else(cut)?;
+            let (plain, after) = rest.split_at_checked(block.len()).ok_or_else(truncated)?;
             bit_planes::from_bit_planes(parameters.size, plain, block, spare);
             rest = after;
             continue;
         }
-        let (size, after) = rest.split_first_chunk().ok_or_else(cut)?;
+        let (size, after) = rest.split_first_chunk().ok_or_else(truncated)?;
         let size = u32::from_be_bytes(*size) as usize;
-        let (encoded, after) = after.split_at_checked(size).ok_or_else(cut)?;
+        let (encoded, after) = after.split_at_checked(size).ok_or_else(truncated)?;
         planes.resize(block.len(), 0);
         if parameters.codec == Codec::Lz4 {
             lz4::decode(ID, encoded, planes)?;
@@ -266,7 +272,7 @@ fn decode_blocks<'a>(
     Ok(rest)
 }
 
-fn encode_blocks(parameters: Parameters, blocks: &[u8], output: &mut Vec<u8>) -> Result<()> {
+fn encode_blocks(parameters: BitshuffleParameters, blocks: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let (mut planes, mut spare, mut encoded) = (Vec::new(), Vec::new(), Vec::new());
     for block in blocks.chunks(parameters.block) {
         planes.resize(block.len(), 0);

@@ -3,12 +3,12 @@
 //! ```text
 //! client data  | meaning
 //! -------------+----------------------------------------------------
-//! 0            | block size in 100 kB, 1 to 9, 9 if missing; only to encode
+//! 0            | block size in units of 100 kB, 1 to 9, default 9; used only by the encoder
 //! ```
 
 use ::bzip2::{Action, Compress, Compression, Decompress, Status};
 
-use crate::codec::behind;
+use crate::codec::remaining_input;
 use crate::codec::reserve;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
@@ -16,8 +16,8 @@ use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bzip2;
 
-/// Bytes by which the output grows first.
-const FIRST: usize = 4 << 10;
+/// The initial growth of the output buffer in bytes.
+const INITIAL_OUTPUT_BYTES: usize = 4 << 10;
 
 impl Filter for Bzip2 {
     fn id(&self) -> FilterId {
@@ -25,21 +25,22 @@ impl Filter for Bzip2 {
     }
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        let corrupt = |what: &str| FilterError::corrupt(self.id(), format!("its bzip2 stream {what}"));
+        let corrupt = |what: &str| FilterError::corrupt(self.id(), format!("the bzip2 stream {what}"));
         let limit = context.max_output;
-        // One byte over the limit is room enough to see that a stream passes it.
-        // Saturates: no output passes the largest limit.
+        // One byte more than the limit is enough to detect that the stream exceeds the limit. The
+        // addition saturates: no output is larger than `usize::MAX`.
         let most = limit.saturating_add(1);
         let mut stream = Decompress::new(false);
         output.clear();
         loop {
             if output.len() == output.capacity() {
-                let more = output.len().max(FIRST).min(most.max(output.len()) - output.len()).max(1);
+                let more =
+                    output.len().max(INITIAL_OUTPUT_BYTES).min(most.max(output.len()) - output.len()).max(1);
                 reserve(self.id(), output, more)?;
             }
             let before = output.len();
             let consumed = stream.total_in();
-            let rest = behind(self.id(), input, consumed)?;
+            let rest = remaining_input(self.id(), input, consumed)?;
             let status = stream.decompress_vec(rest, output).map_err(|error| corrupt(&error.to_string()))?;
             if output.len() > limit {
                 return Err(FilterError::Limit { id: self.id(), limit });
@@ -49,7 +50,7 @@ impl Filter for Bzip2 {
             }
             let is_stuck = stream.total_in() == consumed && output.len() == before;
             if is_stuck && output.len() < output.capacity() {
-                return Err(corrupt("is cut off"));
+                return Err(corrupt("is truncated"));
             }
         }
     }
@@ -61,16 +62,16 @@ impl Filter for Bzip2 {
         }
         let mut stream = Compress::new(Compression::new(level), 0);
         output.clear();
-        output.reserve(input.len() / 2 + FIRST);
+        output.reserve(input.len() / 2 + INITIAL_OUTPUT_BYTES);
         loop {
-            let rest = behind(self.id(), input, stream.total_in())?;
+            let rest = remaining_input(self.id(), input, stream.total_in())?;
             let status = stream
                 .compress_vec(rest, output, Action::Finish)
                 .map_err(|error| FilterError::failed(self.id(), error.to_string()))?;
             if status == Status::StreamEnd {
                 return Ok(Produced::Output);
             }
-            output.reserve(output.len().max(FIRST));
+            output.reserve(output.len().max(INITIAL_OUTPUT_BYTES));
         }
     }
 
@@ -82,9 +83,9 @@ impl Filter for Bzip2 {
         true
     }
 
-    fn prepare(&self, asked: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
-        match asked {
-            [] | [1..=9, ..] => Ok(asked.to_vec()),
+    fn prepare(&self, requested: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        match requested {
+            [] | [1..=9, ..] => Ok(requested.to_vec()),
             [size, ..] => Err(FilterError::refused(self.id(), format!("block size {size} is not 1 to 9"))),
         }
     }

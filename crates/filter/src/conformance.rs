@@ -1,28 +1,30 @@
-//! What every filter must do, as tests to be run by each: `conformance::run(&MyFilter, &client_data)`.
+//! Tests of the filter contract, for every filter to run:
+//! `conformance::run(&MyFilter, &client_data)`.
 #![expect(clippy::unwrap_used, reason = "this is a test suite: a failure is meant to panic")]
 
 use crate::{Filter, FilterContext, FilterError, Produced, Result, Workspace};
 
-/// Checks the contract of a lossless filter that takes chunks of any length.
+/// Checks the contract of a lossless filter that accepts chunks of any length.
 ///
 /// # Panics
-/// If the filter breaks the contract.
+/// If the filter violates the contract.
 pub fn run(filter: &dyn Filter, client_data: &[u32]) {
     for length in [0, 1, 2, 3, 5, 8, 15, 16, 17, 63, 100, 255, 1000, 4096, 8191, 70_001] {
         run_with(filter, client_data, length);
     }
 }
 
-/// Checks the contract with chunks of `length` bytes, for filters whose client data ask for a length.
+/// Checks the contract with chunks of `length` bytes, for filters whose client data contain the
+/// chunk length.
 ///
 /// # Panics
-/// If the filter breaks the contract.
+/// If the filter violates the contract.
 pub fn run_with(filter: &dyn Filter, client_data: &[u32], length: usize) {
     for chunk in chunks(length) {
         let encoded = encode(filter, client_data, &chunk).unwrap();
         let context = FilterContext::new(client_data, usize::MAX);
         if let Some(expected) = filter.encoded_length(&context, length) {
-            assert_eq!(encoded.len(), expected, "the length of an encoded chunk was foretold");
+            assert_eq!(encoded.len(), expected, "`encoded_length` predicts the length of an encoded chunk");
         }
         round_trip(filter, client_data, &chunk, &encoded);
         bounds(filter, client_data, &chunk, &encoded);
@@ -34,10 +36,10 @@ pub fn run_with(filter: &dyn Filter, client_data: &[u32], length: usize) {
 /// Encodes one chunk.
 ///
 /// # Errors
-/// Those of the filter.
+/// The errors of the filter.
 ///
 /// # Panics
-/// If the filter claims bytes that are not there.
+/// If the filter returns a range outside its input.
 pub fn encode(filter: &dyn Filter, client_data: &[u32], chunk: &[u8]) -> Result<Vec<u8>> {
     let mut output = vec![0xee; 7];
     let context = FilterContext::new(client_data, usize::MAX);
@@ -45,13 +47,13 @@ pub fn encode(filter: &dyn Filter, client_data: &[u32], chunk: &[u8]) -> Result<
     Ok(taken(produced, chunk, output))
 }
 
-/// Decodes one chunk, whose length may be foretold, to `max_output` bytes at most.
+/// Decodes one chunk to at most `max_output` bytes. `expected_output` is the hint for the filter.
 ///
 /// # Errors
-/// Those of the filter.
+/// The errors of the filter.
 ///
 /// # Panics
-/// If the filter claims bytes that are not there.
+/// If the filter returns a range outside its input.
 pub fn decode(
     filter: &dyn Filter,
     client_data: &[u32],
@@ -65,25 +67,25 @@ pub fn decode(
     Ok(taken(produced, bytes, output))
 }
 
-/// Decoded into slices that are long enough, too long and too short, chunks and errors are the same; and so
-/// they are with a workspace that has been used.
+/// Checks that decoding into slices of the right length, too long and too short ones returns the
+/// same bytes and errors as decoding into a buffer, and so does decoding with a used workspace.
 fn into_slices(filter: &dyn Filter, context: &FilterContext<'_>, bytes: &[u8]) {
     let mut output = Vec::new();
     let decoded = filter.decode(context, bytes, &mut output).map(|produced| taken(produced, bytes, output));
     let mut workspace = Workspace::default();
     let length = decoded.as_ref().map_or(context.expected_output.unwrap_or(40).min(1 << 20), Vec::len);
-    for room in [length, length + 9, length / 2] {
-        let mut output = vec![0xee; room];
+    for size in [length, length + 9, length / 2] {
+        let mut output = vec![0xee; size];
         match (filter.decode_into(context, bytes, &mut output, &mut workspace), &decoded) {
             (Ok(count), Ok(decoded)) => {
-                assert_eq!(count, decoded.len(), "into {room} bytes");
-                let fits = room.min(count);
-                assert_eq!(output.get(..fits), decoded.get(..fits), "into {room} bytes");
+                assert_eq!(count, decoded.len(), "into {size} bytes");
+                let fits = size.min(count);
+                assert_eq!(output.get(..fits), decoded.get(..fits), "into {size} bytes");
             }
-            // What is wrong with broken bytes may be told in other words where there is other room.
+            // The description of a corrupt chunk may depend on the length of the output.
             (Err(FilterError::Corrupt { .. }), Err(FilterError::Corrupt { .. })) => {}
-            (Err(error), Err(expected)) => assert_eq!(error, *expected, "into {room} bytes"),
-            (got, _) => assert_eq!(got.as_ref().err(), decoded.as_ref().err(), "into {room} bytes"),
+            (Err(error), Err(expected)) => assert_eq!(error, *expected, "into {size} bytes"),
+            (got, _) => assert_eq!(got.as_ref().err(), decoded.as_ref().err(), "into {size} bytes"),
         }
     }
     let mut output = vec![0xee; 5];
@@ -98,7 +100,7 @@ fn taken(produced: Produced, input: &[u8], output: Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// Chunks of one length: zeros, a ramp, noise.
+/// Returns chunks of one length: zeros, a ramp, random bytes.
 fn chunks(length: usize) -> [Vec<u8>; 3] {
     let ramp = (0..length).map(|at| (at / 3).to_le_bytes()[0]).collect();
     [vec![0; length], ramp, random(length, 1)]
@@ -126,7 +128,7 @@ fn round_trip(filter: &dyn Filter, client_data: &[u32], chunk: &[u8], encoded: &
     }
 }
 
-/// The limit is kept, and is no less than the chunk.
+/// Checks that the limit is kept, and that a limit of the chunk length is sufficient.
 fn bounds(filter: &dyn Filter, client_data: &[u32], chunk: &[u8], encoded: &[u8]) {
     let decoded = decode(filter, client_data, encoded, Some(chunk.len()), chunk.len()).unwrap();
     assert_eq!(decoded, chunk);
@@ -138,7 +140,7 @@ fn bounds(filter: &dyn Filter, client_data: &[u32], chunk: &[u8], encoded: &[u8]
     }
 }
 
-/// Damaged chunks give errors or bytes within bounds, and no panic.
+/// Checks that damaged chunks cause errors or decode within the limit, and never panic.
 fn damage(filter: &dyn Filter, client_data: &[u32], encoded: &[u8]) {
     let check = |bytes: &[u8]| {
         let limit = encoded.len() * 3 + 100;
@@ -149,8 +151,8 @@ fn damage(filter: &dyn Filter, client_data: &[u32], encoded: &[u8]) {
             into_slices(filter, &FilterContext::new(client_data, limit), bytes);
         }
     };
-    let places = (100_000 / (encoded.len() + 1)).clamp(3, 40);
-    for at in (0..encoded.len()).step_by(encoded.len() / places + 1) {
+    let samples = (100_000 / (encoded.len() + 1)).clamp(3, 40);
+    for at in (0..encoded.len()).step_by(encoded.len() / samples + 1) {
         check(encoded.get(..at).unwrap());
         for flip in [1, 0x80, 0xff] {
             let mut damaged = encoded.to_vec();
@@ -160,7 +162,7 @@ fn damage(filter: &dyn Filter, client_data: &[u32], encoded: &[u8]) {
     }
 }
 
-/// Arbitrary bytes, with arbitrary parameters, do not panic either.
+/// Checks that random bytes with arbitrary parameters do not panic.
 fn noise(filter: &dyn Filter, client_data: &[u32], length: usize) {
     let parameters = [client_data, &[], &[0], &[u32::MAX; 20], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]];
     for seed in 2..10 {

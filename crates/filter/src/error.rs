@@ -1,119 +1,120 @@
-//! Whose fault it is that a chunk does not pass a filter.
+//! Errors of filters.
 
 use std::fmt;
 
 use crate::FilterId;
 
-/// The result of a filter's work.
+/// The result of a filter operation.
 pub type Result<T, E = FilterError> = std::result::Result<T, E>;
 
-/// Why a chunk did not pass a filter.
+/// The reason why a chunk could not be encoded or decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilterError {
-    /// The chunk's bytes, or the filter's parameters in the file, are broken.
+    /// The chunk's bytes, or the filter's parameters in the file, are corrupt.
     #[error("filter {id}: corrupt chunk: {detail}")]
     Corrupt {
-        /// The filter that found it.
+        /// The filter that detected the error.
         id: FilterId,
-        /// What is wrong.
+        /// A description of the error.
         detail: String,
     },
-    /// The chunk passed all its filters, but has the wrong number of bytes.
-    #[error("corrupt chunk: {got} bytes behind its filters, where {expected} are needed")]
+    /// All filters decoded the chunk, but the result has the wrong number of bytes.
+    #[error("corrupt chunk: {got} bytes after decoding, expected {expected}")]
     Length {
-        /// Bytes of a chunk.
+        /// The number of bytes of a chunk.
         expected: usize,
-        /// Bytes there are.
+        /// The number of decoded bytes.
         got: usize,
     },
-    /// No filter of this number is registered.
-    #[error("filter {id}{} is not available{}", Named(.name), Enabling(*.id))]
+    /// No filter with this number is registered.
+    #[error("filter {id}{} is not available{}", StoredName(.name), DisabledFeature(*.id))]
     Missing {
-        /// The filter.
+        /// The number of the missing filter.
         id: FilterId,
-        /// The name the file gives it.
+        /// The filter's name in the filter pipeline message.
         name: Option<String>,
     },
-    /// The chunk asks for something the filter knows, but does not implement.
+    /// The chunk uses a feature of the filter that is not implemented.
     #[error("filter {id}: {what} is not supported")]
     Unsupported {
-        /// The filter.
+        /// The filter that lacks the feature.
         id: FilterId,
-        /// What is not supported.
+        /// The name of the unsupported feature.
         what: String,
     },
-    /// The chunk becomes larger than allowed.
-    #[error("filter {id}: a chunk becomes larger than the limit of {limit} bytes")]
+    /// The decoded chunk exceeds the size limit.
+    #[error("filter {id}: the decoded chunk exceeds the limit of {limit} bytes")]
     Limit {
-        /// The filter in which it happened.
+        /// The filter whose output exceeds the limit.
         id: FilterId,
-        /// The largest number of bytes allowed.
+        /// The maximum number of bytes.
         limit: usize,
     },
-    /// Memory has no room for what the chunk becomes.
-    #[error("filter {id}: memory has no room for {bytes} bytes of a chunk")]
+    /// The buffer for a chunk could not be allocated.
+    #[error("filter {id}: cannot allocate {bytes} bytes for a chunk")]
     Memory {
-        /// The filter in which it happened.
+        /// The filter that needs the buffer.
         id: FilterId,
-        /// The bytes that were asked for.
+        /// The requested number of bytes.
         bytes: usize,
     },
-    /// An invariant of this crate does not hold. The chunk and the parameters are not the cause.
+    /// An invariant of this crate does not hold. Neither the chunk nor the parameters are the
+    /// cause.
     #[error("internal error: filter {id}: {invariant} does not hold; please report it")]
     Internal {
-        /// The filter.
+        /// The filter that detected the error.
         id: FilterId,
-        /// The condition that should hold.
+        /// The violated condition.
         invariant: &'static str,
     },
-    /// A new dataset cannot have the filter, or not with these parameters.
-    #[error("filter {id} cannot be used here: {reason}")]
+    /// The filter, or its parameters, cannot be used for a new dataset.
+    #[error("filter {id} cannot be used for this dataset: {reason}")]
     Refused {
-        /// The filter.
+        /// The refused filter.
         id: FilterId,
-        /// Why not.
+        /// The reason for the refusal.
         reason: String,
     },
     /// The bytes cannot be encoded.
     #[error("filter {id}: cannot encode: {reason}")]
     Failed {
-        /// The filter.
+        /// The filter that failed.
         id: FilterId,
-        /// Why not.
+        /// The reason for the failure.
         reason: String,
     },
 }
 
-struct Named<'a>(&'a Option<String>);
+struct StoredName<'a>(&'a Option<String>);
 
-impl fmt::Display for Named<'_> {
+impl fmt::Display for StoredName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.as_ref().map_or(Ok(()), |name| write!(f, ", named {name:?} in the file,"))
     }
 }
 
-/// What to enable, so that a filter is there.
-struct Enabling(FilterId);
+/// Displays the Cargo feature that enables a missing filter.
+struct DisabledFeature(FilterId);
 
-impl fmt::Display for Enabling {
+impl fmt::Display for DisabledFeature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.missing_feature().map_or(Ok(()), |feature| write!(f, " (feature `{feature}` is off)"))
     }
 }
 
 impl FilterError {
-    /// Broken bytes or parameters.
+    /// Returns an error about corrupt bytes or parameters.
     pub fn corrupt(id: FilterId, detail: impl Into<String>) -> Self {
         Self::Corrupt { id, detail: detail.into() }
     }
 
-    /// A dataset that cannot have the filter.
+    /// Returns an error about a dataset that cannot have the filter.
     pub fn refused(id: FilterId, reason: impl Into<String>) -> Self {
         Self::Refused { id, reason: reason.into() }
     }
 
-    /// Bytes that cannot be encoded.
+    /// Returns an error about bytes that the filter cannot encode.
     pub fn failed(id: FilterId, reason: impl Into<String>) -> Self {
         Self::Failed { id, reason: reason.into() }
     }

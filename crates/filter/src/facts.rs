@@ -1,4 +1,4 @@
-//! What filters are told of a dataset that is being made.
+//! The properties of a new dataset that filters use.
 
 use hyperslab_datatype::{Array, ByteOrder, Datatype, DatatypeClass, FloatOrder};
 
@@ -7,60 +7,62 @@ use crate::{FilterError, FilterId, Result};
 /// The fill value of a new dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FillValue<'a> {
-    /// None: elements nobody wrote may have any value.
+    /// No fill value: elements that were never written may have any value.
     Undefined,
-    /// Zero.
+    /// The default fill value, zero.
     #[default]
     Default,
-    /// This element, as the file stores elements.
+    /// The bytes of one element, in the datatype of the file.
     Element(&'a [u8]),
 }
 
-/// What filters may know of a dataset that is being made.
+/// The properties of a new dataset that filters use to compute their parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct DatasetFacts<'a> {
-    /// The type of its elements.
+    /// The datatype of the elements.
     pub datatype: &'a Datatype,
-    /// Elements of a chunk in each dimension, the one that varies fastest last.
+    /// The dimensions of a chunk in elements; the fastest-varying dimension is last.
     pub chunk: &'a [u64],
-    /// What elements are that nobody wrote.
+    /// The value of elements that were never written.
     pub fill: FillValue<'a>,
 }
 
-/// What filters ask about the numbers inside an element.
+/// The bit layout of the numbers that an element consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Atom {
-    /// Bits that are used.
+    /// The number of significant bits.
     pub(crate) precision: u32,
-    /// The lowest of them.
+    /// The position of the lowest significant bit.
     pub(crate) offset: u32,
-    /// [`None`] for bytes without an order, and for the order of the VAX.
+    /// The byte order; [`None`] for bytes without an order and for the byte order of the VAX.
     pub(crate) order: Option<ByteOrder>,
 }
 
 impl<'a> DatasetFacts<'a> {
-    /// A dataset of these elements in these chunks, with the default fill value.
+    /// Returns the facts of a dataset with these elements and chunks, and with the default fill
+    /// value.
     pub fn new(datatype: &'a Datatype, chunk: &'a [u64]) -> Self {
         Self { datatype, chunk, fill: FillValue::Default }
     }
 
-    /// The same dataset with another fill value.
+    /// Replaces the fill value.
     #[must_use]
     pub fn with_fill(self, fill: FillValue<'a>) -> Self {
         Self { fill, ..self }
     }
 
-    /// Elements of a chunk; [`None`] if they cannot be counted.
+    /// Returns the number of elements of a chunk; [`None`] if the number overflows.
     pub fn elements(&self) -> Option<u64> {
         self.chunk.iter().try_fold(1_u64, |count, size| count.checked_mul(*size))
     }
 
-    /// Bytes of a chunk; [`None`] if they cannot be counted.
+    /// Returns the size of a chunk in bytes; [`None`] if the size overflows.
     pub fn chunk_bytes(&self) -> Option<u64> {
         self.elements()?.checked_mul(u64::from(self.datatype.size))
     }
 
-    /// Bytes of an element, or if it is an array, of one in it.
+    /// Returns the size of an element in bytes; for an array datatype, the size of the array's base
+    /// type.
     pub(crate) fn item_size(&self) -> u32 {
         match &self.datatype.class {
             DatatypeClass::Array(Array { base, .. }) => base.size,
@@ -68,20 +70,20 @@ impl<'a> DatasetFacts<'a> {
         }
     }
 
-    /// [`Self::elements`] as client data.
+    /// Returns [`Self::elements`] as a 32-bit number for client data.
     pub(crate) fn elements_for(&self, id: FilterId) -> Result<u32> {
         let elements = self.elements().and_then(|elements| u32::try_from(elements).ok());
-        elements.ok_or_else(|| FilterError::refused(id, "a chunk has 2^32 elements or more"))
+        elements.ok_or_else(|| FilterError::refused(id, "the chunk has 2^32 elements or more"))
     }
 
-    /// [`Self::chunk_bytes`] as client data.
+    /// Returns [`Self::chunk_bytes`] as a 32-bit number for client data.
     pub(crate) fn chunk_bytes_for(&self, id: FilterId) -> Result<u32> {
         let bytes = self.chunk_bytes().and_then(|bytes| u32::try_from(bytes).ok());
-        bytes.ok_or_else(|| FilterError::refused(id, "a chunk has 4 GiB or more"))
+        bytes.ok_or_else(|| FilterError::refused(id, "the chunk has 4 GiB or more"))
     }
 }
 
-/// The byte order of a floating-point number, but for that of the VAX.
+/// Returns the byte order of a floating-point datatype; [`None`] for the byte order of the VAX.
 pub(crate) fn float_order(order: FloatOrder) -> Option<ByteOrder> {
     match order {
         FloatOrder::LittleEndian => Some(ByteOrder::LittleEndian),
@@ -90,7 +92,8 @@ pub(crate) fn float_order(order: FloatOrder) -> Option<ByteOrder> {
     }
 }
 
-/// The atoms that elements of arrays, enumerations, sequences and complex numbers consist of; [`None`] for compounds.
+/// Returns the bit layout of the numbers that an element consists of, inside arrays, enumerations,
+/// sequences and complex numbers; [`None`] for compounds.
 pub(crate) fn atom(datatype: &Datatype) -> Option<Atom> {
     let whole = datatype.size.saturating_mul(8);
     let bytes = Atom { precision: whole, offset: 0, order: None };

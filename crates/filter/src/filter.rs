@@ -1,35 +1,41 @@
-//! The contract every filter keeps.
+//! The trait that every filter implements.
 
 use std::fmt::Debug;
 use std::ops::Range;
 
 use crate::{DatasetFacts, FilterError, FilterId, Result, Workspace};
 
-/// What a filter may know about the chunk in hand.
+/// Properties of the chunk that a filter encodes or decodes.
 #[derive(Debug, Clone, Copy)]
 pub struct FilterContext<'a> {
     /// The filter's parameters, as the file stores them ("client data").
     pub client_data: &'a [u32],
-    /// Bytes of one element of the dataset; 0 if not known. Filters that need it to decode find it in their
-    /// client data.
+    /// Size of one element of the dataset in bytes; 0 if unknown. Filters that need the size to
+    /// decode read it from their client data.
     pub element_size: usize,
-    /// Bytes that `decode` should give, where that is known beforehand. A hint: files may hold more.
+    /// Expected size of the decoded chunk in bytes, if known. Only a hint: the stored chunk may
+    /// decode to more bytes.
     pub expected_output: Option<usize>,
-    /// Bytes that `decode` must not pass; a filter gives [`FilterError::Limit`](crate::FilterError::Limit)
-    /// rather than more, and takes no memory out of proportion to it.
+    /// Maximum size of the decoded chunk in bytes. A filter returns
+    /// [`FilterError::Limit`](crate::FilterError::Limit) if the chunk decodes to more, and
+    /// allocates no memory out of proportion to this limit.
     pub max_output: usize,
-    /// Whether checksums are verified.
+    /// True if the filter verifies checksums.
     pub verify: bool,
-    /// Bytes of a plane, where what is encoded are the planes of shuffled elements; otherwise 0.
+    /// Size in bytes of one byte plane, if the input of `encode` consists of the byte planes of
+    /// shuffled elements; otherwise 0.
     pub plane: usize,
-    /// See [`ChunkTarget::runs_only`](crate::ChunkTarget::runs_only).
+    /// True if the encoder searches only for runs of one byte, see
+    /// [`ChunkTarget::runs_only`](crate::ChunkTarget::runs_only).
     pub runs_only: bool,
-    /// See [`ChunkTarget::fast`](crate::ChunkTarget::fast).
+    /// True if the encoder uses its fastest compressing level, see
+    /// [`ChunkTarget::fast`](crate::ChunkTarget::fast).
     pub fast: bool,
 }
 
 impl<'a> FilterContext<'a> {
-    /// A context with parameters, an output of `max_output` bytes at most, verified, and nothing else known.
+    /// Returns a context with these client data and a limit of `max_output` bytes, in which
+    /// checksums are verified and everything else is unknown.
     pub fn new(client_data: &'a [u32], max_output: usize) -> Self {
         Self {
             client_data,
@@ -44,41 +50,44 @@ impl<'a> FilterContext<'a> {
     }
 }
 
-/// Where the result of a filter stands.
+/// The location of a filter's result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Produced {
-    /// In the output buffer.
+    /// The result is in the output buffer.
     Output,
-    /// In the input: these bytes of it, unchanged.
+    /// The result is this range of the input, unchanged.
     Input(Range<usize>),
 }
 
 impl Produced {
-    /// The whole of `input`, unchanged.
+    /// Returns the location of all of `input`, unchanged.
     pub fn unchanged(input: &[u8]) -> Self {
         Self::Input(0..input.len())
     }
 }
 
-/// Turns the bytes of a chunk into others, and back.
+/// A transformation of chunk bytes, with an encoder and a decoder.
 ///
-/// `output` may hold anything when a method is called; its bytes are replaced and its memory is reused.
-/// With [`Produced::Output`] it holds the result and nothing else. After an error its bytes mean nothing.
+/// `output` may hold any bytes when a method is called: the method replaces the bytes and reuses
+/// the memory. If a method returns [`Produced::Output`], `output` holds exactly the result. After
+/// an error, the content of `output` is unspecified.
 pub trait Filter: Send + Sync + Debug {
-    /// The filter's number.
+    /// Returns the number of the filter.
     fn id(&self) -> FilterId;
 
-    /// Undoes `encode`.
+    /// Decodes the bytes of a chunk.
     ///
     /// # Errors
-    /// [`Corrupt`](crate::FilterError::Corrupt) for bytes that `encode` does not make,
-    /// [`Limit`](crate::FilterError::Limit) for more than `max_output`. No input makes it panic.
+    /// [`Corrupt`](crate::FilterError::Corrupt) if `input` is not a result of `encode`,
+    /// [`Limit`](crate::FilterError::Limit) if the chunk decodes to more than `max_output` bytes.
+    /// No input causes a panic.
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced>;
 
-    /// [`decode`](Self::decode) with a workspace, for filters that have something to keep in it.
+    /// Decodes the bytes of a chunk and reuses the buffers and codec states of `workspace`. The
+    /// default implementation calls [`decode`](Self::decode).
     ///
     /// # Errors
-    /// As `decode`.
+    /// The same errors as `decode`.
     fn decode_with(
         &self,
         context: &FilterContext<'_>,
@@ -90,13 +99,16 @@ pub trait Filter: Send + Sync + Debug {
         self.decode(context, input, output)
     }
 
-    /// Undoes `encode`, into the memory of the caller: gives the number of bytes decoded, as many of which as
-    /// fit are the first of `output`; what `output` holds behind them, or after an error, means nothing.
-    /// Filters that can do without a buffer in between override it; the answer is always that of
-    /// [`decode`](Self::decode), its limits included.
+    /// Decodes the bytes of a chunk into the caller's memory and returns the number of decoded
+    /// bytes.
+    ///
+    /// If the chunk decodes to more bytes than `output` holds, the filter stores the first
+    /// `output.len()` bytes. The rest of `output` is unspecified, and after an error all of
+    /// `output` is. Filters that need no intermediate buffer override this method. The decoded
+    /// bytes and the limits are the same as with [`decode`](Self::decode).
     ///
     /// # Errors
-    /// As `decode`.
+    /// The same errors as `decode`.
     fn decode_into(
         &self,
         context: &FilterContext<'_>,
@@ -110,13 +122,15 @@ pub trait Filter: Send + Sync + Debug {
     /// Encodes the bytes of a chunk.
     ///
     /// # Errors
-    /// [`Failed`](crate::FilterError::Failed) if these bytes, or any with these parameters, cannot be encoded.
+    /// [`Failed`](crate::FilterError::Failed) if the filter cannot encode these bytes, or has
+    /// invalid parameters.
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced>;
 
-    /// [`encode`](Self::encode) with a workspace, for filters that have something to keep in it.
+    /// Encodes the bytes of a chunk and reuses the buffers and codec states of `workspace`. The
+    /// default implementation calls [`encode`](Self::encode).
     ///
     /// # Errors
-    /// As `encode`.
+    /// The same errors as `encode`.
     fn encode_with(
         &self,
         context: &FilterContext<'_>,
@@ -128,42 +142,48 @@ pub trait Filter: Send + Sync + Debug {
         self.encode(context, input, output)
     }
 
-    /// Bytes that `encode` makes of `input` bytes, if that depends on nothing else.
+    /// Returns the size of the encoded chunk for `input` bytes; [`None`] if the size depends on the
+    /// content.
     fn encoded_length(&self, context: &FilterContext<'_>, input: usize) -> Option<usize>;
 
-    /// Whether the filter is there to make chunks smaller, so that it is pointless where it does not.
+    /// Returns true if the purpose of the filter is compression, so that a chunk that does not
+    /// become smaller may skip the filter.
     fn compresses(&self) -> bool;
 
-    /// Whether `encode` ever succeeds: not if the filter is only read.
-    fn encodes(&self) -> bool {
+    /// Returns true if `encode` is implemented, false if the filter can only decode.
+    fn can_encode(&self) -> bool {
         true
     }
 
-    /// Whether the chunks of a new dataset are for this filter ("can apply" in libhdf5). Datasets that have it as
-    /// optional are made nevertheless, and leave it out chunk by chunk.
+    /// Checks that the filter can encode the chunks of a new dataset ("can apply" in libhdf5). If
+    /// the filter is optional, the dataset is created even if this check fails, and its chunks skip
+    /// the filter.
     ///
     /// # Errors
-    /// [`Refused`](crate::FilterError::Refused) says why not.
-    fn suits(&self, dataset: &DatasetFacts<'_>) -> Result<()> {
+    /// [`Refused`](crate::FilterError::Refused) with the reason.
+    fn check_dataset(&self, dataset: &DatasetFacts<'_>) -> Result<()> {
         let _ = dataset;
         Ok(())
     }
 
-    /// The client data that a new dataset stores, of those that were asked for ("set local" in libhdf5).
+    /// Computes the client data that a new dataset stores from the client data that a user
+    /// requested ("set local" in libhdf5).
     ///
     /// # Errors
-    /// [`Refused`](crate::FilterError::Refused) for impossible parameters, and for datasets that even with the
-    /// filter as optional are impossible; [`Unsupported`](crate::FilterError::Unsupported) for what is only read.
-    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+    /// [`Refused`](crate::FilterError::Refused) if the parameters are invalid, or if the dataset
+    /// cannot have this filter even as an optional one;
+    /// [`Unsupported`](crate::FilterError::Unsupported) if the filter can only decode.
+    fn prepare(&self, requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         let _ = dataset;
-        Ok(asked.to_vec())
+        Ok(requested.to_vec())
     }
 }
 
-/// The invariant of [`Produced::Input`].
-pub(crate) const OUTSIDE: &str = "the bytes that a filter keeps of its input lie in it";
+/// The description of the invariant of [`Produced::Input`], for internal errors.
+pub(crate) const INPUT_RANGE_INVARIANT: &str =
+    "the range of input bytes that a filter returns lies within the input";
 
-/// [`Filter::decode_into`] by way of a buffer.
+/// Implements [`Filter::decode_into`] with an intermediate buffer.
 pub(crate) fn decode_and_copy<F: Filter + ?Sized>(
     filter: &F,
     context: &FilterContext<'_>,
@@ -175,9 +195,9 @@ pub(crate) fn decode_and_copy<F: Filter + ?Sized>(
     let produced = filter.decode_with(context, input, &mut buffer, workspace);
     let decoded = match produced? {
         Produced::Output => buffer.as_slice(),
-        Produced::Input(range) => {
-            input.get(range).ok_or(FilterError::Internal { id: filter.id(), invariant: OUTSIDE })?
-        }
+        Produced::Input(range) => input
+            .get(range)
+            .ok_or(FilterError::Internal { id: filter.id(), invariant: INPUT_RANGE_INVARIANT })?,
     };
     let length = decoded.len();
     copy_start(decoded, output);
@@ -185,7 +205,7 @@ pub(crate) fn decode_and_copy<F: Filter + ?Sized>(
     Ok(length)
 }
 
-/// Copies as many bytes as both have.
+/// Copies the first bytes of `from` to `to`, as many as the shorter slice has.
 pub(crate) fn copy_start(from: &[u8], to: &mut [u8]) {
     let count = from.len().min(to.len());
     if let (Some(from), Some(to)) = (from.get(..count), to.get_mut(..count)) {

@@ -1,4 +1,4 @@
-//! The Fletcher32 filter (number 3): a checksum behind the chunk.
+//! The Fletcher32 filter (number 3): a checksum after the chunk.
 //!
 //! ```text
 //! bytes    | meaning
@@ -6,22 +6,23 @@
 //! n        | the chunk
 //! 4        | checksum, little-endian: low half the first sum, high half the second
 //! ```
-//! It has no client data. The sums run over 16-bit words, high byte first; an odd last byte is the high
-//! byte of a word. Some old writers stored the checksum with the two bytes of each half exchanged; that is
-//! accepted too, as libhdf5 does.
+//! The filter has no client data. The sums run over 16-bit words, high byte first; an odd last byte
+//! is the high byte of a word. Some old writers stored the checksum with the two bytes of each half
+//! exchanged. The decoder accepts this order, too, as libhdf5 does.
 
 use hyperslab_exact::to_u64;
 
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
-/// Bytes of the checksum.
-const SIZE: usize = 4;
+/// Size of the checksum in bytes.
+const CHECKSUM_BYTES: usize = 4;
 
-/// Words that are summed side by side.
+/// The number of words that are summed in parallel.
 const LANES: usize = 16;
 
-/// Steps of `LANES` words after which sums are folded: 32 bits hold `n (n + 1) / 2` times 0xffff.
-const STEPS: usize = 360;
+/// The number of rows of `LANES` words after which the sums are reduced: 32 bits can hold
+/// `n (n + 1) / 2` times 0xffff for this `n`.
+const MAX_ROWS: usize = 360;
 
 /// The Fletcher32 filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -34,8 +35,8 @@ impl Filter for Fletcher32 {
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], _output: &mut Vec<u8>) -> Result<Produced> {
         let (chunk, stored) = input
-            .split_last_chunk::<SIZE>()
-            .ok_or_else(|| FilterError::corrupt(self.id(), "no room for its checksum"))?;
+            .split_last_chunk::<CHECKSUM_BYTES>()
+            .ok_or_else(|| FilterError::corrupt(self.id(), "the chunk is too short for a checksum"))?;
         if chunk.len() > context.max_output {
             return Err(FilterError::Limit { id: self.id(), limit: context.max_output });
         }
@@ -43,7 +44,8 @@ impl Filter for Fletcher32 {
             let expected = fletcher32(chunk);
             let stored = u32::from_le_bytes(*stored);
             if stored != expected && exchange(stored) != expected {
-                let detail = format!("its checksum is {stored:#010x}, its bytes give {expected:#010x}");
+                let detail =
+                    format!("the stored checksum is {stored:#010x}, the computed one {expected:#010x}");
                 return Err(FilterError::corrupt(self.id(), detail));
             }
         }
@@ -52,14 +54,14 @@ impl Filter for Fletcher32 {
 
     fn encode(&self, _context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         output.clear();
-        output.reserve(input.len() + SIZE);
+        output.reserve(input.len() + CHECKSUM_BYTES);
         output.extend_from_slice(input);
         output.extend_from_slice(&fletcher32(input).to_le_bytes());
         Ok(Produced::Output)
     }
 
     fn encoded_length(&self, _context: &FilterContext<'_>, input: usize) -> Option<usize> {
-        input.checked_add(SIZE)
+        input.checked_add(CHECKSUM_BYTES)
     }
 
     fn compresses(&self) -> bool {
@@ -67,19 +69,21 @@ impl Filter for Fletcher32 {
     }
 }
 
-/// Exchanges the two bytes of each half.
+/// Exchanges the two bytes of each 16-bit half.
 fn exchange(checksum: u32) -> u32 {
     (checksum & 0x00ff_00ff) << 8 | (checksum >> 8) & 0x00ff_00ff
 }
 
-/// Fletcher's checksum as HDF5 computes it: the second sum in the high half, the first in the low one.
+/// Computes Fletcher's checksum as HDF5 defines it: the second sum in the high half, the first sum
+/// in the low half.
 ///
-/// Both sums are taken modulo 65535; a sum that is a multiple of it is 65535, unless all bytes are 0.
+/// Both sums are taken modulo 65535. A sum that is a multiple of 65535 is stored as 65535, unless
+/// all bytes are 0.
 pub fn fletcher32(bytes: &[u8]) -> u32 {
     let (words, odd) = bytes.as_chunks::<2>();
     let mut sums = Sums::default();
     let (rows, last) = words.as_chunks::<LANES>();
-    for rows in rows.chunks(STEPS) {
+    for rows in rows.chunks(MAX_ROWS) {
         sums.add_rows(rows);
     }
     for word in last {
@@ -95,7 +99,7 @@ pub fn fletcher32(bytes: &[u8]) -> u32 {
     half(sums.second) << 16 | half(sums.first)
 }
 
-/// The two sums so far, modulo 65535, and whether any word was not 0.
+/// The two sums modulo 65535; `any` is true if any word was not 0.
 #[derive(Default)]
 struct Sums {
     first: u64,
@@ -110,9 +114,9 @@ impl Sums {
         self.second = (self.second + self.first) % 0xffff;
     }
 
-    /// Adds up to `STEPS` rows of words. Each column has sums of its own, so that the rows are added as
-    /// vectors; the word of row `r` of `n` and column `c` counts `LANES * (n - r) - c` times in the second
-    /// sum.
+    /// Adds at most `MAX_ROWS` rows of words. Each column has its own sums, so that the compiler
+    /// adds rows as vectors. In the second sum, the word in row `r` of `n` and column `c` has the
+    /// weight `LANES * (n - r) - c`.
     fn add_rows(&mut self, rows: &[[[u8; 2]; LANES]]) {
         let mut firsts = [0_u32; LANES];
         let mut seconds = [0_u32; LANES];
@@ -143,7 +147,7 @@ mod tests {
         conformance::run(&Fletcher32, &[]);
     }
 
-    /// Bytes `k² s + 7 k + s`.
+    /// Returns the bytes `k² s + 7 k + s`.
     fn quadratic(count: u32, seed: u32) -> Vec<u8> {
         (0..count)
             .map(|k| (k.wrapping_mul(k).wrapping_mul(seed).wrapping_add(7 * k + seed)).to_le_bytes()[0])

@@ -1,9 +1,9 @@
-//! The numbers by which files name filters.
+//! The registered numbers of filters.
 
 use std::fmt;
 
-/// The number of a filter, as a filter pipeline message stores it. Any number is representable; the ones
-/// that are registered and commonly met have names.
+/// The number of a filter, as a filter pipeline message stores it. Every number is valid;
+/// registered filters have a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FilterId(pub u16);
 
@@ -12,10 +12,10 @@ macro_rules! filters {
         impl FilterId {
             $($(#[$doc])* pub const $constant: Self = Self($id);)*
 
-            /// Every number that has a name here, ascending.
+            /// All numbers with a constant, in ascending order.
             pub const KNOWN: &[Self] = &[$(Self::$constant),*];
 
-            /// The filter's name, if its number is a known one.
+            /// Returns the name of the filter; [`None`] if the number has no constant.
             pub const fn name(self) -> Option<&'static str> {
                 match self.0 {
                     $($id => Some($name),)*
@@ -27,92 +27,92 @@ macro_rules! filters {
 }
 
 filters! {
-    /// Deflate (gzip, zlib).
+    /// The deflate filter (gzip, zlib).
     DEFLATE = 1, "deflate";
-    /// Bytes of elements, transposed.
+    /// The shuffle filter: transposition of the bytes of elements.
     SHUFFLE = 2, "shuffle";
-    /// Fletcher's checksum.
+    /// The Fletcher32 filter: Fletcher's checksum.
     FLETCHER32 = 3, "fletcher32";
-    /// Szip (extended Rice coding).
+    /// The szip filter: extended Rice coding.
     SZIP = 4, "szip";
-    /// Only the bits an element uses.
+    /// The nbit filter: removal of the unused bits of each element.
     NBIT = 5, "nbit";
-    /// Offset and scale to integers of few bits.
+    /// The scaleoffset filter: scaling of numbers to integers with few bits.
     SCALEOFFSET = 6, "scaleoffset";
-    /// LZO, by PyTables.
+    /// The LZO filter, from PyTables.
     LZO = 305, "LZO";
-    /// bzip2.
+    /// The bzip2 filter.
     BZIP2 = 307, "bzip2";
-    /// LZF, by h5py.
+    /// The LZF filter, from h5py.
     LZF = 32000, "LZF";
-    /// Blosc 1.
+    /// The Blosc 1 filter.
     BLOSC = 32001, "Blosc";
-    /// MAFISC.
+    /// The MAFISC filter.
     MAFISC = 32002, "MAFISC";
-    /// Snappy.
+    /// The Snappy filter.
     SNAPPY = 32003, "Snappy";
-    /// LZ4.
+    /// The LZ4 filter.
     LZ4 = 32004, "LZ4";
-    /// APAX.
+    /// The APAX filter.
     APAX = 32005, "APAX";
-    /// CBF.
+    /// The CBF filter.
     CBF = 32006, "CBF";
-    /// JPEG-XR.
+    /// The JPEG-XR filter.
     JPEG_XR = 32007, "JPEG-XR";
-    /// Bits of elements, transposed, with LZ4 or Zstandard.
+    /// The bitshuffle filter: transposition of the bits of elements, with LZ4 or Zstandard.
     BITSHUFFLE = 32008, "bitshuffle";
-    /// SPDP.
+    /// The SPDP filter.
     SPDP = 32009, "SPDP";
-    /// LPC-Rice.
+    /// The LPC-Rice filter.
     LPC_RICE = 32010, "LPC-Rice";
-    /// CCSDS-123.
+    /// The CCSDS-123 filter.
     CCSDS_123 = 32011, "CCSDS-123";
-    /// JPEG-LS.
+    /// The JPEG-LS filter.
     JPEG_LS = 32012, "JPEG-LS";
-    /// zfp.
+    /// The zfp filter.
     ZFP = 32013, "zfp";
-    /// fpzip.
+    /// The fpzip filter.
     FPZIP = 32014, "fpzip";
-    /// Zstandard.
+    /// The Zstandard filter.
     ZSTD = 32015, "Zstandard";
-    /// B³D.
+    /// The B³D filter.
     B3D = 32016, "B3D";
-    /// SZ.
+    /// The SZ filter.
     SZ = 32017, "SZ";
-    /// FCIDECOMP.
+    /// The FCIDECOMP filter.
     FCIDECOMP = 32018, "FCIDECOMP";
-    /// JPEG.
+    /// The JPEG filter.
     JPEG = 32019, "JPEG";
-    /// VBZ, of nanopore signals.
+    /// The VBZ filter, for signals of nanopore sequencers.
     VBZ = 32020, "VBZ";
-    /// FAPEC.
+    /// The FAPEC filter.
     FAPEC = 32021, "FAPEC";
-    /// BitGroom.
+    /// The BitGroom filter.
     BITGROOM = 32022, "BitGroom";
-    /// Granular BitRound.
+    /// The Granular BitRound filter.
     GRANULAR_BITROUND = 32023, "Granular BitRound";
-    /// SZ3.
+    /// The SZ3 filter.
     SZ3 = 32024, "SZ3";
-    /// Delta-Rice.
+    /// The Delta-Rice filter.
     DELTA_RICE = 32025, "Delta-Rice";
-    /// Blosc 2.
+    /// The Blosc 2 filter.
     BLOSC2 = 32026, "Blosc2";
-    /// FLAC.
+    /// The FLAC filter.
     FLAC = 32027, "FLAC";
-    /// SPERR.
+    /// The SPERR filter.
     SPERR = 32028, "SPERR";
-    /// TERSE/PROLIX.
+    /// The TERSE/PROLIX filter.
     TERSE = 32029, "TERSE/PROLIX";
-    /// FFMPEG.
+    /// The FFMPEG filter.
     FFMPEG = 32030, "FFMPEG";
 }
 
 impl FilterId {
-    /// Numbers below this one belong to the format; version 2 filter pipeline messages store no name for
-    /// them.
+    /// The first number that is registered by The HDF Group. Smaller numbers belong to the format:
+    /// version 2 of the filter pipeline message stores no name for them.
     pub const FIRST_REGISTERED: Self = Self(256);
 
-    /// The Cargo feature that would bring this filter, if it is off.
+    /// Returns the Cargo feature that enables this filter, if the feature is off.
     pub(crate) fn missing_feature(self) -> Option<&'static str> {
         let (feature, is_on) = match self {
             Self::BZIP2 => ("bzip2", cfg!(feature = "bzip2")),

@@ -1,8 +1,10 @@
-//! HDF5 filters: chunk bytes to chunk bytes and back. No stability promise: use the crate `hyperslab`.
+//! HDF5 filters: encoding and decoding of chunk bytes. This crate promises no stable API: use the
+//! crate `hyperslab`.
 //!
-//! A [`Filter`] turns the bytes of a chunk into other bytes (`encode`) and back (`decode`); a [`Pipeline`]
-//! runs the filters a dataset names, taken from a [`Registry`]. Chunks are bytes; only when a dataset is made are
-//! filters told the type of its elements ([`DatasetFacts`]), to find the parameters of a [`FilterSpec`].
+//! A [`Filter`] encodes the bytes of a chunk (`encode`) and decodes them (`decode`). A [`Pipeline`]
+//! runs the filters of a dataset, which come from a [`Registry`]. Filters process plain bytes. Only
+//! when a dataset is created do filters learn the type of the elements ([`DatasetFacts`]), to
+//! compute the parameters of a [`FilterSpec`].
 //!
 //! ```
 //! use hyperslab_filter::{ChunkTarget, FilterId, Pipeline, Registry, Stage};

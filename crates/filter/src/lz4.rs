@@ -1,4 +1,4 @@
-//! The LZ4 filter (number 32004): LZ4 blocks, one after another.
+//! The LZ4 filter (number 32004): a sequence of LZ4 blocks.
 //!
 //! ```text
 //! client data  | meaning
@@ -7,10 +7,10 @@
 //!
 //! bytes of a chunk | meaning
 //! -----------------+--------------------------------------------------------------------------
-//! 8                | bytes it decodes to, big-endian
-//! 4                | bytes of a block, big-endian; the last block has what is left
+//! 8                | bytes of the decoded chunk, big-endian
+//! 4                | bytes of a decoded block, big-endian; the last block may be shorter
 //! per block: 4     | bytes of the encoded block, big-endian
-//! n                | the block; as it was, if it has as many bytes encoded
+//! n                | the block; stored uncompressed if encoded and decoded length are equal
 //! ```
 
 use hyperslab_exact::to_u64;
@@ -24,13 +24,13 @@ use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lz4;
 
-const DEFAULT_BLOCK: u32 = 1 << 30;
+const DEFAULT_BLOCK_BYTES: u32 = 1 << 30;
 
-/// LZ4 takes no more bytes at once.
-const LARGEST_BLOCK: u32 = 0x7e00_0000;
+/// The maximum size of an LZ4 block in bytes.
+const MAX_BLOCK_BYTES: u32 = 0x7e00_0000;
 
-/// LZ4 makes at most so many bytes of one.
-const EXPANSION: usize = 255;
+/// The maximum ratio of decoded to encoded bytes of LZ4.
+const MAX_EXPANSION_RATIO: usize = 255;
 
 impl Filter for Lz4 {
     fn id(&self) -> FilterId {
@@ -39,25 +39,26 @@ impl Filter for Lz4 {
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let corrupt = |what: &str| FilterError::corrupt(self.id(), what);
-        let (length, rest) = input.split_first_chunk().ok_or_else(|| corrupt("no room for its length"))?;
+        let (length, rest) =
+            input.split_first_chunk().ok_or_else(|| corrupt("the decoded length is truncated"))?;
         let (block, mut rest) =
-            rest.split_first_chunk().ok_or_else(|| corrupt("no room for its block size"))?;
+            rest.split_first_chunk().ok_or_else(|| corrupt("the block size is truncated"))?;
         let limit = FilterError::Limit { id: self.id(), limit: context.max_output };
         let length = usize::try_from(u64::from_be_bytes(*length)).map_err(|_| limit.clone())?;
         if length > context.max_output {
             return Err(limit);
         }
         let block = u32::from_be_bytes(*block) as usize;
-        if length > 0 && (block == 0 || length / EXPANSION > rest.len()) {
-            return Err(corrupt("its length or block size cannot be"));
+        if length > 0 && (block == 0 || length / MAX_EXPANSION_RATIO > rest.len()) {
+            return Err(corrupt("the decoded length or the block size in the header is invalid"));
         }
         output.clear();
         resize(self.id(), output, length)?;
         for block in output.chunks_mut(block.max(1)) {
-            let (size, after) = rest.split_first_chunk().ok_or_else(|| corrupt("its blocks are cut off"))?;
+            let (size, after) = rest.split_first_chunk().ok_or_else(|| corrupt("a block is truncated"))?;
             let size = u32::from_be_bytes(*size) as usize;
             let (encoded, after) =
-                after.split_at_checked(size).ok_or_else(|| corrupt("its blocks are cut off"))?;
+                after.split_at_checked(size).ok_or_else(|| corrupt("a block is truncated"))?;
             if size == block.len() {
                 block.copy_from_slice(encoded);
             } else {
@@ -69,9 +70,10 @@ impl Filter for Lz4 {
     }
 
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        let asked = context.client_data.first().copied().filter(|block| *block > 0).unwrap_or(DEFAULT_BLOCK);
-        // A longer chunk is cut into blocks.
-        let block = asked.min(u32::try_from(input.len()).unwrap_or(u32::MAX)).max(1);
+        let requested =
+            context.client_data.first().copied().filter(|block| *block > 0).unwrap_or(DEFAULT_BLOCK_BYTES);
+        // A chunk that is longer than a block is split.
+        let block = requested.min(u32::try_from(input.len()).unwrap_or(u32::MAX)).max(1);
         output.clear();
         output.extend_from_slice(&to_u64(input.len()).to_be_bytes());
         output.extend_from_slice(&block.to_be_bytes());
@@ -94,12 +96,13 @@ impl Filter for Lz4 {
         true
     }
 
-    fn prepare(&self, asked: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
-        match asked {
-            [block, ..] if *block > LARGEST_BLOCK => {
-                Err(FilterError::refused(self.id(), format!("blocks of more than {LARGEST_BLOCK} bytes")))
-            }
-            _ => Ok(asked.to_vec()),
+    fn prepare(&self, requested: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        match requested {
+            [block, ..] if *block > MAX_BLOCK_BYTES => Err(FilterError::refused(
+                self.id(),
+                format!("the block size exceeds {MAX_BLOCK_BYTES} bytes"),
+            )),
+            _ => Ok(requested.to_vec()),
         }
     }
 }

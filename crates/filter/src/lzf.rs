@@ -1,4 +1,4 @@
-//! The LZF filter (number 32000), of h5py: LZ77 with short distances, made for speed.
+//! The LZF filter (number 32000), from h5py: LZ77 with short distances, designed for speed.
 //!
 //! ```text
 //! client data  | meaning
@@ -8,10 +8,10 @@
 //! 2            | bytes of a decoded chunk
 //!
 //! bytes of a chunk      | meaning
-//! ----------------------+---------------------------------------------------------------------------------
-//! 000nnnnn, n + 1 bytes | bytes as they are
-//! llldddd d, [l], d     | l + 2 bytes again, from d + 1 bytes before (d of 13 bits, high ones first); with
-//!                       | l = 7, a byte follows that is added to it
+//! ----------------------+-------------------------------------------------------------------------
+//! 000nnnnn, n + 1 bytes | n + 1 literal bytes
+//! llldddd d, [l], d     | a match: copy l + 2 bytes from a distance of d + 1 bytes (d has 13 bits,
+//!                       | high bits first); if l = 7, the next byte is added to l
 //! ```
 
 use crate::codec::lz77::{self, Finder, Sequence};
@@ -24,17 +24,18 @@ use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lzf;
 
-const FINDER: Finder = Finder { farthest: 1 << 13, longest: 264, tail: 0 };
+const FINDER: Finder = Finder { max_distance: 1 << 13, max_length: 264, tail: 0 };
 
-/// What client data say of who encodes.
-const REVISION: u32 = 4;
-const LIBRARY: u32 = 0x105;
+/// The revision of the filter, client data value 0.
+const FILTER_REVISION: u32 = 4;
+/// The version of the LZF library, client data value 1.
+const LIBRARY_VERSION: u32 = 0x105;
 
-/// Most bytes of a run as they are.
-const LONGEST_RUN: usize = 32;
+/// The maximum number of literal bytes after one control byte.
+const MAX_LITERAL_BYTES: usize = 32;
 
-/// One byte of three makes so many at most.
-const EXPANSION: usize = 264 / 3 + 1;
+/// The maximum ratio of decoded to encoded bytes: a match of 264 bytes takes 3 bytes.
+const MAX_EXPANSION_RATIO: usize = 264 / 3 + 1;
 
 impl Filter for Lzf {
     fn id(&self) -> FilterId {
@@ -44,14 +45,14 @@ impl Filter for Lzf {
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let limit = context.max_output;
         let guess = context.expected_output.unwrap_or(times(input.len(), 2));
-        resize(self.id(), output, guess.max(64).min(times(input.len(), EXPANSION)).min(limit))?;
+        resize(self.id(), output, guess.max(64).min(times(input.len(), MAX_EXPANSION_RATIO)).min(limit))?;
         let mut decoder = Decoder { rest: input, at: 0 };
         while !decoder.run(output)? {
             if output.len() >= limit {
                 return Err(FilterError::Limit { id: self.id(), limit });
             }
-            let room = times(output.len(), 2).max(64).min(limit);
-            resize(self.id(), output, room)?;
+            let larger = times(output.len(), 2).max(64).min(limit);
+            resize(self.id(), output, larger)?;
         }
         output.truncate(decoder.at);
         Ok(Produced::Output)
@@ -73,9 +74,9 @@ impl Filter for Lzf {
 
     fn encode(&self, _context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         output.clear();
-        output.reserve(input.len() + input.len() / LONGEST_RUN + 1);
+        output.reserve(input.len() + input.len() / MAX_LITERAL_BYTES + 1);
         FINDER.run(input, |Sequence { literals, length, distance }| {
-            literals.chunks(LONGEST_RUN).for_each(|run| push_run(run, output));
+            literals.chunks(MAX_LITERAL_BYTES).for_each(|run| push_run(run, output));
             if length == 0 {
                 return;
             }
@@ -87,10 +88,11 @@ impl Filter for Lzf {
             output.push(low);
         });
         if output.len() == input.len() {
-            // h5py leaves such a chunk as it is, with its bit set in the filter mask, which libhdf5 does not change when the
-            // chunk is replaced by one of as many bytes: a chunk that passed the filter must not be so long.
+            // h5py stores such a chunk unencoded, with its bit set in the filter mask. When libhdf5
+            // replaces a chunk by one of the same length, it keeps the filter mask. So an encoded
+            // chunk must not have the length of the unencoded one.
             output.clear();
-            input.chunks(LONGEST_RUN).for_each(|run| push_run(run, output));
+            input.chunks(MAX_LITERAL_BYTES).for_each(|run| push_run(run, output));
         }
         Ok(Produced::Output)
     }
@@ -103,34 +105,36 @@ impl Filter for Lzf {
         true
     }
 
-    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
-        let given = |at: usize, default| asked.get(at).copied().filter(|value| *value > 0).unwrap_or(default);
-        Ok(vec![given(0, REVISION), given(1, LIBRARY), dataset.chunk_bytes_for(self.id())?])
+    fn prepare(&self, requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        let given =
+            |at: usize, default| requested.get(at).copied().filter(|value| *value > 0).unwrap_or(default);
+        Ok(vec![given(0, FILTER_REVISION), given(1, LIBRARY_VERSION), dataset.chunk_bytes_for(self.id())?])
     }
 }
 
-/// Appends a run of at most [`LONGEST_RUN`] bytes as they are.
+/// Appends a run of at most [`MAX_LITERAL_BYTES`] literal bytes.
 fn push_run(run: &[u8], output: &mut Vec<u8>) {
     output.push((run.len() - 1).to_le_bytes()[0]);
     output.extend_from_slice(run);
 }
 
-/// How far a chunk is decoded.
+/// The state of a decoder: the remaining input, and the number of decoded bytes.
 struct Decoder<'a> {
     rest: &'a [u8],
     at: usize,
 }
 
 impl Decoder<'_> {
-    /// Goes on until all is decoded, or `output` has no room for what comes next: then it is false.
+    /// Continues decoding. Returns true at the end of the input, and false if `output` is too short
+    /// for the next run or match.
     fn run(&mut self, output: &mut [u8]) -> Result<bool> {
         let (mut rest, mut at) = (self.rest, self.at);
         while let Some((control, after)) = rest.split_first() {
-            let room = output.len() - at;
+            let available = output.len() - at;
             let (next, length) = if *control < 32 {
                 let count = usize::from(*control) + 1;
-                let (run, after_run) = after.split_at_checked(count).ok_or_else(cut)?;
-                if count <= room {
+                let (run, after_run) = after.split_at_checked(count).ok_or_else(truncated)?;
+                if count <= available {
                     literals(run, after, output.split_at_mut(at).1);
                 }
                 (after_run, count)
@@ -138,18 +142,18 @@ impl Decoder<'_> {
                 let mut length = usize::from(control >> 5) + 2;
                 let mut after = after;
                 if length == 9 {
-                    let (more, next) = after.split_first().ok_or_else(cut)?;
+                    let (more, next) = after.split_first().ok_or_else(truncated)?;
                     (length, after) = (length + usize::from(*more), next);
                 }
-                let (low, after) = after.split_first().ok_or_else(cut)?;
+                let (low, after) = after.split_first().ok_or_else(truncated)?;
                 let distance = (usize::from(control & 31) << 8 | usize::from(*low)) + 1;
-                if length <= room {
-                    lz77::copy_in(output, at, distance, length).ok_or_else(before)?;
+                if length <= available {
+                    lz77::copy_in(output, at, distance, length).ok_or_else(invalid_distance)?;
                 }
                 (after, length)
             };
-            if length > room {
-                // From here with more room.
+            if length > available {
+                // The next call continues here with a longer output.
                 (self.rest, self.at) = (rest, at);
                 return Ok(false);
             }
@@ -161,21 +165,22 @@ impl Decoder<'_> {
     }
 }
 
-/// Copies a run, which `after` begins with; more bytes behind it may be copied, too.
+/// Copies the run at the start of `after`. The function may copy more bytes than the run has, which
+/// is faster.
 #[inline]
 fn literals(run: &[u8], after: &[u8], output: &mut [u8]) {
-    match (after.first_chunk::<LONGEST_RUN>(), output.first_chunk_mut::<LONGEST_RUN>()) {
+    match (after.first_chunk::<MAX_LITERAL_BYTES>(), output.first_chunk_mut::<MAX_LITERAL_BYTES>()) {
         (Some(from), Some(to)) => *to = *from,
         _ => copy_start(run, output),
     }
 }
 
-fn before() -> FilterError {
-    FilterError::corrupt(FilterId::LZF, "a repetition of what is before the chunk")
+fn invalid_distance() -> FilterError {
+    FilterError::corrupt(FilterId::LZF, "a match begins before the start of the chunk")
 }
 
-fn cut() -> FilterError {
-    FilterError::corrupt(FilterId::LZF, "the chunk is cut off")
+fn truncated() -> FilterError {
+    FilterError::corrupt(FilterId::LZF, "the chunk is truncated")
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! The LZO filter (number 305) of PyTables: one LZO1X stream, without a header.
+//! The LZO filter (number 305), from PyTables: one LZO1X stream without a header.
 //!
 //! ```text
 //! client data  | meaning
 //! -------------+--------------------------------------------------
-//! 0            | level: nothing
-//! 1, 2         | version and kind of PyTables' object: nothing
+//! 0            | level; without effect
+//! 1, 2         | version and class of the PyTables object; without effect
 //! ```
 
 use lzokay::Error;
@@ -19,14 +19,14 @@ pub struct Lzo;
 
 const ID: FilterId = FilterId::LZO;
 
-/// LZO makes at most so many bytes of one.
-const EXPANSION: usize = 256;
+/// The maximum ratio of decoded to encoded bytes of LZO.
+const MAX_EXPANSION_RATIO: usize = 256;
 
-/// Bytes that are tried at least, where it is not known how many there are.
-const LEAST: usize = 64;
+/// The minimum size in bytes of the output buffer, if the decoded length is unknown.
+const MIN_OUTPUT_BYTES: usize = 64;
 
-/// A stream that only ends.
-const EMPTY: [u8; 3] = [0x11, 0, 0];
+/// The stream that encodes no bytes: only an end marker.
+const EMPTY_STREAM: [u8; 3] = [0x11, 0, 0];
 
 impl Filter for Lzo {
     fn id(&self) -> FilterId {
@@ -34,18 +34,19 @@ impl Filter for Lzo {
     }
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        let most = times(input.len(), EXPANSION).min(context.max_output);
-        let mut room = context.expected_output.unwrap_or(0).max(times(input.len(), 2)).max(LEAST).min(most);
+        let most = times(input.len(), MAX_EXPANSION_RATIO).min(context.max_output);
+        let mut size =
+            context.expected_output.unwrap_or(0).max(times(input.len(), 2)).max(MIN_OUTPUT_BYTES).min(most);
         loop {
             output.clear();
-            resize(ID, output, room)?;
+            resize(ID, output, size)?;
             match lzokay::decompress::decompress(input, output) {
                 Ok(length) => {
                     output.truncate(length);
                     return Ok(Produced::Output);
                 }
-                Err(Error::OutputOverrun) if room < most => room = times(room, 2).min(most),
-                Err(Error::OutputOverrun) if room == context.max_output => {
+                Err(Error::OutputOverrun) if size < most => size = times(size, 2).min(most),
+                Err(Error::OutputOverrun) if size == context.max_output => {
                     return Err(FilterError::Limit { id: ID, limit: context.max_output });
                 }
                 Err(error) => return Err(FilterError::corrupt(ID, error.to_string())),
@@ -54,10 +55,10 @@ impl Filter for Lzo {
     }
 
     fn encode(&self, _context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        // For nothing, the crate ends the stream twice.
+        // For empty input, `lzokay` writes the end marker twice.
         if input.is_empty() {
             output.clear();
-            output.extend(EMPTY);
+            output.extend(EMPTY_STREAM);
             return Ok(Produced::Output);
         }
         let encoded = lzokay::compress::compress(input);

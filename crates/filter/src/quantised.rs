@@ -1,15 +1,16 @@
-//! The filters BitGroom (number 32022) and Granular BitRound (32023): floating-point numbers with fewer digits, for
-//! filters behind them to store in fewer bytes. They are only read.
+//! The filters BitGroom (number 32022) and Granular BitRound (32023). Both round floating-point
+//! numbers to fewer significant digits, so that a compressor after them needs fewer bytes. Only the
+//! decoders are implemented.
 //!
 //! ```text
 //! client data  | meaning
-//! -------------+------------------------------------------------------------------------------------
+//! -------------+----------------------------------------------------------------------------------
 //! 0            | significant decimal digits
 //! 1            | bytes of a number: 4 or 8
-//! 2            | not 0: there is a value for missing ones
-//! 3, 4         | that value, its lower half first
+//! 2            | not 0: there is a value for missing data
+//! 3, 4         | the value for missing data, low word first
 //! ```
-//! Numbers stay as they were written: nothing is undone.
+//! The decoders return the rounded numbers unchanged.
 
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
@@ -29,11 +30,11 @@ macro_rules! quantised {
             }
 
             fn decode(&self, context: &FilterContext<'_>, input: &[u8], _output: &mut Vec<u8>) -> Result<Produced> {
-                as_it_is($id, context, input)
+                pass_through($id, context, input)
             }
 
             fn encode(&self, _context: &FilterContext<'_>, _input: &[u8], _output: &mut Vec<u8>) -> Result<Produced> {
-                Err(FilterError::failed($id, "it is only read"))
+                Err(FilterError::failed($id, "only decoding is supported"))
             }
 
             fn encoded_length(&self, _context: &FilterContext<'_>, input: usize) -> Option<usize> {
@@ -44,7 +45,7 @@ macro_rules! quantised {
                 false
             }
 
-            fn encodes(&self) -> bool {
+            fn can_encode(&self) -> bool {
                 false
             }
         }
@@ -56,7 +57,7 @@ quantised! {
     GranularBitRound = FilterId::GRANULAR_BITROUND;
 }
 
-fn as_it_is(id: FilterId, context: &FilterContext<'_>, input: &[u8]) -> Result<Produced> {
+fn pass_through(id: FilterId, context: &FilterContext<'_>, input: &[u8]) -> Result<Produced> {
     if input.len() > context.max_output {
         return Err(FilterError::Limit { id, limit: context.max_output });
     }

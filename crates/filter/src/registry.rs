@@ -1,4 +1,4 @@
-//! The filters that are at hand.
+//! The set of available filters.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,41 +8,42 @@ use crate::{
     Lzf, Nbit, ScaleOffset, Shuffle, Sperr, Sz, Sz3, Szip, Vbz,
 };
 
-/// The filters at hand, by number. A value, cheap to clone: every file may have its own.
+/// A set of filters, by number. Clones are cheap and independent: every file may have its own
+/// registry.
 #[derive(Debug, Clone)]
 pub struct Registry {
     filters: Arc<BTreeMap<FilterId, Arc<dyn Filter>>>,
 }
 
 impl Registry {
-    /// No filters.
+    /// Returns a registry without filters.
     pub fn empty() -> Self {
         Self { filters: Arc::default() }
     }
 
-    /// The filter of this number.
+    /// Returns the filter with this number.
     pub fn get(&self, id: FilterId) -> Option<&Arc<dyn Filter>> {
         self.filters.get(&id)
     }
 
-    /// Adds a filter under its own number; gives back the one it takes the place of.
+    /// Adds a filter under the filter's own number and returns the filter that it replaces.
     pub fn register(&mut self, filter: Arc<dyn Filter>) -> Option<Arc<dyn Filter>> {
         Arc::make_mut(&mut self.filters).insert(filter.id(), filter)
     }
 
-    /// Takes a filter away.
+    /// Removes the filter with this number and returns it.
     pub fn remove(&mut self, id: FilterId) -> Option<Arc<dyn Filter>> {
         Arc::make_mut(&mut self.filters).remove(&id)
     }
 
-    /// The numbers of all filters, ascending.
+    /// Returns the numbers of all filters in ascending order.
     pub fn ids(&self) -> impl Iterator<Item = FilterId> + '_ {
         self.filters.keys().copied()
     }
 }
 
 impl Default for Registry {
-    /// The built-in filters.
+    /// Returns a registry with the built-in filters.
     fn default() -> Self {
         let mut registry = Self::empty();
         let built_in: [Arc<dyn Filter>; _] = [

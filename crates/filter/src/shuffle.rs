@@ -1,11 +1,12 @@
-//! The shuffle filter (number 2): all first bytes of the elements, then all second bytes, and so on.
+//! The shuffle filter (number 2): the first bytes of all elements, then all second bytes, and so
+//! on.
 //!
 //! ```text
 //! client data  | meaning
 //! -------------+----------------------
 //! 0            | bytes of one element
 //! ```
-//! Bytes behind the last whole element stay as they are, at the end.
+//! Bytes after the last whole element stay unchanged at the end.
 
 use crate::codec::resize;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
@@ -14,11 +15,13 @@ use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Shuffle;
 
-/// Bytes that are sorted together: two tiles stay in the fastest cache. A multiple of `LARGEST`.
-const TILE: usize = 8 << 10;
+/// The size in bytes of a tile of elements that are transposed together: two tiles fit into the
+/// first-level cache. A multiple of `MAX_TILED_BYTES`.
+const TILE_BYTES: usize = 8 << 10;
 
-/// Elements larger than this are copied byte by byte.
-const LARGEST: usize = 64;
+/// The maximum element size in bytes for transposition in tiles. Larger elements are copied byte by
+/// byte.
+const MAX_TILED_BYTES: usize = 64;
 
 impl Filter for Shuffle {
     fn id(&self) -> FilterId {
@@ -26,8 +29,9 @@ impl Filter for Shuffle {
     }
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        let size = element_size(context)
-            .ok_or_else(|| FilterError::corrupt(self.id(), "its element size is missing or 0"))?;
+        let size = element_size(context).ok_or_else(|| {
+            FilterError::corrupt(self.id(), "the element size in the client data is missing or 0")
+        })?;
         if input.len() > context.max_output {
             return Err(FilterError::Limit { id: self.id(), limit: context.max_output });
         }
@@ -40,8 +44,9 @@ impl Filter for Shuffle {
     }
 
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        let size = element_size(context)
-            .ok_or_else(|| FilterError::failed(self.id(), "its element size is missing or 0"))?;
+        let size = element_size(context).ok_or_else(|| {
+            FilterError::failed(self.id(), "the element size in the client data is missing or 0")
+        })?;
         if is_no_op(size, input.len()) {
             return Ok(Produced::unchanged(input));
         }
@@ -58,7 +63,7 @@ impl Filter for Shuffle {
         false
     }
 
-    fn prepare(&self, _asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+    fn prepare(&self, _requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         Ok(vec![dataset.datatype.size])
     }
 }
@@ -67,12 +72,13 @@ fn element_size(context: &FilterContext<'_>) -> Option<usize> {
     context.client_data.first().and_then(|size| usize::try_from(*size).ok()).filter(|size| *size > 0)
 }
 
-/// Elements of one byte, or fewer than two elements, are the same shuffled or not.
+/// Returns true if shuffling changes nothing: elements of one byte, or fewer than two elements.
 fn is_no_op(size: usize, length: usize) -> bool {
     size == 1 || length / size < 2
 }
 
-/// Sorts the bytes of elements of `size` bytes, not 0, into planes. Both slices have the same length.
+/// Transposes elements of `size` bytes into byte planes; `size` is not 0. Both slices have the same
+/// length.
 pub(crate) fn to_planes(size: usize, elements: &[u8], planes: &mut [u8]) {
     if is_no_op(size, elements.len()) {
         copy(planes, elements);
@@ -81,7 +87,7 @@ pub(crate) fn to_planes(size: usize, elements: &[u8], planes: &mut [u8]) {
     }
 }
 
-/// Undoes [`to_planes`].
+/// Transposes byte planes back into elements, the inverse of [`to_planes`].
 pub(crate) fn from_planes(size: usize, planes: &[u8], elements: &mut [u8]) {
     if is_no_op(size, planes.len()) {
         copy(elements, planes);
@@ -94,15 +100,16 @@ fn shuffle(size: usize, elements: &[u8], planes: &mut [u8]) {
     let count = elements.len() / size;
     let (elements, tail) = elements.split_at_checked(count * size).unwrap_or((elements, &[]));
     let (planes, tail_out) = split_mut(planes, count * size);
-    if size.is_power_of_two() && size <= LARGEST {
+    if size.is_power_of_two() && size <= MAX_TILED_BYTES {
         shuffle_tiles(size, elements, planes);
     } else {
-        let some = (TILE / size).max(1);
+        let some = (TILE_BYTES / size).max(1);
         for (tile, elements) in elements.chunks(some * size).enumerate() {
             for (at, plane) in planes.chunks_exact_mut(count).enumerate() {
                 let plane = plane.split_at_mut(tile * some).1;
                 for (to, element) in plane.iter_mut().zip(elements.chunks_exact(size)) {
-                    // Always there; so written, it is several times as fast as stepping over bytes.
+                    // The byte always exists. Written in this way, the loop is several times as
+                    // fast as one that steps over bytes.
                     if let Some(byte) = element.get(at) {
                         *to = *byte;
                     }
@@ -117,7 +124,7 @@ fn unshuffle(size: usize, planes: &[u8], elements: &mut [u8]) {
     let count = elements.len() / size;
     let (planes, tail) = planes.split_at_checked(count * size).unwrap_or((planes, &[]));
     let (elements, tail_out) = split_mut(elements, count * size);
-    if size.is_power_of_two() && size <= LARGEST {
+    if size.is_power_of_two() && size <= MAX_TILED_BYTES {
         unshuffle_tiles(size, planes, elements);
     } else {
         for (at, plane) in planes.chunks_exact(count).enumerate() {
@@ -128,38 +135,41 @@ fn unshuffle(size: usize, planes: &[u8], elements: &mut [u8]) {
     copy(tail_out, tail);
 }
 
-// The place of a byte in a tile, as a binary number, is that of its element followed by that of the byte
-// within the element. Sorting a tile into bytes at even and bytes at odd places turns this number by one bit
-// to the right; done once per bit of the byte's place, the bytes stand plane by plane. Interleaving the
-// halves turns it back. Both are what vector units do well, whatever the size of an element.
+// The index of a byte in a tile consists of the index of its element (high bits) and the index
+// within the element (low bits). Moving the bytes at even indices to the first half of the tile and
+// the bytes at odd indices to the second half rotates the bits of the index by one to the right.
+// After one such step for each bit of the index within the element, the bytes form planes.
+// Interleaving the two halves rotates the bits back. Both steps are fast on vector units, for all
+// element sizes.
 
-/// `size` is a power of two, 2 to `LARGEST`, and divides the length of `elements`.
+/// Transposes elements into planes. `size` is a power of two from 2 to `MAX_TILED_BYTES` and
+/// divides the length of `elements`.
 fn shuffle_tiles(size: usize, elements: &[u8], planes: &mut [u8]) {
-    let (mut from, mut to) = ([0; TILE], [0; TILE]);
+    let (mut from, mut to) = ([0; TILE_BYTES], [0; TILE_BYTES]);
     let count = elements.len() / size;
-    for (number, tile) in elements.chunks(TILE).enumerate() {
+    for (number, tile) in elements.chunks(TILE_BYTES).enumerate() {
         let (from, to) = (&mut from, &mut to);
         let (mut from, mut to) = (split_mut(from, tile.len()).0, split_mut(to, tile.len()).0);
-        sort(tile, from);
+        deinterleave(tile, from);
         for _ in 1..size.ilog2() {
-            sort(from, to);
+            deinterleave(from, to);
             std::mem::swap(&mut from, &mut to);
         }
-        let at = number * (TILE / size);
+        let at = number * (TILE_BYTES / size);
         for (bytes, plane) in from.chunks_exact(tile.len() / size).zip(planes.chunks_exact_mut(count)) {
             copy(split_mut(plane, at).1, bytes);
         }
     }
 }
 
-/// As [`shuffle_tiles`].
+/// Transposes planes into elements, with the same conditions as [`shuffle_tiles`].
 fn unshuffle_tiles(size: usize, planes: &[u8], elements: &mut [u8]) {
-    let (mut from, mut to) = ([0; TILE], [0; TILE]);
+    let (mut from, mut to) = ([0; TILE_BYTES], [0; TILE_BYTES]);
     let count = elements.len() / size;
-    for (number, tile) in elements.chunks_mut(TILE).enumerate() {
+    for (number, tile) in elements.chunks_mut(TILE_BYTES).enumerate() {
         let (from, to) = (&mut from, &mut to);
         let (mut from, mut to) = (split_mut(from, tile.len()).0, split_mut(to, tile.len()).0);
-        let at = number * (TILE / size);
+        let at = number * (TILE_BYTES / size);
         for (bytes, plane) in from.chunks_exact_mut(tile.len() / size).zip(planes.chunks_exact(count)) {
             copy(bytes, plane.split_at(at).1);
         }
@@ -171,10 +181,11 @@ fn unshuffle_tiles(size: usize, planes: &[u8], elements: &mut [u8]) {
     }
 }
 
-/// Bytes at even places go to the first half, those at odd places to the second.
-fn sort(from: &[u8], to: &mut [u8]) {
+/// Moves the bytes at even indices to the first half of `to`, and the bytes at odd indices to the
+/// second half.
+fn deinterleave(from: &[u8], to: &mut [u8]) {
     let (even, odd) = split_mut(to, from.len() / 2);
-    // As words, so that compilers see a vector that is narrowed, and not bytes that are picked.
+    // The code works on 16-bit words, which the compiler turns into vector narrowing.
     let words = from.as_chunks::<2>().0.iter().map(|pair| u16::from_le_bytes(*pair));
     for ((word, even), odd) in words.zip(even).zip(odd) {
         [*even, _] = word.to_le_bytes();
@@ -182,8 +193,9 @@ fn sort(from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Undoes [`sort`].
-// A call of its own: inlined, compilers lose sight of the slices being distinct, and use no vectors.
+/// Interleaves the two halves of `from`, the inverse of [`deinterleave`].
+// Not inlined: otherwise the compiler no longer knows that the slices are distinct, and uses no
+// vectors.
 #[inline(never)]
 fn interleave(from: &[u8], to: &mut [u8]) {
     let (even, odd) = from.split_at_checked(from.len() / 2).unwrap_or((from, &[]));

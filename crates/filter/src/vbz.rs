@@ -1,23 +1,24 @@
-//! The VBZ filter (number 32020) of nanopore signals: integers of as many bytes as they need, then Zstandard.
+//! The VBZ filter (number 32020) for signals of nanopore sequencers: integers of varying length,
+//! then Zstandard.
 //!
 //! ```text
 //! client data  | meaning
 //! -------------+--------------------------------------------------------------------------------
 //! 0            | version: 0 or 1
-//! 1            | bytes of an integer: 1, 2 or 4; 0: bytes stay as they are
+//! 1            | bytes of an integer: 1, 2 or 4; 0: bytes stay unchanged
 //! 2            | not 0: differences, with the sign in the lowest bit
-//! 3            | level of Zstandard, 1 if missing; 0: without
+//! 3            | level of Zstandard, default 1; 0: no Zstandard
 //!
 //! bytes of a chunk | meaning
 //! -----------------+--------------------------------------------------------------------------
-//! 4                | bytes it decodes to, little-endian
-//! n                | the integers; a Zstandard frame of them, unless there is none
+//! 4                | bytes of the decoded chunk, little-endian
+//! n                | a Zstandard frame of the integers, or the integers themselves at level 0
 //!
-//! bytes        | meaning: the integers (Stream VByte)
+//! bytes        | meaning of the integers (Stream VByte)
 //! -------------+--------------------------------------------------------------------------------
-//! 1 per 4      | 2 bits for each, the lowest first: its bytes less 1; integers of 1 byte in version 1: 0, 1, 2
-//!              | or 4 half bytes
-//! n            | the integers, their lowest bytes (half bytes) first
+//! 1 per 4      | 2 bits for each integer, the lowest first: its number of bytes minus 1; for
+//!              | integers of 1 byte in version 1: 0, 1, 2 or 4 nibbles
+//! n            | the integers, their lowest bytes (nibbles) first
 //! ```
 
 use crate::codec::resize;
@@ -32,31 +33,32 @@ const ID: FilterId = FilterId::VBZ;
 
 const DEFAULT_LEVEL: u32 = 1;
 
-/// What client data say.
+/// The parsed client data.
 #[derive(Debug, Clone, Copy)]
-struct Parameters {
-    /// Bytes of an integer, not 0; [`None`] if bytes stay as they are.
+struct VbzParameters {
+    /// Bytes of an integer, not 0; [`None`] if bytes stay unchanged.
     size: Option<usize>,
     differences: bool,
-    halves: bool,
+    /// True if integers consist of nibbles instead of bytes.
+    nibbles: bool,
     level: u32,
 }
 
-impl Parameters {
+impl VbzParameters {
     fn parse(client_data: &[u32]) -> Result<Self, &'static str> {
         let [version @ 0..=1, size @ (0 | 1 | 2 | 4), differences, rest @ ..] = client_data else {
-            return Err("client data are missing, or of no known version or size of integers");
+            return Err("the client data are missing, or have an unknown version or integer size");
         };
         Ok(Self {
             size: usize::try_from(*size).ok().filter(|size| *size > 0),
             differences: *differences != 0,
-            halves: *version == 1 && *size == 1,
+            nibbles: *version == 1 && *size == 1,
             level: rest.first().copied().unwrap_or(DEFAULT_LEVEL),
         })
     }
 
-    /// Bytes that so many integers take at most.
-    fn most(self, count: usize) -> usize {
+    /// Returns the maximum number of bytes that `count` integers take.
+    fn max_encoded_length(self, count: usize) -> usize {
         count.div_ceil(4) + count * 4
     }
 }
@@ -68,8 +70,9 @@ impl Filter for Vbz {
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let corrupt = |what: &str| FilterError::corrupt(ID, what);
-        let parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
-        let (length, input) = input.split_first_chunk().ok_or_else(|| corrupt("no room for its length"))?;
+        let parameters = VbzParameters::parse(context.client_data).map_err(corrupt)?;
+        let (length, input) =
+            input.split_first_chunk().ok_or_else(|| corrupt("the decoded length is truncated"))?;
         let limit = FilterError::Limit { id: ID, limit: context.max_output };
         let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| limit.clone())?;
         if length > context.max_output {
@@ -80,20 +83,20 @@ impl Filter for Vbz {
         let stream = if parameters.level == 0 {
             input
         } else {
-            let most = if parameters.size.is_some() { parameters.most(count) } else { length };
+            let most = if parameters.size.is_some() { parameters.max_encoded_length(count) } else { length };
             let mut state = zstd::State::default();
             grow(ID, length.min(most), most, &mut decoded, |output| {
                 zstd::decode(ID, &mut state, input, output)
             })
             .map_err(|error| match error {
-                FilterError::Limit { .. } => corrupt("its Zstandard frame is too long"),
+                FilterError::Limit { .. } => corrupt("the Zstandard frame is too long"),
                 error => error,
             })?;
             &decoded
         };
         let Some(size) = parameters.size else {
             if stream.len() != length {
-                return Err(corrupt("it has another length than it says"));
+                return Err(corrupt("the decoded length differs from the header"));
             }
             output.clear();
             output.extend_from_slice(stream);
@@ -102,7 +105,9 @@ impl Filter for Vbz {
         let (keys, values) = stream
             .split_at_checked(count.div_ceil(4))
             .filter(|_| length.is_multiple_of(size))
-            .ok_or_else(|| corrupt("its integers are cut off, or not whole"))?;
+            .ok_or_else(|| {
+                corrupt("the integers are truncated, or the decoded length is not a multiple of their size")
+            })?;
         output.clear();
         resize(self.id(), output, length)?;
         let read = match size {
@@ -110,16 +115,16 @@ impl Filter for Vbz {
             2 => integers::<2>(parameters, keys, values, output),
             _ => integers::<4>(parameters, keys, values, output),
         };
-        read.ok_or_else(|| corrupt("its integers are cut off, or too many"))?;
+        read.ok_or_else(|| corrupt("the integers are truncated, or more than the header states"))?;
         Ok(Produced::Output)
     }
 
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let failed = |reason: &str| FilterError::failed(ID, reason);
-        let parameters = Parameters::parse(context.client_data).map_err(failed)?;
+        let parameters = VbzParameters::parse(context.client_data).map_err(failed)?;
         let length = u32::try_from(input.len()).map_err(|_| failed("the chunk has more than 4 GiB"))?;
         if !input.len().is_multiple_of(parameters.size.unwrap_or(1)) {
-            return Err(failed("the chunk is not one of whole integers"));
+            return Err(failed("the chunk length is not a multiple of the integer size"));
         }
         output.clear();
         output.extend_from_slice(&length.to_le_bytes());
@@ -154,41 +159,42 @@ impl Filter for Vbz {
     }
 }
 
-/// Takes half bytes, the lower one of a byte first.
-struct Halves<'a> {
+/// A reader of nibbles, the lower one of a byte first.
+struct Nibbles<'a> {
     rest: &'a [u8],
-    waiting: Option<u8>,
+    high: Option<u8>,
 }
 
-impl Halves<'_> {
+impl Nibbles<'_> {
     fn next(&mut self) -> Option<u32> {
-        if let Some(high) = self.waiting.take() {
+        if let Some(high) = self.high.take() {
             return Some(u32::from(high));
         }
         let (byte, rest) = self.rest.split_first()?;
         self.rest = rest;
-        self.waiting = Some(byte >> 4);
+        self.high = Some(byte >> 4);
         Some(u32::from(byte & 15))
     }
 }
 
-/// Fills `output` with integers of `N` bytes; [`None`] if they are not as many as the values.
+/// Decodes integers of `N` bytes into `output`; [`None`] if their number differs from the number of
+/// values.
 fn integers<const N: usize>(
-    parameters: Parameters,
+    parameters: VbzParameters,
     keys: &[u8],
     values: &[u8],
     output: &mut [u8],
 ) -> Option<()> {
     let mut rest = values;
-    let mut halves = Halves { rest: values, waiting: None };
+    let mut nibbles = Nibbles { rest: values, high: None };
     let mut sum = 0_u32;
     for (four, key) in output.chunks_mut(4 * N).zip(keys) {
         let keys = [key & 3, key >> 2 & 3, key >> 4 & 3, key >> 6];
         for (to, key) in four.as_chunks_mut::<N>().0.iter_mut().zip(keys) {
             let mut value = 0;
-            if parameters.halves {
+            if parameters.nibbles {
                 for at in 0..(1_u32 << key) >> 1 {
-                    value |= halves.next()? << (4 * at);
+                    value |= nibbles.next()? << (4 * at);
                 }
             } else {
                 let (bytes, after) = rest.split_at_checked(usize::from(key) + 1)?;
@@ -202,12 +208,12 @@ fn integers<const N: usize>(
             to.iter_mut().zip(value.to_le_bytes()).for_each(|(to, byte)| *to = byte);
         }
     }
-    let rest = if parameters.halves { halves.rest } else { rest };
+    let rest = if parameters.nibbles { nibbles.rest } else { rest };
     rest.is_empty().then_some(())
 }
 
-/// Appends integers of `N` bytes.
-fn write<const N: usize>(parameters: Parameters, input: &[u8], output: &mut Vec<u8>) {
+/// Encodes integers of `N` bytes and appends them.
+fn write<const N: usize>(parameters: VbzParameters, input: &[u8], output: &mut Vec<u8>) {
     let unused = 32 - 8 * u32::try_from(N).unwrap_or(4);
     let elements = input.as_chunks::<N>().0;
     let mut keys: Vec<u8> = Vec::with_capacity(elements.len().div_ceil(4));
@@ -220,21 +226,22 @@ fn write<const N: usize>(parameters: Parameters, input: &[u8], output: &mut Vec<
             let element = bytes.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte));
             let mut value = element;
             if parameters.differences {
-                // As wide as an integer is, so that no difference takes more.
+                // The difference is reduced to the width of an integer, so that it never takes more
+                // bytes.
                 let difference = (element.wrapping_sub(before) << unused).cast_signed() >> unused;
                 value = ((difference << 1) ^ (difference >> 31)).cast_unsigned();
                 before = element;
             }
             let needed = 32 - value.leading_zeros();
-            let code = if parameters.halves {
+            let code = if parameters.nibbles {
                 let code = match needed {
                     0 => 0,
                     1..=4 => 1,
                     5..=8 => 2,
                     _ => 3,
                 };
-                for place in 0..(1_u32 << code) >> 1 {
-                    let [low, ..] = (value >> (4 * place) & 15).to_le_bytes();
+                for index in 0..(1_u32 << code) >> 1 {
+                    let [low, ..] = (value >> (4 * index) & 15).to_le_bytes();
                     match values.last_mut().filter(|_| half) {
                         Some(last) => *last |= low << 4,
                         None => values.push(low),
@@ -278,12 +285,12 @@ mod tests {
 
     #[test]
     fn integers_are_stored_as_documented() {
-        // 5, 6, 300, -1 and 0: differences of 5, 1, 294, -301 and 1.
+        // 5, 6, 300, -1 and 0, as differences 5, 1, 294, -301 and 1.
         let raw: Vec<u8> = [5_i16, 6, 300, -1, 0].into_iter().flat_map(i16::to_le_bytes).collect();
         let stored = [10, 0, 0, 0, 0b0101_0000, 0, 10, 2, 0x4c, 0x02, 0x59, 0x02, 2];
         assert_eq!(conformance::encode(&Vbz, &[1, 2, 1, 0], &raw).unwrap(), stored);
         assert_eq!(conformance::decode(&Vbz, &[1, 2, 1, 0], &stored, None, 10).unwrap(), raw);
-        // 0, 7, 0x2a and 0xff in half bytes.
+        // 0, 7, 0x2a and 0xff in nibbles.
         let stored = [4, 0, 0, 0, 0b1010_0100, 0xa7, 0xf2, 0x0f];
         assert_eq!(conformance::encode(&Vbz, &[1, 1, 0, 0], &[0, 7, 0x2a, 0xff]).unwrap(), stored);
         assert_eq!(conformance::decode(&Vbz, &[1, 1, 0, 0], &stored, None, 4).unwrap(), [0, 7, 0x2a, 0xff]);

@@ -1,9 +1,9 @@
-//! What filters keep from one chunk to the next.
+//! Buffers and codec states that filters reuse from chunk to chunk.
 
 use std::any::Any;
 
-/// What filters keep from one chunk to the next: buffers, and codec states that are costly to make. One thread
-/// uses it at a time; what it holds never changes what a filter gives.
+/// Buffers and codec states that filters reuse from chunk to chunk. One thread uses a workspace at
+/// a time. The content of a workspace never affects the results of a filter.
 ///
 /// ```
 /// use hyperslab_filter::Workspace;
@@ -20,21 +20,22 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// The most recently kept value of this type, or a new one. It holds what it held when it was kept.
+    /// Removes and returns the most recently kept value of this type, or a new one. The returned
+    /// value is as it was when it was kept.
     pub fn take<T: Any + Send + Default>(&mut self) -> Box<T> {
         let at = self.kept.iter().rposition(|state| state.is::<T>());
         let state = at.map(|at| self.kept.remove(at));
         state.and_then(|state| state.downcast().ok()).unwrap_or_default()
     }
 
-    /// Drops buffers of more than so many bytes.
+    /// Drops buffers with a capacity of more than `bytes` bytes.
     pub(crate) fn trim(&mut self, bytes: usize) {
         self.kept
             .retain(|kept| kept.downcast_ref::<Vec<u8>>().is_none_or(|buffer| buffer.capacity() <= bytes));
     }
 
-    /// Keeps a value for the next [`take`](Self::take). States that an error has left in disorder are better
-    /// dropped.
+    /// Keeps a value for the next [`take`](Self::take). Callers should drop states that an error
+    /// has left inconsistent.
     pub fn keep<T: Any + Send>(&mut self, state: Box<T>) {
         self.kept.push(state);
     }

@@ -1,9 +1,9 @@
-//! The Zstandard filter (number 32015): one frame (RFC 8878).
+//! The Zstandard filter (number 32015): one frame (RFC 8878) for each chunk.
 //!
 //! ```text
 //! client data  | meaning
 //! -------------+-----------------------------------------------
-//! 0            | level, 1 to 22, 3 if missing; only to encode
+//! 0            | level, 1 to 22, default 3; used only by the encoder
 //! ```
 
 use crate::codec::times;
@@ -17,10 +17,10 @@ pub struct Zstd;
 
 const DEFAULT_LEVEL: u32 = 3;
 
-const HIGHEST_LEVEL: u32 = 22;
+const MAX_LEVEL: u32 = 22;
 
-/// Hardly any frame has more bytes than so many of one.
-const LIKELY: usize = 1 << 10;
+/// The ratio of decoded to encoded bytes that few frames exceed. It bounds the first allocation.
+const LIKELY_EXPANSION_RATIO: usize = 1 << 10;
 
 impl Filter for Zstd {
     fn id(&self) -> FilterId {
@@ -38,9 +38,9 @@ impl Filter for Zstd {
         output: &mut Vec<u8>,
         workspace: &mut Workspace,
     ) -> Result<Produced> {
-        // A hint that promises a lot takes no memory before the frame does.
+        // The first buffer depends on the size of the frame, not only on the hint.
         let guess = context.expected_output.unwrap_or(times(input.len(), 4));
-        let guess = guess.min(times(input.len(), LIKELY));
+        let guess = guess.min(times(input.len(), LIKELY_EXPANSION_RATIO));
         let mut state: Box<zstd::State> = workspace.take();
         grow(self.id(), guess, context.max_output, output, |output| {
             zstd::decode(self.id(), &mut state, input, output)
@@ -82,13 +82,13 @@ impl Filter for Zstd {
         true
     }
 
-    fn prepare(&self, asked: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
-        match asked {
-            [level, ..] if *level > HIGHEST_LEVEL => {
-                let reason = format!("level {level} is more than {HIGHEST_LEVEL}");
+    fn prepare(&self, requested: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        match requested {
+            [level, ..] if *level > MAX_LEVEL => {
+                let reason = format!("level {level} is more than {MAX_LEVEL}");
                 Err(FilterError::refused(self.id(), reason))
             }
-            _ => Ok(asked.to_vec()),
+            _ => Ok(requested.to_vec()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Chunks that libhdf5 and its plugins encode are decoded, and the reverse.
+//! Interoperability with libhdf5 and its plug-ins: chunks of either side are decoded by the other.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -9,34 +9,36 @@
 use hyperslab_filter::{FilterContext, FilterId, Produced, Registry};
 use hyperslab_testkit::referee;
 
-/// What libhdf5 made of one chunk.
+/// A chunk that libhdf5 encoded.
 struct Case {
     name: String,
     id: FilterId,
     client_data: Vec<u32>,
     raw: Vec<u8>,
-    /// [`None`] where the filter was left out, as it did not make the chunk smaller.
+    /// The encoded chunk; [`None`] if libhdf5 skipped the filter, because the chunk did not become
+    /// smaller.
     stored: Option<Vec<u8>>,
-    /// `raw` again, but for what the filter drops.
+    /// The decoded chunk: `raw`, except for bits that the filter drops.
     back: Vec<u8>,
 }
 
 const MAIN: &str = include_str!("referee.py");
 
-/// How the chunks that are encoded here must relate to those of libhdf5.
+/// The required relation between our encoded chunks and those of libhdf5.
 #[derive(Clone, Copy, PartialEq)]
 enum Stored {
     Equal,
-    /// libhdf5 leaves a last byte without bits as memory was.
-    EqualButTheLastByte,
-    /// Here are zeros more, up to a multiple of 8 bytes.
-    EqualButPadding,
+    /// Equal, except for a last byte without bits, which libhdf5 leaves uninitialised.
+    EqualExceptLastByte,
+    /// Equal, except for additional zeros up to a multiple of 8 bytes.
+    EqualExceptPadding,
     Differ,
-    /// Nothing is encoded here.
-    OnlyRead,
+    /// Not compared, because the filter only decodes.
+    NotEncoded,
 }
 
-/// Lets libhdf5 encode the cases, decodes them, encodes them, and lets libhdf5 decode that.
+/// Encodes the cases with libhdf5, decodes and encodes them with our filter, and decodes the result
+/// with libhdf5.
 fn compare(cases: &str, stored: Stored) {
     let Some(referee) = referee::python() else { return };
     let folder = tempfile::tempdir().unwrap();
@@ -44,10 +46,15 @@ fn compare(cases: &str, stored: Stored) {
     let file = folder.path().join("file.h5");
     let cases: Vec<Case> = referee.run_script(&code, [&file]).unwrap().lines().map(parse).collect();
     assert!(cases.iter().any(|case| case.stored.is_some()));
-    if stored == Stored::OnlyRead {
+    if stored == Stored::NotEncoded {
         let differs = |case: &&Case| decode(case, case.stored.as_ref().unwrap()) != case.back;
         let wrong: Vec<_> = cases.iter().filter(differs).map(|case| &case.name).collect();
-        assert!(wrong.is_empty(), "{} of {} are decoded otherwise: {wrong:?}", wrong.len(), cases.len());
+        assert!(
+            wrong.is_empty(),
+            "{} of {} chunks are decoded differently: {wrong:?}",
+            wrong.len(),
+            cases.len()
+        );
         return;
     }
     let mut chunks = String::new();
@@ -64,7 +71,7 @@ fn compare(cases: &str, stored: Stored) {
             );
             check_stored(case, &encoded, chunk, stored);
         }
-        assert!(decode(case, &encoded) == case.back, "{}: there and back", case.name);
+        assert!(decode(case, &encoded) == case.back, "{}: our own round trip", case.name);
         chunks += &format!("{} {}\n", case.name, hex(&encoded));
     }
     let list = folder.path().join("chunks");
@@ -74,7 +81,7 @@ fn compare(cases: &str, stored: Stored) {
         assert_eq!(line.split_once(' ').unwrap().0, case.name);
         assert!(
             line.ends_with(&format!(" {}", hex(&case.back))),
-            "{}: libhdf5 reads it otherwise",
+            "{}: libhdf5 decodes our chunk differently",
             case.name
         );
     }
@@ -85,13 +92,13 @@ fn check_stored(case: &Case, encoded: &[u8], chunk: &[u8], stored: Stored) {
     if stored == Stored::Differ {
         return;
     }
-    if stored == Stored::EqualButPadding {
+    if stored == Stored::EqualExceptPadding {
         let padding = encoded.get(chunk.len()..).unwrap_or_else(|| panic!("{}: too short", case.name));
         assert!(padding.len() < 8 && padding.iter().all(|byte| *byte == 0), "{}", case.name);
         assert!(encoded.starts_with(chunk), "{}: encoded\n{}\nnot\n{}", case.name, hex(encoded), hex(chunk));
         return;
     }
-    let compared = chunk.len() - usize::from(stored == Stored::EqualButTheLastByte);
+    let compared = chunk.len() - usize::from(stored == Stored::EqualExceptLastByte);
     assert_eq!(encoded.len(), chunk.len(), "{}", case.name);
     let equal = encoded[..compared] == chunk[..compared];
     assert!(equal, "{}: encoded\n{}\nnot\n{}", case.name, hex(encoded), hex(chunk));
@@ -228,7 +235,7 @@ for dtype in ['<f4', '>f4', '<f8']:
     case(dtype + '.same', dtype, [2.5] * 9, (0, 3), -1)
     case(dtype + '.sames', dtype, [2.5] * 9, (0, 3), 2.5)
 ";
-    compare(cases, Stored::EqualButTheLastByte);
+    compare(cases, Stored::EqualExceptLastByte);
 }
 
 #[test]
@@ -265,7 +272,8 @@ for block in [4, 16]:
     compare(cases, Stored::Differ);
 }
 
-/// Chunks for filters that take any bytes: `filters` makes pairs of a name and what sets up the filter.
+/// Chunks for filters that accept any bytes. `filters` contains pairs of a name and a function that
+/// sets up the filter.
 const ANY_BYTES: &str = "
 rng = np.random.default_rng(3)
 def chunks():
@@ -287,7 +295,7 @@ for chunk, values in chunks():
         cases.append((f'{chunk}.{name}', h5t.py_create(values.dtype), values.shape, setup, values.tobytes(), None))
 ";
 
-/// Sets up plug-in filter `id` with each of `client_data`.
+/// Compares the plug-in filter `id` with each of `client_data`.
 fn compare_any(id: FilterId, client_data: &[&[u32]]) {
     let filters: String = client_data
         .iter()
@@ -340,7 +348,7 @@ fn bitshuffle_with_zstd() {
     compare_any(FilterId::BITSHUFFLE, &[&[0, 3, 5], &[512, 3, 1]]);
 }
 
-/// Levels and shuffles of Blosc with one compressor.
+/// Compares Blosc with all levels and shuffles for one compressor.
 fn compare_blosc(compressor: u32) {
     let data = [[5, 1], [5, 0], [9, 2], [1, 2], [0, 1]]
         .map(|[level, shuffle]| [0, 0, 0, 0, level, shuffle, compressor]);
@@ -376,7 +384,8 @@ fn blosc_with_zstd() {
     compare_blosc(5);
 }
 
-/// Chunks of 1 to 4 dimensions, some of one value, for each of `modes`: pairs of a name and options of the plug-in.
+/// Chunks with 1 to 4 dimensions, some of size 1, for each of `modes`: pairs of a name and options
+/// of the plug-in.
 #[cfg(feature = "zfp")]
 const ZFP: &str = "
 rng = np.random.default_rng(3)
@@ -413,10 +422,10 @@ modes += [(f'precision{n}', hdf5plugin.Zfp(precision=n).filter_options) for n in
 modes += [(f'accuracy{n}', hdf5plugin.Zfp(accuracy=n).filter_options) for n in [1e-6, 0.1, 100]]
 modes += [(f'expert{a}_{b}', hdf5plugin.Zfp(minbits=a, maxbits=b, maxprec=40, minexp=-20).filter_options) for a, b in [(1, 200), (30, 4000)]]
 ";
-    compare(&format!("{modes}{ZFP}"), Stored::EqualButPadding);
+    compare(&format!("{modes}{ZFP}"), Stored::EqualExceptPadding);
 }
 
-/// The client data that the plug-in makes are those that we make.
+/// Checks that our client data equal those of the plug-in.
 #[cfg(feature = "zfp")]
 #[test]
 fn client_data_of_zfp() {
@@ -450,7 +459,7 @@ with h5py.File(sys.argv[1], 'w') as file:
     }
 }
 
-/// Levels, block sizes and transforms of Blosc2 with one compressor.
+/// Compares Blosc2 with all levels, block sizes and transforms for one compressor.
 fn compare_blosc2(compressor: u32) {
     let data = [[0, 5, 1], [0, 5, 0], [4160, 9, 2], [0, 1, 2], [0, 0, 1], [0, 5, 3], [1040, 3, 3]]
         .map(|[block, level, transform]| [1, block, 0, 0, level, transform, compressor]);
@@ -563,7 +572,7 @@ for dtype in ['<f4', '<f8']:
                 name = f'{dtype}.{shape}.missing{missing}.{part}'.replace(' ', '')
                 cases.append((name, h5t.py_create(values.dtype), shape, setup, values.tobytes(), None))
 ";
-    compare(cases, Stored::OnlyRead);
+    compare(cases, Stored::NotEncoded);
 }
 
 #[test]
@@ -602,7 +611,7 @@ for dtype in ['<f4', '<f8', '<i1', '<u1', '<i2', '<u2', '<i4', '<i8']:
                 name = f'{dtype}.{shape}.{kind}.{mode}'.replace(' ', '')
                 cases.append((name, h5t.py_create(values.dtype), shape, setup, values.tobytes(), None))
 ";
-    compare(cases, Stored::OnlyRead);
+    compare(cases, Stored::NotEncoded);
 }
 
 #[test]
@@ -641,7 +650,7 @@ for shape in shapes:
 # Once it has computed with logarithms, the plug-in does so for all proportional errors.
 cases.sort(key=lambda case: 'logarithm' in case[0])
 ";
-    compare(cases, Stored::OnlyRead);
+    compare(cases, Stored::NotEncoded);
 }
 
 #[test]
@@ -666,5 +675,5 @@ for dtype in ['<u4', '<u8', '<i4', '<i8', '<f4', '<f8']:
                 name = f'{dtype}.{shape}.{kind}.{mode}'.replace(' ', '')
                 cases.append((name, h5t.py_create(values.dtype), shape, setup, values.tobytes(), None))
 ";
-    compare(cases, Stored::OnlyRead);
+    compare(cases, Stored::NotEncoded);
 }

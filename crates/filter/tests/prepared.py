@@ -1,8 +1,10 @@
-"""The referee's side of `prepared.rs`: the filters that libhdf5 stores, and what it reads of chunks made elsewhere.
+"""The referee's side of `prepared.rs`: the filters that libhdf5 stores, and the values that libhdf5
+reads from chunks of hyperslab.
 
-Arguments: a file to write to, and one of lines `type;fill;chunk;filter number;flags;client data`, numbers with commas
-between them. Makes a dataset for each and prints `error` or `number;flags;client data;name;raw bytes`. With a third
-argument, a file of lines `chunk mask`, stores those chunks instead and prints the bytes read back; passes over `-`.
+Arguments: an output file, and a file with lines `type;fill;chunk;filter number;flags;client data`, in
+which commas separate numbers. The program creates a dataset for each line and prints `error` or
+`number;flags;client data;name;raw bytes`. A third argument is a file with lines `chunk mask`: then
+the program stores these chunks instead and prints the bytes that libhdf5 reads. It skips lines `-`.
 """
 import sys
 
@@ -62,7 +64,7 @@ def create(file, name, line):
 
 
 def values(tid, chunk, seed):
-    """Bits that the types use, so that nbit keeps them all, and numbers that are no NaN."""
+    """Returns values that only use the significant bits of the type, which nbit keeps, and no NaN."""
     count = int(np.prod(chunk))
     rng = np.random.default_rng(seed)
     small = rng.integers(0, 90, count)
@@ -95,7 +97,7 @@ def read(path, lines, stored):
             if len(stored[at]) == 2:
                 dataset, _, chunk = create(file, b'%d' % at, line)
                 dataset.write_direct_chunk((0,) * len(chunk), bytes.fromhex(stored[at][0]), int(stored[at][1]))
-    # Only of a file that is opened anew does libhdf5 see the filter masks.
+    # libhdf5 only sees the filter masks after the file has been reopened.
     with h5py.File(path) as file:
         for at, line in enumerate(lines):
             if len(stored[at]) != 2:

@@ -1,5 +1,5 @@
-//! The filters that a new dataset stores are those that libhdf5 and its plug-ins store, for many types and chunks; and
-//! libhdf5 reads the chunks that they make.
+//! Comparison of the filter pipelines of new datasets with those that libhdf5 and its plug-ins
+//! store, for many types and chunk shapes. libhdf5 also decodes our chunks.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -20,7 +20,7 @@ use hyperslab_testkit::referee;
 
 const PROGRAM: &str = include_str!("prepared.py");
 
-/// An integer that uses only some of its bits.
+/// Returns an integer type that uses only some of its bits.
 fn bits(mut datatype: Datatype, precision: u16, offset: u16) -> Datatype {
     if let DatatypeClass::FixedPoint(number) = &mut datatype.class {
         (number.precision, number.bit_offset) = (precision, offset);
@@ -28,7 +28,7 @@ fn bits(mut datatype: Datatype, precision: u16, offset: u16) -> Datatype {
     datatype
 }
 
-/// The types of the referee's program, by its names.
+/// The datatypes of the referee's program, by name.
 fn types() -> Vec<(&'static str, Datatype)> {
     let text = |bytes| Datatype::fixed_string(bytes, StringPadding::NullPadded, CharacterSet::Ascii);
     let member =
@@ -115,8 +115,8 @@ impl Case {
         Pipeline::for_dataset(std::slice::from_ref(&self.spec), &facts, registry)
     }
 
-    /// Whether it is refused here although libhdf5 makes a dataset of it, whose numbers are then lost, or whose chunks
-    /// are all stored without the filter.
+    /// Returns true if hyperslab may refuse the filter although libhdf5 creates the dataset,
+    /// because libhdf5 then loses the values or stores all chunks without the filter.
     fn may_be_refused(&self) -> bool {
         let (id, data) = (self.spec.id(), self.spec.client_data());
         let (is_float, is_big) = match &self.datatype.class {
@@ -163,7 +163,7 @@ fn shown(stage: &Stage) -> String {
     format!("{};{};{};{name}", stage.id.0, stage.flags, data.join(","))
 }
 
-/// Compares what is stored with the filters of `specs`, and lets libhdf5 read chunks.
+/// Compares the stored pipelines for the filters in `specs`, and decodes our chunks with libhdf5.
 fn compare(specs: &str) {
     let specs: Vec<FilterSpec> = specs.split_whitespace().map(|text| text.parse().unwrap()).collect();
     let mut cases = Vec::new();
@@ -214,7 +214,7 @@ fn run(cases: &[Case]) {
         writeln!(encoded, "{} {mask}", hex(&chunk)).unwrap();
         equal += 1;
     }
-    assert!(equal > cases.len() / 3, "{equal} of {} are the same", cases.len());
+    assert!(equal > cases.len() / 3, "only {equal} of {} pipelines are equal", cases.len());
     std::fs::write(&chunks, encoded).unwrap();
     let read = referee.run_script(PROGRAM, [&file, &list, &chunks]).unwrap();
     assert_eq!(read.lines().count(), cases.len());

@@ -1,9 +1,12 @@
-"""The referee's side of `against_libhdf5.rs`: what libhdf5 stores, and what it reads of what hyperslab stores.
+"""The referee's side of `against_libhdf5.rs`: the chunks that libhdf5 stores, and the values that
+libhdf5 reads from chunks of hyperslab.
 
-`cases` makes a list of (name, element type, shape of the one chunk, function that sets up the filter, raw bytes,
-fill value or None). With one argument, prints for every case: name, number of the filter, client data, and in
-hexadecimal the bytes written, the chunk as stored (or - where the filter was left out), the bytes read back. With a second argument, a file of lines
-"name chunk", stores those chunks instead and prints for every case its name and the bytes read back.
+`cases` returns a list of (name, element type, shape of the only chunk, function that sets up the
+filter, raw bytes, fill value or None). With one argument, the program prints for each case: the name,
+the number of the filter, the client data, and in hexadecimal the written bytes, the stored chunk (or
+`-` if libhdf5 skipped the filter) and the bytes read back. A second argument is a file with lines
+"name chunk": then the program stores these chunks instead and prints the name and the bytes read
+back for each case.
 """
 import sys
 
@@ -18,7 +21,7 @@ def noise(count, seed=1):
 
 
 def cast(tid):
-    """The NumPy type of one opaque element."""
+    """Returns the NumPy type of one opaque element."""
     return 'V%d' % tid.get_size()
 
 

@@ -11,7 +11,8 @@
 //!           undefined up to 2K children and 2K+1 keys
 //!
 //! group key   offset of a name in the local heap (L)
-//! chunk key   chunk size (4), filter mask (4), offset of each dimension (8 each), offset in the element (8)
+//! chunk key   chunk size (4), filter mask (4), offset of each dimension (8 each),
+//!             offset in the element (8)
 //! ```
 
 pub use crate::btree_v1_view::{ChunkEntry, ChunkNodeView};
@@ -21,37 +22,39 @@ const SIGNATURE: &[u8; 4] = b"TREE";
 const GROUP: u8 = 0;
 const CHUNKS: u8 = 1;
 
-/// What a version 1 B-tree points to.
+/// The kind of data that a version 1 B-tree indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BTreeV1Kind {
     /// Symbol table nodes of a group.
     Group,
-    /// Raw data chunks of a dataset with `rank` dimensions (the element is not counted).
+    /// Raw data chunks of a dataset with `rank` dimensions. `rank` does not count the extra
+    /// dimension for the bytes of an element.
     Chunks {
-        /// Dimensions of the dataset.
+        /// Rank of the dataset.
         rank: usize,
     },
 }
 
-/// What the layout of a version 1 B-tree node depends on.
+/// Parameters that determine the layout of a version 1 B-tree node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BTreeV1Context {
-    /// Widths of the file.
+    /// Sizes of addresses and lengths in the file.
     pub params: FileParams,
-    /// What the tree points to.
+    /// Kind of data that the tree indexes.
     pub kind: BTreeV1Kind,
-    /// The tree's K: a node holds up to 2K children. Group trees take "Group Internal Node K", chunk trees
-    /// "Indexed Storage Internal Node K" (32 where the superblock has none).
+    /// The tree's K: a node holds up to 2K children. Group trees use "Group Internal Node K". Chunk
+    /// trees use "Indexed Storage Internal Node K", or 32 if the superblock does not store that
+    /// value.
     pub k: u16,
 }
 
 impl BTreeV1Context {
-    /// Most children of one node.
+    /// Returns the largest number of children in one node.
     pub fn capacity(&self) -> usize {
         usize::from(self.k) * 2
     }
 
-    /// Bytes of one key.
+    /// Returns the size of one key in bytes.
     pub fn key_size(&self) -> usize {
         match self.kind {
             BTreeV1Kind::Group => self.params.length_width(),
@@ -70,64 +73,66 @@ impl BTreeV1Context {
 /// A node of a version 1 B-tree: N children between N+1 keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BTreeV1Node {
-    /// Height above the leaves; children of a node at level 0 are data, others are nodes.
+    /// Height above the leaves. Children of a level 0 node are data; children of higher nodes are
+    /// nodes.
     pub level: u8,
-    /// The node to the left at this level.
+    /// Address of the left sibling at the same level.
     pub left: Address,
-    /// The node to the right at this level.
+    /// Address of the right sibling at the same level.
     pub right: Address,
-    /// One key more than there are children.
+    /// Keys of the node: one more than the number of children.
     pub keys: BTreeV1Keys,
     /// Addresses of symbol table nodes, chunks, or nodes of the next lower level.
     pub children: Vec<Address>,
 }
 
-/// The keys of a node, side by side.
+/// The keys of a node, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BTreeV1Keys {
     /// Offsets of names in the group's local heap. Key i+1 is the greatest name below child i.
     Group(Vec<u64>),
-    /// Chunk descriptions. Key i is the first chunk below child i.
+    /// Chunk keys. Key i describes the first chunk below child i.
     Chunks(ChunkKeys),
 }
 
-/// Keys of a chunk tree, field by field.
+/// Keys of a chunk tree, with one vector per field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkKeys {
-    /// Coordinates of one key: the rank and one for the element.
+    /// Number of coordinates in one key: the rank plus one for the offset within the element.
     pub width: usize,
-    /// Stored bytes of each chunk.
+    /// Stored size of each chunk in bytes.
     pub sizes: Vec<u32>,
-    /// Filters skipped for each chunk: bit i for filter i of the pipeline.
+    /// Filter mask of each chunk: bit i is set if filter i of the pipeline was skipped.
     pub filter_masks: Vec<u32>,
-    /// First element of each chunk, `width` numbers after another; the last is 0 but in the end key.
+    /// Coordinates of each chunk's first element, `width` numbers per key. The last number of a key
+    /// is 0, except in the key after the last chunk.
     pub offsets: Vec<u64>,
 }
 
 impl ChunkKeys {
-    /// No keys yet, for a dataset of `rank` dimensions.
+    /// Creates an empty list of keys for a dataset of `rank` dimensions.
     pub fn new(rank: usize) -> Self {
         let width = rank + 1;
         Self { width, sizes: Vec::new(), filter_masks: Vec::new(), offsets: Vec::new() }
     }
 
-    /// The number of keys.
+    /// Returns the number of keys.
     pub fn len(&self) -> usize {
         self.sizes.len()
     }
 
-    /// Whether there are no keys.
+    /// Returns true if there are no keys.
     pub fn is_empty(&self) -> bool {
         self.sizes.is_empty()
     }
 
-    /// The coordinates of key `index`, with the one in the element.
+    /// Returns the coordinates of key `index`, including the offset within the element.
     pub fn offset(&self, index: usize) -> Option<&[u64]> {
         let start = index.checked_mul(self.width)?;
         self.offsets.get(start..start.checked_add(self.width)?)
     }
 
-    /// Appends a key; `offset` has the coordinate in the element as its last.
+    /// Appends a key. The last coordinate of `offset` is the offset within the element.
     pub fn push(&mut self, size: u32, filter_mask: u32, offset: &[u64]) {
         self.sizes.push(size);
         self.filter_masks.push(filter_mask);
@@ -136,7 +141,7 @@ impl ChunkKeys {
 }
 
 impl BTreeV1Keys {
-    /// The number of keys.
+    /// Returns the number of keys.
     pub fn len(&self) -> usize {
         match self {
             Self::Group(names) => names.len(),
@@ -144,12 +149,12 @@ impl BTreeV1Keys {
         }
     }
 
-    /// Whether there are no keys.
+    /// Returns true if there are no keys.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The keys of a group tree.
+    /// Returns the keys of a group tree, or `None` for a chunk tree.
     pub fn as_group(&self) -> Option<&[u64]> {
         match self {
             Self::Group(names) => Some(names),
@@ -157,7 +162,7 @@ impl BTreeV1Keys {
         }
     }
 
-    /// The keys of a chunk tree.
+    /// Returns the keys of a chunk tree, or `None` for a group tree.
     pub fn as_chunks(&self) -> Option<&ChunkKeys> {
         match self {
             Self::Group(_) => None,
@@ -227,7 +232,8 @@ impl Structure for BTreeV1Node {
             writer.fail("entries used", self.children.len());
         }
         if self.keys.len() != self.children.len() + 1 {
-            writer.fail("keys", format_args!("{} for {} children", self.keys.len(), self.children.len()));
+            writer
+                .fail("keys", format_args!("{} keys for {} children", self.keys.len(), self.children.len()));
         }
         writer.bytes(SIGNATURE);
         writer.u8(context.node_type());

@@ -1,4 +1,5 @@
-//! Version 1 B-tree nodes of chunks, seen where they lie: a look-up needs few of a node's keys.
+//! Borrowed view of a version 1 B-tree node of chunks. A lookup decodes only the keys that it
+//! needs.
 
 use std::cmp::Ordering;
 
@@ -8,11 +9,11 @@ use crate::codec::{Address, FileParams, FormatError, Reader, Result, Structure a
 const SIGNATURE: &[u8; 4] = b"TREE";
 const CHUNKS: u8 = 1;
 
-/// A node of a chunk tree whose keys are decoded one by one, when they are asked for. See [`BTreeV1Node`] for the
-/// bytes.
+/// A chunk tree node that decodes its keys on demand. [`BTreeV1Node`] describes the bytes.
 ///
 /// ```
-/// use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Kind, BTreeV1Node, ChunkKeys, ChunkNodeView};
+/// use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Kind, BTreeV1Node};
+/// use hyperslab_format::btree_v1::{ChunkKeys, ChunkNodeView};
 /// use hyperslab_format::codec::{Address, FileParams, Structure as _};
 /// let params = FileParams { size_of_offsets: 8, size_of_lengths: 8 };
 /// let context = BTreeV1Context { params, kind: BTreeV1Kind::Chunks { rank: 1 }, k: 1 };
@@ -41,22 +42,23 @@ pub struct ChunkNodeView<'a> {
     params: FileParams,
 }
 
-/// A child of a node, and the key before it.
+/// A child of a node with the key before the child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkEntry {
-    /// Stored bytes of the chunk.
+    /// Stored size of the chunk in bytes.
     pub size: u32,
-    /// Filters skipped for the chunk: bit i for filter i of the pipeline.
+    /// Filter mask of the chunk: bit i is set if filter i of the pipeline was skipped.
     pub filter_mask: u32,
-    /// The chunk, or the node below.
+    /// Address of the chunk, or of the child node.
     pub child: Address,
 }
 
 impl<'a> ChunkNodeView<'a> {
-    /// The node in these bytes.
+    /// Creates a view of the node in `bytes`.
     ///
     /// # Errors
-    /// As the decoding of [`BTreeV1Node`]; [`FormatError::Internal`] for the context of a tree of groups.
+    /// Returns the errors of decoding a [`BTreeV1Node`], and [`FormatError::Internal`] if `context`
+    /// describes a group tree.
     pub fn new(bytes: &'a [u8], context: &BTreeV1Context) -> Result<Self> {
         let mut reader = Reader::new(BTreeV1Node::NAME, bytes);
         let params = context.params;
@@ -80,24 +82,26 @@ impl<'a> ChunkNodeView<'a> {
         Ok(Self { level, used, entries, rank, params })
     }
 
-    /// Height above the leaves.
+    /// Returns the height above the leaves.
     pub fn level(&self) -> u8 {
         self.level
     }
 
-    /// The number of children.
+    /// Returns the number of children.
     pub fn len(&self) -> usize {
         self.used
     }
 
-    /// Whether there are no children.
+    /// Returns true if there are no children.
     pub fn is_empty(&self) -> bool {
         self.used == 0
     }
 
-    /// The child below which the chunk with that first element lies, if it is anywhere.
+    /// Returns the position of the child that may hold the chunk that begins at element `first`.
+    /// Returns `None` if the chunk lies outside the node's keys.
     pub fn find(&self, first: &[u64]) -> Option<usize> {
-        // Keys before `low` are not behind the chunk, those from `high` on are; there is one more than children.
+        // Binary search: keys before `low` are not greater than `first`, keys from `high` on are
+        // greater. A node has one key more than children.
         let (mut low, mut high) = (0, self.used.checked_add(1)?);
         while low < high {
             let middle = low.midpoint(high);
@@ -109,8 +113,10 @@ impl<'a> ChunkNodeView<'a> {
         low.checked_sub(1).filter(|position| *position < self.used)
     }
 
-    /// How key `position` lies to the chunk with that first element. The key behind a node's last chunk may have
-    /// that chunk's own coordinates and differ only in the last one, the place in the element.
+    /// Compares key `position` with the chunk that begins at element `first`.
+    ///
+    /// The key after the last chunk may repeat that chunk's coordinates and differ only in the last
+    /// coordinate, the offset within the element.
     pub fn compare(&self, position: usize, first: &[u64]) -> Option<Ordering> {
         let key = self.key(position)?;
         let coordinates = key.get(8..)?.as_chunks::<8>().0;
@@ -120,13 +126,13 @@ impl<'a> ChunkNodeView<'a> {
         Some(offset.cmp(first.iter().copied()).then(if beyond { Ordering::Greater } else { Ordering::Equal }))
     }
 
-    /// Coordinates of the first element of the chunk of key `position`.
+    /// Returns the coordinates of the first element of the chunk at key `position`.
     pub fn offset(&self, position: usize) -> Option<impl Iterator<Item = u64> + use<'a>> {
         let coordinates = self.key(position)?.get(8..)?.as_chunks::<8>().0;
         Some(coordinates.iter().take(self.rank).map(|bytes| u64::from_le_bytes(*bytes)))
     }
 
-    /// A child and the key before it.
+    /// Returns the child at `position` and the key before the child.
     pub fn entry(&self, position: usize) -> Option<ChunkEntry> {
         if position >= self.used {
             return None;
@@ -143,7 +149,7 @@ impl<'a> ChunkNodeView<'a> {
         (self.rank + 2) * 8
     }
 
-    /// Bytes from one key to the next.
+    /// Returns the distance in bytes between two keys.
     fn stride(&self) -> usize {
         self.key_size() + self.params.offset_width()
     }

@@ -1,5 +1,5 @@
-//! The driver information block of superblock versions 0 and 1, and what the drivers of libhdf5 store in it
-//! (section II.B).
+//! Driver information block of superblock versions 0 and 1, and the driver information that
+//! libhdf5's drivers store in the block (section II.B).
 //!
 //! ```text
 //! size  field
@@ -12,11 +12,11 @@
 //!
 //! Driver information of the multi driver, `NCSAmult` (M members):
 //! ```text
-//! 6     member mapping: for superblock, B-tree, raw data, global heap, local heap and object header data,
-//!       the type (1 to 6) whose member file holds it; 0 for its own
+//! 6     member mapping: for superblock, B-tree, raw data, global heap, local heap and object
+//!       header data, the type (1 to 6) whose member file stores this type; 0: its own
 //! 2     reserved (zero)
 //! M x   8 virtual address at which the member starts, 8 end of its address space
-//! M x   name pattern, ending with a zero byte and padded with such to a multiple of eight bytes
+//! M x   name pattern and a zero byte, padded with zero bytes to a multiple of 8
 //! ```
 //! Driver information of the family driver, `NCSAfami`:
 //! ```text
@@ -25,28 +25,29 @@
 
 use crate::codec::{Address, FileParams, Reader, Result, Structure, Writer};
 
-/// The identification of the multi driver.
+/// Identification of the multi driver.
 pub const MULTI: [u8; 8] = *b"NCSAmult";
-/// The identification of the family driver.
+/// Identification of the family driver.
 pub const FAMILY: [u8; 8] = *b"NCSAfami";
 
 /// The driver information block.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DriverInfoBlock {
-    /// The driver, such as `NCSAfami`.
+    /// Identification of the driver, such as `NCSAfami`.
     pub identification: [u8; 8],
-    /// What the driver stored.
+    /// Driver information as raw bytes.
     pub information: Vec<u8>,
 }
 
 impl DriverInfoBlock {
-    /// Bytes before the driver information.
+    /// Size of the fields before the driver information, in bytes.
     pub const PREFIX_SIZE: usize = 16;
 
-    /// Bytes of the whole block, from its first [`PREFIX_SIZE`](Self::PREFIX_SIZE) bytes.
+    /// Returns the size of the whole block in bytes. `prefix` holds the first
+    /// [`PREFIX_SIZE`](Self::PREFIX_SIZE) bytes of the block.
     ///
     /// # Errors
-    /// `Corrupt` for missing bytes, `Unsupported` for unknown versions.
+    /// Returns `Corrupt` for missing bytes and `Unsupported` for an unknown version.
     pub fn size_of_block(prefix: &[u8]) -> Result<u64> {
         let mut r = Reader::new(Self::NAME, prefix);
         r.version(&[0])?;
@@ -57,7 +58,7 @@ impl DriverInfoBlock {
 
 impl Structure for DriverInfoBlock {
     const NAME: &'static str = "driver information block";
-    /// Bytes of the driver information.
+    /// Size of the driver information in bytes.
     type Context = usize;
 
     fn size(information: &usize) -> usize {
@@ -86,43 +87,44 @@ impl Structure for DriverInfoBlock {
     }
 }
 
-/// What a driver stored, by its identification.
+/// The decoded information of a driver.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum DriverInformation {
-    /// Parts of the address space in several files, by the type of data.
+    /// Multi driver: one member file for each type of data or for several types.
     Multi(MultiInformation),
-    /// The address space cut into files of one size.
+    /// Family driver: member files of equal size.
     Family {
-        /// Bytes of each member file.
+        /// Size of each member file in bytes.
         member_size: u64,
     },
-    /// A driver that libhdf5 does not have.
+    /// A driver that libhdf5 does not provide.
     Other,
 }
 
 /// The layout of a file of the multi driver.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MultiInformation {
-    /// For superblock, B-tree, raw data, global heap, local heap and object header data: the type of data
-    /// (1 to 6, in this order) whose member file holds it; 0 for a member of its own.
+    /// Member of each type of data: superblock, B-tree, raw data, global heap, local heap and
+    /// object header. A number from 1 to 6 is the type, in this order, whose member file stores the
+    /// data; 0 means a member file of its own.
     pub mapping: [u8; 6],
     /// The member files, in the order of the first type of data mapped to each.
     pub members: Vec<MultiMember>,
 }
 
-/// One file of the multi driver.
+/// One member file of the multi driver.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MultiMember {
-    /// The address at which the file starts.
+    /// Address at which the member file starts.
     pub start: Address,
-    /// The end of the allocated addresses of the file, counted from its start.
+    /// End of allocation of the member file, counted from its start.
     pub end: Address,
-    /// The name, in which `%s` stands for the name of the whole; without the zero byte.
+    /// File name without the zero byte. `%s` stands for the name of the HDF5 file.
     pub name: Vec<u8>,
 }
 
 impl MultiInformation {
-    /// The type of data (1 to 6) of each member file, in the order in which members are stored.
+    /// Returns the type of data (1 to 6) of each member file, in the stored order of the members.
     pub fn member_types(mapping: [u8; 6]) -> impl Iterator<Item = u8> {
         let mut seen = [false; 7];
         (1_u8..).zip(mapping).filter_map(move |(own, mapped)| {
@@ -134,10 +136,10 @@ impl MultiInformation {
 }
 
 impl DriverInformation {
-    /// What `information` of the driver of that identification says.
+    /// Decodes the driver information of the driver with this identification.
     ///
     /// # Errors
-    /// `Corrupt` if a driver of libhdf5 would not store such bytes.
+    /// Returns `Corrupt` if the bytes contradict the format of that driver.
     pub fn decode(identification: [u8; 8], information: &[u8]) -> Result<Self> {
         match identification {
             MULTI => decode_multi(information).map(Self::Multi),
@@ -149,10 +151,10 @@ impl DriverInformation {
         }
     }
 
-    /// The bytes to store; `None` for a driver whose bytes are not known.
+    /// Encodes the driver information. Returns `None` for an unknown driver.
     ///
     /// # Errors
-    /// `Encode` if the members do not agree with the mapping.
+    /// Returns `Encode` if the members do not match the mapping.
     pub fn encode(&self) -> Result<Option<Vec<u8>>> {
         match self {
             Self::Multi(multi) => encode_multi(multi).map(Some),
@@ -162,8 +164,8 @@ impl DriverInformation {
     }
 }
 
-/// The multi driver stores addresses in eight bytes, whatever the superblock says.
-const EIGHT: FileParams = FileParams::DEFAULT;
+/// Address size of the multi driver: always eight bytes, whatever the superblock states.
+const EIGHT_BYTE_PARAMS: FileParams = FileParams::DEFAULT;
 const MULTI_NAME: &str = "multi driver information";
 
 fn decode_multi(information: &[u8]) -> Result<MultiInformation> {
@@ -176,8 +178,8 @@ fn decode_multi(information: &[u8]) -> Result<MultiInformation> {
     let mut members = Vec::new();
     for _ in MultiInformation::member_types(mapping) {
         members.push(MultiMember {
-            start: r.offset(EIGHT, "address of member file")?,
-            end: r.offset(EIGHT, "end of address for member file")?,
+            start: r.offset(EIGHT_BYTE_PARAMS, "address of member file")?,
+            end: r.offset(EIGHT_BYTE_PARAMS, "end of address for member file")?,
             name: Vec::new(),
         });
     }
@@ -200,8 +202,8 @@ fn encode_multi(multi: &MultiInformation) -> Result<Vec<u8>> {
     w.bytes(&multi.mapping);
     w.zeros(2);
     for member in &multi.members {
-        w.offset(EIGHT, member.start, "address of member file");
-        w.offset(EIGHT, member.end, "end of address for member file");
+        w.offset(EIGHT_BYTE_PARAMS, member.start, "address of member file");
+        w.offset(EIGHT_BYTE_PARAMS, member.end, "end of address for member file");
     }
     for member in &multi.members {
         w.text_nul(&member.name, "name of member file");
@@ -210,7 +212,7 @@ fn encode_multi(multi: &MultiInformation) -> Result<Vec<u8>> {
     w.finish()
 }
 
-/// Zero bytes behind a name of that length and its terminating zero byte.
+/// Returns the number of zero bytes after a name of `name` bytes and its terminating zero byte.
 fn padding(name: usize) -> usize {
     7_usize - name % 8
 }

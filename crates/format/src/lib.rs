@@ -1,8 +1,9 @@
-//! The HDF5 file format, byte for byte. No stability promise: use the crate `hyperslab`.
+//! Codec of the HDF5 file format: one pure decoder and encoder per on-disk structure. No stability
+//! promise: use the crate `hyperslab`.
 //!
-//! One file per on-disk structure, named as in the *HDF5 File Format Specification*, with its byte table,
-//! its struct, `decode`, `encode` and tests together. Everything here is pure: bytes and a small context by
-//! value in, a value out. No decoder follows an address or sees a file.
+//! Each on-disk structure has a file named after the *HDF5 File Format Specification*. The file
+//! holds the byte table, the struct, `decode`, `encode` and tests. Decoders and encoders are pure
+//! functions of bytes and a small context. No decoder follows an address or accesses a file.
 #![forbid(unsafe_code)]
 
 pub mod btree_v1;

@@ -1,47 +1,47 @@
-//! Local heap (File Format Specification, section III.D): the names of a group in the old form, and of
-//! external files.
+//! Local heap (File Format Specification, section III.D). Local heaps store the names of symbol
+//! table groups and of external files.
 //!
 //! ```text
 //! byte  0   signature "HEAP"
 //!       4   version 0
 //!       5   reserved (3)
 //!       8   data segment size (L)
-//!     8+L   offset of the first free block in the data segment (L)   1: none (all ones is read as none, too)
+//!     8+L   offset of the first free block in the data segment (L)   1: none (also all ones)
 //!    8+2L   address of the data segment (O)
 //!
 //! free block, in the data segment
 //!       0   offset of the next free block (L)                        1: none
-//!       L   size of this free block (L), these two fields included
+//!       L   size of this free block (L), including these two fields
 //! ```
 
 use crate::codec::{Address, FileParams, FormatError, Reader, Result, Structure, Writer};
 
 const SIGNATURE: &[u8; 4] = b"HEAP";
 const VERSION: u8 = 0;
-/// The offset that ends the list of free blocks.
-const NO_BLOCK: u64 = 1;
+/// Offset that ends the list of free blocks.
+const END_OF_FREE_LIST: u64 = 1;
 const SEGMENT: &str = "local heap data segment";
 
-/// Sizes and offsets of objects in a local heap are multiples of this many bytes.
+/// Alignment in bytes: sizes and offsets of objects in a local heap are multiples of this number.
 pub const LOCAL_HEAP_ALIGNMENT: u64 = 8;
 
 /// The header of a local heap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalHeapHeader {
-    /// Bytes of the data segment.
+    /// Size of the data segment in bytes.
     pub segment_size: u64,
-    /// Where the first free block lies in the data segment.
+    /// Offset of the first free block in the data segment.
     pub free_list: Option<u64>,
     /// Address of the data segment.
     pub segment: Address,
 }
 
-/// Unused bytes of a local heap's data segment.
+/// A range of unused bytes in a local heap's data segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocalHeapFreeBlock {
-    /// Where the block lies in the data segment.
+    /// Offset of the block in the data segment.
     pub offset: u64,
-    /// Bytes of the block.
+    /// Size of the block in bytes.
     pub size: u64,
 }
 
@@ -61,7 +61,7 @@ impl Structure for LocalHeapHeader {
         let segment_size = reader.length(*params, "data segment size")?;
         let free_list = reader
             .length_or_undefined(*params, "offset to head of free-list")?
-            .filter(|offset| *offset != NO_BLOCK);
+            .filter(|offset| *offset != END_OF_FREE_LIST);
         if let Some(offset) = free_list
             && offset >= segment_size
         {
@@ -79,16 +79,17 @@ impl Structure for LocalHeapHeader {
         writer.u8(VERSION);
         writer.zeros(3);
         writer.length(*params, self.segment_size, "data segment size");
-        writer.length(*params, self.free_list.unwrap_or(NO_BLOCK), "offset to head of free-list");
+        writer.length(*params, self.free_list.unwrap_or(END_OF_FREE_LIST), "offset to head of free-list");
         writer.offset(*params, self.segment, "address of data segment");
         writer.finish()
     }
 }
 
-/// The free blocks of a data segment, in the order of their list.
+/// Returns the free blocks of a data segment, in list order.
 ///
 /// # Errors
-/// A block outside of the segment, or a list longer than the segment can hold.
+/// Returns [`FormatError::Corrupt`] if a block lies outside of the segment, or if the list has more
+/// blocks than the segment can hold.
 pub fn read_free_blocks(
     segment: &[u8],
     first: Option<u64>,
@@ -111,21 +112,23 @@ pub fn read_free_blocks(
                 "a longer list or a cycle",
             ));
         }
-        next = reader.length_or_undefined(params, "next free block")?.filter(|next| *next != NO_BLOCK);
+        next =
+            reader.length_or_undefined(params, "next free block")?.filter(|next| *next != END_OF_FREE_LIST);
         let size = reader.length(params, "size of free block")?;
         if offset.checked_add(size).is_none_or(|end| end > segment.len() as u64) {
-            let room = format!("a block within {} bytes", segment.len());
-            return Err(reader.corrupt("size of free block", room, format_args!("{size} at {offset}")));
+            let inside = format!("a block within {} bytes", segment.len());
+            return Err(reader.corrupt("size of free block", inside, format_args!("{size} at {offset}")));
         }
         blocks.push(LocalHeapFreeBlock { offset, size });
     }
     Ok(blocks)
 }
 
-/// Writes the list of free blocks into a data segment and returns where it begins, as the header wants it.
+/// Writes the list of free blocks into a data segment. Returns the offset of the first block for
+/// the header.
 ///
 /// # Errors
-/// A block too small or outside of the segment.
+/// Returns [`FormatError::Encode`] if a block is too small or outside of the segment.
 pub fn write_free_blocks(
     segment: &mut [u8],
     blocks: &[LocalHeapFreeBlock],
@@ -133,27 +136,28 @@ pub fn write_free_blocks(
 ) -> Result<Option<u64>> {
     for (index, block) in blocks.iter().enumerate() {
         let mut writer = Writer::new(SEGMENT);
-        let next = blocks.get(index + 1).map_or(NO_BLOCK, |next| next.offset);
+        let next = blocks.get(index + 1).map_or(END_OF_FREE_LIST, |next| next.offset);
         writer.length(params, next, "next free block");
         writer.length(params, block.size, "size of free block");
         let entry = writer.finish()?;
-        let place = (block.size >= entry.len() as u64)
+        let target = (block.size >= entry.len() as u64)
             .then(|| usize::try_from(block.offset).ok())
             .flatten()
             .and_then(|offset| segment.get_mut(offset..)?.get_mut(..entry.len()));
-        let Some(place) = place else {
+        let Some(target) = target else {
             let got = format!("{} bytes at {}", block.size, block.offset);
             return Err(FormatError::Encode { structure: SEGMENT, field: "free block", got });
         };
-        place.copy_from_slice(&entry);
+        target.copy_from_slice(&entry);
     }
     Ok(blocks.first().map(|block| block.offset))
 }
 
-/// The name (or link value) that begins at `offset` of a data segment, without its terminating zero.
+/// Returns the name or link value at `offset` of a data segment, without its terminating zero byte.
 ///
 /// # Errors
-/// An offset outside of the segment, or no zero byte before its end.
+/// Returns [`FormatError::Corrupt`] if the offset lies outside of the segment, or if no zero byte
+/// follows.
 pub fn name_at(segment: &[u8], offset: u64) -> Result<&[u8]> {
     let bytes = usize::try_from(offset).ok().and_then(|offset| segment.get(offset..));
     let Some(bytes) = bytes else {

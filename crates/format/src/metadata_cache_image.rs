@@ -1,12 +1,13 @@
-//! The metadata cache image block: metadata blocks that the writer had in memory when it closed the file,
-//! found through the [message](crate::message::MetadataCacheImage) of the superblock extension. The
-//! specification does not describe it; the bytes are those of libhdf5 1.10 and later.
+//! Metadata cache image block: the metadata blocks that the writer had in its cache when it closed
+//! the file. The [message](crate::message::MetadataCacheImage) in the superblock extension states
+//! the address of the image. The specification does not describe the block; the layout is that of
+//! libhdf5 1.10 and later.
 //!
 //! ```text
 //! size  field
 //! 4     signature "MDCI"
 //! 1     version = 0
-//! 1     flags: bit 0 the size of the cache is stored too (never set so far)
+//! 1     flags: bit 0 the cache size is also stored (unused so far)
 //! L     bytes of the whole block
 //! 4     number of entries
 //! ..    entries
@@ -17,79 +18,80 @@
 //! size  field
 //! 1     type of metadata, a number internal to libhdf5
 //! 1     flags: bit 0 dirty, bit 1 in the list of least recently used entries,
-//!              bit 2 others must be flushed before it, bit 3 it must be flushed before others
+//!              bit 2 flushed after other entries, bit 3 flushed before other entries
 //! 1     ring: the order of flushing, 1 to 5
-//! 1     age: images in a row that held the entry
-//! 2     number of entries that must be flushed before it
-//! 2     how many of those are dirty
-//! 2     number of entries that must be flushed after it (p)
-//! 4     place in the list of least recently used entries, or -1
+//! 1     age: number of consecutive images with this entry
+//! 2     number of entries that must be flushed before this entry
+//! 2     number of dirty entries among these
+//! 2     number of entries that must be flushed after this entry (p)
+//! 4     position in the list of least recently used entries, or -1
 //! O     address of the block in the file
 //! L     bytes of the block (n)
-//! p x O addresses of the entries that must be flushed after it
-//! n     the block as it belongs at the address
+//! p x O addresses of the entries that must be flushed after this entry
+//! n     bytes of the block
 //! ```
 //!
-//! A dirty entry is newer than what the file holds at its address: a reader must use the entry.
+//! A dirty entry is newer than the bytes at its address in the file. A reader must use the entry.
 
 use crate::codec::{Address, CHECKSUM_SIZE, FileParams, Reader, Result, Structure, Writer};
 
 const SIGNATURE: &[u8; 4] = b"MDCI";
-/// Bytes of an entry's fields that have a fixed size.
-const ENTRY_FIXED: usize = 14;
+/// Total size in bytes of an entry's fields with a fixed size.
+const FIXED_ENTRY_BYTES: usize = 14;
 
 /// The metadata cache image.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MetadataCacheBlock {
-    /// The entries.
+    /// Entries of the image.
     pub entries: Vec<CachedEntry>,
 }
 
-/// What the layout of the block depends on.
+/// Parameters that determine the layout of the image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MetadataCacheContext {
-    /// Widths of addresses and lengths.
+    /// Sizes of addresses and lengths in the file.
     pub params: FileParams,
-    /// Bytes of the block, as the message states.
+    /// Size of the image in bytes, from the message.
     pub length: usize,
 }
 
 /// One metadata block of the image.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CachedEntry {
-    /// The type of metadata, a number internal to libhdf5.
+    /// Type of metadata, a number internal to libhdf5.
     pub kind: u8,
     /// State of the entry.
     pub flags: CachedEntryFlags,
-    /// The order of flushing.
+    /// Flush order: ring 1 to 5.
     pub ring: u8,
-    /// How many images in a row held the entry.
+    /// Number of consecutive images with this entry.
     pub age: u8,
-    /// Number of entries that must be flushed before it.
+    /// Number of entries that must be flushed before this entry.
     pub children: u16,
-    /// How many of those are dirty.
+    /// Number of dirty entries among the `children`.
     pub dirty_children: u16,
-    /// Place in the list of least recently used entries; `u32::MAX` for none.
+    /// Position in the list of least recently used entries; `u32::MAX` if the entry is not in the
+    /// list.
     pub lru_rank: u32,
-    /// Where the block belongs.
+    /// Address of the block in the file.
     pub address: Address,
-    /// Entries that must be flushed after it.
+    /// Addresses of the entries that must be flushed after this entry.
     pub parents: Vec<Address>,
-    /// The block.
+    /// Bytes of the block.
     pub image: Vec<u8>,
 }
 
 bitflags::bitflags! {
-    /// State of an entry of the image.
+    /// The state flags of an entry.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct CachedEntryFlags: u8 {
-        /// Newer than what the file holds at the address.
+        /// The entry is newer than the bytes at its address in the file.
         const DIRTY = 1 << 0;
-        /// In the list of least recently used entries.
+        /// The entry is in the list of least recently used entries.
         const IN_LRU = 1 << 1;
-        /// Others must be flushed before it.
+        /// Other entries must be flushed before this entry.
         const FLUSH_PARENT = 1 << 2;
-        /// It must be flushed before others.
+        /// This entry must be flushed before other entries.
         const FLUSH_CHILD = 1 << 3;
     }
 }
@@ -117,7 +119,7 @@ impl Structure for MetadataCacheBlock {
             return Err(r.corrupt("image data length", format!("{}", bytes.len()), length));
         }
         let count = r.u32("number of entries")?;
-        let entry_size = ENTRY_FIXED + params.offset_width() + params.length_width();
+        let entry_size = FIXED_ENTRY_BYTES + params.offset_width() + params.length_width();
         let count = r.count(count.into(), entry_size, "number of entries")?;
         let mut entries = Vec::with_capacity(count);
         for _ in 0..count {
@@ -147,13 +149,13 @@ impl Structure for MetadataCacheBlock {
 }
 
 impl MetadataCacheBlock {
-    /// Bytes that the block takes.
+    /// Returns the size of the image in bytes.
     pub fn length(&self, params: FileParams) -> usize {
         let (offset, length) = (params.offset_width(), params.length_width());
         let head = SIGNATURE.len() + 2 + length + 4 + CHECKSUM_SIZE;
         self.entries.iter().fold(head, |sum, entry| {
             let parents = entry.parents.len() * offset;
-            sum + ENTRY_FIXED + offset + length + parents + entry.image.len()
+            sum + FIXED_ENTRY_BYTES + offset + length + parents + entry.image.len()
         })
     }
 }

@@ -1,17 +1,18 @@
-//! Damage for tests: every decoder must answer damaged bytes with an error or a value, never with a panic.
+//! Damage for tests. Every decoder must answer damaged bytes with an error or a value, never with a
+//! panic.
 
 use proptest::prelude::*;
 
 use crate::codec::checksum;
 
-/// Byte changes `(position, value)` and a fraction (of 256) of the bytes to keep.
+/// Byte changes `(position, value)`, and the fraction (of 256) of bytes to keep.
 #[derive(Debug, Clone)]
 pub(crate) struct Damage {
     changes: Vec<(usize, u8)>,
     keep: u8,
 }
 
-/// Any small damage.
+/// Generates small damages.
 pub(crate) fn damage() -> impl Strategy<Value = Damage> {
     let byte = prop_oneof![Just(0_u8), Just(0xff), any::<u8>()];
     (prop::collection::vec((any::<usize>(), byte), 0..6), prop_oneof![4 => Just(255_u8), 1 => any::<u8>()])
@@ -19,8 +20,8 @@ pub(crate) fn damage() -> impl Strategy<Value = Damage> {
 }
 
 impl Damage {
-    /// Runs `decode` on damaged forms of `bytes`: changed, changed with the trailing checksum made right
-    /// again, and cut.
+    /// Runs `decode` on damaged forms of `bytes`: changed, changed with a corrected trailing
+    /// checksum, and truncated.
     pub(crate) fn inflict(&self, bytes: &[u8], mut decode: impl FnMut(&[u8])) {
         let mut changed = bytes.to_vec();
         for (position, value) in &self.changes {

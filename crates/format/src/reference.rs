@@ -1,5 +1,5 @@
-//! References (File Format Specification, sections VIII.B and VIII.C): as elements of datasets, and as blocks in
-//! the global heap.
+//! References as elements of datasets and as blocks in the global heap (File Format Specification,
+//! sections VIII.B and VIII.C).
 //!
 //! ```text
 //! object reference, old              object address (O)
@@ -7,17 +7,17 @@
 //!
 //! reference, revised (2 + 4 + O + 4 bytes)
 //! byte  0   type                     2 object, 3 dataset region, 4 attribute
-//!       1   flags                    bit 0: into another file
+//!       1   flags                    bit 0: target in another file
 //!           object in this file:     token size (1), token; zeros
 //!           all others:              size of the block (4), global heap ID
 //!
 //! reference block, in the heap
 //! byte  0   token size (1), token
-//!           into another file:       length (2) and name of the file
+//!           target in another file:  length (2) and name of the file
 //!           dataset region:          size of the selection (4), rank (4), selection
 //!           attribute:               length (2) and name of the attribute
 //! ```
-//! A type of 0 is a null reference. Blocks may be longer than what is in them.
+//! A type of 0 is a null reference. A block may be longer than its contents.
 
 use hyperslab_dataspace::Selection;
 use smallvec::SmallVec;
@@ -33,25 +33,26 @@ const REGION: u8 = 3;
 const ATTRIBUTE: u8 = 4;
 const EXTERNAL: u8 = 1;
 
-/// What names an object within its file; in HDF5 files its address in `size_of_offsets` bytes.
+/// The identity of an object within its file. In HDF5 files, a token is the object's address in
+/// `size_of_offsets` bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ObjectToken(pub SmallVec<[u8; 16]>);
 
 impl ObjectToken {
-    /// The token of the object at that address.
+    /// Creates the token of the object at `address`.
     ///
     /// # Errors
-    /// If the address does not fit the file's width.
+    /// Returns `Encode` if the address does not fit the file's address size.
     pub fn from_address(address: Address, params: FileParams) -> Result<Self> {
         let mut writer = Writer::new(NAME);
         writer.offset(params, address, "token");
         Ok(Self(SmallVec::from_vec(writer.finish()?)))
     }
 
-    /// The address in the token.
+    /// Returns the address in the token.
     ///
     /// # Errors
-    /// If the token is longer or shorter than an address.
+    /// Returns `Corrupt` if the token is longer or shorter than an address.
     pub fn address(&self, params: FileParams) -> Result<Address> {
         let mut reader = Reader::new(NAME, &self.0);
         let address = reader.offset(params, "token")?;
@@ -70,20 +71,20 @@ impl ObjectToken {
     }
 }
 
-/// What a region reference of the old form has in the global heap.
+/// The global heap object of an old region reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegionBlock {
-    /// The dataset.
+    /// Address of the dataset.
     pub object: Address,
-    /// The elements.
+    /// Referenced elements.
     pub selection: Selection,
 }
 
 impl RegionBlock {
-    /// Decodes the block; bytes behind the selection do not matter.
+    /// Decodes the block. Bytes after the selection are ignored.
     ///
     /// # Errors
-    /// Bytes that are missing or contradict the format.
+    /// Returns an error if bytes are missing or contradict the format.
     pub fn decode(bytes: &[u8], params: FileParams) -> Result<Self> {
         let mut reader = Reader::new("region reference", bytes);
         let object = reader.offset(params, "object address")?;
@@ -93,7 +94,7 @@ impl RegionBlock {
     /// Encodes the block.
     ///
     /// # Errors
-    /// A selection that cannot be encoded.
+    /// Returns `Encode` if the selection cannot be encoded.
     pub fn encode(&self, params: FileParams, encoding: SelectionEncoding) -> Result<Vec<u8>> {
         let mut writer = Writer::new("region reference");
         writer.offset(params, self.object, "object address");
@@ -102,32 +103,32 @@ impl RegionBlock {
     }
 }
 
-/// A reference of the revised form, as an element of a dataset.
+/// A revised reference, as stored in an element of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoredReference {
-    /// A reference to nothing.
+    /// Null reference.
     Null,
-    /// An object in this file.
+    /// Reference to an object in this file.
     Object(ObjectToken),
-    /// The rest is in the global heap.
+    /// Reference with a block in the global heap.
     Block {
-        /// What kind of reference it is.
+        /// Kind of the reference.
         kind: ReferenceKind,
-        /// Whether it leads into another file.
+        /// True if the target lies in another file.
         external: bool,
-        /// Bytes of the block.
+        /// Size of the block in bytes.
         size: u32,
-        /// The [`ReferenceBlock`].
+        /// Global heap ID of the [`ReferenceBlock`].
         id: GlobalHeapId,
     },
 }
 
-/// What a reference of the revised form leads to.
+/// The kind of a revised reference's target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReferenceKind {
     /// An object.
     Object,
-    /// Elements of a dataset.
+    /// Selected elements of a dataset.
     Region,
     /// An attribute of an object.
     Attribute,
@@ -144,7 +145,7 @@ impl ReferenceKind {
 }
 
 impl StoredReference {
-    /// Bytes of a stored reference: the size of the datatype.
+    /// Returns the size of a stored reference in bytes, which is the size of the datatype.
     pub const fn size(params: FileParams) -> usize {
         2 + 4 + GlobalHeapId::size(params)
     }
@@ -152,7 +153,7 @@ impl StoredReference {
     /// Decodes an element.
     ///
     /// # Errors
-    /// An unknown type, or missing bytes.
+    /// Returns `Unsupported` for an unknown type and `Corrupt` for missing bytes.
     pub fn decode(bytes: &[u8], params: FileParams) -> Result<Self> {
         let mut reader = Reader::new(NAME, bytes);
         let kind = match reader.u8("reference type")? {
@@ -173,7 +174,7 @@ impl StoredReference {
     /// Encodes an element of [`size`](Self::size) bytes.
     ///
     /// # Errors
-    /// A token that does not fit, or a block for an object in this file.
+    /// Returns `Encode` if the token is too long, or if a block refers to an object in this file.
     pub fn encode(&self, params: FileParams) -> Result<Vec<u8>> {
         let mut writer = Writer::new(NAME);
         match self {
@@ -185,7 +186,7 @@ impl StoredReference {
             }
             Self::Block { kind, external, size, id } => {
                 if *kind == ReferenceKind::Object && !*external {
-                    writer.fail("reference type", "an object of this file in a block");
+                    writer.fail("reference type", "a block for an object in this file");
                 }
                 writer.u8(kind.number());
                 writer.u8(u8::from(*external));
@@ -198,30 +199,30 @@ impl StoredReference {
     }
 }
 
-/// What a reference of the revised form has in the global heap.
+/// The global heap object of a revised reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReferenceBlock {
-    /// The object.
+    /// Token of the object.
     pub token: ObjectToken,
-    /// Name of the other file, if it is not in this one.
+    /// Name of the file with the object, or `None` for this file.
     pub file: Option<Vec<u8>>,
-    /// What of the object is meant.
+    /// Target within the object.
     pub target: ReferenceTarget,
 }
 
-/// What of an object a reference means.
+/// The target of a reference within an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReferenceTarget {
     /// The object itself.
     Object,
-    /// Elements of the dataset.
+    /// Selected elements of the dataset.
     Region {
         /// Rank of the dataset.
         rank: u32,
-        /// The elements.
+        /// Selected elements.
         selection: Selection,
     },
-    /// An attribute.
+    /// An attribute of the object.
     Attribute {
         /// Name of the attribute.
         name: Vec<u8>,
@@ -229,7 +230,7 @@ pub enum ReferenceTarget {
 }
 
 impl ReferenceTarget {
-    /// The kind that the stored reference has.
+    /// Returns the kind that the stored reference states.
     pub fn kind(&self) -> ReferenceKind {
         match self {
             Self::Object => ReferenceKind::Object,
@@ -240,10 +241,11 @@ impl ReferenceTarget {
 }
 
 impl ReferenceBlock {
-    /// Decodes the block of a stored reference of that kind; bytes behind it do not matter.
+    /// Decodes the block of a stored reference of the given kind. `external` is true if the target
+    /// lies in another file. Bytes after the contents are ignored.
     ///
     /// # Errors
-    /// Bytes that are missing or contradict the format.
+    /// Returns an error if bytes are missing or contradict the format.
     pub fn decode(bytes: &[u8], kind: ReferenceKind, external: bool) -> Result<Self> {
         let mut reader = Reader::new(BLOCK_NAME, bytes);
         let token = ObjectToken::read(&mut reader)?;
@@ -261,7 +263,8 @@ impl ReferenceBlock {
     /// Encodes the block.
     ///
     /// # Errors
-    /// A name beyond 65535 bytes, or a selection that cannot be encoded.
+    /// Returns `Encode` if a name is longer than 65535 bytes, or if the selection cannot be
+    /// encoded.
     pub fn encode(&self, encoding: SelectionEncoding) -> Result<Vec<u8>> {
         let mut writer = Writer::new(BLOCK_NAME);
         self.token.write(&mut writer);
@@ -356,7 +359,7 @@ mod tests {
         let target = ReferenceTarget::Attribute { name: b"Attr1".to_vec() };
         assert_eq!(block, ReferenceBlock { token: token(), file: Some(b"trefer_ext1.h5".to_vec()), target });
         assert_eq!(block.encode(SelectionEncoding::Compact).unwrap(), bytes);
-        // A region whose block is longer than needed.
+        // A region with a block that is longer than its contents.
         let bytes = [b"\x04\x28\x07\x00\x00\x10\x00\x00\x00\x01\x00\x00\x00", ALL, &[0; 9]].concat();
         let block = ReferenceBlock::decode(&bytes, ReferenceKind::Region, false).unwrap();
         assert_eq!(block.target, ReferenceTarget::Region { rank: 1, selection: Selection::All });

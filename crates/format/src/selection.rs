@@ -1,5 +1,5 @@
-//! Serialized dataspace selection (File Format Specification, section VIII.A), as it stands in region
-//! references, virtual dataset mappings and structured chunks.
+//! Serialized dataspace selection (File Format Specification, section VIII.A). Region references,
+//! virtual dataset mappings and structured chunks contain such selections.
 //!
 //! ```text
 //! byte  0   selection type (4)             0 none, 1 points, 2 hyperslab, 3 all
@@ -8,14 +8,16 @@
 //! none, all v1       reserved (8)
 //! points v1          reserved (4), length (4), rank (4), number (4), coordinates (4 each)
 //! points v2          encode size w (1), rank (4), number (w), coordinates (w each)
-//! hyperslab v1       reserved (4), length (4), rank (4), number of blocks (4), each: starts, ends (4 each)
-//! hyperslab v2       flags (1), length (4), rank (4), each dimension: start, stride, count, block (8 each)
+//! hyperslab v1       reserved (4), length (4), rank (4), number of blocks (4),
+//!                    each: starts, ends (4 each)
+//! hyperslab v2       flags (1), length (4), rank (4),
+//!                    each dimension: start, stride, count, block (8 each)
 //! hyperslab v3       flags (1), encode size w (1), rank (4)
 //!                    flags bit 0 set: each dimension: start, stride, count, block (w each)
 //!                    not set: number of blocks (w), each: starts, ends (w each)
 //! ```
-//! Lengths count the bytes from the rank on; decoders do not rely on them. Both corners belong to a block. A count
-//! or block of all ones goes on without end, at every width w (2, 4 or 8).
+//! A length counts the bytes from the rank on; decoders ignore lengths. Both corners belong to a
+//! block. A count or block of all ones is unlimited, at every width w (2, 4 or 8).
 
 use hyperslab_dataspace::{Block, Dims, Hyperslab, MAX_RANK, Points, RegularHyperslab, Selection, UNLIMITED};
 
@@ -27,20 +29,20 @@ pub(crate) const POINTS: u32 = 1;
 pub(crate) const HYPERSLAB: u32 = 2;
 pub(crate) const ALL: u32 = 3;
 pub(crate) const REGULAR: u8 = 1;
-/// Blocks beyond which a regular hyperslab is no longer spelled out block by block.
-const MOST_SPELLED_OUT: u64 = 1 << 20;
+/// Largest number of blocks for which a regular hyperslab is written as a list of blocks.
+const MAX_LISTED_BLOCKS: u64 = 1 << 20;
 
-/// Which versions of the serialized forms to write.
+/// The choice among the versions of the serialized forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SelectionEncoding {
-    /// Version 1 where it can say the selection, as all libraries read it.
+    /// Version 1 if possible, which all libraries read.
     #[default]
     Compatible,
-    /// The shortest: points version 2, hyperslab version 3 (HDF5 1.12 and later).
+    /// The shortest form: points version 2, hyperslab version 3 (HDF5 1.12 and later).
     Compact,
 }
 
-/// The rank of a selection; `None` for none and all, which have no rank of their own.
+/// Returns the rank of a selection, or `None` for the selections none and all, which have no rank.
 pub fn rank(selection: &Selection) -> Option<usize> {
     match selection {
         Selection::None | Selection::All => None,
@@ -50,10 +52,10 @@ pub fn rank(selection: &Selection) -> Option<usize> {
     }
 }
 
-/// Decodes a selection that takes all of `bytes`.
+/// Decodes a selection that occupies all of `bytes`.
 ///
 /// # Errors
-/// Bytes that are missing, left over or contradict the format.
+/// Returns an error if bytes are missing, remain or contradict the format.
 pub fn decode_selection(bytes: &[u8]) -> Result<Selection> {
     let mut reader = Reader::new(NAME, bytes);
     let selection = read_selection(&mut reader)?;
@@ -64,17 +66,17 @@ pub fn decode_selection(bytes: &[u8]) -> Result<Selection> {
 /// Encodes a selection.
 ///
 /// # Errors
-/// A selection of another rank than 1 to 32, or with fields of different ranks.
+/// Returns `Encode` if the rank is not 1 to 32, or if fields have different ranks.
 pub fn encode_selection(selection: &Selection, encoding: SelectionEncoding) -> Result<Vec<u8>> {
     let mut writer = Writer::new(NAME);
     write_selection(&mut writer, selection, encoding);
     writer.finish()
 }
 
-/// Reads a selection, and leaves what is behind it.
+/// Reads a selection from the reader's position. Leaves later bytes in the reader.
 ///
 /// # Errors
-/// Bytes that are missing or contradict the format.
+/// Returns an error if bytes are missing or contradict the format.
 pub fn read_selection(reader: &mut Reader<'_>) -> Result<Selection> {
     let kind = reader.u32("selection type")?;
     let version = reader.u32("version")?;
@@ -178,8 +180,8 @@ pub(crate) fn read_regular(reader: &mut Reader<'_>, rank: usize, width: usize) -
     for _ in 0..rank {
         let start = reader.uint(width, "start")?;
         let stride = reader.uint(width, "stride")?;
-        let count = read_endless(reader, width, "count")?;
-        let block = read_endless(reader, width, "block")?;
+        let count = read_unlimited(reader, width, "count")?;
+        let block = read_unlimited(reader, width, "block")?;
         check_dimension(reader, start, stride, count, block)?;
         regular.start.push(start);
         regular.stride.push(stride);
@@ -189,14 +191,14 @@ pub(crate) fn read_regular(reader: &mut Reader<'_>, rank: usize, width: usize) -
     Ok(regular)
 }
 
-/// A count or block, of which all ones mean [`UNLIMITED`].
-fn read_endless(reader: &mut Reader<'_>, width: usize, field: &'static str) -> Result<u64> {
+/// Reads a count or block. All ones mean [`UNLIMITED`].
+fn read_unlimited(reader: &mut Reader<'_>, width: usize, field: &'static str) -> Result<u64> {
     let value = reader.uint(width, field)?;
-    Ok(if value == largest(width) { UNLIMITED } else { value })
+    Ok(if value == all_ones(width) { UNLIMITED } else { value })
 }
 
-/// All ones in `width` bytes.
-fn largest(width: usize) -> u64 {
+/// Returns the number with all ones in `width` bytes.
+fn all_ones(width: usize) -> u64 {
     match width {
         2 => u64::from(u16::MAX),
         4 => u64::from(u32::MAX),
@@ -209,13 +211,13 @@ fn check_dimension(reader: &Reader<'_>, start: u64, stride: u64, count: u64, blo
         return Err(reader.corrupt("stride", "at least 1", 0));
     }
     if block == UNLIMITED && count != 1 {
-        return Err(reader.corrupt("count", "1 for a block without end", count));
+        return Err(reader.corrupt("count", "1 for an unlimited block", count));
     }
     if count > 1 && block > stride {
         return Err(reader.corrupt("block", format!("at most the stride of {stride}"), block));
     }
     if count != UNLIMITED && block != UNLIMITED {
-        let last = (count.max(1) - 1).checked_mul(stride).and_then(|way| start.checked_add(way));
+        let last = (count.max(1) - 1).checked_mul(stride).and_then(|distance| start.checked_add(distance));
         if last.and_then(|last| last.checked_add(block)).is_none() {
             return Err(reader.corrupt("count", "an end within 64 bits", count));
         }
@@ -223,7 +225,7 @@ fn check_dimension(reader: &Reader<'_>, start: u64, stride: u64, count: u64, blo
     Ok(())
 }
 
-/// Writes a selection.
+/// Writes a selection. The writer records an error for a selection that cannot be encoded.
 pub fn write_selection(writer: &mut Writer, selection: &Selection, encoding: SelectionEncoding) {
     if let Some(rank) = rank(selection).filter(|rank| !(1..=MAX_RANK).contains(rank)) {
         writer.fail("rank", rank);
@@ -255,7 +257,7 @@ fn write_whole(writer: &mut Writer, kind: u32) {
     writer.zeros(8);
 }
 
-/// The width for numbers up to `limit`.
+/// Returns the encode size (2, 4 or 8 bytes) for numbers up to `limit`.
 pub(crate) fn width_for(limit: u64) -> usize {
     match limit {
         0..=0xffff => 2,
@@ -267,7 +269,7 @@ pub(crate) fn width_for(limit: u64) -> usize {
 fn write_points(writer: &mut Writer, points: &Points, encoding: SelectionEncoding) {
     let count = points.coordinates.len().checked_div(points.rank).unwrap_or(0);
     if count * points.rank != points.coordinates.len() {
-        writer.fail("num points", "a number of coordinates that is no multiple of the rank");
+        writer.fail("num points", "a number of coordinates that is not a multiple of the rank");
     }
     let limit = points.coordinates.iter().copied().max().unwrap_or(0).max(count as u64);
     let mut width = width_for(limit);
@@ -312,7 +314,7 @@ fn write_blocks(writer: &mut Writer, rank: usize, blocks: &[Block], encoding: Se
     }
 }
 
-/// The last element of a dimension, if the hyperslab ends and is not empty.
+/// Returns the last coordinate along a dimension, or `None` if the hyperslab is unlimited or empty.
 fn last_of(regular: &RegularHyperslab, dimension: usize) -> Option<u64> {
     let (start, stride) = (*regular.start.get(dimension)?, *regular.stride.get(dimension)?);
     let (count, block) = (*regular.count.get(dimension)?, *regular.block.get(dimension)?);
@@ -325,7 +327,7 @@ fn last_of(regular: &RegularHyperslab, dimension: usize) -> Option<u64> {
 fn write_regular(writer: &mut Writer, regular: &RegularHyperslab, encoding: SelectionEncoding) {
     let rank = regular.start.len();
     if encoding == SelectionEncoding::Compatible
-        && let Some(blocks) = spell_out(regular)
+        && let Some(blocks) = list_blocks(regular)
     {
         return write_blocks(writer, rank, &blocks, encoding);
     }
@@ -346,17 +348,18 @@ fn write_regular(writer: &mut Writer, regular: &RegularHyperslab, encoding: Sele
         }
     };
     writer.narrow_u32(rank, "rank");
-    let endless = |value: u64| if value == UNLIMITED { largest(width) } else { value };
+    let encoded_count = |value: u64| if value == UNLIMITED { all_ones(width) } else { value };
     let fields = regular.start.iter().zip(&regular.stride).zip(regular.count.iter().zip(&regular.block));
     for ((start, stride), (count, block)) in fields {
         writer.uint(width, *start, "start");
         writer.uint(width, *stride, "stride");
-        writer.uint(width, endless(*count), "count");
-        writer.uint(width, endless(*block), "block");
+        writer.uint(width, encoded_count(*count), "count");
+        writer.uint(width, encoded_count(*block), "block");
     }
 }
 
-/// The width for a regular hyperslab: all ones are kept for [`UNLIMITED`].
+/// Returns the encode size for a regular hyperslab. The value of all ones is reserved for
+/// [`UNLIMITED`].
 fn regular_width(regular: &RegularHyperslab) -> usize {
     let plain = regular.start.iter().chain(&regular.stride).copied();
     let counts = regular.count.iter().chain(&regular.block).copied().filter(|value| *value != UNLIMITED);
@@ -365,11 +368,12 @@ fn regular_width(regular: &RegularHyperslab) -> usize {
     width_for(limit)
 }
 
-/// The blocks of a hyperslab that version 1 can say: with an end, within 32 bits, and not too many.
-fn spell_out(regular: &RegularHyperslab) -> Option<Vec<Block>> {
+/// Returns the blocks of a regular hyperslab if version 1 can store them: the hyperslab is limited,
+/// coordinates fit 32 bits, and there are at most [`MAX_LISTED_BLOCKS`] blocks.
+fn list_blocks(regular: &RegularHyperslab) -> Option<Vec<Block>> {
     let rank = regular.start.len();
     let total = regular.count.iter().try_fold(1_u64, |total, count| total.checked_mul(*count))?;
-    if total > MOST_SPELLED_OUT || regular.count.contains(&UNLIMITED) || regular.block.contains(&UNLIMITED) {
+    if total > MAX_LISTED_BLOCKS || regular.count.contains(&UNLIMITED) || regular.block.contains(&UNLIMITED) {
         return None;
     }
     if total == 0 || regular.block.contains(&0) {
@@ -379,19 +383,19 @@ fn spell_out(regular: &RegularHyperslab) -> Option<Vec<Block>> {
         last_of(regular, dimension).filter(|last| *last <= u64::from(u32::MAX))?;
     }
     let mut blocks = Vec::new();
-    let mut place = Dims::from_elem(0, rank);
+    let mut position = Dims::from_elem(0, rank);
     for _ in 0..total {
         let (mut start, mut end) = (Dims::with_capacity(rank), Dims::with_capacity(rank));
         for (((at, first), stride), block) in
-            place.iter().zip(&regular.start).zip(&regular.stride).zip(&regular.block)
+            position.iter().zip(&regular.start).zip(&regular.stride).zip(&regular.block)
         {
             let corner = first.checked_add(at.checked_mul(*stride)?)?;
             start.push(corner);
             end.push(corner.checked_add(block.checked_sub(1)?)?);
         }
         blocks.push(Block { start, end });
-        // The last dimension counts fastest.
-        for (at, count) in place.iter_mut().zip(&regular.count).rev() {
+        // Advance to the next block. The last dimension varies fastest.
+        for (at, count) in position.iter_mut().zip(&regular.count).rev() {
             *at += 1;
             if *at < *count {
                 break;
@@ -470,7 +474,7 @@ pub(crate) mod tests {
         let bytes = [words(&[2, 3]), vec![1, 2], words(&[2])].concat();
         let fields = [2, 0, 3, 0, 2, 0, 1, 0, 1, 0, 2, 0, 1, 0, 2, 0];
         same(&selection, Compact, &[&bytes[..], &fields].concat());
-        // Version 1 has no regular form: the blocks are spelled out.
+        // Version 1 has no regular form, so the encoder lists the blocks.
         let spelled = encode_selection(&selection, Compatible).unwrap();
         assert_eq!(spelled, words(&[2, 1, 0, 40, 2, 2, 2, 1, 2, 2, 5, 1, 5, 2]));
         let empty = encode_selection(&regular(&[2], &[1], &[0], &[1]), Compatible).unwrap();
@@ -484,7 +488,7 @@ pub(crate) mod tests {
         same(&selection, Compact, &bytes);
         let tail = words(&[36, 1, 1, 0, 4, 0, u32::MAX, u32::MAX, 2, 0]);
         same(&selection, Compatible, &[&words(&[2, 2])[..], &[1], &tail].concat());
-        // 65535 blocks are not endless.
+        // A count of 65535 is not unlimited.
         let many = regular(&[0], &[1], &[65535], &[1]);
         let fields = words(&[0, 1, 65535, 1]);
         same(&many, Compact, &[&words(&[2, 3])[..], &[1, 4], &words(&[1]), &fields].concat());
@@ -550,7 +554,7 @@ pub(crate) mod tests {
         fn round_trip(selection in selection()) {
             let bytes = encode_selection(&selection, Compact).unwrap();
             prop_assert_eq!(&decode_selection(&bytes).unwrap(), &selection);
-            // The compatible form says the same, though it may spell out blocks.
+            // The compatible form has the same meaning, but may list blocks.
             let bytes = encode_selection(&selection, Compatible).unwrap();
             let again = decode_selection(&bytes).unwrap();
             if bytes[..8] != words(&[2, 1]) {

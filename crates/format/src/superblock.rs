@@ -1,4 +1,4 @@
-//! The superblock, versions 0 to 3 (section II.A).
+//! Superblock, versions 0 to 3 (section II.A).
 //!
 //! ```text
 //! versions 0 and 1                                     versions 2 and 3
@@ -32,79 +32,83 @@ use crate::symbol_table_entry::SymbolTableEntry;
 const NAME: &str = "superblock";
 
 bitflags! {
-    /// File consistency flags (versions 2 and 3; bit 2 has a meaning in version 3 only).
+    /// The status flags of versions 2 and 3, "file consistency flags" in the specification. Bit 2 is
+    /// valid only in version 3.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct ConsistencyFlags: u32 {
-        /// The file is open for writing, or was not closed by its last writer.
+        /// A writer has the file open, or the last writer did not close the file.
         const WRITE_ACCESS = 1 << 0;
-        /// The file is marked as verified consistent (never set by libhdf5).
+        /// The file is verified as consistent. libhdf5 never sets this flag.
         const CONSISTENT = 1 << 1;
         /// The file is open for single-writer/multiple-reader access.
         const SWMR_ACCESS = 1 << 2;
     }
 }
 
-/// The head of a file: widths, addresses of the first structures, and whether a writer has it open.
+/// The superblock of a file: sizes of addresses and lengths, the addresses of the first structures,
+/// and the status flags.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Superblock {
-    /// Widths of addresses and lengths.
+    /// Sizes of addresses and lengths in the file.
     pub params: FileParams,
-    /// File consistency flags.
+    /// Status flags.
     pub consistency: ConsistencyFlags,
-    /// Where addresses count from, in bytes from the start of the file, as stored.
+    /// Base address: the offset in the file from which addresses count, in bytes.
     pub base_address: u64,
-    /// The first byte behind all that is stored, from the base address; undefined in files of some writers.
+    /// First address after all stored data; undefined in files of some writers.
     pub end_of_file: Address,
-    /// What the versions do not share.
+    /// Version with version-specific fields.
     pub version: SuperblockVersion,
 }
 
-/// What the superblock versions do not share.
+/// The fields that differ between superblock versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SuperblockVersion {
     /// Versions 0 and 1.
     Old(OldSuperblock),
     /// Versions 2 and 3.
     New {
-        /// 2 or 3.
+        /// Version: 2 or 3.
         version: u8,
-        /// Object header of the superblock extension, if any.
+        /// Address of the superblock extension's object header, or undefined.
         extension: Address,
-        /// Object header of the root group.
+        /// Address of the root group's object header.
         root: Address,
     },
 }
 
-/// Fields of the versions 0 and 1.
+/// The fields of versions 0 and 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OldSuperblock {
-    /// K of the B-tree of chunks; stored in version 1 only, 32 otherwise.
+    /// K of chunk B-trees. Only version 1 stores this value; version 0 implies 32.
     pub indexed_storage_k: Option<u16>,
-    /// Half of the entries of a symbol table node.
+    /// Half the capacity of a symbol table node, in entries.
     pub group_leaf_k: u16,
-    /// Half of the children of a group's B-tree node.
+    /// Half the capacity of a group's B-tree node, in children.
     pub group_internal_k: u16,
-    /// Free-space information (never used).
+    /// Address of the free-space information (never used).
     pub free_space: Address,
-    /// Driver information block, if any.
+    /// Address of the driver information block, or undefined.
     pub driver_info: Address,
-    /// Where the root group is.
+    /// Symbol table entry of the root group.
     pub root: SymbolTableEntry,
 }
 
 impl Superblock {
-    /// The first bytes of every HDF5 file, or of its superblock where a user block stands before it.
+    /// Signature at the start of the superblock, which is the start of the file or follows the user
+    /// block.
     pub const SIGNATURE: [u8; 8] = *b"\x89HDF\r\n\x1a\n";
-    /// Bytes of the longest superblock (8-byte offsets and lengths: 100; wider ones are representable).
+    /// Largest size of a superblock in bytes, with addresses and lengths of 32 bytes. With 8-byte
+    /// addresses and lengths, the largest size is 100 bytes.
     pub const MAX_SIZE: usize = 28 + 32 * 4 + 32 * 2 + 24;
-    /// K of a group's symbol table nodes where the superblock stores none.
+    /// K of a group's symbol table nodes, for superblocks that do not store this value.
     pub const DEFAULT_GROUP_LEAF_K: u16 = 4;
-    /// K of a group's B-tree where the superblock stores none.
+    /// K of a group's B-tree, for superblocks that do not store this value.
     pub const DEFAULT_GROUP_INTERNAL_K: u16 = 16;
-    /// K of the B-tree of chunks where the superblock stores none.
+    /// K of chunk B-trees, for superblocks that do not store this value.
     pub const DEFAULT_INDEXED_STORAGE_K: u16 = 32;
 
-    /// The version number in the file.
+    /// Returns the version number.
     pub fn version_number(&self) -> u8 {
         match &self.version {
             SuperblockVersion::Old(old) => u8::from(old.indexed_storage_k.is_some()),
@@ -112,7 +116,7 @@ impl Superblock {
         }
     }
 
-    /// Object header of the root group.
+    /// Returns the address of the root group's object header.
     pub fn root(&self) -> Address {
         match &self.version {
             SuperblockVersion::Old(old) => old.root.header,
@@ -120,7 +124,8 @@ impl Superblock {
         }
     }
 
-    /// Object header of the superblock extension; undefined in versions 0 and 1.
+    /// Returns the address of the superblock extension's object header; undefined in versions 0 and
+    /// 1.
     pub fn extension(&self) -> Address {
         match &self.version {
             SuperblockVersion::Old(_) => Address::UNDEFINED,
@@ -128,7 +133,7 @@ impl Superblock {
         }
     }
 
-    /// Decodes the superblock at the start of `bytes`; what follows it is left alone.
+    /// Decodes the superblock at the start of `bytes` and ignores later bytes.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         let mut r = Reader::new(NAME, bytes);
         let signature: [u8; 8] = r.array("signature")?;
@@ -141,18 +146,19 @@ impl Superblock {
         }
     }
 
-    /// As [`decode`](Self::decode), whatever the checksum is.
-    pub fn decode_unsealed(bytes: &[u8]) -> Option<Self> {
+    /// Decodes the superblock like [`decode`](Self::decode), but ignores the checksum.
+    pub fn decode_ignoring_checksum(bytes: &[u8]) -> Option<Self> {
         let mut bytes = bytes.to_vec();
         if matches!(bytes.get(8), Some(2 | 3)) {
             let end = usize::from(*bytes.get(9)?).checked_mul(4)?.checked_add(12)?;
-            let (content, place) = bytes.split_at_mut_checked(end)?;
-            place.first_chunk_mut::<CHECKSUM_SIZE>()?.copy_from_slice(&checksum(content).to_le_bytes());
+            let (content, stored_sum) = bytes.split_at_mut_checked(end)?;
+            stored_sum.first_chunk_mut::<CHECKSUM_SIZE>()?.copy_from_slice(&checksum(content).to_le_bytes());
         }
         Self::decode(&bytes).ok()
     }
 
-    /// What stands for the superblock of a file of `length` bytes whose own is lost: no root group.
+    /// Creates a substitute for the lost superblock of a file of `length` bytes. It has no root
+    /// group.
     pub fn unknown(params: FileParams, length: u64) -> Self {
         let none = Address::UNDEFINED;
         Self {
@@ -164,7 +170,7 @@ impl Superblock {
         }
     }
 
-    /// Encodes the superblock, with the checksum where the version has one.
+    /// Encodes the superblock, including the checksum in versions 2 and 3.
     pub fn encode(&self) -> Result<Vec<u8>> {
         let mut w = Writer::new(NAME);
         w.bytes(&Self::SIGNATURE);

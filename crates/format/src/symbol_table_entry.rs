@@ -1,5 +1,5 @@
-//! Symbol table entry (File Format Specification, section III.C): a link of a group in the old form, and
-//! the root group in superblock versions 0 and 1.
+//! Symbol table entry (File Format Specification, section III.C): a link of a symbol table group,
+//! and the root group in superblock versions 0 and 1.
 //!
 //! ```text
 //! byte  0   link name offset in the local heap (L)    the specification says O; files have L
@@ -17,14 +17,14 @@ const CACHE_NOTHING: u32 = 0;
 const CACHE_GROUP: u32 = 1;
 const CACHE_SYMBOLIC_LINK: u32 = 2;
 
-/// A link: its name, and the object or path it leads to.
+/// A link of a symbol table group: its name and target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SymbolTableEntry {
-    /// Where the name begins in the data segment of the group's local heap.
+    /// Offset of the name in the data segment of the group's local heap.
     pub name_offset: u64,
-    /// The object header; undefined for a symbolic link.
+    /// Address of the object header; undefined for a symbolic link.
     pub header: Address,
-    /// What the entry repeats of the object header.
+    /// Cached information about the object.
     pub cache: SymbolTableCache,
 }
 
@@ -33,23 +33,23 @@ pub struct SymbolTableEntry {
 pub enum SymbolTableCache {
     /// Nothing is cached.
     Nothing,
-    /// The object is a group in the old form.
+    /// The object is a symbol table group.
     Group {
-        /// Root of the group's version 1 B-tree.
+        /// Address of the root of the group's version 1 B-tree.
         btree: Address,
-        /// The group's local heap.
+        /// Address of the group's local heap.
         heap: Address,
     },
     /// The link is symbolic.
     SymbolicLink {
-        /// Where the path begins in the data segment of the group's local heap.
+        /// Offset of the path in the data segment of the group's local heap.
         value_offset: u32,
     },
-    /// A cache type of which nothing is known, or a group whose addresses are too wide for the scratch pad.
+    /// An unknown cache type, or a group with addresses that are too wide for the scratch pad.
     Other {
-        /// The cache type.
+        /// Cache type number.
         cache_type: u32,
-        /// The scratch pad.
+        /// Bytes of the scratch pad.
         scratch: [u8; SCRATCH_SIZE],
     },
 }
@@ -80,7 +80,7 @@ impl SymbolTableEntry {
     /// Reads an entry within another structure.
     ///
     /// # Errors
-    /// If bytes are missing.
+    /// Returns `Corrupt` if bytes are missing.
     pub fn read(reader: &mut Reader<'_>, params: FileParams) -> Result<Self> {
         let name_offset = reader.length(params, "link name offset")?;
         let header = reader.offset(params, "object header address")?;

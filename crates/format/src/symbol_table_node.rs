@@ -1,5 +1,5 @@
-//! Symbol table node (File Format Specification, section III.B): the links of a group in the old form, as
-//! leaves of its version 1 B-tree.
+//! Symbol table node (File Format Specification, section III.B): the links of a symbol table group.
+//! Symbol table nodes are the leaves of the group's version 1 B-tree.
 //!
 //! ```text
 //! byte  0   signature "SNOD"
@@ -16,26 +16,26 @@ const SIGNATURE: &[u8; 4] = b"SNOD";
 const VERSION: u8 = 1;
 const PREFIX_SIZE: usize = 8;
 
-/// What the layout of a symbol table node depends on.
+/// Parameters that determine the layout of a symbol table node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SymbolTableNodeContext {
-    /// Widths of the file.
+    /// Sizes of addresses and lengths in the file.
     pub params: FileParams,
     /// "Group Leaf Node K" of the superblock: a node holds up to 2K entries.
     pub leaf_k: u16,
 }
 
 impl SymbolTableNodeContext {
-    /// Most entries of one node.
+    /// Returns the largest number of entries in one node.
     pub fn capacity(&self) -> usize {
         usize::from(self.leaf_k) * 2
     }
 }
 
-/// Links of a group.
+/// A node with some of a group's links.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SymbolTableNode {
-    /// The entries, sorted by name.
+    /// Entries, sorted by name.
     pub entries: Vec<SymbolTableEntry>,
 }
 

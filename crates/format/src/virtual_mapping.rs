@@ -1,19 +1,23 @@
-//! Global heap block of a virtual dataset (File Format Specification, section III.F): which parts of which
-//! source datasets it shows.
+//! Global heap block of a virtual dataset: the mappings to source datasets (File Format
+//! Specification, section III.F).
 //!
 //! ```text
 //! byte  0   version 0 or 1
 //!       1   number of mappings (L)
 //!           for each mapping:
-//!             version 1 only: flags (1)     bit 0: source file name shared, bit 1: source dataset name shared,
+//!             version 1 only: flags (1)     bit 0: source file name shared,
+//!                                           bit 1: source dataset name shared,
 //!                                           bit 2: source file is this file
-//!             source file name              text and a zero byte; "." for this file; nothing with flag bit 2;
-//!                                           with flag bit 0 the number of an earlier mapping with that name (L)
-//!             source dataset name           text and a zero byte; with flag bit 1 the number of an earlier mapping (L)
+//!             source file name              text and a zero byte; "." for this file
+//!                                           flag bit 0: number of an earlier mapping (L)
+//!                                           flag bit 2: nothing
+//!             source dataset name           text and a zero byte
+//!                                           flag bit 1: number of an earlier mapping (L)
 //!             source selection, virtual selection     see `selection`
 //!           checksum (4)
 //! ```
-//! Version 1 is written by HDF5 2.0 for its latest format; the specification does not have it yet.
+//! HDF5 2.0 writes version 1 for its latest format. The specification does not describe version 1
+//! yet.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,35 +31,37 @@ const NAME: &str = "virtual dataset mapping";
 const FILE_SHARED: u8 = 1 << 0;
 const DATASET_SHARED: u8 = 1 << 1;
 const SAME_FILE: u8 = 1 << 2;
-/// The file name that means the file of the virtual dataset.
+/// File name that stands for the file of the virtual dataset.
 const THIS_FILE: &[u8] = b".";
-/// Bytes of the smallest mapping: two names and two selections.
-const LEAST_SIZE: usize = 2 * 16 + 2;
+/// Size in bytes of the smallest mapping: two names and two selections.
+const MIN_MAPPING_BYTES: usize = 2 * 16 + 2;
 
 /// The mappings of a virtual dataset.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct VirtualMappings {
-    /// 0, or 1 for the form in which names can be shared.
+    /// Version: 0, or 1 for the form with shared names.
     pub version: u8,
-    /// The mappings, in the order in which they were made.
+    /// Mappings, in the order of their creation.
     pub mappings: Vec<VirtualMapping>,
 }
 
-/// A part of a virtual dataset, and the part of a source dataset that it shows.
+/// A pair of selections: elements of a virtual dataset, and the elements of a source dataset that
+/// they map to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VirtualMapping {
-    /// Name of the source file; `.` for the file of the virtual dataset. May have `%b` for a number of a block.
+    /// Name of the source file; `.` for the file of the virtual dataset. The name may contain `%b`,
+    /// which stands for a block number.
     pub source_file: Arc<[u8]>,
-    /// Path of the source dataset. May have `%b` for a number of a block.
+    /// Path of the source dataset. The path may contain `%b`, which stands for a block number.
     pub source_dataset: Arc<[u8]>,
-    /// What is taken of the source dataset.
+    /// Selected elements of the source dataset.
     pub source_selection: Selection,
-    /// Where it is shown in the virtual dataset.
+    /// Selected elements of the virtual dataset.
     pub virtual_selection: Selection,
 }
 
 impl VirtualMapping {
-    /// Whether the source dataset is in the file of the virtual dataset.
+    /// Returns true if the source dataset lies in the file of the virtual dataset.
     pub fn is_same_file(&self) -> bool {
         *self.source_file == *THIS_FILE
     }
@@ -65,12 +71,12 @@ impl VirtualMappings {
     /// Decodes a block.
     ///
     /// # Errors
-    /// A checksum that does not match, or bytes that contradict the format.
+    /// Returns an error if the checksum does not match, or if the bytes contradict the format.
     pub fn decode(bytes: &[u8], params: FileParams) -> Result<Self> {
         let mut reader = Reader::new(NAME, bytes);
         reader.trailing_checksum()?;
         let version = reader.version(&[0, 1])?;
-        let least = if version == 0 { LEAST_SIZE } else { LEAST_SIZE - 1 };
+        let least = if version == 0 { MIN_MAPPING_BYTES } else { MIN_MAPPING_BYTES - 1 };
         let count = reader.length(params, "num entries")?;
         let count = reader.count(count, least, "num entries")?;
         let mut mappings: Vec<VirtualMapping> = Vec::with_capacity(count);
@@ -85,7 +91,8 @@ impl VirtualMappings {
     /// Encodes the block.
     ///
     /// # Errors
-    /// An unknown version, a name with a zero byte, or a selection that cannot be encoded.
+    /// Returns `Encode` for an unknown version, a name with a zero byte, or a selection that cannot
+    /// be encoded.
     pub fn encode(&self, params: FileParams, encoding: SelectionEncoding) -> Result<Vec<u8>> {
         let mut writer = Writer::new(NAME);
         if self.version > 1 {
@@ -100,7 +107,7 @@ impl VirtualMappings {
                 writer.text_nul(&mapping.source_file, "source filename");
                 writer.text_nul(&mapping.source_dataset, "source dataset");
             } else {
-                // A number is no shorter than a short name.
+                // Sharing a name that is shorter than the number saves no bytes.
                 let long = |name: &[u8]| name.len() >= params.length_width();
                 let file = *files.entry(&mapping.source_file).or_insert(number);
                 let dataset = *datasets.entry(&mapping.source_dataset).or_insert(number);
@@ -124,7 +131,7 @@ fn read_mapping(
 ) -> Result<VirtualMapping> {
     let flags = if version == 0 { 0 } else { reader.u8("flags")? };
     if flags & !(FILE_SHARED | DATASET_SHARED | SAME_FILE) != 0 || flags & (FILE_SHARED | SAME_FILE) == 5 {
-        return Err(reader.corrupt("flags", "shared file, shared dataset or same file", flags));
+        return Err(reader.corrupt("flags", "bits 0 to 2 only, and not both bit 0 and bit 2", flags));
     }
     let source_file = if flags & SAME_FILE != 0 {
         THIS_FILE.into()

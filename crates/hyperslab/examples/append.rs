@@ -40,7 +40,7 @@ fn main() -> Result<()> {
             .shuffle()
             .deflate(4)
             .create()?;
-        log.set_attr("temperature_units", "K")?;
+        log.set_attribute("temperature_units", "K")?;
         (file, log)
     };
     let first = log.size()?;

@@ -41,8 +41,8 @@ fn main() -> Result<()> {
 /// Writes the file.
 pub(crate) fn write(path: &str) -> Result<()> {
     let file = File::create(path)?;
-    file.set_attr("title", "Run 42: powder, room temperature")?;
-    file.set_attr("beamline", "B7 (invented)")?;
+    file.set_attribute("title", "Run 42: powder, room temperature")?;
+    file.set_attribute("beamline", "B7 (invented)")?;
 
     let entry = file.create_group("entry")?;
     let mut random = Random(42);
@@ -52,7 +52,7 @@ pub(crate) fn write(path: &str) -> Result<()> {
     entry.new_dataset("peaks").chunks(&[64]).deflate(4).write(&Array1::from(peaks))?;
 
     let sample = entry.create_group("sample")?;
-    sample.set_attr("name", "lanthanum hexaboride")?;
+    sample.set_attribute("name", "lanthanum hexaboride")?;
     sample.new_dataset("notes").write_strings(&["mounted at noon", "beam lost in frame 17, came back"])?;
     file.link_soft("newest", "/entry/detector/frames")?;
     file.close()
@@ -81,7 +81,7 @@ fn detector(entry: &Group, random: &mut Random) -> Result<Vec<Peak>> {
         }
     }
     let detector = entry.create_group("detector")?;
-    detector.set_attr("distance_mm", 182.5)?;
+    detector.set_attribute("distance_mm", 182.5)?;
     let stored = detector
         .new_dataset("frames")
         .max_shape(&[None, Some(SIDE as u64), Some(SIDE as u64)])
@@ -89,7 +89,7 @@ fn detector(entry: &Group, random: &mut Random) -> Result<Vec<Peak>> {
         .shuffle()
         .deflate(6)
         .write(&frames)?;
-    stored.set_attr("units", "counts")?;
+    stored.set_attribute("units", "counts")?;
     Ok(peaks)
 }
 
@@ -116,8 +116,8 @@ fn photons(entry: &Group, random: &mut Random) -> Result<()> {
     places.sort_unstable();
     places.dedup();
     let counts: Vec<u16> = places.iter().map(|_| 1 + (random.next().powi(4) * 5.0) as u16).collect();
-    hits.write_points(&Points { rank: 3, coordinates: places.concat() }, &counts)?;
-    hits.set_attr("units", "photons")
+    hits.sparse().write(&Points { rank: 3, coordinates: places.concat() }, &counts)?;
+    hits.set_attribute("units", "photons")
 }
 
 /// What the motors and the thermometer said, one value a frame; more can be appended.
@@ -127,14 +127,14 @@ fn scan(entry: &Group, random: &mut Random) -> Result<()> {
     let current = Array1::from_shape_fn(FRAMES, |frame| if frame == 17 { 9.8 } else { 99.0 + random.next() });
     for (name, values, units) in [("angle", angle, "deg"), ("ring_current", current, "mA")] {
         let dataset = scan.new_dataset(name).unlimited().chunks(&[1024]).write(&values)?;
-        dataset.set_attr("units", units)?;
+        dataset.set_attribute("units", units)?;
     }
     let temperature = Array1::from_shape_fn(FRAMES, |frame| {
         295.0 + (frame as f32 / 6.0).sin() + random.next() as f32 / 4.0
     });
     let dataset = scan.new_dataset("temperature").unlimited().chunks(&[1024]).write(&temperature)?;
-    dataset.set_attr("units", "K")?;
-    dataset.set_attr("long_name", "temperature of the sample")
+    dataset.set_attribute("units", "K")?;
+    dataset.set_attribute("long_name", "temperature of the sample")
 }
 
 /// Numbers that look random, the same each time.

@@ -18,7 +18,7 @@ fn main() -> Result<()> {
     let loose = hyperslab::FileOptions::new().create_in_memory()?;
     loose.copy_from(&source, "entry/detector", "runs/42/detector")?; // chunks as they are stored
     loose.copy_from(&source, "entry/scan", "runs/42/scan")?;
-    loose.set_attr("origin", from.as_str())?;
+    loose.set_attribute("origin", from.as_str())?;
 
     let done = Repack::new()
         .layout("**/frames", RepackLayout::Chunked(vec![8, 64, 64]))?

@@ -7,7 +7,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use hyperslab::{File, H5Type, Result, s};
+use hyperslab::{File, H5Type, IxDyn, Result, s};
 
 /// What is wanted of each row; the file has more members, of other widths.
 #[derive(Debug, Clone, Copy, H5Type)]
@@ -20,13 +20,13 @@ struct Spot {
 fn main() -> Result<()> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "run42.h5".to_owned());
     let file = File::open(&path)?;
-    println!("{}", file.attr("title")?.read_string()?);
+    println!("{}", file.attribute("title")?.read_string()?);
 
     let frames = file.dataset("entry/detector/frames")?;
-    let middle = frames.read_slice::<f32>(s![20, 48..80, 48..80])?;
+    let middle = frames.read::<f32, IxDyn>(s![20, 48..80, 48..80])?;
     println!("mean of the middle of frame 20: {:.2}", middle.mean().unwrap_or_default());
 
-    let spots = file.dataset("entry/peaks")?.read_raw::<Spot>()?;
+    let spots = file.dataset("entry/peaks")?.read_raw::<Spot>(..)?;
     if let Some(spot) = spots.last() {
         println!("{} spots, the last in frame {} at {}, {}", spots.len(), spot.frame, spot.x, spot.y);
     }

@@ -6,7 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use hyperslab::{File, Points, Result, Selection, s};
+use hyperslab::{File, IxDyn, Points, Result, Selection, s};
 
 fn main() -> Result<()> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "hits.h5".to_owned());
@@ -25,7 +25,7 @@ fn main() -> Result<()> {
         // The photons of a frame, by row and column; one frame more along the first dimension.
         let places: Vec<[u64; 3]> =
             (0..1500).map(|hit| [0, hit * 2 % 4096, (hit * hit + frame * 37) % 4096]).collect();
-        hits.append_points(
+        hits.sparse().append(
             0,
             1,
             &Points { rank: 3, coordinates: places.concat() },
@@ -34,11 +34,11 @@ fn main() -> Result<()> {
     }
     file.flush()?;
 
-    let (points, counts) = hits.read_defined::<u16>(&Selection::All)?;
+    let (points, counts) = hits.sparse().read::<u16>(..)?;
     println!("{} hits in {} bytes", counts.len(), hits.storage_size()?);
     println!("the first at {:?}", points.coordinates.get(..3).unwrap_or_default());
-    let corner = hits.read_slice::<u16>(s![3, ..8, ..8])?; // dense: what is undefined reads as the fill value
+    let corner = hits.read::<u16, IxDyn>(s![3, ..8, ..8])?; // dense: what is undefined reads as the fill value
     println!("{} in the corner of frame 3", corner.sum());
-    println!("{:.5} % of the elements are defined", 100.0 * hits.density()?);
+    println!("{:.5} % of the elements are defined", 100.0 * hits.sparse().density()?);
     file.close()
 }

@@ -40,13 +40,13 @@ fn main() -> Result<()> {
     for (row, column, rows, columns) in chunks {
         let elements = (0..rows * columns).map(|number| u16::try_from(row * 10 + number + 1).unwrap_or(0));
         let region = Region::new(&[ORIGIN[0] + row, ORIGIN[1] + column], &[rows, columns]);
-        counts.write_region(&region.map_err(hyperslab::Error::from)?, &elements.collect::<Vec<_>>())?;
+        counts.write(&region.map_err(hyperslab::Error::from)?, &elements.collect::<Vec<_>>())?;
     }
-    counts.write_points(&Points { rank: 2, coordinates: vec![3, 5, 20, 4, 7, 7] }, &[1_u16, 2, 3])?;
-    let Some(chunk) = counts.read_structured_chunk(&ORIGIN)? else { return Ok(()) };
+    counts.sparse().write(&Points { rank: 2, coordinates: vec![3, 5, 20, 4, 7, 7] }, &[1_u16, 2, 3])?;
+    let Some(chunk) = counts.sparse().read_chunk(&ORIGIN)? else { return Ok(()) };
     let region = Region::new(&ORIGIN, &CHUNK).map_err(hyperslab::Error::from)?;
-    let defined = counts.read_defined::<u16>(&Selection::region(&region))?;
-    let others = counts.read_defined::<u16>(&Selection::All)?.0;
+    let defined = counts.sparse().read::<u16>(&Selection::region(&region))?;
+    let others = counts.sparse().read::<u16>(..)?.0;
     println!("{}", picture(&chunk, &defined, &others));
     Ok(())
 }

@@ -6,7 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use hyperslab::{File, Result, s};
+use hyperslab::{File, IxDyn, Result, s};
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -31,13 +31,13 @@ fn main() -> Result<()> {
         for (number, pixel) in (frame..).zip(&mut pixels) {
             *pixel = u16::try_from(number % 1000).unwrap_or_default();
         }
-        stack.write_slice(&s![frame, .., ..], &pixels)
+        stack.write(s![frame, .., ..], &pixels)
     })?;
     file.flush()?;
 
     let brightest = (0..FRAMES)
         .into_par_iter()
-        .map(|frame| Ok(stack.read_slice::<u16>(s![frame, .., ..])?.iter().copied().max().unwrap_or(0)))
+        .map(|frame| Ok(stack.read::<u16, IxDyn>(s![frame, .., ..])?.iter().copied().max().unwrap_or(0)))
         .collect::<Result<Vec<u16>>>()?;
     println!("the brightest pixels of the first frames: {:?}", brightest.get(..4).unwrap_or_default());
     file.close()

@@ -8,7 +8,7 @@
 
 use std::path::PathBuf;
 
-use hyperslab::{File, Hyperslab, RegularHyperslab, Result, Selection, VirtualMapping, s};
+use hyperslab::{File, Hyperslab, IxDyn, RegularHyperslab, Result, Selection, VirtualMapping, s};
 use ndarray::Array2;
 
 const RUNS: u64 = 5;
@@ -32,11 +32,11 @@ fn main() -> Result<()> {
     let file = File::create(folder.join("all.h5"))?;
     let all =
         file.new_dataset("frames").of::<f32>().shape(&[RUNS, 64, 64]).virtual_sources(&mappings).create()?;
-    println!("one pixel of all runs: {}", all.read_slice::<f32>(s![.., 10, 10])?);
+    println!("one pixel of all runs: {}", all.read::<f32, IxDyn>(s![.., 10, 10])?);
 
-    all.write_slice(&s![2, 10, 10], &ndarray::arr0(42.0_f32))?; // goes into part2.h5
+    all.write(s![2, 10, 10], &ndarray::arr0(42.0_f32))?; // goes into part2.h5
     file.close()?;
     let part = File::open(folder.join("part2.h5"))?.dataset("frame")?;
-    println!("in part2.h5: {}", part.read_slice::<f32>(s![10, 10])?);
+    println!("in part2.h5: {}", part.read::<f32, IxDyn>(s![10, 10])?);
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hyperslab_engine::ops::attributes::{self, Attribute as EngineAttribute, AttributeValue};
 use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
-use ndarray::ArrayD;
+use ndarray::{Array, ArrayD, Dimension};
 use parking_lot::RwLock;
 
 use crate::dataset::{array, shape};
@@ -139,18 +139,19 @@ impl Attribute {
     /// # let file = hyperslab::File::open(path)?;
     /// for attribute in file.attributes()? {
     ///     if attribute.datatype()?.is_number() {
-    ///         println!("{} = {}", attribute.name(), attribute.read::<f64>()?);
+    ///         println!("{} = {}", attribute.name(), attribute.read::<f64, hyperslab::IxDyn>()?);
     ///     }
     /// }
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
     /// # Errors
-    /// If the type of the elements cannot be converted to `T`.
-    pub fn read<T: H5Type>(&self) -> Result<ArrayD<T>> {
+    /// An error if the type of the elements cannot be converted to `T`, or the attribute has another number of dimensions
+    /// than `D`.
+    pub fn read<T: H5Type, D: Dimension>(&self) -> Result<Array<T, D>> {
         let (value, _reading) = self.value()?;
         let shape = shape(&value.dataspace)?;
-        array(shape, self.read_stored()?.convert()?)
+        array(&shape, self.read_stored()?.convert()?)
     }
 
     /// The only element.
@@ -195,7 +196,7 @@ impl Attribute {
     pub fn read_references(&self) -> Result<ArrayD<Reference>> {
         let (value, _reading) = self.value()?;
         let shape = shape(&value.dataspace)?;
-        array(shape, self.read_stored()?.references()?)
+        array(&shape, self.read_stored()?.references()?)
     }
 
     /// All elements as vectors, for sequences of variable length.
@@ -205,7 +206,7 @@ impl Attribute {
     pub fn read_sequences<T: H5Type>(&self) -> Result<ArrayD<Vec<T>>> {
         let (value, _reading) = self.value()?;
         let shape = shape(&value.dataspace)?;
-        array(shape, self.read_stored()?.sequences()?)
+        array(&shape, self.read_stored()?.sequences()?)
     }
 
     /// All elements as text.
@@ -215,7 +216,7 @@ impl Attribute {
     pub fn read_strings(&self) -> Result<ArrayD<String>> {
         let (value, _reading) = self.value()?;
         let shape = shape(&value.dataspace)?;
-        array(shape, self.read_stored()?.strings()?)
+        array(&shape, self.read_stored()?.strings()?)
     }
 
     /// The only element as text.

@@ -18,12 +18,12 @@ use crate::{ArrayData, CharacterSet, Dataspace, Datatype, H5Type, Object, Value,
 ///
 /// ```
 /// let file = hyperslab::FileOptions::new().create_in_memory()?;
-/// file.set_attr("units", "K")?;
-/// file.set_attr("offset", 273.15)?;
-/// file.set_attr("range", [0_u16, 500])?;
-/// file.set_attr("names", ["a", "bcd"])?;
-/// assert_eq!(file.attr("units")?.read_strings()?.into_raw_vec_and_offset().0, ["K"]);
-/// assert_eq!(file.attr("range")?.read::<i32>()?.into_raw_vec_and_offset().0, [0, 500]);
+/// file.set_attribute("units", "K")?;
+/// file.set_attribute("offset", 273.15)?;
+/// file.set_attribute("range", [0_u16, 500])?;
+/// file.set_attribute("names", ["a", "bcd"])?;
+/// assert_eq!(file.attribute("units")?.read_strings()?.into_raw_vec_and_offset().0, ["K"]);
+/// assert_eq!(file.attribute("range")?.read::<i32, hyperslab::IxDyn>()?.into_raw_vec_and_offset().0, [0, 500]);
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
 pub trait AttributeValue {
@@ -189,15 +189,15 @@ impl Object {
     /// # Errors
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading only, or if the value is too long
     /// for an object of the oldest format.
-    pub fn set_attr(&self, name: &str, value: impl AttributeValue) -> Result<()> {
+    pub fn set_attribute(&self, name: &str, value: impl AttributeValue) -> Result<()> {
         self.set_content(name, value.content())
     }
 
     /// Sets an attribute to elements as they are stored.
     ///
     /// # Errors
-    /// As [`set_attr`](Self::set_attr), and if there are more or fewer bytes than the elements have.
-    pub fn set_attr_stored(
+    /// As [`set_attribute`](Self::set_attribute), and if there are more or fewer bytes than the elements have.
+    pub fn set_attribute_stored(
         &self,
         name: &str,
         datatype: &Datatype,
@@ -224,15 +224,15 @@ impl Object {
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let person = Datatype::packed([("name", Datatype::variable_string(CharacterSet::Utf8, 8)), ("age", Datatype::u8())]);
     /// let ada = Value::Compound(vec![("name".into(), Value::Text("Ada".into())), ("age".into(), Value::Integer(36))]);
-    /// file.root().set_attr_values("operator", &person, &Dataspace::Scalar, &[ada.clone()])?;
-    /// assert_eq!(file.attr("operator")?.read_dyn()?.get(&[]), Some(ada));
+    /// file.root().set_attribute_values("operator", &person, &Dataspace::Scalar, &[ada.clone()])?;
+    /// assert_eq!(file.attribute("operator")?.read_dyn()?.get(&[]), Some(ada));
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`set_attr`](Self::set_attr); [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a value is none of that type, or there
+    /// As [`set_attribute`](Self::set_attribute); [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a value is none of that type, or there
     /// are more or fewer than the dataspace has; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for references and times.
-    pub fn set_attr_values(
+    pub fn set_attribute_values(
         &self,
         name: &str,
         datatype: &Datatype,
@@ -261,7 +261,7 @@ impl Object {
     fn set_content(&self, name: &str, content: AttributeContent<'_>) -> Result<()> {
         match content {
             AttributeContent::Elements { datatype, dataspace, bytes } => {
-                self.set_attr_stored(name, &datatype, &dataspace, &bytes)
+                self.set_attribute_stored(name, &datatype, &dataspace, &bytes)
             }
             AttributeContent::Strings { dataspace, texts } => self.set_texts(name, &dataspace, &texts),
         }
@@ -308,7 +308,7 @@ impl Object {
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is none of that name.
-    pub fn remove_attr(&self, name: &str) -> Result<()> {
+    pub fn remove_attribute(&self, name: &str) -> Result<()> {
         let what = || format!("cannot remove the attribute `{name}` of `{}`", self.name());
         self.change(what, |edit| self.file().remove_attribute(edit, self.address(), name.as_bytes()))
     }
@@ -318,7 +318,7 @@ impl Object {
     /// # Errors
     /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is none of the old name,
     /// [`ErrorKind::Exists`](crate::ErrorKind::Exists) if there is one of the new name.
-    pub fn rename_attr(&self, from: &str, to: &str) -> Result<()> {
+    pub fn rename_attribute(&self, from: &str, to: &str) -> Result<()> {
         let what = || format!("cannot rename the attribute `{from}` of `{}`", self.name());
         self.change(what, |edit| {
             let container = &self.file().container;

@@ -21,7 +21,7 @@ impl Group {
     /// file.new_dataset("runs/one").write(&[1.5, 2.5])?;
     /// let other = hyperslab::FileOptions::new().create_in_memory()?;
     /// other.copy(&file.object("runs")?, "archive/runs")?;
-    /// assert_eq!(other.dataset("archive/runs/one")?.read_raw::<f64>()?, [1.5, 2.5]);
+    /// assert_eq!(other.dataset("archive/runs/one")?.read_raw::<f64>(..)?, [1.5, 2.5]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///

@@ -138,7 +138,7 @@ impl FileOptions {
     /// use hyperslab::{FileOptions, GroupOptions};
     /// let root = GroupOptions::new().link_phase_change(100, 50).attribute_phase_change(3, 2);
     /// let file = FileOptions::new().root_group(root).create_in_memory()?;
-    /// assert_eq!(file.link_phase_change()?, (100, 50));
+    /// assert_eq!(file.link_phase_change()?.max_compact, 100);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     #[must_use]
@@ -155,10 +155,10 @@ impl FileOptions {
     /// let shared = SharedMessages::of(SharedMessageIndexInfo::ALL, 12);
     /// let file = FileOptions::new().shared_messages(shared.clone()).create_in_memory()?;
     /// for name in ["a", "b", "c"] {
-    ///     file.new_dataset(name).write(&vec![1.5; 10])?.set_attr("unit", "metre")?;
+    ///     file.new_dataset(name).write(&vec![1.5; 10])?.set_attribute("unit", "metre")?;
     /// }
     /// assert_eq!(file.info().shared_messages, shared);
-    /// assert_eq!(file.dataset("b")?.attr("unit")?.read_string()?, "metre");
+    /// assert_eq!(file.dataset("b")?.attribute("unit")?.read_string()?, "metre");
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     #[must_use]
@@ -318,7 +318,7 @@ impl File {
     /// # Errors
     /// As [`OpenOptions::open`](crate::OpenOptions::open).
     pub fn open_rw(path: impl AsRef<Path>) -> Result<Self> {
-        crate::OpenOptions::new().write(LibverBounds::DEFAULT).open(path)
+        crate::OpenOptions::new().write(true).open(path)
     }
 
     /// Whether the file may be changed.

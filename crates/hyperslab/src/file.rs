@@ -42,6 +42,7 @@ pub struct File {
 #[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
     store: StoreOptions,
+    libver: Option<LibverBounds>,
     driver: FileDriver,
     log: Option<Arc<AccessLog>>,
     external: ExternalFiles,
@@ -80,21 +81,39 @@ impl OpenOptions {
         self
     }
 
-    /// For writing as well, structures in these versions of the format.
+    /// Opens the file for writing as well.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("some.h5");
     /// # hyperslab::File::create(&path)?.close()?;
-    /// use hyperslab::{LibverBounds, OpenOptions};
-    /// let file = OpenOptions::new().write(LibverBounds::DEFAULT).open(&path)?;
+    /// let file = hyperslab::OpenOptions::new().write(true).open(&path)?;
     /// file.create_group("new")?;
     /// file.close()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn write(mut self, bounds: LibverBounds) -> Self {
-        self.store.write = Some(bounds);
+    pub fn write(mut self, yes: bool) -> Self {
+        self.store.write = yes.then(|| self.libver.unwrap_or(LibverBounds::DEFAULT));
+        self
+    }
+
+    /// Sets the versions of the library that shall read what is written: [`LibverBounds::DEFAULT`] unless told otherwise.
+    /// Has no effect on a file that is open for reading only.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("some.h5");
+    /// # hyperslab::File::create(&path)?.close()?;
+    /// use hyperslab::{LibraryVersion, LibverBounds, OpenOptions};
+    /// let bounds = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST)?;
+    /// let file = OpenOptions::new().write(true).libver(bounds).open(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn libver(mut self, bounds: LibverBounds) -> Self {
+        self.libver = Some(bounds);
+        self.store.write = self.store.write.map(|_| bounds);
         self
     }
 
@@ -107,8 +126,8 @@ impl OpenOptions {
         self
     }
 
-    /// Writes to the file while others read it, as [`File::start_swmr_write`]. [`write`](Self::write) says in which versions; it need
-    /// not be called.
+    /// Writes to the file while others read it, as [`File::start_swmr_write`]. [`libver`](Self::libver) says in which versions; [`write`](Self::write)
+    /// need not be called.
     #[must_use]
     pub fn swmr_write(mut self, yes: bool) -> Self {
         self.swmr_write = yes;
@@ -165,8 +184,8 @@ impl OpenOptions {
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("new.h5");
     /// # hyperslab::File::create(&path)?.close()?;
-    /// use hyperslab::{Durability, LibverBounds, OpenOptions};
-    /// let file = OpenOptions::new().write(LibverBounds::DEFAULT).durability(Durability::Ordered).open(&path)?;
+    /// use hyperslab::{Durability, OpenOptions};
+    /// let file = OpenOptions::new().write(true).durability(Durability::Ordered).open(&path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -273,7 +292,7 @@ impl OpenOptions {
     fn open_beside(mut self, path: &Path) -> Result<OpenFile> {
         self.store.locking = choose(self.locking);
         if self.swmr_write {
-            self.store.write.get_or_insert(LibverBounds::DEFAULT);
+            self.store.write.get_or_insert(self.libver.unwrap_or(LibverBounds::DEFAULT));
         }
         let resolver = Beside::new(path, self.external, self.store.clone())
             .with_raw_folder(self.raw_folder)
@@ -395,6 +414,10 @@ impl Deref for File {
 
 impl fmt::Debug for File {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "File({:?})", self.root.file().container.store.name())
+        let store = &self.root.file().container.store;
+        f.debug_struct("File")
+            .field("name", &store.name())
+            .field("writable", &store.is_writable())
+            .finish_non_exhaustive()
     }
 }

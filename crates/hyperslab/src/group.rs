@@ -11,12 +11,21 @@ use hyperslab_engine::ops::groups::{
 use hyperslab_engine::store::{ObjectHandle, Store};
 use hyperslab_engine::{Address, Result};
 
-use crate::{CharacterSet, Dataset, NamedDatatype, Object, ObjectKind, ObjectToken};
+use crate::{
+    CharacterSet, CommittedDatatype, CreationOrder, Dataset, EstimatedLinks, Object, ObjectKind, ObjectToken,
+    PhaseChange,
+};
 
 /// A group: links by name.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Group {
     object: Object,
+}
+
+impl fmt::Debug for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.object.fmt(f)
+    }
 }
 
 /// How a group keeps its links.
@@ -259,38 +268,38 @@ impl Group {
         })
     }
 
-    /// Whether the creation order of the links is tracked, and whether it is indexed.
+    /// Returns the record that the group keeps of the order in which its links were created.
     ///
     /// # Errors
-    /// If the group is damaged.
-    pub fn link_order(&self) -> Result<(bool, bool)> {
+    /// An error if the group is damaged.
+    pub fn link_order(&self) -> Result<CreationOrder> {
         let (header, _reading) = self.object.header_held()?;
         let storage = groups::GroupStorage::of(&self.file().container, &header)?;
         let info = storage.link_info();
-        Ok((
+        Ok(CreationOrder::of(
             info.is_some_and(|info| info.max_creation_index.is_some()),
             info.is_some_and(|info| info.creation_order_index.is_some()),
         ))
     }
 
-    /// Up to how many links are kept in the header, and below how many they come back to it.
+    /// Returns the numbers of links at which their storage changes.
     ///
     /// # Errors
-    /// If the group is damaged.
-    pub fn link_phase_change(&self) -> Result<(u16, u16)> {
+    /// An error if the group is damaged.
+    pub fn link_phase_change(&self) -> Result<PhaseChange> {
         let (header, _reading) = self.object.header_held()?;
         let change = groups::phase_change(&self.file().container, &header)?;
-        Ok((change.max_compact, change.min_dense))
+        Ok(PhaseChange { max_compact: change.max_compact, min_dense: change.min_dense })
     }
 
-    /// How many links the group was made for, with names of how many bytes.
+    /// Returns the links that the group was made for.
     ///
     /// # Errors
-    /// If the group is damaged.
-    pub fn estimated_links(&self) -> Result<(u16, u16)> {
+    /// An error if the group is damaged.
+    pub fn estimated_links(&self) -> Result<EstimatedLinks> {
         let (header, _reading) = self.object.header_held()?;
         let estimated = groups::estimated(&self.file().container, &header)?;
-        Ok((estimated.count, estimated.name_length))
+        Ok(EstimatedLinks { count: estimated.count, name_length: estimated.name_length })
     }
 
     /// The object at a path, from this group or, with a leading `/`, from the root group. Soft links are
@@ -342,7 +351,7 @@ impl Group {
     ///
     /// # Errors
     /// As [`object`](Self::object), and if the object is no committed datatype.
-    pub fn named_datatype(&self, path: &str) -> Result<NamedDatatype> {
+    pub fn committed_datatype(&self, path: &str) -> Result<CommittedDatatype> {
         self.object(path)?.into_datatype()
     }
 

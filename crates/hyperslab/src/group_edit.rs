@@ -9,21 +9,53 @@ use hyperslab_engine::ops::objects::{self, AttributeOrder, NewHeader};
 use hyperslab_engine::store::Edit;
 use hyperslab_engine::{Address, Error, Result};
 
-use crate::{CharacterSet, Datatype, Group, NamedDatatype, Object};
+use crate::{CharacterSet, CommittedDatatype, Datatype, Group, Object};
 
-/// Whether an object remembers the order in which its links or attributes were created.
+/// The record that an object keeps of the order in which its links or attributes were created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CreationOrder {
-    /// It does not.
+    /// No record.
     #[default]
     Untracked,
-    /// It does.
+    /// A number for each link or attribute.
     Tracked,
-    /// It does, and where there are many, they are found by it.
+    /// A number for each link or attribute, and an index by it once they are many.
     Indexed,
 }
 
+/// The numbers of links or attributes at which their storage changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PhaseChange {
+    /// The largest number that the object header keeps.
+    pub max_compact: u16,
+    /// The number below which they return to the object header.
+    pub min_dense: u16,
+}
+
+/// The links that a group expects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct EstimatedLinks {
+    /// The number of links.
+    pub count: u16,
+    /// The bytes of a name.
+    pub name_length: u16,
+}
+
 impl CreationOrder {
+    /// Returns `true` if there is a record.
+    pub fn is_tracked(self) -> bool {
+        self != Self::Untracked
+    }
+
+    /// Returns the order of what is tracked and indexed as the two flags say.
+    pub(crate) fn of(tracked: bool, indexed: bool) -> Self {
+        match (tracked, indexed) {
+            (_, true) => Self::Indexed,
+            (true, false) => Self::Tracked,
+            (false, false) => Self::Untracked,
+        }
+    }
+
     pub(crate) fn of_links(self) -> LinkOrder {
         match self {
             Self::Untracked => LinkOrder::Untracked,
@@ -47,7 +79,7 @@ impl CreationOrder {
 /// use hyperslab::{FileOptions, GroupOptions};
 /// let file = FileOptions::new().create_in_memory()?;
 /// let group = file.create_group_with("log", GroupOptions::new().track_order(true))?;
-/// assert!(group.attribute_order()?.0);
+/// assert!(group.attribute_order()?.is_tracked());
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
@@ -72,7 +104,8 @@ impl GroupOptions {
     /// use hyperslab::{CreationOrder, FileOptions, GroupOptions};
     /// let file = FileOptions::new().create_in_memory()?;
     /// let group = file.create_group_with("log", GroupOptions::new().link_order(CreationOrder::Tracked))?;
-    /// assert_eq!((group.link_order()?, group.attribute_order()?), ((true, false), (false, false)));
+    /// assert_eq!(group.link_order()?, CreationOrder::Tracked);
+    /// assert_eq!(group.attribute_order()?, CreationOrder::Untracked);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     #[must_use]
@@ -95,7 +128,7 @@ impl GroupOptions {
     /// use hyperslab::{FileOptions, GroupOptions};
     /// let file = FileOptions::new().create_in_memory()?;
     /// let group = file.create_group_with("log", GroupOptions::new().attribute_phase_change(20, 10))?;
-    /// assert_eq!(group.attribute_phase_change()?, (20, 10));
+    /// assert_eq!(group.attribute_phase_change()?.max_compact, 20);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     #[must_use]
@@ -112,7 +145,7 @@ impl GroupOptions {
     /// use hyperslab::{FileOptions, GroupOptions};
     /// let file = FileOptions::new().create_in_memory()?;
     /// let group = file.create_group_with("days", GroupOptions::new().estimated_links(7, 9))?;
-    /// assert_eq!(group.estimated_links()?, (7, 9));
+    /// assert_eq!(group.estimated_links()?.count, 7);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     #[must_use]
@@ -303,7 +336,7 @@ impl Group {
     ///
     /// # Errors
     /// As [`create_group`](Self::create_group).
-    pub fn commit_datatype(&self, path: &str, datatype: &Datatype) -> Result<NamedDatatype> {
+    pub fn commit_datatype(&self, path: &str, datatype: &Datatype) -> Result<CommittedDatatype> {
         let handle = self.change(
             || format!("cannot commit the datatype `{path}`"),
             |edit| {
@@ -400,9 +433,9 @@ impl Group {
     /// let b = file.group("a/b")?;
     /// file.remove("a")?;
     /// assert!(file.is_empty()?);
-    /// b.set_attr("n", 1)?;
+    /// b.set_attribute("n", 1)?;
     /// file.link_hard("c", &b)?;
-    /// assert_eq!(file.group("c")?.attr_names()?, ["n"]);
+    /// assert_eq!(file.group("c")?.attribute_names()?, ["n"]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///

@@ -30,7 +30,7 @@
 //!     tag: FixedText<8>,
 //! }
 //!
-//! let rows = File::open(path)?.dataset("nested")?.read::<Row>()?;
+//! let rows = File::open(path)?.dataset("nested")?.read_raw::<Row>(..)?;
 //! assert_eq!((rows[0].id, rows[0].tag.as_str()), (1, "row0"));
 //! # Ok(()) }
 //! ```
@@ -42,8 +42,12 @@
 //! # Features
 //!
 //! - `mmap` (on): the driver that maps a file into memory.
-//! - `sprs`: sparse datasets from and to the matrices of the crate `sprs`: `Dataset::write_sprs`, `read_sprs`,
-//!   `read_sprs_csc`, `write_triplets`, `read_triplets`.
+//! - `bzip2`, `lz4`, `lzo`, `snappy`, `zfp`, `zstd-rs` (all on): codecs of filters. A reader without one of them returns
+//!   [`ErrorKind::Unsupported`] for chunks that need it. Deflate, shuffle, szip, n-bit, scale-offset, LZF, bitshuffle and
+//!   Blosc are always there.
+//! - `zstd`, `libdeflate`: Zstandard and deflate by C libraries.
+//! - `sprs`: sparse datasets from and to the matrices of the crate `sprs`: `SparseView::write_sprs`,
+//!   `read_sprs`, `read_sprs_csc`, `write_triplets`, `read_triplets`.
 #![forbid(unsafe_code)]
 
 mod attribute;
@@ -52,10 +56,13 @@ mod conversion;
 mod copy;
 mod create;
 mod dataset;
+pub mod dataspace;
+pub mod datatype;
 mod driver;
 mod dynamic;
 mod external;
 mod file;
+pub mod filter;
 mod group;
 mod group_edit;
 mod info;
@@ -67,42 +74,45 @@ mod pattern;
 mod recovery;
 mod reference;
 mod repack;
+mod selection;
 mod slice;
 mod sparse;
 mod stored;
 mod swmr;
+pub mod vfd;
 mod walk;
 
 pub use attribute::Attribute;
 pub use attribute_edit::{AttributeContent, AttributeValue, Scalar};
 pub use copy::CopyOptions;
 pub use create::FileOptions;
-pub use dataset::{ArrayData, Blocks, Dataset, DatasetBuilder, StoredChunk};
+pub use dataset::{ArrayData, ArrayDataMut, Blocks, Chunks, Dataset, DatasetBuilder, Field, StoredChunk};
 pub use driver::FileDriver;
 pub use dynamic::{Column, DynArray, NamedValues, Value};
 pub use external::ExternalFiles;
 pub use file::{File, OpenOptions};
 pub use group::{Group, GroupStorage, Link, LinkRef, LinkTarget};
-pub use group_edit::{CreationOrder, GroupOptions};
+pub use group_edit::{CreationOrder, EstimatedLinks, GroupOptions, PhaseChange};
 pub use hyperslab_dataspace::{
-    Block, Dataspace, Hyperslab, Points, Region, RegularHyperslab, Selection, SetOperation, SimpleExtent,
-    UNLIMITED,
+    Block, Dataspace, DataspaceError, Hyperslab, Points, Region, RegularHyperslab, Selection, SetOperation,
+    SimpleExtent, UNLIMITED,
 };
-pub use hyperslab_datatype as datatype;
 pub use hyperslab_datatype::{CharacterSet, Datatype, DatatypeClass, FixedText, H5Type};
 pub use hyperslab_derive::H5Type;
 pub use hyperslab_engine::ops::datasets::ChunkIndexKind;
 pub use hyperslab_engine::ops::datasets::VirtualView;
 pub use hyperslab_engine::store::{Durability, FileLocking};
 pub use hyperslab_engine::{Error, ErrorKind, LibraryVersion, LibverBounds, Limits, Result};
-pub use hyperslab_filter as filter;
-pub use hyperslab_vfd as vfd;
 pub use info::{FileInfo, FileSpace, FileSpaceStrategy, HeaderInfo, SharedMessageIndexInfo, SharedMessages};
 pub use layout::{
     AllocationTime, ChunkInfo, Chunking, ExternalFile, FillStatus, FillTime, FillValue, FilterInfo, Layout,
     SpaceStatus, VirtualMapping,
 };
-pub use object::{NamedDatatype, Object, ObjectKind, ObjectToken};
+pub use ndarray::{
+    Array, Array0, Array1, Array2, Array3, Array4, Array5, Array6, ArrayD, ArrayViewD, Dimension, Ix0, Ix1,
+    Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn,
+};
+pub use object::{CommittedDatatype, Object, ObjectKind, ObjectToken};
 pub use pattern::PathPattern;
 pub use recovery::{
     ChunkTally, EndRepair, JournalComparison, JournalOutcome, JournalRepair, JournalReport, JournalVerdict,
@@ -110,10 +120,11 @@ pub use recovery::{
 };
 pub use reference::{Reference, ReferenceTarget};
 pub use repack::{Repack, RepackLayout, Repacked};
+pub use selection::{IntoSelection, Selected};
 pub use slice::{Slice, fill};
 pub use sparse::{
-    Compressed, Defined, DefinedBlock, MatrixIndex, Section, SectionInfo, SelectionEncoding, StructuredChunk,
-    StructuredChunkInfo, StructuredChunking,
+    Compressed, Defined, DefinedBlock, MatrixIndex, Section, SectionInfo, SelectionEncoding, SparseView,
+    StructuredChunk, StructuredChunkInfo, StructuredChunking,
 };
 pub use stored::{Stored, VariableLength};
 pub use walk::{Visited, Walk};

@@ -12,7 +12,7 @@ use hyperslab_engine::{Address, Error, Result};
 use parking_lot::RwLock;
 
 use crate::info::HeaderInfo;
-use crate::{Attribute, Dataset, Datatype, File, Group};
+use crate::{Attribute, CreationOrder, Dataset, Datatype, File, Group, PhaseChange};
 
 pub use hyperslab_engine::ops::objects::ObjectKind;
 
@@ -99,6 +99,11 @@ impl<T> Known<T> {
     /// Lets it be read again when it is asked for next.
     pub(crate) fn forget(this: &RwLock<Self>) {
         this.write().value = None;
+    }
+
+    /// What was known last, whether it is still true or not; `None` if that cannot be said at once.
+    pub(crate) fn last(this: &RwLock<Self>) -> Option<Arc<T>> {
+        this.try_read().and_then(|known| known.value.clone())
     }
 
     /// What is known, or, where the file was changed since, what `read` gives.
@@ -285,8 +290,8 @@ impl Object {
     ///
     /// # Errors
     /// [`ErrorKind::Misuse`](crate::ErrorKind) if it is something else.
-    pub fn into_datatype(self) -> Result<NamedDatatype> {
-        NamedDatatype::new(self)
+    pub fn into_datatype(self) -> Result<CommittedDatatype> {
+        CommittedDatatype::new(self)
     }
 
     pub(crate) fn expect(&self, wanted: ObjectKind) -> Result<()> {
@@ -353,22 +358,23 @@ impl Object {
         Ok(HeaderInfo::of(&*self.header()?))
     }
 
-    /// Whether the creation order of the attributes is tracked, and whether it is indexed.
+    /// Returns the record that the object keeps of the order in which its attributes were created.
     ///
     /// # Errors
-    /// If the header is damaged.
-    pub fn attribute_order(&self) -> Result<(bool, bool)> {
-        Ok(HeaderInfo::attribute_order(&*self.header()?))
+    /// An error if the header is damaged.
+    pub fn attribute_order(&self) -> Result<CreationOrder> {
+        let (tracked, indexed) = HeaderInfo::attribute_order(&*self.header()?);
+        Ok(CreationOrder::of(tracked, indexed))
     }
 
-    /// Up to how many attributes are kept in the header, and below how many they come back to it. Headers of version 1
-    /// do not say it, and keep all.
+    /// Returns the numbers of attributes at which their storage changes. Headers of version 1 do not state them, and keep
+    /// all attributes.
     ///
     /// # Errors
-    /// If the header is damaged.
-    pub fn attribute_phase_change(&self) -> Result<(u16, u16)> {
+    /// An error if the header is damaged.
+    pub fn attribute_phase_change(&self) -> Result<PhaseChange> {
         let change = self.header()?.attribute_phase_change();
-        Ok((change.max_compact, change.min_dense))
+        Ok(PhaseChange { max_compact: change.max_compact, min_dense: change.min_dense })
     }
 
     /// Whether the header keeps the times of its creation and changes.
@@ -401,7 +407,7 @@ impl Object {
     ///
     /// # Errors
     /// As [`attributes`](Self::attributes).
-    pub fn attr_names(&self) -> Result<Vec<String>> {
+    pub fn attribute_names(&self) -> Result<Vec<String>> {
         Ok(self.attributes()?.iter().map(Attribute::name).collect())
     }
 
@@ -409,7 +415,7 @@ impl Object {
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`](crate::ErrorKind) if there is none.
-    pub fn attr(&self, name: &str) -> Result<Attribute> {
+    pub fn attribute(&self, name: &str) -> Result<Attribute> {
         self.attribute_of_bytes(name.as_bytes())
     }
 
@@ -428,18 +434,27 @@ impl Object {
 
 impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({:?})", self.kind().map_or("object", ObjectKind::name), self.name)
+        let kind = match self.kind {
+            Some(ObjectKind::Group) => "Group",
+            Some(ObjectKind::Dataset) => "Dataset",
+            Some(_) => "CommittedDatatype",
+            None => "Object",
+        };
+        f.debug_struct(kind)
+            .field("path", &self.name)
+            .field("file", &self.file.container.store.name())
+            .finish_non_exhaustive()
     }
 }
 
 /// A committed datatype.
 #[derive(Debug, Clone)]
-pub struct NamedDatatype {
+pub struct CommittedDatatype {
     object: Object,
     datatype: Datatype,
 }
 
-impl NamedDatatype {
+impl CommittedDatatype {
     fn new(object: Object) -> Result<Self> {
         object.expect(ObjectKind::Datatype)?;
         let datatype = {
@@ -455,7 +470,7 @@ impl NamedDatatype {
     }
 }
 
-impl std::ops::Deref for NamedDatatype {
+impl std::ops::Deref for CommittedDatatype {
     type Target = Object;
 
     fn deref(&self) -> &Object {

@@ -7,10 +7,9 @@ use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::ops::elements::ReferenceTarget as EngineTarget;
 use hyperslab_engine::store::Store;
 use hyperslab_engine::{Address, Error, Result};
-use ndarray::ArrayD;
+use ndarray::{Array, Dimension};
 
-use crate::dataset::{array, to_usize};
-use crate::{Attribute, Dataset, H5Type, Hyperslab, Object, ObjectToken, Selection};
+use crate::{Attribute, Dataset, H5Type, Object, ObjectToken, Selection};
 
 /// What a reference points at.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,10 +91,10 @@ impl ReferenceTarget {
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/references_latest.h5");
 /// # let file = hyperslab::File::open(path)?;
-/// for reference in file.dataset("regions")?.read_references()? {
+/// for reference in file.dataset("regions")?.read_references(..)? {
 ///     if !reference.is_null() {
 ///         let (dataset, selection) = reference.region()?;
-///         let values = reference.read::<f64>()?;
+///         let values = reference.read::<f64, hyperslab::IxDyn>()?;
 ///         println!("{selection:?} of {}: {values}", dataset.name());
 ///     }
 /// }
@@ -180,16 +179,14 @@ impl Reference {
     /// distances), else one after the other; of a dataset all.
     ///
     /// # Errors
-    /// If there is no dataset, and as [`Dataset::read_selection`].
-    pub fn read<T: H5Type>(&self) -> Result<ArrayD<T>> {
+    /// If there is no dataset, and as [`Dataset::read`].
+    pub fn read<T: H5Type, D: Dimension>(&self) -> Result<Array<T, D>> {
         let (_, target) = self.resolved()?;
         if let ReferenceTarget::Object(_) = target {
-            return self.object()?.into_dataset()?.read();
+            return self.object()?.into_dataset()?.read(..);
         }
         let (dataset, selection) = self.region()?;
-        let values = dataset.read_selection(&selection)?;
-        let shape = shape_of(&selection, dataset.dataspace().dims())?;
-        array(shape.unwrap_or_else(|| vec![values.len()]), values)
+        dataset.read(&selection)
     }
 
     /// The attribute that is meant.
@@ -202,16 +199,6 @@ impl Reference {
             _ => Err(self.misuse("is no attribute")),
         }
     }
-}
-
-/// The shape of a selection that is all, a box, or blocks at equal distances.
-fn shape_of(selection: &Selection, dims: &[u64]) -> Result<Option<Vec<usize>>> {
-    if let Some(region) = selection.as_region(dims)? {
-        return region.count.iter().map(|size| to_usize(*size)).collect::<Result<_>>().map(Some);
-    }
-    let Selection::Hyperslab(Hyperslab::Regular(slab)) = selection else { return Ok(None) };
-    let axes = slab.axes(dims)?;
-    axes.iter().map(|axis| to_usize(axis.len())).collect::<Result<_>>().map(Some)
 }
 
 /// The target in words.

@@ -214,7 +214,7 @@ impl Stored {
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/references_latest.h5");
     /// # let file = hyperslab::File::open(path)?;
-    /// let stored = file.dataset("regions")?.read_stored()?;
+    /// let stored = file.dataset("regions")?.read_stored(..)?;
     /// if let hyperslab::DatatypeClass::Reference(kind) = &stored.datatype().class {
     ///     for element in stored.elements() {
     ///         let reference = stored.follow(*kind, element)?;

@@ -24,7 +24,7 @@ impl File {
     /// log.append(0, &[1.5, 2.5])?;
     /// file.flush()?;
     /// seen.refresh()?;
-    /// assert_eq!(seen.read_raw::<f64>()?, [1.5, 2.5]);
+    /// assert_eq!(seen.read_raw::<f64>(..)?, [1.5, 2.5]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

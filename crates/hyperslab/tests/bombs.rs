@@ -27,9 +27,9 @@ fn virtual_datasets_that_show_each_other_many_times() {
     // 64^12 copies of one element, were there no end.
     let file = shown_in_turn(12, 64, 1);
     let limits = Limits { virtual_steps: 1 << 16, ..Limits::default() };
-    let error = open(&file, limits).dataset("12").unwrap().read_raw::<u8>().unwrap_err();
+    let error = open(&file, limits).dataset("12").unwrap().read_raw::<u8>(..).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit, "{error:?}");
-    assert_eq!(open(&file, limits).dataset("2").unwrap().read_raw::<u8>().unwrap(), [7]);
+    assert_eq!(open(&file, limits).dataset("2").unwrap().read_raw::<u8>(..).unwrap(), [7]);
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn copying_counts_too() {
     let elements = 1 << 12;
     let limits = Limits { virtual_steps: 1 << 10, ..Limits::default() };
     let file = open(&shown_in_turn(2, 40, elements), limits);
-    assert_eq!(file.dataset("1").unwrap().read_raw::<u8>().unwrap(), vec![7; 1 << 12]);
-    let error = file.dataset("2").unwrap().read_raw::<u8>().unwrap_err();
+    assert_eq!(file.dataset("1").unwrap().read_raw::<u8>(..).unwrap(), vec![7; 1 << 12]);
+    let error = file.dataset("2").unwrap().read_raw::<u8>(..).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit, "{error:?}");
 }

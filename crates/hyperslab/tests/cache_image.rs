@@ -82,13 +82,13 @@ fn what_it_holds_is_read() {
     is_sound(&bytes);
     let file = File::from_bytes(bytes).unwrap();
     assert_eq!(file.info().cache_image, Some(length));
-    assert_eq!(file.dataset("before").unwrap().read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(file.dataset("before").unwrap().read_raw::<i32>(..).unwrap(), [1, 2, 3]);
 }
 
 #[test]
 fn it_hides_nothing_that_is_written() {
     let medium = Arc::new(Core::from_vec("file", file_with_image().0));
-    let file = OpenOptions::new().write(bounds()).open_driver(medium.clone()).unwrap();
+    let file = OpenOptions::new().write(true).libver(bounds()).open_driver(medium.clone()).unwrap();
     assert_eq!(file.info().cache_image, None);
     file.new_dataset("after").write(&[4, 5]).unwrap();
     file.close().unwrap();
@@ -97,13 +97,13 @@ fn it_hides_nothing_that_is_written() {
     let file = File::from_bytes(bytes).unwrap();
     assert_eq!(file.info().cache_image, None);
     assert_eq!(file.member_names().unwrap(), ["after", "before"]);
-    assert_eq!(file.dataset("before").unwrap().read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(file.dataset("before").unwrap().read_raw::<i32>(..).unwrap(), [1, 2, 3]);
 }
 
 #[test]
 fn it_goes_when_nothing_else_is_written() {
     let medium = Arc::new(Core::from_vec("file", file_with_image().0));
-    OpenOptions::new().write(bounds()).open_driver(medium.clone()).unwrap().close().unwrap();
+    OpenOptions::new().write(true).libver(bounds()).open_driver(medium.clone()).unwrap().close().unwrap();
     let bytes = whole(&medium);
     is_sound(&bytes);
     let file = File::from_bytes(bytes).unwrap();

@@ -208,7 +208,7 @@ f.close()
 "#;
 
 fn stored(dataset: &Dataset) -> Vec<u8> {
-    dataset.read_stored().unwrap().bytes().to_vec()
+    dataset.read_stored(..).unwrap().bytes().to_vec()
 }
 
 /// A number, if the type is one.

@@ -102,15 +102,15 @@ fn copies_within_a_file_keep_references_out_of_them() {
 fn options_say_how_much_comes_along() {
     let source = FileOptions::new().create_in_memory().unwrap();
     source.new_dataset("g/sub/deep").write(&[1_u8]).unwrap();
-    source.group("g").unwrap().set_attr("a", 1).unwrap();
+    source.group("g").unwrap().set_attribute("a", 1).unwrap();
     let file = FileOptions::new().create_in_memory().unwrap();
     let shallow = CopyOptions { shallow: true, without_attributes: true, ..CopyOptions::default() };
     file.copy_with(&source.object("g").unwrap(), "g", shallow).unwrap();
     assert!(file.group("g/sub").unwrap().is_empty().unwrap());
-    assert!(file.group("g").unwrap().attr_names().unwrap().is_empty());
+    assert!(file.group("g").unwrap().attribute_names().unwrap().is_empty());
     assert!(file.copy(&source.object("g").unwrap(), "g").is_err());
     let whole = file.copy_from(&source, "/", "all").unwrap();
-    assert_eq!(whole.into_group().unwrap().dataset("g/sub/deep").unwrap().read_raw::<u8>().unwrap(), [1]);
+    assert_eq!(whole.into_group().unwrap().dataset("g/sub/deep").unwrap().read_raw::<u8>(..).unwrap(), [1]);
 }
 
 #[test]
@@ -129,16 +129,16 @@ fn texts_in_chunks_that_are_allocated_at_once_are_copied_under_new_bounds() {
         .allocation_time(AllocationTime::Early)
         .create()
         .unwrap();
-    made.write_strings(&texts).unwrap();
+    made.write_strings(.., &texts).unwrap();
     drop(made);
     file.close().unwrap();
     // Chunks of the copy have an implicit index.
-    let file = OpenOptions::new().write(bounds(LibraryVersion::V110)).open(&path).unwrap();
+    let file = OpenOptions::new().write(true).libver(bounds(LibraryVersion::V110)).open(&path).unwrap();
     file.copy(&file.object("texts").unwrap(), "copy").unwrap();
     file.close().unwrap();
     let copy = File::open(&path).unwrap().dataset("copy").unwrap();
     assert_eq!(copy.chunking().unwrap().index, ChunkIndexKind::Implicit);
-    assert_eq!(copy.read_strings().unwrap().into_raw_vec_and_offset().0, texts);
+    assert_eq!(copy.read_strings(..).unwrap().into_raw_vec_and_offset().0, texts);
     let report = hyperslab_check::check_path(&path).unwrap();
     assert!(report.is_sound(), "{report}");
 }

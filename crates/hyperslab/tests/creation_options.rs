@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use hyperslab::{
-    CreationOrder, ErrorKind, File, FileOptions, GroupOptions, Layout, LibraryVersion, LibverBounds, Object,
-    SpaceStatus, s,
+    CreationOrder, ErrorKind, EstimatedLinks, File, FileOptions, GroupOptions, Layout, LibraryVersion,
+    LibverBounds, Object, PhaseChange, SpaceStatus, s,
 };
 use hyperslab_testkit::{referee, workspace};
 
@@ -38,7 +38,7 @@ fn check(path: &std::path::Path) {
 
 fn add_attributes(object: &Object, count: usize) {
     for number in 0..count {
-        object.set_attr(&format!("a{number}"), number as u64).unwrap();
+        object.set_attribute(&format!("a{number}"), number as u64).unwrap();
     }
 }
 
@@ -73,27 +73,30 @@ fn options_of_objects_are_read_back() {
     let file = File::open(&path).unwrap();
     assert_eq!(
         (file.attribute_phase_change().unwrap(), file.link_phase_change().unwrap()),
-        ((3, 2), (20, 10))
+        (change(3, 2), change(20, 10))
     );
-    assert_eq!((file.link_order().unwrap(), file.tracks_times().unwrap()), ((true, false), true));
+    assert_eq!((file.link_order().unwrap(), file.tracks_times().unwrap()), (CreationOrder::Tracked, true));
     let group = file.group("group").unwrap();
     assert_eq!(
         (group.attribute_phase_change().unwrap(), group.attribute_order().unwrap()),
-        ((0, 0), (true, true))
+        (change(0, 0), CreationOrder::Indexed)
     );
-    assert_eq!((group.link_order().unwrap(), group.estimated_links().unwrap()), ((true, true), (100, 30)));
+    assert_eq!(
+        (group.link_order().unwrap(), group.estimated_links().unwrap()),
+        (CreationOrder::Indexed, EstimatedLinks { count: 100, name_length: 30 })
+    );
     let dataset = file.dataset("dataset").unwrap();
     assert_eq!(
         (dataset.attribute_phase_change().unwrap(), dataset.attribute_order().unwrap()),
-        ((1, 0), (true, false))
+        (change(1, 0), CreationOrder::Tracked)
     );
     assert!(dataset.tracks_times().unwrap() && !group.tracks_times().unwrap());
     let plain = file.group("plain").unwrap();
     assert_eq!(
         (plain.attribute_phase_change().unwrap(), plain.link_phase_change().unwrap()),
-        ((8, 6), (8, 6))
+        (change(8, 6), change(8, 6))
     );
-    assert_eq!(plain.estimated_links().unwrap(), (4, 8));
+    assert_eq!(plain.estimated_links().unwrap(), EstimatedLinks { count: 4, name_length: 8 });
     let Some(said) = told(&path, &["/", "group", "dataset", "plain"]) else { return };
     assert_eq!(said.trim(), "/ (3, 2) 0 1 1\ngroup (0, 0) 3 0 3\ndataset (1, 0) 1 1 2\nplain (8, 6) 0 0 0");
 }
@@ -164,11 +167,11 @@ fn space_of_datasets() {
     let file = FileOptions::new().create(&path).unwrap();
     let new = |name: &str| file.new_dataset(name).of::<i32>().shape(&[5]);
     new("late").create().unwrap();
-    new("written").create().unwrap().write_slice(&s![..1], &[1]).unwrap();
+    new("written").create().unwrap().write(s![..1], &[1]).unwrap();
     new("compact").compact().create().unwrap();
     new("none").chunks(&[2]).create().unwrap();
-    new("part").chunks(&[2]).deflate(3).create().unwrap().write_slice(&s![..2], &[1, 2]).unwrap();
-    new("all").chunks(&[2]).deflate(3).create().unwrap().write_raw(&[0; 5]).unwrap();
+    new("part").chunks(&[2]).deflate(3).create().unwrap().write(s![..2], &[1, 2]).unwrap();
+    new("all").chunks(&[2]).deflate(3).create().unwrap().write(.., &[0; 5]).unwrap();
     file.new_dataset("empty").of::<i32>().shape(&[0]).unlimited().create().unwrap();
     file.new_dataset("null").of::<i32>().null().create().unwrap();
     file.new_dataset("scalar").write_scalar(1).unwrap();
@@ -186,4 +189,8 @@ fn space_of_datasets() {
         };
         assert_eq!(line.rsplit(' ').next().unwrap(), expected, "{name}");
     }
+}
+
+fn change(max_compact: u16, min_dense: u16) -> PhaseChange {
+    PhaseChange { max_compact, min_dense }
 }

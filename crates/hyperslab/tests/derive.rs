@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use hyperslab::datatype::convert::{Conversion, ConvertError};
-use hyperslab::{Dataset, ErrorKind, File, FixedText, H5Type};
+use hyperslab::{Dataset, ErrorKind, File, FixedText, H5Type, IxDyn};
 use hyperslab_testkit::fixtures;
 
 fn dataset(file: &str, name: &str) -> Dataset {
@@ -37,7 +37,7 @@ struct Row {
 #[test]
 fn rows_of_a_compound() {
     for file in ["datatypes_compound_earliest.h5", "datatypes_compound_latest.h5"] {
-        let rows = dataset(file, "nested").read::<Row>().unwrap();
+        let rows = dataset(file, "nested").read::<Row, IxDyn>(..).unwrap();
         assert_eq!(rows.shape(), [3]);
         for (row, i) in rows.iter().zip(0_u8..) {
             let (first, number) = (i64::from(i), f64::from(i));
@@ -64,7 +64,7 @@ struct Pair<A, B> {
 
 #[test]
 fn a_few_members_of_padded_records() {
-    let rows = dataset("datatypes_compound_latest.h5", "padded").read_raw::<Pair<f32, u64>>().unwrap();
+    let rows = dataset("datatypes_compound_latest.h5", "padded").read_raw::<Pair<f32, u64>>(..).unwrap();
     assert_eq!(rows[3], Pair { c: -4.0, a: 4 });
     let mut values = [Pair { c: 0_i8, a: 0_i8 }; 4];
     let all = hyperslab::Selection::All;
@@ -79,7 +79,7 @@ fn a_member_that_the_file_does_not_have_is_zero() {
         b: f64,
         other: u16,
     }
-    let rows = dataset("datatypes_compound_latest.h5", "padded").read_raw::<More>().unwrap();
+    let rows = dataset("datatypes_compound_latest.h5", "padded").read_raw::<More>(..).unwrap();
     assert_eq!(rows[0], More { b: 1.5, other: 0 });
 }
 
@@ -97,8 +97,8 @@ enum Color {
 #[test]
 fn enumerations_by_name() {
     let colors = dataset("datatypes_other_latest.h5", "enum");
-    assert_eq!(colors.read_raw::<Color>().unwrap(), [Color::Blue, Color::Red, Color::Nothing]);
-    assert_eq!(colors.read_raw::<i8>().unwrap(), [2, 0, -1]);
+    assert_eq!(colors.read_raw::<Color>(..).unwrap(), [Color::Blue, Color::Red, Color::Nothing]);
+    assert_eq!(colors.read_raw::<i8>(..).unwrap(), [2, 0, -1]);
 }
 
 /// All bits set, which is what a value without a name becomes in libhdf5, is a value here.
@@ -113,7 +113,7 @@ enum Few {
 
 #[test]
 fn a_value_without_a_name_is_an_error() {
-    let error = dataset("datatypes_other_latest.h5", "enum").read_raw::<Few>().unwrap_err();
+    let error = dataset("datatypes_other_latest.h5", "enum").read_raw::<Few>(..).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Misuse);
     let source = std::error::Error::source(&error).unwrap().to_string();
     assert!(source.starts_with("element 2: ") && source.contains("without a name"), "{source}");

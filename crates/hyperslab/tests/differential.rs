@@ -150,7 +150,7 @@ fn read(file: &File, dataset: &Dataset, case: &Value, expected: &[u8]) -> Option
 
 /// The contents of elements of variable length, each behind its length in bytes.
 fn variable(dataset: &Dataset, selection: &Selection) -> Vec<u8> {
-    let stored = dataset.read_stored_selection(selection).unwrap();
+    let stored = dataset.read_stored(selection).unwrap();
     let item = match &dataset.datatype().class {
         DatatypeClass::VariableLength(variable) => variable.base.size as usize,
         class => unreachable!("{class:?}"),
@@ -172,7 +172,7 @@ fn variable(dataset: &Dataset, selection: &Selection) -> Vec<u8> {
 /// Whether the numbers come out the same in a vector, and as the middle column of an array that is there.
 fn is_equal_as_rust(dataset: &Dataset, selection: &Selection, expected: &[u8]) -> bool {
     let bytes = |values: &[f64]| values.iter().flat_map(|value| value.to_ne_bytes()).collect::<Vec<_>>();
-    let vector: Vec<f64> = dataset.read_selection(selection).unwrap();
+    let vector: Vec<f64> = dataset.read_raw(selection).unwrap();
     let mut array = vec![1.25; vector.len() * 3];
     let dims = [vector.len() as u64, 3];
     let column = Region::new(&[0, 1], &[dims[0], 1]).unwrap();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hyperslab::vfd::{Access, Driver as _, DriverKind, Family, FamilyPattern, StreamOptions, StreamServer};
-use hyperslab::{Dataset, ErrorKind, File, FileDriver, Layout, ObjectKind, OpenOptions};
+use hyperslab::{Dataset, ErrorKind, File, FileDriver, IxDyn, Layout, ObjectKind, OpenOptions};
 use hyperslab_testkit::{fixtures, referee};
 
 fn through(driver: FileDriver, path: impl AsRef<Path>) -> File {
@@ -18,7 +18,7 @@ fn contents(file: &File) -> Vec<(String, Vec<u8>)> {
     for visited in file.walk() {
         let object = visited.object.unwrap();
         if object.kind() == Some(ObjectKind::Dataset) {
-            let bytes = object.into_dataset().unwrap().read_stored().map(|stored| stored.bytes().to_vec());
+            let bytes = object.into_dataset().unwrap().read_stored(..).map(|stored| stored.bytes().to_vec());
             found.push((String::from_utf8_lossy(&visited.path).into_owned(), bytes.unwrap_or_default()));
         }
     }
@@ -97,11 +97,11 @@ fn members_of_the_fixtures() {
             let file = File::open(fixtures::path("members").join(format!("{bound}-{name}"))).unwrap();
             assert_eq!(file.info().driver, kind, "{bound}-{name}");
             assert!(file.info().length < 30_000, "the room between members is no part of the file");
-            let numbers = file.dataset("numbers").unwrap().read_raw::<u16>().unwrap();
+            let numbers = file.dataset("numbers").unwrap().read_raw::<u16>(..).unwrap();
             assert!(numbers.into_iter().eq(0..400), "{bound}-{name}");
-            let chunked = file.dataset("chunked").unwrap().read::<i32>().unwrap();
+            let chunked = file.dataset("chunked").unwrap().read::<i32, IxDyn>(..).unwrap();
             assert_eq!((chunked.shape(), chunked.sum()), (&[15, 20][..], 299 * 150));
-            let text = file.dataset("text").unwrap().read_strings().unwrap();
+            let text = file.dataset("text").unwrap().read_strings(..).unwrap();
             assert_eq!(text.as_slice().unwrap(), ["Wärme", "", &"x".repeat(40)]);
         }
     }
@@ -133,7 +133,7 @@ fn damaged_members_do_no_harm() {
                 let Ok(file) = File::open(folder.path().join(first)) else { continue };
                 for visited in file.walk().take(20) {
                     let Ok(object) = visited.object else { continue };
-                    let _ = object.into_dataset().and_then(|dataset| dataset.read_stored());
+                    let _ = object.into_dataset().and_then(|dataset| dataset.read_stored(..));
                 }
             }
         }
@@ -189,7 +189,7 @@ fn contiguous_data_of_a_mapped_file_is_borrowed() {
             let view = view.unwrap();
             let start = usize::try_from(address).unwrap();
             assert_eq!(view, &image[start..start + view.len()]);
-            assert_eq!(view, dataset.read_stored().unwrap().bytes());
+            assert_eq!(view, dataset.read_stored(..).unwrap().bytes());
             borrowed += 1;
         } else {
             assert!(view.is_none());
@@ -275,11 +275,11 @@ fn members_that_libhdf5_makes() {
                 all.into_iter().filter(|(path, _)| !path.ends_with("text")).collect::<Vec<_>>()
             };
             assert_eq!(strip(contents(&found)), strip(expected.clone()), "{bound}-{name}");
-            let text = found.dataset("group/text").unwrap().read_strings().unwrap();
+            let text = found.dataset("group/text").unwrap().read_strings(..).unwrap();
             assert_eq!(text[[0]], "Wärme");
             assert_eq!(text[[2]].len(), 400);
-            let wide = found.dataset("group/text").unwrap().attr("wide").unwrap();
-            assert_eq!(wide.read::<i64>().unwrap().len(), 500);
+            let wide = found.dataset("group/text").unwrap().attribute("wide").unwrap();
+            assert_eq!(wide.read::<i64, IxDyn>().unwrap().len(), 500);
             assert_eq!(strip(contents(&through(driver, &path))), strip(expected.clone()), "{bound}-{name}");
         }
         // All in the first member: one file suffices, but a family it is.
@@ -288,7 +288,7 @@ fn members_that_libhdf5_makes() {
         assert_eq!(through(family(), &one).info().driver, DriverKind::Family);
         // What all names begin with, as libhdf5 takes it.
         let split = through(FileDriver::split(), at(format!("{bound}-split")));
-        assert_eq!(split.dataset("numbers").unwrap().read::<f64>().unwrap()[[2999]], 2999.0);
+        assert_eq!(split.dataset("numbers").unwrap().read::<f64, IxDyn>(..).unwrap()[[2999]], 2999.0);
         through(FileDriver::Multi, at(format!("{bound}-multi")));
         let ends = FileDriver::Split { metadata: ".meta".into(), raw: ".raw".into() };
         through(ends, at(format!("{bound}-other")));
@@ -301,7 +301,7 @@ fn missing_members(bound: &Path) {
     let with = |end: &str| PathBuf::from(format!("{}{end}", bound.display()));
     std::fs::rename(with("-split-r.h5"), with("-away")).unwrap();
     let file = File::open(with("-split-m.h5")).unwrap();
-    let error = file.dataset("numbers").unwrap().read::<f64>().unwrap_err();
+    let error = file.dataset("numbers").unwrap().read::<f64, IxDyn>(..).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);
     assert!(message(&error).contains("-split-r.h5: open"), "{}", message(&error));
     // The pair under another name.
@@ -310,7 +310,10 @@ fn missing_members(bound: &Path) {
     assert!(text.contains("-m.h5` as it says itself"), "{text}");
     let driver = FileDriver::Split { metadata: "-renamed.h5".into(), raw: "-away".into() };
     let file = through(driver, bound);
-    assert_eq!(file.dataset("numbers").unwrap().read::<f64>().unwrap().sum(), f64::from(1500 * 2999));
+    assert_eq!(
+        file.dataset("numbers").unwrap().read::<f64, IxDyn>(..).unwrap().sum(),
+        f64::from(1500 * 2999)
+    );
     // One driver cannot stand for another.
     let text = failure(OpenOptions::new().driver(FileDriver::Sec2).open(with("-other.meta")));
     assert!(text.contains("NCSAmult") || text.contains("truncated"), "{text}");
@@ -337,7 +340,7 @@ fn libhdf5_reads_the_members_that_we_write() {
                 print(repr(float(f['series/temperature'][()].astype('f8').sum())))";
     let answer = referee.run_script(code, [&pattern]).unwrap();
     let whole = File::open(fixtures::path("weather_station.h5")).unwrap();
-    let sum: f64 = whole.dataset("series/temperature").unwrap().read_raw::<f64>().unwrap().iter().sum();
+    let sum: f64 = whole.dataset("series/temperature").unwrap().read_raw::<f64>(..).unwrap().iter().sum();
     assert!((answer.trim().parse::<f64>().unwrap() - sum).abs() < 1e-6 * sum.abs());
 }
 
@@ -347,7 +350,7 @@ fn an_access_log_counts_what_is_read() {
     let path = fixtures::path("weather_station.h5");
     let file = OpenOptions::new().access_log(Arc::clone(&log)).open(&path).unwrap();
     let before = log.report();
-    file.dataset("quality").unwrap().read::<u8>().unwrap();
+    file.dataset("quality").unwrap().read::<u8, IxDyn>(..).unwrap();
     let after = log.report();
     assert!(after.reads.bytes > before.reads.bytes && after.writes.calls == 0);
     assert!(after.cells.len() as u64 <= file.info().length && after.cell_size == 1);

@@ -1,7 +1,7 @@
 //! Elements of any type as dynamic values.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
-use hyperslab::{Column, Dataset, File, ObjectKind, Reference, Value};
+use hyperslab::{Column, Dataset, File, IxDyn, ObjectKind, Reference, Value};
 use hyperslab_testkit::fixtures;
 use num_complex::Complex;
 
@@ -15,7 +15,7 @@ fn text(text: &str) -> Value {
 
 #[test]
 fn records_with_everything_in_them() {
-    let rows = dataset("datatypes_compound_latest.h5", "nested").read_dyn().unwrap();
+    let rows = dataset("datatypes_compound_latest.h5", "nested").read_dyn(..).unwrap();
     assert_eq!((rows.shape(), rows.column().len()), (&[3][..], 3));
     let point = |x: f64, y: f64| {
         Value::Compound(vec![("x".to_owned(), Value::Float(x)), ("y".to_owned(), Value::Float(y))])
@@ -45,7 +45,7 @@ fn records_with_everything_in_them() {
 fn named_values_sequences_and_arrays() {
     let file = "datatypes_other_latest.h5";
     let value =
-        |name: &str, index: usize| dataset(file, name).read_dyn().unwrap().column().get(index).unwrap();
+        |name: &str, index: usize| dataset(file, name).read_dyn(..).unwrap().column().get(index).unwrap();
     let named = |name: &str, value| Value::Enumeration { name: Some(name.to_owned()), value };
     assert_eq!(value("enum", 0), named("BLUE", 2));
     assert_eq!(value("enum", 2), named("NONE", -1));
@@ -67,9 +67,9 @@ fn named_values_sequences_and_arrays() {
 #[test]
 fn complex_numbers() {
     let file = "datatypes_complex_latest.h5";
-    let column = dataset(file, "c64").read_dyn().unwrap().into_column();
+    let column = dataset(file, "c64").read_dyn(..).unwrap().into_column();
     assert_eq!(column, Column::Complex32(vec![Complex::new(1.0, 2.0), Complex::new(0.0, -1.0)]));
-    let wide = dataset(file, "c128_be").read_dyn().unwrap();
+    let wide = dataset(file, "c128_be").read_dyn(..).unwrap();
     assert_eq!(wide.get(&[1, 0]), Some(Value::Complex(Complex::new(3.0, 0.0))));
 }
 
@@ -99,13 +99,13 @@ fn every_dataset_and_attribute_of_the_fixtures() {
                 continue;
             }
             let dataset = object.into_dataset().unwrap();
-            let Ok(stored) = dataset.read_stored() else { continue };
-            let values = dataset.read_dyn().unwrap();
+            let Ok(stored) = dataset.read_stored(..) else { continue };
+            let values = dataset.read_dyn(..).unwrap();
             assert_eq!(values.column().len(), stored.len(), "{name} {}", dataset.name());
             if dataset.datatype().is_number()
                 && let Some(got) = floats(values.column())
             {
-                let wanted = dataset.read_raw::<f64>().unwrap();
+                let wanted = dataset.read_raw::<f64>(..).unwrap();
                 let same = |(a, b): (&f64, &f64)| a == b || a.is_nan() && b.is_nan();
                 assert!(got.iter().zip(&wanted).all(same), "{name} {}", dataset.name());
                 numbers += 1;
@@ -116,7 +116,7 @@ fn every_dataset_and_attribute_of_the_fixtures() {
 }
 
 fn references(file: &str, name: &str) -> Vec<Reference> {
-    dataset(file, name).read_references().unwrap().into_iter().collect()
+    dataset(file, name).read_references(..).unwrap().into_iter().collect()
 }
 
 #[test]
@@ -124,30 +124,30 @@ fn old_references() {
     for file in ["references_earliest.h5", "references_latest.h5"] {
         let objects = references(file, "objects");
         assert_eq!(objects[0].object().unwrap().kind(), Some(ObjectKind::Dataset));
-        assert_eq!(objects[0].read::<i64>().unwrap().shape(), [10, 10]);
+        assert_eq!(objects[0].read::<i64, IxDyn>().unwrap().shape(), [10, 10]);
         assert_eq!(objects[1].object().unwrap().kind(), Some(ObjectKind::Group));
         assert!(objects[3].is_null() && objects[3].object().is_err());
         assert!(objects[1].region().is_err() && objects[1].attribute().is_err());
         let regions = references(file, "regions");
-        let first = regions[0].read::<i32>().unwrap();
+        let first = regions[0].read::<i32, IxDyn>().unwrap();
         assert_eq!((first.shape(), first[[0, 0]], first[[2, 3]]), (&[3, 4][..], 23, 46));
-        let strided = regions[1].read::<i32>().unwrap();
+        let strided = regions[1].read::<i32, IxDyn>().unwrap();
         assert_eq!((strided.shape(), strided[[1, 1]]), (&[4, 3][..], 34));
-        assert_eq!(regions[2].read::<i32>().unwrap().shape(), [10, 10]);
-        let points = regions[3].read::<i32>().unwrap();
+        assert_eq!(regions[2].read::<i32, IxDyn>().unwrap().shape(), [10, 10]);
+        let points = regions[3].read::<i32, IxDyn>().unwrap();
         assert_eq!(points.as_slice(), Some(&[11, 90, 38][..]));
         assert!(regions[4].is_null());
     }
-    let rows = dataset("references_latest.h5", "in compound").read_dyn().unwrap();
+    let rows = dataset("references_latest.h5", "in compound").read_dyn(..).unwrap();
     let Some(Column::Reference(what)) = rows.column().member("what") else { panic!() };
-    assert_eq!(what[0].object().unwrap().into_dataset().unwrap().shape().unwrap(), [10, 10]);
+    assert_eq!(what[0].object().unwrap().into_dataset().unwrap().shape(), [10, 10]);
 }
 
 #[test]
 fn revised_references() {
     let all = references("references_std_latest.h5", "references");
     assert_eq!(all[0].object().unwrap().kind(), Some(ObjectKind::Dataset));
-    let region = all[1].read::<i32>().unwrap();
+    let region = all[1].read::<i32, IxDyn>().unwrap();
     assert_eq!(
         (region.shape(), region.iter().copied().collect::<Vec<_>>().as_slice()),
         (&[4, 2][..], &[7, 9, 13, 15, 25, 27, 31, 33][..])
@@ -161,14 +161,14 @@ fn revised_references() {
 #[test]
 fn references_into_another_file() {
     let all = references("references_external_latest.h5", "references");
-    assert_eq!(all[0].read::<i32>().unwrap().shape(), [6, 6]);
-    let region = all[1].read::<i32>().unwrap();
+    assert_eq!(all[0].read::<i32, IxDyn>().unwrap().shape(), [6, 6]);
+    let region = all[1].read::<i32, IxDyn>().unwrap();
     assert_eq!((region.shape(), region[[0, 0]], region[[2, 3]]), (&[3, 4][..], 13, 28));
     assert_eq!(all[2].attribute().unwrap().read_string().unwrap(), "m");
     assert_eq!(all[3].object().unwrap().kind(), Some(ObjectKind::Group));
     let options = hyperslab::OpenOptions::new().external_files(hyperslab::ExternalFiles::Refuse);
     let file = options.open(fixtures::path("references_external_latest.h5")).unwrap();
-    let refused = file.dataset("references").unwrap().read_references().unwrap();
+    let refused = file.dataset("references").unwrap().read_references(..).unwrap();
     assert!(refused[0].object().is_err());
     assert!(refused[3].object().is_ok());
 }
@@ -178,15 +178,15 @@ fn views_of_any_memory_layout() {
     use hyperslab::{Selection, s};
     use ndarray::{Array2, ShapeBuilder};
     let target = dataset("references_latest.h5", "target");
-    let all = target.read::<i32>().unwrap();
+    let all = target.read::<i32, IxDyn>(..).unwrap();
     let mut fortran = Array2::<i32>::zeros((10, 10).f());
-    target.read_into_view(&Selection::All, fortran.view_mut()).unwrap();
+    target.read_into(.., &mut fortran.view_mut()).unwrap();
     assert_eq!(fortran.into_dyn(), all);
     let mut wide = Array2::<f64>::zeros((4, 10));
-    target.read_slice_into(s![2..4, 0..5], wide.slice_mut(ndarray::s![1..3, ..;2])).unwrap();
+    target.read_into(s![2..4, 0..5], &mut wide.slice_mut(ndarray::s![1..3, ..;2])).unwrap();
     assert_eq!((wide[[1, 0]], wide[[1, 8]], wide[[2, 2]], wide[[2, 3]]), (20.0, 24.0, 31.0, 0.0));
-    assert!(target.read_slice_into(s![2..4, 0..5], wide.view_mut()).is_err());
-    assert!(target.read_into_view(&Selection::All, wide.slice_mut(ndarray::s![.., ..;2])).is_err());
+    assert!(target.read_into(s![2..4, 0..5], &mut wide.view_mut()).is_err());
+    assert!(target.read_into(.., &mut wide.slice_mut(ndarray::s![.., ..;2])).is_err());
 }
 
 /// Reads all that leads elsewhere; errors are welcome.
@@ -199,14 +199,22 @@ fn read_anything(file: &File) {
         if dataset.size().is_ok_and(|size| size > 10_000) {
             continue;
         }
-        if let Ok(values) = dataset.read_dyn() {
+        if let Ok(values) = dataset.read_dyn(..) {
             assert!((0..values.column().len()).all(|index| values.column().get(index).is_some()));
         }
-        for reference in dataset.read_references().into_iter().flatten() {
-            drop((reference.object(), reference.attribute(), reference.region(), reference.read::<f64>()));
+        for reference in dataset.read_references(..).into_iter().flatten() {
+            drop((
+                reference.object(),
+                reference.attribute(),
+                reference.region(),
+                reference.read::<f64, IxDyn>(),
+            ));
         }
-        for name in dataset.member_names() {
-            drop((dataset.read_field::<f64>(&name), dataset.read_field::<hyperslab::FixedText<4>>(&name)));
+        for name in dataset.datatype().member_names() {
+            drop((
+                dataset.field(&name).and_then(|field| field.read::<f64, IxDyn>(..)),
+                dataset.field(&name).and_then(|field| field.read::<hyperslab::FixedText<4>, IxDyn>(..)),
+            ));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use hyperslab::filter::{Filter, FilterContext, FilterError, FilterId, FilterSpec, Produced, Registry};
-use hyperslab::{Dataset, File, FileOptions, Region, s};
+use hyperslab::{Dataset, File, FileOptions, IxDyn, Region, s};
 
 const NUMBER: FilterId = FilterId(300);
 
@@ -55,7 +55,7 @@ fn dataset(options: FileOptions, rows: u64) -> (File, Dataset, Arc<Counting>) {
 
 fn write(dataset: &Dataset, row: u64, rows: u64, value: i32) {
     let region = Region::new(&[row, 0], &[rows, 1024]).unwrap();
-    dataset.write_region(&region, &vec![value; usize::try_from(rows).unwrap() * 1024]).unwrap();
+    dataset.write(&region, &vec![value; usize::try_from(rows).unwrap() * 1024]).unwrap();
 }
 
 #[test]
@@ -63,20 +63,20 @@ fn a_shape_is_known_without_encoding() {
     let (file, dataset, filter) = dataset(FileOptions::new(), 40);
     let encoded = || filter.encoded.load(Ordering::Relaxed);
     write(&dataset, 0, 8, 1);
-    assert_eq!((dataset.shape().unwrap(), dataset.ndim()), (vec![40, 1024], 2));
+    assert_eq!((dataset.shape(), dataset.ndim()), (vec![40, 1024], 2));
     write(&dataset, 16, 8, 2);
-    dataset.write_slice(&s![8..12, ..], &ndarray::Array2::from_elem((4, 1024), 3)).unwrap();
-    assert!(dataset.write_slice(&s![40..44, ..], &ndarray::Array2::from_elem((4, 1024), 3)).is_err());
+    dataset.write(s![8..12, ..], &ndarray::Array2::from_elem((4, 1024), 3)).unwrap();
+    assert!(dataset.write(s![40..44, ..], &ndarray::Array2::from_elem((4, 1024), 3)).is_err());
     assert_eq!(encoded(), 0);
     // Who reads gets what was written.
-    assert_eq!(dataset.read_slice::<i32>(&s![.., 0]).unwrap().sum(), 8 + 16 + 12);
+    assert_eq!(dataset.read::<i32, IxDyn>(s![.., 0]).unwrap().sum(), 8 + 16 + 12);
     assert_eq!(encoded(), 2);
     write(&dataset, 12, 4, 4);
     dataset.resize(&[48, 1024]).unwrap();
-    assert_eq!(dataset.shape().unwrap(), [48, 1024]);
+    assert_eq!(dataset.shape(), [48, 1024]);
     file.flush().unwrap();
-    assert_eq!(file.dataset("d").unwrap().shape().unwrap(), [48, 1024]);
-    assert_eq!(dataset.read_slice::<i32>(&s![.., 1023]).unwrap().sum(), 8 + 16 + 12 + 16);
+    assert_eq!(file.dataset("d").unwrap().shape(), [48, 1024]);
+    assert_eq!(dataset.read::<i32, IxDyn>(s![.., 1023]).unwrap().sum(), 8 + 16 + 12 + 16);
 }
 
 #[test]
@@ -89,10 +89,10 @@ fn what_could_not_be_encoded_is_tried_again() {
     for _ in 0..2 {
         let error = file.flush().unwrap_err();
         assert!(format!("{error:?}").contains("told to fail"), "{error}");
-        assert!(dataset.read_raw::<i32>().is_err());
+        assert!(dataset.read_raw::<i32>(..).is_err());
     }
     filter.fails.store(false, Ordering::Relaxed);
-    assert_eq!(dataset.read_raw::<i32>().unwrap().iter().filter(|value| **value == 7).count(), 12 * 1024);
+    assert_eq!(dataset.read_raw::<i32>(..).unwrap().iter().filter(|value| **value == 7).count(), 12 * 1024);
     file.flush().unwrap();
     assert_eq!(filter.encoded.load(Ordering::Relaxed), 3);
 }
@@ -114,7 +114,7 @@ fn no_more_waits_than_may() {
     assert!((128..=256).contains(&encoded()), "{}", encoded());
     file.flush().unwrap();
     assert_eq!(encoded(), 256);
-    assert!(dataset.read_raw::<i32>().unwrap().iter().all(|value| *value == 1));
+    assert!(dataset.read_raw::<i32>(..).unwrap().iter().all(|value| *value == 1));
 }
 
 /// New chunks that pass no filter wait as well, if more than a little is written of them.
@@ -140,14 +140,14 @@ fn chunks_without_filters_wait_for_the_rest() {
             let place = ndarray::s![row..row + rows, column..column + columns];
             model.slice_mut(place).assign(&values);
             let slab = s![row..row + rows, column..column + columns];
-            dataset.write_slice(&slab, &values).unwrap();
+            dataset.write(&slab, &values).unwrap();
             if number == 5 {
-                assert_eq!(dataset.read::<i32>().unwrap(), model.clone().into_dyn());
-                dataset.write_slice(&slab, &values).unwrap();
+                assert_eq!(dataset.read::<i32, IxDyn>(..).unwrap(), model.clone().into_dyn());
+                dataset.write(&slab, &values).unwrap();
             }
         }
-        assert_eq!(dataset.read::<i32>().unwrap(), model.clone().into_dyn());
+        assert_eq!(dataset.read::<i32, IxDyn>(..).unwrap(), model.clone().into_dyn());
         let again = File::from_bytes(file.to_bytes().unwrap()).unwrap().dataset("d").unwrap();
-        assert_eq!(again.read::<i32>().unwrap(), model.into_dyn());
+        assert_eq!(again.read::<i32, IxDyn>(..).unwrap(), model.into_dyn());
     }
 }

@@ -19,10 +19,10 @@ with h5py.File(sys.argv[1], 'r+', libver=(low, 'latest')) as file:
 
 fn ours(dataset: &Dataset, number: usize) {
     for at in 0..u16::try_from(number % 13).unwrap() {
-        dataset.set_attr(&format!("by hyperslab {at}"), vec![at; number % 60]).unwrap();
+        dataset.set_attribute(&format!("by hyperslab {at}"), vec![at; number % 60]).unwrap();
     }
-    let names = dataset.attr_names().unwrap();
-    names.iter().step_by(2).for_each(|name| dataset.remove_attr(name).unwrap());
+    let names = dataset.attribute_names().unwrap();
+    names.iter().step_by(2).for_each(|name| dataset.remove_attribute(name).unwrap());
 }
 
 #[test]
@@ -38,7 +38,9 @@ fn heaps_in_turn() {
                 let builder = file.new_dataset(&format!("d{number}")).of::<i32>().shape(&[1]);
                 let dataset = builder.track_order(number % 2 == 0).create().unwrap();
                 for at in 0..[0_u8, 3, 12][(number + first) % 3] {
-                    dataset.set_attr(&format!("attribute {at}"), vec![f32::from(at); number % 40]).unwrap();
+                    dataset
+                        .set_attribute(&format!("attribute {at}"), vec![f32::from(at); number % 40])
+                        .unwrap();
                 }
             }
             file.close().unwrap();
@@ -46,7 +48,7 @@ fn heaps_in_turn() {
                 referee.run_script(OTHER, [path.to_str().unwrap(), low.name()]).unwrap();
                 let report = hyperslab_check::check_path(&path).unwrap();
                 assert!(report.is_sound(), "libhdf5, round {round}, {low:?} {first}: {report}");
-                let file = OpenOptions::new().write(bounds).open(&path).unwrap();
+                let file = OpenOptions::new().write(true).libver(bounds).open(&path).unwrap();
                 for number in 0..250 {
                     ours(&file.dataset(&format!("d{number}")).unwrap(), number + first + round);
                 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use hyperslab::datatype::ByteOrder::{BigEndian, LittleEndian};
 use hyperslab::filter::{FilterSpec, SzipCoding};
 use hyperslab::{
-    CharacterSet, Dataspace, Datatype, FileOptions, FileSpace, FileSpaceStrategy, Layout, LibverBounds,
-    OpenOptions, Region, Selection, Value, s,
+    CharacterSet, Dataspace, Datatype, FileOptions, FileSpace, FileSpaceStrategy, IxDyn, Layout,
+    LibverBounds, OpenOptions, Region, Selection, Value, s,
 };
 use hyperslab_check::{CheckOptions, Report};
 use hyperslab_testkit::{referee, workspace};
@@ -95,7 +95,8 @@ fn libhdf5_rewrites_chunks_that_do_not_become_smaller() {
                     builder = builder.filter(filter.clone());
                 }
                 let dataset = builder.write(&values).unwrap();
-                let skipped = dataset.chunks().unwrap().iter().filter(|chunk| chunk.filter_mask != 0).count();
+                let skipped =
+                    dataset.chunks().list().unwrap().iter().filter(|chunk| chunk.filter_mask != 0).count();
                 assert_eq!(skipped, 0, "{name}: every chunk passes every filter");
                 names.push(name);
             }
@@ -108,7 +109,7 @@ fn libhdf5_rewrites_chunks_that_do_not_become_smaller() {
         let file = hyperslab::File::open(&path).unwrap();
         for name in &names {
             let expected = std::fs::read(format!("{}.{name}", path.display())).unwrap();
-            assert!(file.dataset(name).unwrap().read_raw::<u8>().unwrap() == expected, "{name}");
+            assert!(file.dataset(name).unwrap().read_raw::<u8>(..).unwrap() == expected, "{name}");
         }
     }
 }
@@ -125,35 +126,45 @@ fn what_a_short_chunk_does_not_have_is_the_fill_value() {
             let builder = file.new_dataset(name).of::<i32>().shape(&[35]).chunks(&[10]).fill(-7_i32);
             let dataset = builder.deflate(6).create().unwrap();
             if name == "whole" {
-                dataset.write_stored_chunk(&[10], &numbers(10), 1).unwrap();
+                dataset.chunks().write(&[10], &numbers(10), 1).unwrap();
                 // Half of an element is none.
                 let cut = [numbers(20), vec![1, 2]].concat();
-                dataset.write_stored_chunk(&[20], &cut, 1).unwrap();
+                dataset.chunks().write(&[20], &cut, 1).unwrap();
             }
-            dataset.write_stored_chunk(&[30], &numbers(30), 1).unwrap();
+            dataset.chunks().write(&[30], &numbers(30), 1).unwrap();
         }
         file.close().unwrap();
         let expected: Vec<i32> = (0..35).map(|at| if at >= 10 && at % 10 < 5 { at } else { -7 }).collect();
         let file = hyperslab::File::open(&path).unwrap();
         let dataset = file.dataset("whole").unwrap();
-        assert_eq!(dataset.read_raw::<i32>().unwrap(), expected);
-        assert_eq!(dataset.read_slice::<i32>(&s![12..28]).unwrap().as_slice().unwrap(), &expected[12..28]);
+        assert_eq!(dataset.read_raw::<i32>(..).unwrap(), expected);
+        assert_eq!(dataset.read::<i32, IxDyn>(s![12..28]).unwrap().as_slice().unwrap(), &expected[12..28]);
         let points = Selection::Points(hyperslab::Points { rank: 1, coordinates: vec![27, 12, 3, 34] });
-        assert_eq!(dataset.read_selection::<i32>(&points).unwrap(), [-7, 12, -7, 34]);
+        assert_eq!(dataset.read_raw::<i32>(&points).unwrap(), [-7, 12, -7, 34]);
         drop((file, dataset));
         let report = check(&path, true);
         let faults: Vec<String> = report.fault_findings().map(ToString::to_string).collect();
         assert!(faults.len() == 2 && faults.iter().all(|fault| fault.contains("/whole")), "{faults:?}");
+        // Copies of such chunks have all elements.
+        let (salvaged, repacked) = (folder.path().join("salvaged.h5"), folder.path().join("repacked.h5"));
+        hyperslab::Recovery::new().salvage(&path, &salvaged).unwrap();
+        hyperslab::Repack::new().run(&hyperslab::File::open(&path).unwrap(), &repacked).unwrap();
+        for copy in [&salvaged, &repacked] {
+            assert_eq!(check(copy, true).faults, 0, "{}", copy.display());
+            let dataset = hyperslab::File::open(copy).unwrap().dataset("whole").unwrap();
+            assert_eq!(dataset.read_raw::<i32>().unwrap(), expected, "{}", copy.display());
+            std::fs::remove_file(copy).unwrap();
+        }
         // A part of such a chunk is written, which makes it whole.
         let file = hyperslab::File::open_rw(&path).unwrap();
         let dataset = file.dataset("whole").unwrap();
-        dataset.write_region(&Region::new(&[16], &[8]).unwrap(), &[1_i32; 8]).unwrap();
+        dataset.write(&Region::new(&[16], &[8]).unwrap(), &[1_i32; 8]).unwrap();
         drop(dataset);
         file.close().unwrap();
         let mut after = expected.clone();
         after[16..24].fill(1);
         let file = hyperslab::File::open(&path).unwrap();
-        assert_eq!(file.dataset("whole").unwrap().read_raw::<i32>().unwrap(), after);
+        assert_eq!(file.dataset("whole").unwrap().read_raw::<i32>(..).unwrap(), after);
         assert_eq!(check(&path, true).faults, 0, "what is missing at the edge is not");
     }
 }
@@ -164,10 +175,10 @@ fn bit_fields_are_read_and_written_as_unsigned_integers() {
     for (name, order) in [("little", LittleEndian), ("big", BigEndian)] {
         let dataset =
             file.new_dataset(name).datatype(Datatype::bitfield(2, order)).shape(&[3]).create().unwrap();
-        dataset.write_raw(&[1_u16, 0xff00, 7]).unwrap();
-        assert_eq!(dataset.read_raw::<u16>().unwrap(), [1, 0xff00, 7]);
-        assert_eq!(dataset.read_raw::<u64>().unwrap(), [1, 0xff00, 7]);
-        assert_eq!(dataset.read_raw::<i16>().unwrap(), [1, i16::MAX, 7]);
+        dataset.write(.., &[1_u16, 0xff00, 7]).unwrap();
+        assert_eq!(dataset.read_raw::<u16>(..).unwrap(), [1, 0xff00, 7]);
+        assert_eq!(dataset.read_raw::<u64>(..).unwrap(), [1, 0xff00, 7]);
+        assert_eq!(dataset.read_raw::<i16>(..).unwrap(), [1, i16::MAX, 7]);
     }
 }
 
@@ -179,9 +190,9 @@ fn dense_attributes_have_an_order_only_where_it_is_tracked() {
     for (name, tracked) in [("untracked", false), ("tracked", true)] {
         let dataset = file.new_dataset(name).track_order(tracked).write(&[1_u8]).unwrap();
         for number in 0..20_u8 {
-            dataset.set_attr(&format!("a{number:02}"), number).unwrap();
+            dataset.set_attribute(&format!("a{number:02}"), number).unwrap();
         }
-        let order = |attribute: &str| dataset.attr(attribute).unwrap().creation_order();
+        let order = |attribute: &str| dataset.attribute(attribute).unwrap().creation_order();
         assert_eq!((order("a00"), order("a19")), (tracked.then_some(0), tracked.then_some(19)));
     }
     file.close().unwrap();
@@ -237,7 +248,7 @@ fn change(file: &hyperslab::File, noise: &mut Noise, name: &str) {
             let texts: Vec<String> = (0..1 + noise.below(4)).map(|_| long(noise, 90_000)).collect();
             let dataset = file.new_dataset(name).write_strings(&texts).unwrap();
             dataset
-                .write_strings(&texts.iter().rev().map(|text| format!("{text}!")).collect::<Vec<_>>())
+                .write_strings(.., &texts.iter().rev().map(|text| format!("{text}!")).collect::<Vec<_>>())
                 .unwrap();
         }
         2 => {
@@ -260,7 +271,7 @@ fn change(file: &hyperslab::File, noise: &mut Noise, name: &str) {
         4 => {
             let group = file.create_group(name).unwrap();
             for number in 0..noise.below(60) {
-                group.set_attr(&format!("a{number}"), long(noise, 600).as_str()).unwrap();
+                group.set_attribute(&format!("a{number}"), long(noise, 600).as_str()).unwrap();
             }
         }
         5 => {
@@ -269,7 +280,7 @@ fn change(file: &hyperslab::File, noise: &mut Noise, name: &str) {
             for _ in 0..1 + noise.below(3) {
                 let sequences: Vec<Vec<u8>> =
                     (0..40).map(|_| vec![7; usize::try_from(noise.below(3000)).unwrap()]).collect();
-                dataset.write_sequences(&sequences).unwrap();
+                dataset.write_sequences(.., &sequences).unwrap();
             }
         }
         6 => {
@@ -374,7 +385,7 @@ fn records_with_members_of_variable_length() {
         ];
         for (name, builder) in datasets {
             let dataset = builder.create().unwrap();
-            dataset.write_values(&Selection::All, &values).unwrap();
+            dataset.write_values(.., &values).unwrap();
             let replaced = Selection::region(&Region::new(&[5], &[2]).unwrap());
             dataset.write_values(&replaced, &[run("new", &[-1], &["y"]), run("newer", &[], &[])]).unwrap();
             assert!(
@@ -384,8 +395,8 @@ fn records_with_members_of_variable_length() {
             assert!(dataset.write_values(&replaced, &[Value::Integer(1), Value::Integer(2)]).is_err());
         }
         let some = Dataspace::simple(&[3]);
-        file.root().set_attr_values("runs", &record, &some, &values[..3]).unwrap();
-        assert!(file.root().set_attr_values("runs", &record, &some, &values[..2]).is_err());
+        file.root().set_attribute_values("runs", &record, &some, &values[..3]).unwrap();
+        assert!(file.root().set_attribute_values("runs", &record, &some, &values[..2]).is_err());
         file.close().unwrap();
         assert_sound(&path);
         let file = hyperslab::File::open(&path).unwrap();
@@ -393,11 +404,11 @@ fn records_with_members_of_variable_length() {
         expected[5] = run("new", &[-1], &["y"]);
         expected[6] = run("newer", &[], &[]);
         for name in ["contiguous", "compact", "chunked", "filtered"] {
-            let read = file.dataset(name).unwrap().read_dyn().unwrap();
+            let read = file.dataset(name).unwrap().read_dyn(..).unwrap();
             let read: Vec<Value> = (0..60).map(|at| read.get(&[at]).unwrap()).collect();
             assert_eq!(read, expected, "{name}");
         }
-        let read = file.attr("runs").unwrap().read_dyn().unwrap();
+        let read = file.attribute("runs").unwrap().read_dyn().unwrap();
         assert_eq!(read.get(&[2]), Some(values[2].clone()));
         let Some(python) = referee::python() else { continue };
         python.run_script(RECORDS, [path.to_str().unwrap()]).unwrap();

@@ -99,7 +99,7 @@ fn a_file_that_libhdf5_writes_is_left_alone() {
         );
     }
     let best = FileLocking::BestEffort;
-    assert_eq!(kind(locking(best).write(LibverBounds::DEFAULT).open(&path)), Some(ErrorKind::Locked));
+    assert_eq!(kind(locking(best).write(true).open(&path)), Some(ErrorKind::Locked));
     assert_eq!(kind(FileOptions::new().locking(best).create(&path)), Some(ErrorKind::Locked));
     assert!(std::fs::read(&path).unwrap() == before, "what is refused changes nothing");
     assert_eq!(kind(locking(best).find_driver(&path)), Some(ErrorKind::Locked));
@@ -114,14 +114,14 @@ fn readers_are_many() {
     let (_folder, path) = Folder::new();
     let holders = [Holder::new(&python, &path, "r"), Holder::new(&python, &path, "r")];
     let reader = locking(FileLocking::On).open(&path).unwrap();
-    let error = locking(FileLocking::On).write(LibverBounds::DEFAULT).open(&path).unwrap_err();
+    let error = locking(FileLocking::On).write(true).open(&path).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Locked);
     if Path::new("/proc/locks").exists() {
         let text = error.to_string();
         assert!(text.contains("for writing: ") && text.contains("and 2 more processes"), "{text}");
     }
     drop((holders, reader));
-    locking(FileLocking::On).write(LibverBounds::DEFAULT).open(&path).unwrap();
+    locking(FileLocking::On).write(true).open(&path).unwrap();
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn libhdf5_leaves_our_files_alone() {
         let error = h5py(&python, &path, mode, None).unwrap_err();
         assert!(error.contains("unable to lock file"), "{error}");
     };
-    let writer = locking(FileLocking::On).write(LibverBounds::DEFAULT).open(&path).unwrap();
+    let writer = locking(FileLocking::On).write(true).open(&path).unwrap();
     refused("r");
     refused("r+");
     h5py(&python, &path, "r", Some("FALSE")).unwrap();
@@ -142,7 +142,7 @@ fn libhdf5_leaves_our_files_alone() {
     refused("r+");
     drop(reader);
     h5py(&python, &path, "r+", None).unwrap();
-    let _unlocked = locking(FileLocking::Off).write(LibverBounds::DEFAULT).open(&path).unwrap();
+    let _unlocked = locking(FileLocking::Off).write(true).open(&path).unwrap();
     h5py(&python, &path, "r", None).unwrap();
 }
 
@@ -151,20 +151,20 @@ fn two_handles_of_one_process_are_in_each_others_way() {
     let (_folder, path) = Folder::new();
     let on = || locking(FileLocking::On);
     let (one, other) = (on().open(&path).unwrap(), on().open(&path).unwrap());
-    assert_eq!(kind(on().write(LibverBounds::DEFAULT).open(&path)), Some(ErrorKind::Locked));
+    assert_eq!(kind(on().write(true).open(&path)), Some(ErrorKind::Locked));
     drop((one, other));
-    let writer = on().write(LibverBounds::DEFAULT).open(&path).unwrap();
+    let writer = on().write(true).open(&path).unwrap();
     let error = on().open(&path).unwrap_err().to_string();
     assert!(error.contains("this process") || !Path::new("/proc/locks").exists(), "{error}");
     // What is closed can be read by all while a handle is left, which changes nothing any more.
     let dataset = writer.dataset("a").unwrap();
     writer.close().unwrap();
     on().open(&path).unwrap();
-    assert_eq!(kind(on().write(LibverBounds::DEFAULT).open(&path)), Some(ErrorKind::Locked));
-    assert_eq!(kind(dataset.write_raw(&[4, 5, 6])), Some(ErrorKind::Misuse));
-    assert_eq!(dataset.read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(kind(on().write(true).open(&path)), Some(ErrorKind::Locked));
+    assert_eq!(kind(dataset.write(.., &[4, 5, 6])), Some(ErrorKind::Misuse));
+    assert_eq!(dataset.read_raw::<i32>(..).unwrap(), [1, 2, 3]);
     drop(dataset);
-    on().write(LibverBounds::DEFAULT).open(&path).unwrap();
+    on().write(true).open(&path).unwrap();
 }
 
 #[test]
@@ -175,13 +175,13 @@ fn links_that_lead_back_are_not_in_the_way() {
     file.link_external("there", "shared.h5", "a").unwrap();
     file.link_external("back", "shared.h5", "other").unwrap();
     file.close().unwrap();
-    let file = locking(FileLocking::On).write(LibverBounds::DEFAULT).open(&path).unwrap();
+    let file = locking(FileLocking::On).write(true).open(&path).unwrap();
     file.link_external("self", "shared.h5", "a").unwrap();
     file.link_external("other", "other.h5", "there").unwrap();
     file.flush().unwrap();
-    assert_eq!(file.dataset("self").unwrap().read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(file.dataset("self").unwrap().read_raw::<i32>(..).unwrap(), [1, 2, 3]);
     let around = file.dataset("other").unwrap();
-    assert_eq!(around.read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(around.read_raw::<i32>(..).unwrap(), [1, 2, 3]);
     // The file on the way is read: others may read it, too, and not write it.
     let way = Sec2::open(&other, Access::ReadOnly).unwrap();
     way.lock(LockKind::Shared).unwrap();
@@ -192,7 +192,7 @@ fn a_file_that_cannot_be_opened_is_not_locked() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("none.h5");
     std::fs::write(&path, vec![7; 5000]).unwrap();
-    let on = || locking(FileLocking::On).write(LibverBounds::DEFAULT);
+    let on = || locking(FileLocking::On).write(true);
     on().open(&path).unwrap_err();
     assert_eq!(kind(on().open(&path)), Some(ErrorKind::Corrupt));
     on().find_driver(&path).unwrap().lock(LockKind::Exclusive).unwrap();

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use hyperslab::datatype::DatatypeClass;
-use hyperslab::{Dataset, File, LinkTarget, Object, ObjectKind, OpenOptions, Stored};
+use hyperslab::{Dataset, File, IxDyn, LinkTarget, Object, ObjectKind, OpenOptions, Stored};
 use hyperslab_testkit::corpus;
 
 /// For one file, on a machine that may be busy.
@@ -80,7 +80,7 @@ fn walk(path: &Path) {
     while let Some(object) = pending.pop() {
         drop((object.link_count(), object.comment(), object.modified(), object.header_info()));
         for attribute in object.attributes().unwrap_or_default() {
-            drop((attribute.datatype(), attribute.dataspace(), object.attr(&attribute.name())));
+            drop((attribute.datatype(), attribute.dataspace(), object.attribute(&attribute.name())));
             drop(attribute.read_stored().map(|stored| follow(&stored)));
         }
         match object.kind() {
@@ -109,8 +109,8 @@ fn read(dataset: &Dataset) {
     drop((dataset.storage_size(), dataset.datatype().to_string(), dataset.dataspace().to_string()));
     let bytes = dataset.size().ok().and_then(|size| size.checked_mul(u64::from(dataset.datatype().size)));
     if bytes.is_some_and(|bytes| bytes <= MOST_BYTES) {
-        drop(dataset.read_stored().map(|stored| follow(&stored)));
-        if let Ok(values) = dataset.read_dyn() {
+        drop(dataset.read_stored(..).map(|stored| follow(&stored)));
+        if let Ok(values) = dataset.read_dyn(..) {
             // Each way to a single value; what they are does not matter.
             drop(
                 (0..values.column().len().min(100))
@@ -118,11 +118,11 @@ fn read(dataset: &Dataset) {
                     .collect::<Vec<_>>(),
             );
         }
-        for reference in dataset.read_references().into_iter().flatten().take(100) {
+        for reference in dataset.read_references(..).into_iter().flatten().take(100) {
             drop((reference.object(), reference.attribute(), reference.region()));
         }
-        for member in dataset.member_names() {
-            drop(dataset.read_field::<f64>(&member));
+        for member in dataset.datatype().member_names() {
+            drop(dataset.field(&member).and_then(|field| field.read::<f64, IxDyn>(..)));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use hyperslab::vfd::DriverKind;
-use hyperslab::{File, FileDriver, LibverBounds, OpenOptions, Recovery};
+use hyperslab::{File, FileDriver, IxDyn, LibverBounds, OpenOptions, Recovery};
 use hyperslab_check::CheckOptions;
 use hyperslab_testkit::{fixtures, referee, workspace};
 
@@ -16,7 +16,7 @@ fn bytes_in(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 fn changing(driver: FileDriver) -> OpenOptions {
-    OpenOptions::new().driver(driver).write(LibverBounds::DEFAULT)
+    OpenOptions::new().driver(driver).write(true)
 }
 
 fn assert_sound(path: &Path) {
@@ -103,11 +103,11 @@ fn copy_members(bound: &str, first: &str, folder: &Path) -> PathBuf {
 }
 
 fn assert_contents(file: &File) {
-    let numbers = file.dataset("numbers").unwrap().read_raw::<u16>().unwrap();
+    let numbers = file.dataset("numbers").unwrap().read_raw::<u16>(..).unwrap();
     assert!(numbers.into_iter().eq(0..400));
-    let chunked = file.dataset("chunked").unwrap().read::<i32>().unwrap();
+    let chunked = file.dataset("chunked").unwrap().read::<i32, IxDyn>(..).unwrap();
     assert_eq!((chunked.shape(), chunked.sum()), (&[15, 20][..], 299 * 150));
-    let text = file.dataset("text").unwrap().read_strings().unwrap();
+    let text = file.dataset("text").unwrap().read_strings(..).unwrap();
     assert_eq!(text.as_slice().unwrap(), ["Wärme", "", &"x".repeat(40)]);
 }
 
@@ -131,7 +131,7 @@ fn what_is_added_lies_in_the_member_for_it() {
             let values: Vec<i64> = (0..20_000).collect();
             file.new_dataset("added").write(&values).unwrap();
             let chunked = file.new_dataset("pieces").chunks(&[1000]).deflate(6).write(&values).unwrap();
-            chunked.set_attr("unit", "m").unwrap();
+            chunked.set_attribute("unit", "m").unwrap();
             file.flush().unwrap();
             assert_contents(&file);
             drop(chunked);
@@ -141,8 +141,8 @@ fn what_is_added_lies_in_the_member_for_it() {
             assert_sound(&path);
             let file = changing(FileDriver::Auto).open(&path).unwrap();
             assert_contents(&file);
-            assert_eq!(file.dataset("added").unwrap().read_raw::<i64>().unwrap(), values);
-            assert_eq!(file.dataset("pieces").unwrap().read_raw::<i64>().unwrap(), values);
+            assert_eq!(file.dataset("added").unwrap().read_raw::<i64>(..).unwrap(), values);
+            assert_eq!(file.dataset("pieces").unwrap().read_raw::<i64>(..).unwrap(), values);
             file.root().remove("added").unwrap();
             file.root().remove("pieces").unwrap();
             file.close().unwrap();
@@ -236,7 +236,7 @@ fn libhdf5_and_hyperslab_in_turn() {
                     builder
                         .write(&values)
                         .unwrap()
-                        .set_attr("note", format!("turn {turn}").as_str())
+                        .set_attribute("note", format!("turn {turn}").as_str())
                         .unwrap();
                     if turn >= 4 {
                         file.root().remove(&format!("turn{}", turn - 4)).unwrap();
@@ -261,14 +261,14 @@ fn small_files_of_members_are_changed_from_their_first_element_on() {
     let path = folder.path().join("f-m.h5");
     let file = changing(FileDriver::split()).open(&path).unwrap();
     file.new_dataset("one").write_scalar(7_u8).unwrap();
-    file.set_attr("note", 1.5).unwrap();
+    file.set_attribute("note", 1.5).unwrap();
     file.new_dataset("more").write(&[3_i64; 4000]).unwrap();
-    assert_eq!(file.dataset("more").unwrap().read_raw::<i64>().unwrap(), [3; 4000]);
+    assert_eq!(file.dataset("more").unwrap().read_raw::<i64>(..).unwrap(), [3; 4000]);
     file.close().unwrap();
     assert_sound(&path);
     let file = File::open(&path).unwrap();
-    assert_eq!(file.dataset("one").unwrap().read_scalar::<u8>().unwrap(), 7);
-    assert_eq!(file.attr("note").unwrap().read_scalar::<f64>().unwrap(), 1.5);
+    assert_eq!(file.dataset("one").unwrap().read_scalar::<u8>(..).unwrap(), 7);
+    assert_eq!(file.attribute("note").unwrap().read_scalar::<f64>().unwrap(), 1.5);
 }
 
 /// A family looks truncated if only its first member is looked at.
@@ -329,9 +329,9 @@ fn subfiles_are_read() {
     }
     let path = folder.path().join("weather_station.h5");
     let temperature =
-        File::open(&path).unwrap().dataset("series/temperature").unwrap().read_raw::<f64>().unwrap();
+        File::open(&path).unwrap().dataset("series/temperature").unwrap().read_raw::<f64>(..).unwrap();
     let whole = File::open(fixtures::path("weather_station.h5")).unwrap();
-    assert_eq!(temperature, whole.dataset("series/temperature").unwrap().read_raw::<f64>().unwrap());
+    assert_eq!(temperature, whole.dataset("series/temperature").unwrap().read_raw::<f64>(..).unwrap());
     std::fs::remove_file(format!("{}.subfile_4711_2_of_3", path.display())).unwrap();
     let error = File::open(&path).unwrap_err();
     assert_eq!(error.kind(), hyperslab::ErrorKind::Io, "{error}");

@@ -38,7 +38,7 @@ fn fill(file: &File) -> Vec<String> {
                     builder = builder.unfiltered_edges();
                 }
                 match builder.create() {
-                    Ok(dataset) => dataset.write_raw(&(0..35).collect::<Vec<i32>>()).unwrap(),
+                    Ok(dataset) => dataset.write(.., &(0..35).collect::<Vec<i32>>()).unwrap(),
                     Err(error) => {
                         assert_eq!(error.kind(), ErrorKind::Unsupported, "{error:?}");
                         refused.push(name);
@@ -96,7 +96,7 @@ fn copies_into_narrow_files() {
     let name = "one true true";
     narrow.copy_from(&wide, name, name).unwrap();
     let copy = narrow.dataset(name).unwrap();
-    assert_eq!(copy.read_raw::<i32>().unwrap(), (0..35).collect::<Vec<i32>>());
+    assert_eq!(copy.read_raw::<i32>(..).unwrap(), (0..35).collect::<Vec<i32>>());
     assert!(!copy.chunking().unwrap().edges_unfiltered);
     narrow.close().unwrap();
     assert_eq!(hyperslab_check::check_path(&path).unwrap().faults, 0);

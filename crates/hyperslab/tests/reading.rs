@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use hyperslab::{Dataset, ErrorKind, ExternalFiles, File, Group, ObjectKind, OpenOptions, Region};
+use hyperslab::{Dataset, ErrorKind, ExternalFiles, File, Group, IxDyn, ObjectKind, OpenOptions, Region};
 use hyperslab_testkit::fixtures;
 
 fn open(name: &str) -> File {
@@ -62,12 +62,12 @@ fn boxes_are_parts_of_the_whole() {
             if !dataset.datatype().is_number() || dataset.ndim() == 0 || dataset.size().unwrap() == 0 {
                 continue;
             }
-            let whole = dataset.read::<f64>().unwrap();
-            let shape = dataset.shape().unwrap();
+            let whole = dataset.read::<f64, IxDyn>(..).unwrap();
+            let shape = dataset.shape();
             let start: Vec<u64> = shape.iter().map(|size| (*size as u64) / 3).collect();
             let count: Vec<u64> =
                 shape.iter().zip(&start).map(|(size, start)| (*size as u64 - start).div_ceil(2)).collect();
-            let part = dataset.read_region::<f64>(&Region::new(&start, &count).unwrap()).unwrap();
+            let part = dataset.read::<f64, IxDyn>(&Region::new(&start, &count).unwrap()).unwrap();
             let expected = whole.slice_each_axis(|axis| {
                 let from = isize::try_from(start[axis.axis.index()]).unwrap();
                 let to = from + isize::try_from(count[axis.axis.index()]).unwrap();
@@ -87,7 +87,7 @@ fn a_box_that_leaves_the_dataset_is_refused() {
     let size = dataset.size().unwrap();
     for (start, count) in [(0, size + 1), (size, 1), (u64::MAX, 1)] {
         let Ok(region) = Region::new(&[start], &[count]) else { continue };
-        assert_eq!(dataset.read_region::<f64>(&region).unwrap_err().kind(), ErrorKind::Misuse);
+        assert_eq!(dataset.read::<f64, IxDyn>(&region).unwrap_err().kind(), ErrorKind::Misuse);
     }
 }
 
@@ -95,13 +95,13 @@ fn a_box_that_leaves_the_dataset_is_refused() {
 fn one_file_is_read_by_many_threads() {
     let file = open("chunk_indexes_latest.h5");
     let expected: Vec<Vec<u8>> =
-        datasets(&file).iter().map(|dataset| dataset.read_stored().unwrap().bytes().to_vec()).collect();
+        datasets(&file).iter().map(|dataset| dataset.read_stored(..).unwrap().bytes().to_vec()).collect();
     thread::scope(|scope| {
         for _ in 0..4 {
             let (file, expected) = (file.clone(), &expected);
             scope.spawn(move || {
                 for (dataset, expected) in datasets(&file).iter().zip(expected) {
-                    assert_eq!(dataset.read_stored().unwrap().bytes(), expected);
+                    assert_eq!(dataset.read_stored(..).unwrap().bytes(), expected);
                 }
             });
         }
@@ -116,7 +116,7 @@ fn what_is_asked_for_wrongly_is_said_clearly() {
     let dataset = datasets(&file).into_iter().find(|dataset| dataset.ndim() == 1).unwrap();
     let path = dataset.name().to_owned();
     assert_eq!(file.group(&path).unwrap_err().kind(), ErrorKind::Misuse);
-    assert_eq!(file.attr("absent").unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(file.attribute("absent").unwrap_err().kind(), ErrorKind::NotFound);
 }
 
 #[test]
@@ -125,6 +125,6 @@ fn a_file_image_reads_like_the_file() {
     let image = File::from_bytes(bytes).unwrap();
     let file = open("weather_station.h5");
     for (ours, theirs) in datasets(&image).iter().zip(datasets(&file)) {
-        assert_eq!(ours.read_stored().unwrap().bytes(), theirs.read_stored().unwrap().bytes());
+        assert_eq!(ours.read_stored(..).unwrap().bytes(), theirs.read_stored(..).unwrap().bytes());
     }
 }

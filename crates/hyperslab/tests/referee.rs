@@ -1,7 +1,7 @@
 //! Values as h5py reads them, on files that h5py makes anew.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
-use hyperslab::{Dataset, File, ObjectKind};
+use hyperslab::{Dataset, File, IxDyn, ObjectKind};
 use hyperslab_testkit::{referee, workspace};
 use serde_json::Value;
 
@@ -55,9 +55,9 @@ print(json.dumps(truth))
 
 fn values(dataset: &Dataset) -> Value {
     if dataset.datatype().is_string() {
-        return dataset.read_strings().unwrap().iter().map(String::as_str).collect::<Vec<_>>().into();
+        return dataset.read_strings(..).unwrap().iter().map(String::as_str).collect::<Vec<_>>().into();
     }
-    dataset.read::<f64>().unwrap().iter().map(|value| value.to_bits()).collect::<Vec<_>>().into()
+    dataset.read::<f64, IxDyn>(..).unwrap().iter().map(|value| value.to_bits()).collect::<Vec<_>>().into()
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn made() -> Vec<u8> {
         for name in ["a", "b", "c"] {
             let dataset = file.new_dataset(&format!("{group}/{name}")).chunks(&[100]).deflate(1);
             let dataset = dataset.write(&(0..1000 + group).collect::<Vec<i32>>()).unwrap();
-            dataset.set_attr("units", name).unwrap();
+            dataset.set_attribute("units", name).unwrap();
         }
     }
     file.new_dataset("texts").write_strings(&["one", "two"]).unwrap();

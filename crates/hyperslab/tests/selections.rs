@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "in a test a panic is the report")]
 
 use hyperslab::{
-    Block, Dataset, ErrorKind, ExternalFiles, File, Group, Hyperslab, ObjectKind, OpenOptions, Points,
+    Block, Dataset, ErrorKind, ExternalFiles, File, Group, Hyperslab, IxDyn, ObjectKind, OpenOptions, Points,
     RegularHyperslab, Selection, VirtualView, s,
 };
 use hyperslab_testkit::{fixtures, referee, workspace};
@@ -102,14 +102,14 @@ fn selections_are_parts_of_the_whole() {
         ["chunk_indexes_earliest.h5", "chunk_indexes_latest.h5", "layouts_earliest.h5", "layouts_latest.h5"]
     {
         for dataset in numbers(&File::open(fixtures::path(name)).unwrap()) {
-            let whole = dataset.read_raw::<f64>().unwrap();
+            let whole = dataset.read_raw::<f64>(..).unwrap();
             let shape: Vec<u64> = dataset.dataspace().dims().to_vec();
             let mut runner = TestRunner::new(ProptestConfig::with_cases(12));
             let outcome = runner.run(&seeds(), |(kind, seeds, more)| {
                 let selection = selection(&shape, kind, &seeds, &more);
                 let expected: Vec<u64> =
                     places(&selection, &shape).iter().map(|at| whole[*at].to_bits()).collect();
-                let got = dataset.read_selection::<f64>(&selection).unwrap();
+                let got = dataset.read_raw::<f64>(&selection).unwrap();
                 prop_assert_eq!(
                     got.iter().map(|value| value.to_bits()).collect::<Vec<_>>(),
                     expected.clone()
@@ -130,11 +130,11 @@ fn selections_are_parts_of_the_whole() {
 fn a_buffer_of_another_length_is_refused() {
     let file = File::open(fixtures::path("weather_station.h5")).unwrap();
     let dataset = file.dataset("series/temperature").unwrap();
-    let error = dataset.read_into(&Selection::All, &mut [0.0_f64; 7]).unwrap_err();
+    let error = dataset.read_into(.., &mut [0.0_f64; 7]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Misuse);
-    assert_eq!(dataset.read_slice::<f64>(s![8760]).unwrap_err().kind(), ErrorKind::Misuse);
-    assert_eq!(dataset.read_slice::<f64>(s![8759, 0]).unwrap_err().kind(), ErrorKind::Misuse);
-    assert_eq!(dataset.read_slice::<f64>(s![10..10]).unwrap().len(), 0);
+    assert_eq!(dataset.read::<f64, IxDyn>(s![8760]).unwrap_err().kind(), ErrorKind::Misuse);
+    assert_eq!(dataset.read::<f64, IxDyn>(s![8759, 0]).unwrap_err().kind(), ErrorKind::Misuse);
+    assert_eq!(dataset.read::<f64, IxDyn>(s![10..10]).unwrap().len(), 0);
 }
 
 /// Virtual datasets, their sources and data in other files, with random shapes; prints, for each dataset, its
@@ -235,7 +235,7 @@ fn list(value: &Value) -> Vec<u64> {
 
 fn compare(name: &str, dataset: &Dataset, truth: &Value) {
     assert_eq!(dataset.dataspace().dims(), list(&truth[0]), "{name}");
-    assert_eq!(bits(&dataset.read_raw().unwrap()), truth[1], "{name}");
+    assert_eq!(bits(&dataset.read_raw(..).unwrap()), truth[1], "{name}");
     for slice in truth[2].as_array().unwrap() {
         let mut slab = RegularHyperslab::region(&[], &[]);
         for axis in slice[0].as_array().unwrap().iter().map(list) {
@@ -245,18 +245,18 @@ fn compare(name: &str, dataset: &Dataset, truth: &Value) {
             slab.block.push(1);
         }
         let selection = Selection::Hyperslab(Hyperslab::Regular(slab));
-        assert_eq!(bits(&dataset.read_selection(&selection).unwrap()), slice[1], "{name} {}", slice[0]);
+        assert_eq!(bits(&dataset.read_raw(&selection).unwrap()), slice[1], "{name} {}", slice[0]);
     }
     let coordinates = truth[3].as_array().unwrap().iter().flat_map(list).collect();
     let points = Selection::Points(Points { rank: dataset.ndim(), coordinates });
-    assert_eq!(bits(&dataset.read_selection(&points).unwrap()), truth[4], "{name}");
+    assert_eq!(bits(&dataset.read_raw(&points).unwrap()), truth[4], "{name}");
     // As many runs as an irregular selection has.
     let shape = list(&truth[0]);
     let (kind, seeds, more) = (1, [[0; 4]; 8], [5, 3, 8, 1, 2, 9, 4, 4, 7, 6, 11, 0].repeat(3));
     let blocks = selection(&shape, kind, &seeds, &more);
     let whole = list(&truth[1]);
     let expected: Vec<u64> = places(&blocks, &shape).iter().map(|at| whole[*at]).collect();
-    let got: Vec<f64> = dataset.read_selection(&blocks).unwrap();
+    let got: Vec<f64> = dataset.read_raw(&blocks).unwrap();
     assert_eq!(got.iter().map(|value| value.to_bits()).collect::<Vec<_>>(), expected, "{name}");
 }
 
@@ -280,17 +280,17 @@ fn data_in_other_files_reads_as_h5py_reads_it() {
         for (name, truth) in truth[1].as_object().unwrap() {
             let dataset = first.dataset(name).unwrap();
             assert_eq!(dataset.dataspace().dims(), list(&truth[0]), "{name}");
-            assert_eq!(bits(&dataset.read_raw().unwrap()), truth[1], "{name}");
+            assert_eq!(bits(&dataset.read_raw(..).unwrap()), truth[1], "{name}");
         }
         let closed = OpenOptions::new().external_files(ExternalFiles::Refuse).open(&path).unwrap();
-        let refused = closed.dataset("/fixed").unwrap().read_raw::<f64>().unwrap_err();
+        let refused = closed.dataset("/fixed").unwrap().read_raw::<f64>(..).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Misuse);
-        let refused = closed.dataset("/raw").unwrap().read_raw::<f64>().unwrap_err();
+        let refused = closed.dataset("/raw").unwrap().read_raw::<f64>(..).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Misuse);
         let cycle = File::open(folder.join("cycle.h5")).unwrap().dataset("a").unwrap();
-        assert_eq!(cycle.read_raw::<i64>().unwrap_err().kind(), ErrorKind::Misuse);
+        assert_eq!(cycle.read_raw::<i64>(..).unwrap_err().kind(), ErrorKind::Misuse);
         let elsewhere = OpenOptions::new().raw_data_folder(folder.join("none")).open(&path).unwrap();
-        let missing = elsewhere.dataset("/raw").unwrap().read_raw::<f64>().unwrap_err();
+        let missing = elsewhere.dataset("/raw").unwrap().read_raw::<f64>(..).unwrap_err();
         assert_eq!(missing.kind(), ErrorKind::NotFound);
     }
     std::fs::remove_dir_all(folder).unwrap();
@@ -305,14 +305,14 @@ fn rows_far_apart_are_read_from_the_file() {
     let value = |row: u64, column: u64| u32::try_from(row * columns + column).unwrap();
     let file = hyperslab::FileOptions::new().create(&path).unwrap();
     let all: Vec<u32> = (0..rows * columns).map(|at| value(at / columns, at % columns)).collect();
-    file.new_dataset("a").of::<u32>().shape(&[rows, columns]).create().unwrap().write_raw(&all).unwrap();
+    file.new_dataset("a").of::<u32>().shape(&[rows, columns]).create().unwrap().write(.., &all).unwrap();
     file.close().unwrap();
     let file = File::open(&path).unwrap();
     let dataset = file.dataset("a").unwrap();
     for round in 0..4 {
         for (start, count) in [([0, 700], [1200, 16]), ([5, 2090], [900, 10]), ([100, 3], [30, 250])] {
             let region = hyperslab::Region::new(&start, &count).unwrap();
-            let found = dataset.read_region::<u32>(&region).unwrap();
+            let found = dataset.read::<u32, IxDyn>(&region).unwrap();
             let [first, left] = start;
             for (row, line) in (first..).zip(found.outer_iter()) {
                 let expected = (left..).map(|column| value(row, column));

@@ -36,18 +36,18 @@ fn append_chunks(file: &File, name: &str, most: &[Option<u64>]) -> Vec<i64> {
         let length = dataset.dataspace().dims().first().copied().unwrap();
         assert_eq!(length * 6, model.len() as u64);
         match step % 100 {
-            40 => assert_eq!(dataset.read_raw::<i64>().unwrap(), model),
+            40 => assert_eq!(dataset.read_raw::<i64>(..).unwrap(), model),
             // A whole chunk that waits, and one that does not.
             50 => {
                 for first in [length - 4, 2] {
                     let at = usize::try_from(first * 6).unwrap();
-                    dataset.write_slice(&s![first..first + 2, ..], &ndarray::arr2(&[[8_i16; 6]; 2])).unwrap();
+                    dataset.write(s![first..first + 2, ..], &ndarray::arr2(&[[8_i16; 6]; 2])).unwrap();
                     model.get_mut(at..at + 12).unwrap().fill(8);
                 }
             }
             // A part of one.
             60 => {
-                dataset.write_region(&Region::new(&[length - 1, 5], &[1, 1]).unwrap(), &[9_i8]).unwrap();
+                dataset.write(&Region::new(&[length - 1, 5], &[1, 1]).unwrap(), &[9_i8]).unwrap();
                 *model.last_mut().unwrap() = 9;
             }
             70 => {
@@ -99,7 +99,7 @@ fn chunks_that_are_appended_are_there_whatever_comes_between() {
                 let bytes: Vec<u8> = model.iter().flat_map(|value| value.to_le_bytes()).collect();
                 std::fs::write(format!("{}.{name}", path.display()), bytes).unwrap();
                 let dataset = file.dataset(name).unwrap();
-                assert_eq!(dataset.read_raw::<i64>().unwrap(), model);
+                assert_eq!(dataset.read_raw::<i64>(..).unwrap(), model);
                 if name == "some" {
                     let length = dataset.dataspace().dims().first().copied().unwrap();
                     dataset.resize(&[1000, 6]).unwrap();
@@ -150,7 +150,7 @@ fn boxes<T: hyperslab::H5Type + Copy + PartialEq + std::fmt::Debug>(
             let region = Region::new(&start, &count).unwrap();
             let elements: Vec<T> =
                 (0..count.iter().product::<u64>()).map(|at| value((at + from * 50) % 90)).collect();
-            dataset.write_region(&region, &elements).unwrap();
+            dataset.write(&region, &elements).unwrap();
             let mut next = elements.iter();
             for (at, place) in (0_u64..).zip(&mut model) {
                 let coordinates = [at / 91, at / 13 % 7, at % 13];
@@ -158,7 +158,7 @@ fn boxes<T: hyperslab::H5Type + Copy + PartialEq + std::fmt::Debug>(
                     *place = *next.next().unwrap();
                 }
             }
-            assert_eq!(dataset.read_raw::<T>().unwrap(), model, "{name} {number} {from}");
+            assert_eq!(dataset.read_raw::<T>(..).unwrap(), model, "{name} {number} {from}");
         }
     }
 }
@@ -189,25 +189,25 @@ fn store_chunks(file: &File, name: &str, step: u64, most: &[Option<u64>]) -> Vec
         let row = number * step % 500 * 2;
         let value = i16::try_from(number).unwrap();
         let bytes: Vec<u8> = std::iter::repeat_n(value.to_le_bytes(), 12).flatten().collect();
-        dataset.write_stored_chunk(&[row, 0], &bytes, 0).unwrap();
+        dataset.chunks().write(&[row, 0], &bytes, 0).unwrap();
         let at = usize::try_from(row * 6).unwrap();
         model.get_mut(at..at + 12).unwrap().fill(value);
         match number % 150 {
-            40 => assert_eq!(dataset.read_raw::<i16>().unwrap(), model),
+            40 => assert_eq!(dataset.read_raw::<i16>(..).unwrap(), model),
             60 => {
-                let again = dataset.read_stored_chunk(&[row, 0]).unwrap().unwrap();
+                let again = dataset.chunks().read(&[row, 0]).unwrap().unwrap();
                 assert_eq!(again.bytes, bytes);
             }
             70 => {
-                dataset.write_region(&Region::new(&[row, 5], &[1, 1]).unwrap(), &[9_i8]).unwrap();
+                dataset.write(&Region::new(&[row, 5], &[1, 1]).unwrap(), &[9_i8]).unwrap();
                 *model.get_mut(at + 5).unwrap() = 9;
             }
-            80 => dataset.write_stored_chunk(&[row, 0], &bytes, 0).unwrap(),
+            80 => dataset.chunks().write(&[row, 0], &bytes, 0).unwrap(),
             90 => file.flush().unwrap(),
             _ => {}
         }
     }
-    assert!(dataset.write_stored_chunk(&[0, 0], &[1], 0).is_err());
+    assert!(dataset.chunks().write(&[0, 0], &[1], 0).is_err());
     model
 }
 
@@ -231,7 +231,7 @@ fn stored_chunks_may_come_in_any_order() {
         sound(&path);
         let file = File::open(&path).unwrap();
         for (name, model) in models {
-            assert_eq!(file.dataset(&name).unwrap().read_raw::<i16>().unwrap(), model, "{low}: {name}");
+            assert_eq!(file.dataset(&name).unwrap().read_raw::<i16>(..).unwrap(), model, "{low}: {name}");
         }
     }
 }
@@ -255,7 +255,7 @@ fn many_scattered_chunks_wait_for_each_other() {
                 // The last ones hit some of those that were there before a flush, some of those after it, and some of neither.
                 let row = (if number < 1200 { number } else { number * 5 + 3 }) * 499 % CHUNKS;
                 let value = u16::try_from(number + 1).unwrap();
-                dataset.write_stored_chunk(&[row, 0], &value.to_le_bytes().repeat(2048), 0).unwrap();
+                dataset.chunks().write(&[row, 0], &value.to_le_bytes().repeat(2048), 0).unwrap();
                 *model.get_mut(usize::try_from(row).unwrap()).unwrap() = value;
                 if number == 700 {
                     file.flush().unwrap();
@@ -268,7 +268,7 @@ fn many_scattered_chunks_wait_for_each_other() {
         let size = std::fs::metadata(&path).unwrap().len();
         assert!(size < 3 * CHUNKS * 4096 + 400_000, "{size} bytes: something is stored twice");
         for name in ["fixed", "rows", "both"] {
-            let all = file.dataset(name).unwrap().read_raw::<u16>().unwrap();
+            let all = file.dataset(name).unwrap().read_raw::<u16>(..).unwrap();
             let rows: Vec<u16> = all.chunks(2048).map(|row| *row.first().unwrap()).collect();
             assert!(all.chunks(2048).all(|row| row.iter().all(|value| Some(value) == row.first())));
             assert_eq!(rows, model, "{low}: {name}");
@@ -297,7 +297,7 @@ fn whole_rows_come_from_wherever_their_chunks_lie() {
                 let values: Vec<i16> =
                     (rows.start * 7..rows.end * 7).map(|at| i16::try_from(at).unwrap()).collect();
                 let region = Region::new(&[rows.start, 0], &[rows.end - rows.start, 7]).unwrap();
-                dataset.write_region(&region, &values).unwrap();
+                dataset.write(&region, &values).unwrap();
                 let at = usize::try_from(rows.start * 7).unwrap();
                 model[at..at + values.len()].copy_from_slice(&values);
             }
@@ -310,7 +310,7 @@ fn whole_rows_come_from_wherever_their_chunks_lie() {
                     let at = usize::try_from(start * 7).unwrap();
                     assert_eq!(found, model[at..at + found.len()], "{name} {number} {start} {count}");
                 }
-                assert_eq!(dataset.read_raw::<i16>().unwrap(), model, "{name} {number}");
+                assert_eq!(dataset.read_raw::<i16>(..).unwrap(), model, "{name} {number}");
             }
         }
     }

@@ -37,11 +37,11 @@ fn make(file: &File, number: u32, layout: Layout, round: u32) {
         Layout::Chunked => dataset.chunks(&[64]).unlimited(),
         Layout::Filtered => dataset.chunks(&[64]).unlimited().shuffle().deflate(1),
     };
-    dataset.create().unwrap().write_raw(&values).unwrap();
+    dataset.create().unwrap().write(.., &values).unwrap();
 }
 
 fn open(medium: &Arc<Core>, bounds: LibverBounds) -> File {
-    OpenOptions::new().write(bounds).open_driver(medium.clone()).unwrap()
+    OpenOptions::new().write(true).libver(bounds).open_driver(medium.clone()).unwrap()
 }
 
 /// The lengths of the file after each round.
@@ -76,7 +76,7 @@ fn lengths(layout: Layout, between: Between, space: Option<FileSpace>, low: Libr
     file.close().unwrap();
     let report = hyperslab_check::check(medium.clone(), &Default::default()).unwrap();
     assert_eq!(report.faults, 0, "{:#?}", report.findings);
-    let last = open(&medium, bounds).dataset("data 999").unwrap().read_raw::<u32>().unwrap();
+    let last = open(&medium, bounds).dataset("data 999").unwrap().read_raw::<u32>(..).unwrap();
     assert_eq!(last.get(3), Some(&(9 * (ROUNDS + 999))));
     lengths
 }

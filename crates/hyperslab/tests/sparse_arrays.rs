@@ -37,11 +37,11 @@ proptest! {
             let a = file.new_dataset(name).of::<i32>().shape(&dims).sparse(&chunk).fill(i32::from(fill)).create().unwrap();
             // What was defined before goes.
             let some = Points { rank: dims.len(), coordinates: vec![0; dims.len()] };
-            a.write_points(&some, &[77]).unwrap();
-            a.write_nonzero(array).unwrap();
-            let (points, values) = a.read_defined::<i16>(&Selection::All).unwrap();
+            a.sparse().write(&some, &[77]).unwrap();
+            a.sparse().write_nonzero(array).unwrap();
+            let (points, values) = a.sparse().read::<i16>(..).unwrap();
             prop_assert_eq!((points.coordinates, values), model(array, fill));
-            prop_assert_eq!(&a.read::<i16>().unwrap(), array);
+            prop_assert_eq!(&a.read::<i16, IxDyn>(..).unwrap(), array);
         }
     }
 
@@ -50,9 +50,9 @@ proptest! {
         let array = ArrayD::from_shape_vec(IxDyn(&[17, 6]), array).unwrap();
         let file = FileOptions::new().create_in_memory().unwrap();
         let a = file.new_dataset("a").of::<i16>().shape(&[17, 6]).sparse(&[4, 3]).create().unwrap();
-        a.write_nonzero(&array).unwrap();
+        a.sparse().write_nonzero(&array).unwrap();
         let (mut next, mut coordinates, mut values) = (0, Vec::new(), Vec::new());
-        for block in a.csr_rows::<i16, u32>(rows) {
+        for block in a.sparse().csr_rows::<i16, u32>(rows) {
             let (first, block) = block.unwrap();
             prop_assert_eq!(first, next);
             prop_assert_eq!(first % 4, 0);
@@ -78,17 +78,17 @@ fn fill_values_that_are_no_numbers_are_like_each_other() {
     let a = sparse("a");
     let mut array = ndarray::Array2::from_elem((4, 3), f64::NAN);
     array[[3, 1]] = 0.0;
-    a.write_nonzero(&array).unwrap();
-    assert_eq!(a.read_defined::<f64>(&Selection::All).unwrap().1, [0.0]);
+    a.sparse().write_nonzero(&array).unwrap();
+    assert_eq!(a.sparse().read::<f64>(..).unwrap().1, [0.0]);
 }
 
 #[test]
 fn what_is_refused_changes_nothing() {
     let a = sparse("a");
-    a.write_points(&Points { rank: 2, coordinates: vec![1, 1] }, &[5.0]).unwrap();
-    let error = a.write_nonzero(&ndarray::Array2::<f64>::zeros((3, 4))).unwrap_err();
+    a.sparse().write(&Points { rank: 2, coordinates: vec![1, 1] }, &[5.0]).unwrap();
+    let error = a.sparse().write_nonzero(&ndarray::Array2::<f64>::zeros((3, 4))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Misuse);
-    assert_eq!(a.defined_count().unwrap(), 1);
+    assert_eq!(a.sparse().defined_count().unwrap(), 1);
 }
 
 #[test]
@@ -100,8 +100,8 @@ fn blocks_larger_than_are_looked_through_at_once() {
     for (row, column) in [(0, 0), (1, 2_999_999), (2, 7), (3, 1_500_000), (4, 2_999_999)] {
         array[[row, column]] = 9;
     }
-    a.write_nonzero(&array).unwrap();
-    let (points, values) = a.read_defined::<u8>(&Selection::All).unwrap();
+    a.sparse().write_nonzero(&array).unwrap();
+    let (points, values) = a.sparse().read::<u8>(..).unwrap();
     assert_eq!(points.coordinates, [0, 0, 1, 2_999_999, 2, 7, 3, 1_500_000, 4, 2_999_999]);
     assert_eq!(values, [9; 5]);
 }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
-use hyperslab::{Dataset, ErrorKind, File, FileOptions};
+use hyperslab::{Dataset, ErrorKind, File, FileOptions, IxDyn};
 use proptest::prelude::*;
 use sprs::{CsMat, TriMat};
 
@@ -34,23 +34,23 @@ proptest! {
         let (rows, columns): (CsMat<i32>, CsMat<i32>) = (entries.to_csr(), entries.to_csc());
         for (name, written) in [("rows", &rows), ("columns", &columns)] {
             let a = dataset(&file, name, entries.shape());
-            a.write_sprs(written).unwrap();
-            prop_assert_eq!(&a.read_sprs::<i32>().unwrap(), &rows);
-            prop_assert_eq!(&a.read_sprs_csc::<i32>().unwrap(), &columns);
-            let triplets = a.read_triplets::<i32>().unwrap();
+            a.sparse().write_sprs(written).unwrap();
+            prop_assert_eq!(&a.sparse().read_sprs::<i32>().unwrap(), &rows);
+            prop_assert_eq!(&a.sparse().read_sprs_csc::<i32>().unwrap(), &columns);
+            let triplets = a.sparse().read_triplets::<i32>().unwrap();
             prop_assert_eq!(&triplets.to_csr::<usize>(), &rows);
-            prop_assert_eq!(a.defined_count().unwrap(), rows.nnz() as u64);
+            prop_assert_eq!(a.sparse().defined_count().unwrap(), rows.nnz() as u64);
         }
         let a = dataset(&file, "triplets", entries.shape());
-        a.write_triplets(&entries).unwrap();
-        prop_assert_eq!(&a.read_sprs::<i32>().unwrap(), &rows);
-        prop_assert_eq!(a.read::<i32>().unwrap(), rows.to_dense().into_dyn());
+        a.sparse().write_triplets(&entries).unwrap();
+        prop_assert_eq!(&a.sparse().read_sprs::<i32>().unwrap(), &rows);
+        prop_assert_eq!(a.read::<i32, IxDyn>(..).unwrap(), rows.to_dense().into_dyn());
         // A part of a matrix, whose starts do not begin at 0.
         let half = rows.rows() / 2;
         let part = rows.slice_outer(half..rows.rows());
         let b = dataset(&file, "part", part.shape());
-        b.write_sprs(&part).unwrap();
-        prop_assert_eq!(b.read_sprs::<i32>().unwrap().to_dense(), part.to_dense());
+        b.sparse().write_sprs(&part).unwrap();
+        prop_assert_eq!(b.sparse().read_sprs::<i32>().unwrap().to_dense(), part.to_dense());
     }
 }
 
@@ -59,13 +59,14 @@ fn shapes_have_to_agree() {
     let file = FileOptions::new().create_in_memory().unwrap();
     let a = dataset(&file, "a", (4, 6));
     let matrix = CsMat::<i32>::eye(4);
-    for error in
-        [a.write_sprs(&matrix).unwrap_err(), a.write_triplets(&TriMat::<i32>::new((6, 4))).unwrap_err()]
-    {
+    for error in [
+        a.sparse().write_sprs(&matrix).unwrap_err(),
+        a.sparse().write_triplets(&TriMat::<i32>::new((6, 4))).unwrap_err(),
+    ] {
         assert_eq!(error.kind(), ErrorKind::Misuse);
     }
-    assert_eq!(a.defined_count().unwrap(), 0);
+    assert_eq!(a.sparse().defined_count().unwrap(), 0);
     let line = file.new_dataset("line").of::<i32>().shape(&[9]).sparse(&[3]).create().unwrap();
-    assert_eq!(line.read_triplets::<i32>().unwrap_err().kind(), ErrorKind::Misuse);
-    assert_eq!(line.read_sprs::<i32>().unwrap_err().kind(), ErrorKind::Misuse);
+    assert_eq!(line.sparse().read_triplets::<i32>().unwrap_err().kind(), ErrorKind::Misuse);
+    assert_eq!(line.sparse().read_sprs::<i32>().unwrap_err().kind(), ErrorKind::Misuse);
 }

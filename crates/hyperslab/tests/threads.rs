@@ -46,7 +46,7 @@ fn known(path: &str, group: &Group, found: &mut Vec<Known>) {
             Some(ObjectKind::Dataset) => {
                 let dataset = object.into_dataset().unwrap();
                 if dataset.datatype().is_number() && (1..20_000).contains(&dataset.size().unwrap()) {
-                    let bits = dataset.read_raw::<f64>().unwrap().into_iter().map(f64::to_bits);
+                    let bits = dataset.read_raw::<f64>(..).unwrap().into_iter().map(f64::to_bits);
                     let shape = dataset.dataspace().dims().to_vec();
                     found.push(Known { path, shape, bits: bits.collect() });
                 }
@@ -104,7 +104,7 @@ fn select(numbers: &mut Numbers, shape: &[u64]) -> (Selection, Vec<usize>) {
 
 fn check(dataset: &Dataset, known: &Known, numbers: &mut Numbers) {
     let (selection, places) = select(numbers, &known.shape);
-    let got: Vec<f64> = dataset.read_selection(&selection).unwrap();
+    let got: Vec<f64> = dataset.read_raw(&selection).unwrap();
     let expected = places.iter().map(|at| known.bits[*at]);
     assert!(got.iter().map(|value| value.to_bits()).eq(expected), "{}: {selection:?}", known.path);
 }
@@ -179,7 +179,7 @@ fn threads_walk_and_read_text_with_equal_results() {
             if object.kind() == Some(ObjectKind::Dataset) {
                 let dataset = object.into_dataset().unwrap();
                 if dataset.datatype().is_string() {
-                    words.extend(dataset.read_strings().unwrap());
+                    words.extend(dataset.read_strings(..).unwrap());
                 }
             }
         }

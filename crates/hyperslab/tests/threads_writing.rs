@@ -38,17 +38,16 @@ fn work(file: &File, number: u64) {
         let block = round * 7 % (LENGTH / 100);
         let value = round * 10 + number;
         let region = Region { start: vec![block * 100].into(), count: vec![100].into() };
-        mine.write_region(&region, &[value; 100]).unwrap();
-        let read: Vec<u64> =
-            mine.read_slice(s![block * 100..block * 100 + 100]).unwrap().into_iter().collect();
+        mine.write(&region, &[value; 100]).unwrap();
+        let read: Vec<u64> = mine.read_raw(s![block * 100..block * 100 + 100]).unwrap();
         assert_eq!(read, [value; 100]);
         let other = (number + 1 + round % (THREADS - 1)) % THREADS;
         let theirs = file.dataset(&format!("data {other}")).unwrap();
-        assert!(is_whole(other, &theirs.read_raw::<u64>().unwrap()), "{number} sees {other} in {round}");
+        assert!(is_whole(other, &theirs.read_raw::<u64>(..).unwrap()), "{number} sees {other} in {round}");
         let own = format!("group {number}");
         match round % 10 {
             3 => file.flush().unwrap(),
-            5 => mine.set_attr("round", round).unwrap(),
+            5 => mine.set_attribute("round", round).unwrap(),
             6 => drop(file.create_group(&format!("{own}/{round}")).unwrap()),
             8 => file.remove(&own).unwrap(),
             9 if number >= 2 => mine.resize(&[LENGTH + 100 * (round % 3)]).unwrap(),
@@ -81,7 +80,7 @@ fn threads_write_and_read_at_once() {
     assert_eq!(report.faults, 0, "{:#?}", report.findings);
     let file = hyperslab::OpenOptions::new().open_driver(medium).unwrap();
     for number in 0..THREADS {
-        let values = file.dataset(&format!("data {number}")).unwrap().read_raw::<u64>().unwrap();
+        let values = file.dataset(&format!("data {number}")).unwrap().read_raw::<u64>(..).unwrap();
         assert!(is_whole(number, &values));
         assert!(values.iter().any(|value| *value != u64::MAX));
     }

@@ -1,6 +1,6 @@
 //! Virtual datasets that show elements of variable length of other files.
 
-use hyperslab::{ErrorKind, File, FixedText, H5Type, Limits, OpenOptions, Selection, Value, s};
+use hyperslab::{ErrorKind, File, FixedText, H5Type, IxDyn, Limits, OpenOptions, Selection, Value, s};
 use hyperslab_testkit::{referee, workspace};
 
 /// `source.h5` has elements of variable length, `middle.h5` shows them and has some of its own, and `outer.h5` shows
@@ -63,30 +63,30 @@ fn contents_of_other_files() {
 
     let words = file.dataset("words").unwrap();
     let long = "x".repeat(300);
-    let all = words.read_strings().unwrap();
+    let all = words.read_strings(..).unwrap();
     assert_eq!(all.as_slice().unwrap(), ["Wärme", "", &long, "mine", "own", "Wärme", "", &long]);
-    let some = words.read_slice::<FixedText<6>>(s![3..6]).unwrap();
+    let some = words.read::<FixedText<6>, IxDyn>(s![3..6]).unwrap();
     assert_eq!(some.iter().map(FixedText::as_str).collect::<Vec<_>>(), ["mine", "own", "Wärme"]);
     assert_eq!(words.read_value(&[4]).unwrap(), Value::Text("own".to_owned()));
 
-    let ragged = file.dataset("ragged").unwrap().read_sequences::<i64>().unwrap();
+    let ragged = file.dataset("ragged").unwrap().read_sequences::<i64>(..).unwrap();
     assert_eq!(ragged.as_slice().unwrap(), [vec![], vec![0, 1], vec![0, 1, 2, 3]]);
-    let wide = file.dataset("wide").unwrap().read_sequences::<f32>().unwrap();
+    let wide = file.dataset("wide").unwrap().read_sequences::<f32>(..).unwrap();
     assert_eq!(wide[[2]], [0.0, 1.0, 2.0, 3.0]);
 
     let rows = file.dataset("rows").unwrap();
     let row = |name, n| Row { name: FixedText::new(name).unwrap(), n };
-    assert_eq!(rows.read_raw::<Row>().unwrap(), [row("one", 1), row("two", 2)]);
+    assert_eq!(rows.read_raw::<Row>(..).unwrap(), [row("one", 1), row("two", 2)]);
     let mut read = [row("", 0); 2];
-    rows.read_into(&Selection::All, &mut read).unwrap();
+    rows.read_into(.., &mut read).unwrap();
     assert_eq!(read[1], row("two", 2));
-    let names = rows.read_field::<FixedText<3>>("name").unwrap();
+    let names = rows.field("name").unwrap().read::<FixedText<3>, IxDyn>(..).unwrap();
     assert_eq!(names[[1]].as_str(), "two");
 
-    let error = file.dataset("links").unwrap().read_references().unwrap_err();
+    let error = file.dataset("links").unwrap().read_references(..).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     let limits = Limits { result_bytes: 500, ..Limits::default() };
     let file = OpenOptions::new().limits(limits).open(folder.path().join("outer.h5")).unwrap();
-    let error = file.dataset("words").unwrap().read_strings().unwrap_err();
+    let error = file.dataset("words").unwrap().read_strings(..).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
 }

@@ -128,13 +128,13 @@ fn elements_go_to_the_sources_that_show_them() {
     let Some(files) = Files::make("elements_go_to_the_sources_that_show_them") else { return };
     let file = files.outer();
     let joined = file.dataset("joined").unwrap();
-    assert_eq!(joined.read_raw::<i32>().unwrap()[..5], [0; 5]);
+    assert_eq!(joined.read_raw::<i32>(..).unwrap()[..5], [0; 5]);
     // Across both files, from another type.
     let values: Vec<i64> = (0..16).map(|n| 100 + n).collect();
-    joined.write_selection(&region(&[4, 0], &[4, 4]), &values).unwrap();
-    joined.write_slice(&s![1, ..], &[1_u8, 2, 3, 4, 5]).unwrap();
+    joined.write(&region(&[4, 0], &[4, 4]), &values).unwrap();
+    joined.write(s![1, ..], &[1_u8, 2, 3, 4, 5]).unwrap();
     let points = Points { rank: 2, coordinates: vec![11, 3, 0, 0, 0, 4, 11, 3] };
-    joined.write_selection(&Selection::Points(points), &[7, 8, 9, 10]).unwrap();
+    joined.write(&Selection::Points(points), &[7, 8, 9, 10]).unwrap();
     let mut expected = vec![0; 60];
     for row in 0..4 {
         for column in 0..4 {
@@ -146,7 +146,7 @@ fn elements_go_to_the_sources_that_show_them() {
     for row in 5..12 {
         expected[row * 5 + 4] = -1;
     }
-    assert_eq!(joined.read_raw::<i64>().unwrap(), expected);
+    assert_eq!(joined.read_raw::<i64>(..).unwrap(), expected);
     file.close().unwrap();
     assert_eq!(files.numbers("outer.h5", "joined"), expected);
     let own: Vec<i64> = expected[..30].chunks(5).flat_map(|row| row[..4].to_vec()).collect();
@@ -167,23 +167,22 @@ fn elements_without_a_source_are_refused_before_anything_is_written() {
         (region(&[5, 0], &[1, 5]), 5, "1 of 5"),
         (region(&[3, 4], &[4, 1]), 4, "2 of 4"),
     ] {
-        let error = joined.write_selection(&selection, &vec![3; count]).unwrap_err();
+        let error = joined.write(&selection, &vec![3; count]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Misuse);
         assert!(format!("{error:?}").contains(missing), "{error:?}");
     }
     let error = file.dataset("log").unwrap().append(0, &ndarray::arr2(&[[1, 2, 3]])).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(joined.write_selection(&region(&[0, 0], &[1, 4]), &[1, 2]).is_err());
+    assert!(joined.write(&region(&[0, 0], &[1, 4]), &[1, 2]).is_err());
     drop((joined, file));
     // Nor may a file be changed that may not be reached, or from one that may not be changed.
-    let refusing =
-        OpenOptions::new().write(hyperslab::LibverBounds::DEFAULT).external_files(ExternalFiles::Refuse);
+    let refusing = OpenOptions::new().write(true).external_files(ExternalFiles::Refuse);
     let file = refusing.open(files.path("outer.h5")).unwrap();
     let across = region(&[5, 0], &[2, 4]);
-    assert!(file.dataset("joined").unwrap().write_selection(&across, &[5; 8]).is_err());
+    assert!(file.dataset("joined").unwrap().write(&across, &[5; 8]).is_err());
     drop(file);
     let file = File::open(files.path("outer.h5")).unwrap();
-    assert!(file.dataset("joined").unwrap().write_selection(&across, &[5; 8]).is_err());
+    assert!(file.dataset("joined").unwrap().write(&across, &[5; 8]).is_err());
     drop(file);
     assert!(files.numbers("outer.h5", "own").iter().chain(&files.numbers("one.h5", "a")).all(|n| *n == 0));
     files.check();
@@ -195,11 +194,11 @@ fn virtual_datasets_within_others_and_files_that_name_themselves() {
     let file = files.outer();
     let woven = file.dataset("woven").unwrap();
     let values: Vec<f64> = (0..48).map(f64::from).collect();
-    woven.write_raw(&values).unwrap();
-    woven.write_slice(&s![2, 1..=2], &[-5_i16, -6]).unwrap();
+    woven.write(.., &values).unwrap();
+    woven.write(s![2, 1..=2], &[-5_i16, -6]).unwrap();
     let mut expected: Vec<i64> = (0..48).collect();
     (expected[17], expected[18]) = (-5, -6);
-    assert_eq!(woven.read_raw::<i64>().unwrap(), expected);
+    assert_eq!(woven.read_raw::<i64>(..).unwrap(), expected);
     file.close().unwrap();
     assert_eq!(files.numbers("outer.h5", "woven"), expected);
     let every = |first: usize| expected.iter().skip(first).step_by(2).copied().collect::<Vec<i64>>();
@@ -213,10 +212,10 @@ fn mappings_without_end() {
     let Some(files) = Files::make("mappings_without_end") else { return };
     let file = files.outer();
     let (log, blocks) = (file.dataset("log").unwrap(), file.dataset("blocks").unwrap());
-    assert_eq!((log.shape().unwrap(), blocks.shape().unwrap()), (vec![4, 3], vec![8, 3]));
-    log.write_raw(&(0..12).collect::<Vec<i32>>()).unwrap();
-    blocks.write_raw(&(0..24).collect::<Vec<i32>>()).unwrap();
-    blocks.write_slice(&s![3..5, 1], &[90, 91]).unwrap();
+    assert_eq!((log.shape(), blocks.shape()), (vec![4, 3], vec![8, 3]));
+    log.write(.., &(0..12).collect::<Vec<i32>>()).unwrap();
+    blocks.write(.., &(0..24).collect::<Vec<i32>>()).unwrap();
+    blocks.write(s![3..5, 1], &[90, 91]).unwrap();
     file.close().unwrap();
     assert_eq!(files.numbers("one.h5", "log"), (0..12).collect::<Vec<i64>>());
     assert_eq!(files.numbers("one.h5", "block-1"), [6, 7, 8, 9, 90, 11]);
@@ -229,9 +228,9 @@ fn text_of_variable_length_in_the_same_file() {
     let Some(files) = Files::make("text_of_variable_length") else { return };
     let file = files.outer();
     let texts = file.dataset("texts").unwrap();
-    texts.write_strings(&["a", "Wärme", &"x".repeat(500)]).unwrap();
-    texts.write_strings_selection(&region(&[0], &[1]), &["first"]).unwrap();
-    assert_eq!(file.dataset("words").unwrap().read_strings().unwrap()[1], "Wärme");
+    texts.write_strings(.., &["a", "Wärme", &"x".repeat(500)]).unwrap();
+    texts.write_strings(&region(&[0], &[1]), &["first"]).unwrap();
+    assert_eq!(file.dataset("words").unwrap().read_strings(..).unwrap()[1], "Wärme");
     file.close().unwrap();
     assert_eq!(files.told("outer.h5", "words"), ["first", "Wärme", &"x".repeat(500)]);
     files.check();
@@ -250,11 +249,11 @@ fn sources_that_were_just_changed() {
         source_selection: region(&[0], &[8]),
     };
     let shown = file.new_dataset("v").of::<i64>().shape(&[8]).virtual_sources(&[mapping]).create().unwrap();
-    source.write_raw(&[1, 2, 3, 4]).unwrap();
+    source.write(.., &[1, 2, 3, 4]).unwrap();
     source.resize(&[8]).unwrap();
-    shown.write_slice(&s![3..6], &[10, 11, 12]).unwrap();
-    assert_eq!(source.read_raw::<i32>().unwrap(), [1, 2, 3, 10, 11, 12, 0, 0]);
-    assert_eq!(shown.read_raw::<u8>().unwrap(), [1, 2, 3, 10, 11, 12, 0, 0]);
+    shown.write(s![3..6], &[10, 11, 12]).unwrap();
+    assert_eq!(source.read_raw::<i32>(..).unwrap(), [1, 2, 3, 10, 11, 12, 0, 0]);
+    assert_eq!(shown.read_raw::<u8>(..).unwrap(), [1, 2, 3, 10, 11, 12, 0, 0]);
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, H5Type)]
@@ -277,12 +276,12 @@ fn single_members() {
     };
     let new = |name: &str| file.new_dataset(name).shape(&[2]).virtual_sources(&[all("s")]);
     let shown = new("v").of::<Point>().create().unwrap();
-    shown.write_field("y", &[7_u8, 8]).unwrap();
-    assert_eq!(source.read_raw::<Point>().unwrap(), [point(1.0, 7), point(2.0, 8)]);
+    shown.field("y").unwrap().write(.., &[7_u8, 8]).unwrap();
+    assert_eq!(source.read_raw::<Point>(..).unwrap(), [point(1.0, 7), point(2.0, 8)]);
     let only = hyperslab::Datatype::packed([("x", f64::datatype())]);
     let narrow = new("x").datatype(only).create().unwrap();
-    narrow.write_field_selection("x", &region(&[1], &[1]), &[0.5]).unwrap();
-    assert_eq!(source.read_raw::<Point>().unwrap(), [point(1.0, 7), point(0.5, 8)]);
+    narrow.field("x").unwrap().write(&region(&[1], &[1]), &[0.5]).unwrap();
+    assert_eq!(source.read_raw::<Point>(..).unwrap(), [point(1.0, 7), point(0.5, 8)]);
 }
 
 /// libhdf5 writes through virtual datasets of this library.
@@ -299,7 +298,7 @@ fn libhdf5_writes_through_ours() {
                   with h5py.File(sys.argv[1], 'r+') as f: f['v'][...] = np.arange(8, dtype='i4')";
     python.run_script(script, [path("whole.h5").to_str().unwrap()]).unwrap();
     let parts = File::open(path("parts.h5")).unwrap();
-    let read = |dataset: Dataset| dataset.read_raw::<i32>().unwrap();
+    let read = |dataset: Dataset| dataset.read_raw::<i32>(..).unwrap();
     assert_eq!(read(parts.dataset("low").unwrap()), [0, 1, 2, 3]);
     assert_eq!(read(parts.dataset("high").unwrap()), [4, 5, 6, 7]);
 }
@@ -318,9 +317,9 @@ fn make(parts: &Path, whole: &Path) {
     };
     let both = [mapping("low", 0), mapping("high", 4)];
     let shown = file.new_dataset("v").of::<i32>().shape(&[8]).virtual_sources(&both).create().unwrap();
-    shown.write_raw(&[9; 8]).unwrap();
+    shown.write(.., &[9; 8]).unwrap();
     file.close().unwrap();
-    assert_eq!(File::open(parts).unwrap().dataset("high").unwrap().read_raw::<i32>().unwrap(), [9; 4]);
+    assert_eq!(File::open(parts).unwrap().dataset("high").unwrap().read_raw::<i32>(..).unwrap(), [9; 4]);
 }
 
 /// A number below `bound`, without pattern.
@@ -385,14 +384,14 @@ fn any_selection_is_written_as_into_an_array() {
             .flat_map(|run| run.offset..run.offset + run.length)
             .collect();
         let values: Vec<i16> = (0..places.len()).map(|at| round * 80 + i16::try_from(at).unwrap()).collect();
-        shown.write_selection(&selection, &values).unwrap();
+        shown.write(&selection, &values).unwrap();
         for (place, value) in places.iter().zip(&values) {
             expected[usize::try_from(*place).unwrap()] = *value;
         }
-        assert_eq!(shown.read_selection::<i16>(&selection).unwrap().len(), values.len());
-        assert_eq!(shown.read_raw::<i16>().unwrap(), expected, "{round}: {selection:?}");
+        assert_eq!(shown.read_raw::<i16>(&selection).unwrap().len(), values.len());
+        assert_eq!(shown.read_raw::<i16>(..).unwrap(), expected, "{round}: {selection:?}");
     }
-    let odd = file.dataset("odd").unwrap().read_raw::<i16>().unwrap();
+    let odd = file.dataset("odd").unwrap().read_raw::<i16>(..).unwrap();
     let rows: Vec<i16> = expected.chunks(9).skip(1).step_by(2).flatten().copied().collect();
     assert_eq!(odd, rows);
 }
@@ -425,7 +424,7 @@ fn elements_without_a_source_are_fill_values_whatever_was_there() {
         }
     }
     let mut found = vec![77; 20];
-    dataset.read_into(&Selection::All, &mut found).unwrap();
+    dataset.read_into(.., &mut found).unwrap();
     assert_eq!(found, expected);
     for (start, length) in [(1, 18), (3, 4), (4, 10), (0, 1), (12, 6)] {
         let mut found = vec![77_i64; length];

@@ -29,14 +29,14 @@ fn what_waits_is_seen() {
         inner.link_hard("outer", &outer).unwrap();
         outer.link_soft("soft", "inner/itself").unwrap();
         for number in 0..20 {
-            outer.set_attr(&format!("a{number}"), number).unwrap();
-            outer.set_attr("again", format!("text {number}")).unwrap();
+            outer.set_attribute(&format!("a{number}"), number).unwrap();
+            outer.set_attribute("again", format!("text {number}")).unwrap();
             inner.link_hard(&format!("l{number}"), &outer).unwrap();
         }
         assert_eq!(inner.link_count().unwrap(), 2);
         assert_eq!(outer.link_count().unwrap(), 22);
         assert_eq!(outer.group("soft").unwrap().token(), inner.token());
-        assert_eq!(outer.attr("a17").unwrap().read_scalar::<i32>().unwrap(), 17);
+        assert_eq!(outer.attribute("a17").unwrap().read_scalar::<i32>().unwrap(), 17);
         assert_eq!(outer.attributes().unwrap().len(), 21);
         let taken = inner.link_hard("l3", &outer).unwrap_err();
         assert_eq!(taken.kind(), ErrorKind::Exists);
@@ -44,11 +44,14 @@ fn what_waits_is_seen() {
         assert_eq!(outer.link_count().unwrap(), 22);
         assert!(outer.new_dataset("inner").of::<u8>().shape(&[1]).create().is_err());
         let dataset = inner.new_dataset("d").of::<i16>().shape(&[2]).create().unwrap();
-        dataset.set_attr("unit", "K").unwrap();
-        dataset.write_raw(&[1, 2]).unwrap();
-        dataset.set_attr("unit", "m").unwrap();
-        assert_eq!(inner.dataset("d").unwrap().read_raw::<i16>().unwrap(), [1, 2]);
-        assert_eq!(dataset.attr("unit").unwrap().read_strings().unwrap().into_raw_vec_and_offset().0, ["m"]);
+        dataset.set_attribute("unit", "K").unwrap();
+        dataset.write(.., &[1, 2]).unwrap();
+        dataset.set_attribute("unit", "m").unwrap();
+        assert_eq!(inner.dataset("d").unwrap().read_raw::<i16>(..).unwrap(), [1, 2]);
+        assert_eq!(
+            dataset.attribute("unit").unwrap().read_strings().unwrap().into_raw_vec_and_offset().0,
+            ["m"]
+        );
         sound(&file);
         file.remove("outer").unwrap();
         sound(&file);
@@ -73,7 +76,7 @@ fn what_waits_meets_what_is_stored() {
                 // Old headers hold few attributes.
                 if number > 0 || at < 30 {
                     let name = format!("a{}_{round}", at.wrapping_mul(40_503) % 5003);
-                    group.set_attr(&name, at).unwrap();
+                    group.set_attribute(&name, at).unwrap();
                     attributes.insert(name);
                 }
             }
@@ -84,12 +87,12 @@ fn what_waits_meets_what_is_stored() {
             group.remove(&gone).unwrap();
             names.remove(&gone);
             let gone = attributes.iter().nth(attributes.len() / 2).unwrap().clone();
-            group.remove_attr(&gone).unwrap();
+            group.remove_attribute(&gone).unwrap();
             attributes.remove(&gone);
             let found: BTreeSet<String> =
                 group.links().unwrap().iter().map(hyperslab::Link::name_lossy).collect();
             assert!(found == names);
-            assert_eq!(group.attr_names().unwrap(), attributes.iter().cloned().collect::<Vec<_>>());
+            assert_eq!(group.attribute_names().unwrap(), attributes.iter().cloned().collect::<Vec<_>>());
             assert_eq!(target.link_count().unwrap() as usize, names.len() + 1);
         }
         drop((group, target));
@@ -138,7 +141,7 @@ fn readers_beside_writers() {
             let group = &group;
             scope.spawn(move || {
                 for number in 0..300 {
-                    group.set_attr(&format!("a{writer}_{number}"), number).unwrap();
+                    group.set_attribute(&format!("a{writer}_{number}"), number).unwrap();
                     group.create_group(&format!("g{writer}_{number}")).unwrap();
                 }
             });

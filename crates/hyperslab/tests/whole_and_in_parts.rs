@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use hyperslab::{
-    Dataset, File, Hyperslab, Object, ObjectKind, OpenOptions, Region, RegularHyperslab, Selection,
+    Dataset, File, Hyperslab, IxDyn, Object, ObjectKind, OpenOptions, Region, RegularHyperslab, Selection,
 };
 use hyperslab_testkit::fixtures;
 use proptest::prelude::*;
@@ -50,7 +50,7 @@ fn collect(file: &str, objects: Vec<Object>, found: &mut Vec<(String, Dataset)>)
 #[test]
 fn blocks_are_the_dataset() {
     for (name, dataset) in datasets(0) {
-        let whole = dataset.read::<f64>().unwrap();
+        let whole = dataset.read::<f64, IxDyn>(..).unwrap();
         for bytes in [1, 100, 5000, u64::MAX] {
             let mut left = whole.clone();
             let mut count = 0;
@@ -75,17 +75,17 @@ fn stored_chunks_lie_where_the_list_says() {
     let mut seen = 0;
     for (name, dataset) in datasets(1 << 20) {
         if dataset.chunking().is_none() {
-            assert!(dataset.chunk_at(&vec![0; dataset.ndim()]).is_err(), "{name}");
+            assert!(dataset.chunks().at(&vec![0; dataset.ndim()]).is_err(), "{name}");
             continue;
         }
-        let chunks = dataset.chunks().unwrap();
+        let chunks = dataset.chunks().list().unwrap();
         for chunk in chunks.iter().take(50) {
-            let stored = dataset.read_stored_chunk(&chunk.offset).unwrap().unwrap();
+            let stored = dataset.chunks().read(&chunk.offset).unwrap().unwrap();
             assert_eq!(&stored.info, chunk, "{name}");
             assert_eq!(stored.bytes.len() as u64, chunk.size, "{name}");
             seen += 1;
         }
-        assert!(dataset.chunk_at(&vec![u64::MAX; dataset.ndim()]).is_err(), "{name}");
+        assert!(dataset.chunks().at(&vec![u64::MAX; dataset.ndim()]).is_err(), "{name}");
     }
     assert!(seen > 20, "only {seen} chunks");
 }
@@ -95,7 +95,7 @@ fn parts_of_an_array_are_read_into() {
     let file = File::open(fixtures::path("weather_station.h5")).unwrap();
     let dataset = file.dataset("series/temperature").unwrap();
     let hundred = Selection::region(&Region::new(&[5], &[100]).unwrap());
-    let expected = dataset.read_selection::<f64>(&hundred).unwrap();
+    let expected = dataset.read_raw::<f64>(&hundred).unwrap();
     let every_third =
         Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab::strided(&[1, 0], &[2, 3], &[10, 10])));
     let mut array = vec![-1.0; 20 * 30];
@@ -108,7 +108,7 @@ fn parts_of_an_array_are_read_into() {
     let run = Selection::region(&Region::new(&[2, 0], &[5, 30]).unwrap());
     let long = Selection::region(&Region::new(&[0], &[150]).unwrap());
     dataset.read_into_part(&long, &mut array, &[20, 30], &run).unwrap();
-    assert_eq!(array[60..210], dataset.read_selection::<f64>(&long).unwrap());
+    assert_eq!(array[60..210], dataset.read_raw::<f64>(&long).unwrap());
     assert!(dataset.read_into_part(&hundred, &mut array, &[20, 30], &run).is_err());
     assert!(dataset.read_into_part(&hundred, &mut array, &[20, 31], &every_third).is_err());
     let nothing = dataset.read_into_part(&Selection::None, &mut array, &[20, 30], &Selection::None);
@@ -137,7 +137,7 @@ proptest! {
                 slab.block.push(block);
             }
             let selection = Selection::Hyperslab(Hyperslab::Regular(slab));
-            let whole = dataset.read::<f64>().unwrap();
+            let whole = dataset.read::<f64, IxDyn>(..).unwrap();
             let whole = whole.as_slice().unwrap();
             let mut expected = Vec::new();
             for run in selection.linear_runs(&dims).unwrap() {
@@ -148,7 +148,7 @@ proptest! {
             dataset.read_into(&selection, &mut got).unwrap();
             let same = |got: &[f64]| got.iter().zip(&expected).all(|(got, wanted)| got.to_bits() == wanted.to_bits());
             prop_assert!(same(&got), "{name} {selection:?}");
-            prop_assert!(same(&dataset.read_selection(&selection).unwrap()), "{name} a second time {selection:?}");
+            prop_assert!(same(&dataset.read_raw(&selection).unwrap()), "{name} a second time {selection:?}");
         }
     }
 }

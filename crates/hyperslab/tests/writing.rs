@@ -1,7 +1,7 @@
 //! What is written is read again, by this library and by libhdf5.
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
-use hyperslab::{AllocationTime, File, FileOptions, LibraryVersion, LibverBounds, s};
+use hyperslab::{AllocationTime, File, FileOptions, IxDyn, LibraryVersion, LibverBounds, s};
 use hyperslab_check::CheckOptions;
 use hyperslab_testkit::referee;
 
@@ -15,16 +15,16 @@ fn bounds() -> Vec<(&'static str, LibverBounds)> {
 
 fn build(options: FileOptions, path: &std::path::Path) {
     let file = options.create(path).unwrap();
-    file.set_attr("title", "a file").unwrap();
+    file.set_attribute("title", "a file").unwrap();
     let group = file.create_group("first/second").unwrap();
-    group.set_attr("numbers", [1_i32, -2, 3]).unwrap();
+    group.set_attribute("numbers", [1_i32, -2, 3]).unwrap();
     let dataset = group.new_dataset("plain").write(&ndarray::arr2(&[[1_u16, 2, 3], [4, 5, 6]])).unwrap();
-    dataset.set_attr("scale", 0.5_f64).unwrap();
+    dataset.set_attribute("scale", 0.5_f64).unwrap();
     file.new_dataset("scalar").write_scalar(42_i64).unwrap();
     file.new_dataset("small").compact().write(&[1.5_f32, 2.5]).unwrap();
     file.new_dataset("null").null().of::<f64>().create().unwrap();
     let filled = file.new_dataset("filled").of::<i32>().shape(&[10]).fill(7).create().unwrap();
-    filled.write_slice(&s![2..4], &[1, 2]).unwrap();
+    filled.write(s![2..4], &[1, 2]).unwrap();
     file.new_dataset("unwritten").of::<i32>().shape(&[4]).fill(-3).create().unwrap();
     file.link_soft("soft", "/first/second/plain").unwrap();
     file.link_external("outside", "other.h5", "/x").unwrap();
@@ -38,16 +38,16 @@ fn build(options: FileOptions, path: &std::path::Path) {
 }
 
 fn look(file: &File) {
-    assert_eq!(file.dataset("first/second/plain").unwrap().read_raw::<u32>().unwrap(), [1, 2, 3, 4, 5, 6]);
-    assert_eq!(file.dataset("scalar").unwrap().read_scalar::<i64>().unwrap(), 42);
-    assert_eq!(file.dataset("small").unwrap().read_raw::<f64>().unwrap(), [1.5, 2.5]);
-    assert_eq!(file.dataset("filled").unwrap().read_raw::<i32>().unwrap(), [7, 7, 1, 2, 7, 7, 7, 7, 7, 7]);
-    assert_eq!(file.dataset("unwritten").unwrap().read_raw::<i32>().unwrap(), [-3; 4]);
+    assert_eq!(file.dataset("first/second/plain").unwrap().read_raw::<u32>(..).unwrap(), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(file.dataset("scalar").unwrap().read_scalar::<i64>(..).unwrap(), 42);
+    assert_eq!(file.dataset("small").unwrap().read_raw::<f64>(..).unwrap(), [1.5, 2.5]);
+    assert_eq!(file.dataset("filled").unwrap().read_raw::<i32>(..).unwrap(), [7, 7, 1, 2, 7, 7, 7, 7, 7, 7]);
+    assert_eq!(file.dataset("unwritten").unwrap().read_raw::<i32>(..).unwrap(), [-3; 4]);
     assert_eq!(file.dataset("soft").unwrap().token(), file.dataset("again").unwrap().token());
     assert_eq!(file.group("many").unwrap().len().unwrap(), 28);
     assert!(file.group("renamed").unwrap().is_empty().unwrap());
     assert_eq!(file.dataset("again").unwrap().link_count().unwrap(), 2);
-    assert_eq!(file.attr("title").unwrap().read_strings().unwrap().first().unwrap(), "a file");
+    assert_eq!(file.attribute("title").unwrap().read_strings().unwrap().first().unwrap(), "a file");
 }
 
 /// What is written is sound.
@@ -113,11 +113,14 @@ fn libhdf5_reads_and_changes_it() {
     for path in &paths {
         let file = File::open_rw(path).unwrap();
         assert_eq!(file.group("many").unwrap().len().unwrap(), 29);
-        assert_eq!(file.dataset("unwritten").unwrap().read_raw::<i32>().unwrap(), [-3, 5, -3, -3]);
+        assert_eq!(file.dataset("unwritten").unwrap().read_raw::<i32>(..).unwrap(), [-3, 5, -3, -3]);
         assert!(file.dataset("scalar").is_err());
-        assert_eq!(file.dataset("filled").unwrap().attr("more").unwrap().read::<i64>().unwrap().len(), 1000);
+        assert_eq!(
+            file.dataset("filled").unwrap().attribute("more").unwrap().read::<i64, IxDyn>().unwrap().len(),
+            1000
+        );
         file.remove("many").unwrap();
-        file.dataset("filled").unwrap().remove_attr("more").unwrap();
+        file.dataset("filled").unwrap().remove_attribute("more").unwrap();
         file.close().unwrap();
         assert_eq!(File::open(path).unwrap().dataset("filled").unwrap().attributes().unwrap().len(), 0);
     }
@@ -141,13 +144,13 @@ fn growth_at_the_front() {
                 builder = builder.allocation_time(AllocationTime::Early);
             }
             let dataset = builder.fill(-1).create().unwrap();
-            dataset.write_raw(&[100, 101]).unwrap();
+            dataset.write(.., &[100, 101]).unwrap();
             let mut expected = vec![100, 101];
             for length in [4, 1, 8, 3] {
                 let new: Vec<i32> = (0..length).map(|at| length * 10 + at).collect();
                 dataset.prepend(0, &new).unwrap();
                 expected.splice(0..0, new);
-                assert_eq!(dataset.read_raw::<i32>().unwrap(), expected);
+                assert_eq!(dataset.read_raw::<i32>(..).unwrap(), expected);
             }
             sound_in_memory(&file);
         }
@@ -155,7 +158,7 @@ fn growth_at_the_front() {
     let file = FileOptions::new().create_in_memory().unwrap();
     let dataset = file.new_dataset("a").write(&[1, 2]).unwrap();
     assert!(dataset.prepend(0, &[0]).is_err());
-    assert_eq!(dataset.read_raw::<i32>().unwrap(), [1, 2]);
+    assert_eq!(dataset.read_raw::<i32>(..).unwrap(), [1, 2]);
 }
 
 /// Elements that were never written share the contents of the fill value, which stay whatever is overwritten.
@@ -178,9 +181,9 @@ with h5py.File(sys.argv[1], 'w') as f:
             let dataset = file.dataset(name).unwrap();
             let region = hyperslab::Region::new(&[start], &[2]).unwrap();
             let texts = [format!("a{round}"), format!("b{round}")];
-            dataset.write_strings_selection(&hyperslab::Selection::region(&region), &texts).unwrap();
+            dataset.write_strings(&hyperslab::Selection::region(&region), &texts).unwrap();
             expected[usize::try_from(start).unwrap()..][..2].clone_from_slice(&texts);
-            assert_eq!(dataset.read_strings().unwrap().into_raw_vec_and_offset().0, expected);
+            assert_eq!(dataset.read_strings(..).unwrap().into_raw_vec_and_offset().0, expected);
         }
     }
     file.close().unwrap();
@@ -208,10 +211,10 @@ fn contents_go_with_what_led_to_them() {
         (0..2000).map(|number| format!("text number {number}, which takes some room")).collect();
     for _ in 0..5 {
         let dataset = file.new_dataset("texts").write_strings(&texts).unwrap();
-        dataset.set_attr("note", "replaced").unwrap();
-        dataset.set_attr("note", "removed").unwrap();
-        dataset.write_strings(&texts).unwrap();
-        dataset.remove_attr("note").unwrap();
+        dataset.set_attribute("note", "replaced").unwrap();
+        dataset.set_attribute("note", "removed").unwrap();
+        dataset.write_strings(.., &texts).unwrap();
+        dataset.remove_attribute("note").unwrap();
         file.remove("texts").unwrap();
         file.flush().unwrap();
     }
@@ -219,7 +222,7 @@ fn contents_go_with_what_led_to_them() {
     let kept = file.new_dataset("kept").write_strings(&["a"]).unwrap();
     let length = file.to_bytes().unwrap().len();
     assert!(length < 400_000, "{length} bytes: nothing was given back");
-    assert_eq!(kept.read_strings().unwrap()[0], "a");
+    assert_eq!(kept.read_strings(..).unwrap()[0], "a");
 }
 
 /// What attributes of any storage led to goes with the objects.
@@ -236,11 +239,11 @@ fn contents_of_attributes_go_with_their_objects() {
             let datatype = file.commit_datatype("a/type", &<i32 as hyperslab::H5Type>::datatype()).unwrap();
             for number in 0..12 {
                 let name = format!("note {number}");
-                group.set_attr(&name, texts.as_slice()).unwrap();
-                dataset.set_attr(&name, texts.as_slice()).unwrap();
-                datatype.set_attr(&name, "one").unwrap();
+                group.set_attribute(&name, texts.as_slice()).unwrap();
+                dataset.set_attribute(&name, texts.as_slice()).unwrap();
+                datatype.set_attribute(&name, "one").unwrap();
             }
-            dataset.set_attr("few", texts.as_slice()).unwrap();
+            dataset.set_attribute("few", texts.as_slice()).unwrap();
             file.remove("a").unwrap();
             lengths.push(file.to_bytes().unwrap().len());
         }
@@ -265,11 +268,11 @@ fn sources_outlive_virtual_datasets() {
     for _ in 0..200 {
         let shown = file.new_dataset("shown").datatype(texts.datatype().clone()).shape(&[2]);
         let shown = shown.virtual_sources(std::slice::from_ref(&mapping)).create().unwrap();
-        assert_eq!(shown.read_strings().unwrap()[1], "two");
+        assert_eq!(shown.read_strings(..).unwrap()[1], "two");
         file.remove("shown").unwrap();
         lengths.push(file.to_bytes().unwrap().len());
     }
-    assert_eq!(texts.read_strings().unwrap()[0], "one");
+    assert_eq!(texts.read_strings(..).unwrap()[0], "one");
     assert_eq!(lengths[0], lengths[199], "mappings stay in the heap");
     sound_in_memory(&file);
 }

@@ -21,7 +21,7 @@ pub fn journal(bytes: &mut [u8]) -> usize {
     while let Some(head) = bytes.get(start..).and_then(|rest| rest.first_chunk::<{ JournalRecord::SIZE }>()) {
         let Ok(record) = JournalRecord::decode(head) else { break };
         let behind = start + JournalRecord::SIZE;
-        let end = usize::try_from(record.rest()).ok().and_then(|rest| behind.checked_add(rest));
+        let end = usize::try_from(record.body_size()).ok().and_then(|rest| behind.checked_add(rest));
         let Some((end, rest)) = end.and_then(|end| Some((end, bytes.get(behind..end)?))) else { break };
         let mut hasher = xxhash3_64::Hasher::with_seed(last);
         hasher.write(&head[..RECORD_SUM]);

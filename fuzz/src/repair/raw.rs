@@ -90,16 +90,16 @@ fn chunks(dataset: &Dataset, base: usize, found: &mut Vec<RawSeal>) {
     if filters[last].id != FilterId::FLETCHER32.0 {
         return;
     }
-    let chunks = dataset.chunks().unwrap_or_default();
+    let chunks = dataset.chunks().list().unwrap_or_default();
     let passed = chunks.iter().filter(|chunk| chunk.filter_mask >> last.min(31) & 1 == 0);
     let ranges = passed.filter_map(|chunk| range(base, chunk.address, chunk.size));
     found.extend(ranges.take(MOST_CHUNKS).map(RawSeal::Chunk));
 }
 
 fn sections(dataset: &Dataset, base: usize, found: &mut Vec<RawSeal>) {
-    let Some(chunking) = dataset.structured_chunking() else { return };
+    let Some(chunking) = dataset.sparse().chunking() else { return };
     let has_heap = chunking.sections.iter().any(|(section, _)| *section == Section::Heap);
-    for chunk in dataset.structured_chunks().unwrap_or_default().iter().take(MOST_CHUNKS) {
+    for chunk in dataset.sparse().chunks().unwrap_or_default().iter().take(MOST_CHUNKS) {
         for (info, (section, filters)) in chunk.sections.iter().zip(&chunking.sections) {
             // Where values lead into the heap they are metadata, too.
             let sealed = *section == Section::Selection || has_heap;

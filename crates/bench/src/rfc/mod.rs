@@ -5,7 +5,9 @@ mod published;
 
 use anyhow::{Result, ensure};
 use hyperslab::filter::FilterSpec;
-use hyperslab::{Dataset, Datatype, File, FileOptions, H5Type as _, Points, Section, SelectionEncoding};
+use hyperslab::{
+    Dataset, Datatype, File, FileOptions, H5Type as _, IxDyn, Points, Section, SelectionEncoding,
+};
 
 use self::made::{Places, SIDE, Sparse};
 use self::published::{CHUNKS, Chunk, VECTORS, Vectors};
@@ -35,7 +37,7 @@ impl Storage for Dense {
         let side = u64::try_from(SIDE)?;
         let builder = file.new_dataset("x").of::<u8>().shape(&[side, side]).chunks(&[side, side]);
         let dataset = if gzip { builder.deflate(9) } else { builder }.create()?;
-        dataset.write_raw(&data.dense())?;
+        dataset.write(.., &data.dense())?;
         Ok(dataset)
     }
 
@@ -44,7 +46,7 @@ impl Storage for Dense {
         let builder = file.new_dataset("x").datatype(Datatype::sequence(i8::datatype(), 8));
         let builder = builder.shape(&[count]).chunks(&[count]);
         let dataset = if gzip { builder.deflate(9) } else { builder }.create()?;
-        dataset.write_sequences(vectors)?;
+        dataset.write_sequences(.., vectors)?;
         Ok(dataset)
     }
 }
@@ -79,7 +81,7 @@ impl Storage for Structured {
                 }
             }
         }
-        dataset.write_points(&points, &data.values)?;
+        dataset.sparse().write(&points, &data.values)?;
         Ok(dataset)
     }
 
@@ -94,7 +96,7 @@ impl Storage for Structured {
             new
         };
         let dataset = new.create()?;
-        dataset.write_sequences(vectors)?;
+        dataset.write_sequences(.., vectors)?;
         Ok(dataset)
     }
 }
@@ -137,7 +139,7 @@ fn sparse(chunk: &Chunk, storages: &[&dyn Storage]) -> Result<()> {
         for (storage, gzip) in storages.iter().flat_map(|storage| [(storage, false), (storage, true)]) {
             let dense = data.dense();
             let (bytes, _) = stored(&|file| storage.sparse(file, &data, gzip), &|dataset| {
-                Ok(dataset.read::<u8>()?.into_raw_vec_and_offset().0 == dense)
+                Ok(dataset.read::<u8, IxDyn>(..)?.into_raw_vec_and_offset().0 == dense)
             })?;
             cells.push(bytes.to_string());
         }
@@ -155,7 +157,7 @@ fn variable(theirs: &Vectors, storages: &[&dyn Storage]) -> Result<()> {
     let mut cells: Vec<String> = theirs.now.iter().chain(&theirs.structured).map(u64::to_string).collect();
     for (storage, gzip) in storages.iter().flat_map(|storage| [(storage, false), (storage, true)]) {
         let (_, bytes) = stored(&|file| storage.vectors(file, &data, gzip), &|dataset| {
-            Ok(dataset.read_sequences::<i8>()?.into_raw_vec_and_offset().0 == data)
+            Ok(dataset.read_sequences::<i8>(..)?.into_raw_vec_and_offset().0 == data)
         })?;
         cells.push(bytes.to_string());
     }

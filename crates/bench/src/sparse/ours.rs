@@ -32,7 +32,7 @@ impl<'a> Ours<'a> {
         let path = folder.join("hyperslab.h5");
         let mut ours = Self { path, what: String::new(), chunk, matrix, requests };
         let file = FileOptions::new().create_in_memory()?;
-        let chunking = ours.dataset(&file)?.structured_chunking().context("structured chunks")?;
+        let chunking = ours.dataset(&file)?.sparse().chunking().context("structured chunks")?;
         let shape: Vec<String> = chunking.shape.iter().map(u64::to_string).collect();
         ours.what = format!("sparse dataset, chunks of {}, shuffle and deflate 4", shape.join(" x "));
         Ok(ours)
@@ -59,7 +59,7 @@ impl<'a> Ours<'a> {
 
     fn parts(&self, regions: impl Iterator<Item = Result<Region>>) -> Result<Vec<Vec<f32>>> {
         let dataset = self.open()?;
-        regions.map(|region| Ok(dataset.read_defined::<f32>(&Selection::region(&region?))?.1)).collect()
+        regions.map(|region| Ok(dataset.sparse().read::<f32>(&Selection::region(&region?))?.1)).collect()
     }
 
     fn does(&self, operation: Operation) -> Result<Vec<Vec<f32>>> {
@@ -68,17 +68,17 @@ impl<'a> Ours<'a> {
         Ok(match operation {
             Operation::Write => {
                 let file = File::create(&self.path)?;
-                self.dataset(&file)?.write_csr(&matrix.indptr, &matrix.indices, &matrix.values)?;
+                self.dataset(&file)?.sparse().write_csr(&matrix.indptr, &matrix.indices, &matrix.values)?;
                 file.close()?;
                 Vec::new()
             }
-            Operation::Read => vec![self.open()?.read_csr::<f32, u32>()?.values],
+            Operation::Read => vec![self.open()?.sparse().read_csr::<f32, u32>()?.values],
             Operation::Boxes => {
                 let dataset = self.open()?;
                 let size = u64::try_from(BOX)?;
                 let read = |[row, column]: &[usize; 2]| -> Result<Vec<f32>> {
                     let region = Region::new(&[place(*row)?, place(*column)?], &[size, size])?;
-                    Ok(dataset.read_selection(&Selection::region(&region))?)
+                    Ok(dataset.read_raw(&Selection::region(&region))?)
                 };
                 requests.boxes.iter().map(read).collect::<Result<_>>()?
             }
@@ -89,11 +89,11 @@ impl<'a> Ours<'a> {
                 requests.columns.iter().map(|column| Ok(Region::new(&[0, place(*column)?], &[side, 1])?)),
             )?,
             Operation::Append => {
-                let file = OpenOptions::new().write(LibverBounds::default()).open(&self.path)?;
+                let file = OpenOptions::new().write(true).libver(LibverBounds::default()).open(&self.path)?;
                 let places = requests.append.iter().flat_map(|(place, _)| *place);
                 let coordinates: Result<Vec<u64>> = places.map(place).collect();
                 let values: Vec<f32> = requests.append.iter().map(|(_, value)| *value).collect();
-                file.dataset("x")?.write_points(&Points { rank: 2, coordinates: coordinates? }, &values)?;
+                file.dataset("x")?.sparse().write(&Points { rank: 2, coordinates: coordinates? }, &values)?;
                 file.close()?;
                 vec![values]
             }
@@ -119,7 +119,7 @@ impl Backend for Ours<'_> {
         let took = clock.took();
         let met = match operation {
             // What was written is found by reading it, outside of the time.
-            Operation::Write => Met::of(&self.open()?.read_csr::<f32, u32>()?.values),
+            Operation::Write => Met::of(&self.open()?.sparse().read_csr::<f32, u32>()?.values),
             _ => Met::of(parts.iter().flatten()),
         };
         Ok(Done { took, met: Some(met), bytes: std::fs::metadata(&self.path)?.len() })

@@ -75,7 +75,7 @@ impl Bench<'_> {
         };
         let begin = Instant::now();
         while let Some(region) = places.next() {
-            let stored = dataset.read_stored_selection(&Selection::region(&region))?;
+            let stored = dataset.read_stored(&Selection::region(&region))?;
             cell.wanted = cell.wanted.saturating_add(u64::try_from(stored.bytes().len()).unwrap_or(u64::MAX));
             cell.requests = cell.requests.saturating_add(1);
             if begin.elapsed() >= self.budget {
@@ -121,7 +121,7 @@ impl Places {
                 (shape.clone(), shape)
             }
             What::Chunk => {
-                let structured = dataset.structured_chunking().map(|chunking| chunking.shape);
+                let structured = dataset.sparse().chunking().map(|chunking| chunking.shape);
                 let shape = structured.or_else(|| dataset.chunking().map(|chunking| chunking.shape))?;
                 let elements = shape.iter().zip(&dims).map(|(side, size)| (*side).min(*size));
                 let bytes = elements.fold(size, u64::saturating_mul);

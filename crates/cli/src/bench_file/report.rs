@@ -228,7 +228,7 @@ impl Report {
 /// Shape, layout and filters in a few words.
 fn about(dataset: &Dataset) -> String {
     let layout = dataset.layout();
-    let chunk = dataset.structured_chunking().map(|chunking| chunking.shape);
+    let chunk = dataset.sparse().chunking().map(|chunking| chunking.shape);
     let chunk = chunk.or_else(|| dataset.chunking().map(|chunking| chunking.shape));
     let mut words = format!("{} · {}", shape(&dataset.dataspace()), layout_name(&layout));
     if let Some(chunk) = chunk {

@@ -84,14 +84,14 @@ pub(crate) fn attr(arguments: &AttrArguments) -> Result<()> {
         Action::Set { file, path, name, values, type_name, shape } => {
             let kind = type_name.unwrap_or_else(|| guess(values));
             let value = typed(kind, values, shape.as_ref().map(|shape| shape.0.as_slice()))?;
-            change(file, open(file)?, |file| Ok(object(file, path)?.set_attr(name, &value)?))
+            change(file, open(file)?, |file| Ok(object(file, path)?.set_attribute(name, &value)?))
         }
         Action::Rm { file, path, names } => change(file, open(file)?, |file| {
             let object = object(file, path)?;
-            names.iter().try_for_each(|name| Ok(object.remove_attr(name)?))
+            names.iter().try_for_each(|name| Ok(object.remove_attribute(name)?))
         }),
         Action::Mv { file, path, from, to } => {
-            change(file, open(file)?, |file| Ok(object(file, path)?.rename_attr(from, to)?))
+            change(file, open(file)?, |file| Ok(object(file, path)?.rename_attribute(from, to)?))
         }
     }
 }

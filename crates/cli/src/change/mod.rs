@@ -15,7 +15,7 @@ pub(crate) use links::{LnArguments, MkdirArguments, MvArguments, RmArguments, ln
 
 /// Opens a file to change it.
 pub(crate) fn open(path: &Path) -> Result<File> {
-    let options = OpenOptions::new().write(LibverBounds::DEFAULT);
+    let options = OpenOptions::new().write(true);
     let file = options.open(path).with_context(|| format!("cannot open `{}`", path.display()))?;
     crate::open::warn_of_journal(&file);
     Ok(file)

@@ -60,8 +60,8 @@ pub(crate) fn compare(
     let mut one_box = |number: u64| {
         let region = grid.region(number)?;
         let selection = if dims.is_empty() { Selection::All } else { Selection::region(&region) };
-        let values = one.read_stored_selection(&selection)?;
-        let other_values = other.read_stored_selection(&selection)?;
+        let values = one.read_stored(&selection)?;
+        let other_values = other.read_stored(&selection)?;
         elements.compare(
             &values,
             &other_values,

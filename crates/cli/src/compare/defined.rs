@@ -35,8 +35,8 @@ pub(crate) fn differences(datasets: [&Dataset; 2], dims: &[u64]) -> Result<(u64,
 fn box_differences([one, other]: [&Dataset; 2], region: &Region) -> Result<(u64, u64)> {
     let selection = Selection::region(region);
     // Both in C order.
-    let (defined, _) = one.read_defined_stored(&selection)?;
-    let (other_defined, _) = other.read_defined_stored(&selection)?;
+    let (defined, _) = one.sparse().read_stored(&selection)?;
+    let (other_defined, _) = other.sparse().read_stored(&selection)?;
     let (points, others): (Vec<_>, Vec<_>) = (defined.points().collect(), other_defined.points().collect());
     let (mut first, mut second) = (0_u64, 0_u64);
     for side in in_step(&points, &others, Ord::cmp) {

@@ -2,6 +2,7 @@
 //! dataset has stored anything.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use anyhow::Result;
 use hyperslab::{Dataset, Layout, Region};
@@ -96,13 +97,16 @@ impl Grid {
 
     /// Adds the boxes that the dataset's chunks touch, unless they are too many.
     fn add_chunks(&self, dataset: &Dataset, boxes: &mut Option<BTreeSet<u64>>) -> Result<()> {
-        if let Some(chunking) = dataset.structured_chunking() {
-            dataset.for_each_structured_chunk(|chunk| {
+        if let Some(chunking) = dataset.sparse().chunking() {
+            dataset.sparse().visit_chunks(|chunk| {
                 self.add(&chunk.offset, &chunking.shape, boxes);
-                Ok(())
+                ControlFlow::Continue(())
             })?;
         } else if let Some(chunking) = dataset.chunking() {
-            dataset.for_each_chunk(|chunk| self.add(&chunk.offset, &chunking.shape, boxes))?;
+            dataset.chunks().visit(|chunk| {
+                self.add(&chunk.offset, &chunking.shape, boxes);
+                ControlFlow::Continue(())
+            })?;
         }
         Ok(())
     }

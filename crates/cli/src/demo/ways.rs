@@ -149,7 +149,7 @@ impl Writer {
                     let pixel = u64::from(*pixel);
                     coordinates.extend([0, pixel / *size, pixel % *size]);
                 }
-                dataset.append_points(0, 1, &Points { rank: 3, coordinates }, &frame.counts)?;
+                dataset.sparse().append(0, 1, &Points { rank: 3, coordinates }, &frame.counts)?;
             }
             To::Dense(dataset, pixels) => {
                 pixels.fill(0);
@@ -160,7 +160,7 @@ impl Writer {
                 }
                 dataset.resize(&[*frames + 1, *size, *size])?;
                 let part = StreamRegion { start: [*frames, 0, 0], count: [1, *size, *size] };
-                dataset.write_region(&part.region()?, pixels)?;
+                dataset.write(&part.region()?, pixels)?;
             }
             To::Lists { waiting, .. } => {
                 waiting.total += frame.pixels.len() as u64;
@@ -201,7 +201,7 @@ pub(super) fn read(way: Way, path: &Path, size: u32, part: StreamRegion) -> Resu
         Way::Sparse => {
             let frames = file.dataset("entry/frames")?;
             for block in part.blocks(size) {
-                let (points, counts) = frames.read_defined::<u16>(&Selection::region(&block.region()?))?;
+                let (points, counts) = frames.sparse().read::<u16>(&Selection::region(&block.region()?))?;
                 for (at, count) in points.coordinates.chunks_exact(3).zip(counts) {
                     if let [frame, row, column] = *at {
                         answer.add(frame, row * size + column, count);
@@ -247,13 +247,11 @@ fn read_lists(file: &File, size: u64, part: StreamRegion, answer: &mut Answer) -
         let of = |start: u64, count: u64| -> Result<Selection> {
             Ok(Selection::region(&Region::new(&[start], &[count]).map_err(hyperslab::Error::from)?))
         };
-        let bounds = starts.read_selection::<u64>(&of(first, frames + 1)?)?;
+        let bounds = starts.read_raw::<u64>(&of(first, frames + 1)?)?;
         let (Some(from), Some(to)) = (bounds.first(), bounds.last()) else { continue };
         let selection = of(*from, to.saturating_sub(*from))?;
-        let mut photons = pixels
-            .read_selection::<u32>(&selection)?
-            .into_iter()
-            .zip(counts.read_selection::<u16>(&selection)?);
+        let mut photons =
+            pixels.read_raw::<u32>(&selection)?.into_iter().zip(counts.read_raw::<u16>(&selection)?);
         for (frame, bounds) in (first..).zip(bounds.windows(2)) {
             let [from, to] = bounds else { continue };
             for (pixel, count) in photons.by_ref().take(usize::try_from(to.saturating_sub(*from))?) {

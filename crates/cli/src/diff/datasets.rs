@@ -100,12 +100,12 @@ pub(super) fn within_both([one, other]: [&Dataspace; 2]) -> Vec<u64> {
 }
 
 fn is_sparse(dataset: &Dataset) -> bool {
-    dataset.structured_chunking().is_some_and(|chunking| chunking.sparse)
+    dataset.sparse().chunking().is_some_and(|chunking| chunking.sparse)
 }
 
 fn layout(dataset: &Dataset) -> String {
     let layout = dataset.layout();
-    if let Some(chunking) = dataset.structured_chunking() {
+    if let Some(chunking) = dataset.sparse().chunking() {
         let kind = if chunking.sparse { "sparse" } else { "structured" };
         return format!("{kind}, chunks of {}", sizes(&chunking.shape));
     }
@@ -117,7 +117,7 @@ fn layout(dataset: &Dataset) -> String {
 }
 
 fn filters(dataset: &Dataset) -> String {
-    if let Some(chunking) = dataset.structured_chunking() {
+    if let Some(chunking) = dataset.sparse().chunking() {
         let sections = chunking.sections.iter().map(|(section, filters)| {
             let filters = filters_text(filters);
             format!("{}: {}", section.name(), if filters.is_empty() { "none" } else { &filters })

@@ -190,7 +190,7 @@ fn large_difference(before: In<'_>, after: In<'_>) -> Option<String> {
     const MOST: u64 = 16 << 30;
     let dataset = |found: &walk::DigestObject| found.object.as_ref().ok()?.clone().into_dataset().ok();
     let (Some(first), Some(second)) = (dataset(before.1), dataset(after.1)) else { return None };
-    let sparse = |dataset: &Dataset| dataset.structured_chunking().is_some_and(|chunks| chunks.sparse);
+    let sparse = |dataset: &Dataset| dataset.sparse().chunking().is_some_and(|chunks| chunks.sparse);
     if sparse(&first) && sparse(&second) {
         let hashes = (describe::defined_hash(before.0, &first), describe::defined_hash(after.0, &second));
         return match hashes {
@@ -206,7 +206,7 @@ fn large_difference(before: In<'_>, after: In<'_>) -> Option<String> {
     }
     for region in first.blocks(BLOCK) {
         let selection = Selection::region(&region);
-        let read = |dataset: &Dataset| dataset.read_stored_selection(&selection);
+        let read = |dataset: &Dataset| dataset.read_stored(&selection);
         match (read(&first), read(&second)) {
             (Ok(first), Ok(second)) if first.bytes() == second.bytes() => {}
             (Err(_), Err(_)) => return None,

@@ -1,9 +1,9 @@
 //! Files, objects, datasets and attributes in the document's words.
 
 use hyperslab::{
-    AllocationTime, Attribute, ChunkIndexKind, Dataset, Dataspace, FileInfo, FileSpaceStrategy, FillStatus,
-    FillTime, FilterInfo, GroupStorage, Layout, Link, LinkTarget, Object, ObjectKind, Result, Section,
-    Stored, VirtualMapping,
+    AllocationTime, Attribute, ChunkIndexKind, CreationOrder, Dataset, Dataspace, FileInfo,
+    FileSpaceStrategy, FillStatus, FillTime, FilterInfo, GroupStorage, Layout, Link, LinkTarget, Object,
+    ObjectKind, Result, Section, Stored, VirtualMapping,
 };
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
@@ -118,7 +118,11 @@ fn group(objects: &Objects, found: &DigestObject, object: &Object, entry: &mut E
         Some(Err(error)) => put(entry, "links_error", chain(error)),
         None => {}
     }
-    let bits = |(tracked, indexed): (bool, bool)| u8::from(tracked) | u8::from(indexed) << 1;
+    let bits = |order: CreationOrder| match order {
+        CreationOrder::Untracked => 0,
+        CreationOrder::Tracked => 1,
+        CreationOrder::Indexed => 3,
+    };
     put(entry, "attr_order", bits(object.attribute_order()?));
     put(entry, "link_order", bits(group.link_order()?));
     let storage = match group.storage()? {
@@ -245,8 +249,8 @@ fn dataset(objects: &Objects, dataset: &Dataset, entry: &mut Entry) -> Result<()
     if !external.is_empty() {
         put(entry, "external", external);
     }
-    elements(objects, entry, &dataset.dataspace(), dataset.datatype().size, || dataset.read_stored());
-    if dataset.structured_chunking().is_some_and(|chunking| chunking.sparse) {
+    elements(objects, entry, &dataset.dataspace(), dataset.datatype().size, || dataset.read_stored(..));
+    if dataset.sparse().chunking().is_some_and(|chunking| chunking.sparse) {
         defined(objects, dataset, entry);
     }
     if dataset.layout() == Layout::Virtual {
@@ -286,7 +290,7 @@ fn index(kind: ChunkIndexKind) -> &'static str {
 }
 
 fn structured(dataset: &Dataset, entry: &mut Entry) {
-    let Some(chunking) = dataset.structured_chunking() else { return };
+    let Some(chunking) = dataset.sparse().chunking() else { return };
     put(entry, "chunk", chunking.shape);
     put(entry, "chunk_opts", if chunking.edges_unfiltered { 2 } else { 0 });
     put(entry, "chunk_index", index(chunking.index));
@@ -297,7 +301,7 @@ fn structured(dataset: &Dataset, entry: &mut Entry) {
 /// Number and hash of the defined elements of a sparse dataset, or why there are none. Datasets whose elements are too many
 /// to be read may have few of these.
 fn defined(objects: &Objects, dataset: &Dataset, entry: &mut Entry) {
-    let count = match dataset.defined_count() {
+    let count = match dataset.sparse().defined_count() {
         Ok(count) => count,
         Err(error) => return put(entry, "defined_error", chain(&error)),
     };

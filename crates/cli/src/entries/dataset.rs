@@ -23,7 +23,7 @@ pub(crate) struct Defined {
 impl Defined {
     /// Returns the source of a dataset, or `None` if the dataset is not sparse.
     pub(crate) fn of(dataset: &Dataset) -> Result<Option<Self>> {
-        let Some(chunking) = dataset.structured_chunking().filter(|chunking| chunking.sparse) else {
+        let Some(chunking) = dataset.sparse().chunking().filter(|chunking| chunking.sparse) else {
             return Ok(None);
         };
         let element = Element::of(dataset.datatype())?;
@@ -31,7 +31,7 @@ impl Defined {
             element,
             conversion: Conversion::new(dataset.datatype(), &element.datatype())?,
             shape: dataset.dataspace().dims().to_vec(),
-            count: dataset.defined_count()?,
+            count: dataset.sparse().defined_count()?,
             height: chunking.shape.first().copied().unwrap_or(1).max(1),
             row: 0,
             dataset: dataset.clone(),
@@ -47,7 +47,7 @@ impl Defined {
             self.row = self.row.saturating_add(*count);
         }
         let region = Region::new(&start, &count)?;
-        let (points, stored) = self.dataset.read_defined_stored(&Selection::region(&region))?;
+        let (points, stored) = self.dataset.sparse().read_stored(&Selection::region(&region))?;
         batch.values.resize(stored.len().saturating_mul(self.element.size()), 0);
         self.conversion.convert(stored.bytes(), &mut batch.values, stored.len())?;
         batch.coordinates = points.coordinates;
@@ -117,7 +117,7 @@ impl Sink for Writer<'_> {
     fn put(&mut self, batch: &Batch) -> Result<()> {
         let (dataset, element) = self.made.as_ref().context("nothing is begun")?;
         let points = Points { rank: self.chunk.len(), coordinates: batch.coordinates.clone() };
-        Ok(dataset.write_points_bytes(&points, &element.datatype(), &batch.values)?)
+        Ok(dataset.sparse().write_bytes(&points, &element.datatype(), &batch.values)?)
     }
 
     fn finish(self: Box<Self>) -> Result<()> {
@@ -136,7 +136,7 @@ pub(crate) fn chunk_for(shape: &[u64], element: Element, entries: Option<u64>) -
     if let Some(entries) = entries.filter(|entries| *entries > 0) {
         builder = builder.density(density(shape, entries));
     }
-    let Some(chunking) = builder.create()?.structured_chunking() else { bail!("no chunks are chosen") };
+    let Some(chunking) = builder.create()?.sparse().chunking() else { bail!("no chunks are chosen") };
     Ok(chunking.shape)
 }
 

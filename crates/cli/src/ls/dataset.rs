@@ -1,5 +1,7 @@
 //! What is said of a dataset.
 
+use std::ops::ControlFlow;
+
 use hyperslab::{
     ChunkIndexKind, Dataset, Dataspace, Datatype, ErrorKind, ExternalFile, FillStatus, FilterInfo, Layout,
     ObjectToken, Result, StructuredChunking,
@@ -78,7 +80,7 @@ impl DatasetFacts {
             external: dataset.external_files(),
             logical: elements.and_then(|count| count.checked_mul(u64::from(datatype.size))),
             stored: noted(stored, problems).flatten(),
-            chunking: dataset.structured_chunking(),
+            chunking: dataset.sparse().chunking(),
             structured,
             units: describer.label(dataset, "units", problems),
             value: noted(value, problems).flatten(),
@@ -114,7 +116,7 @@ fn value(
         (1..=SHOWN_ELEMENTS).contains(&count) && bytes <= SHOWN_BYTES
     });
     // A chunk may be far larger than what is in it.
-    let structured = dataset.structured_chunking().map(|chunking| chunking.shape);
+    let structured = dataset.sparse().chunking().map(|chunking| chunking.shape);
     let shape = match layout {
         Layout::Chunked(chunking) => Some(&chunking.shape),
         _ => structured.as_ref(),
@@ -129,7 +131,7 @@ fn value(
     if !(here && few && small_chunk) {
         return Ok(None);
     }
-    let shown = dataset.read_stored().and_then(|stored| {
+    let shown = dataset.read_stored(..).and_then(|stored| {
         let dataspace = dataset.dataspace();
         let dims = dataspace.dims();
         describer.decoder(Some(&stored)).array(dims, stored.datatype(), stored.bytes())
@@ -160,9 +162,10 @@ fn stored(dataset: &Dataset, layout: &Layout) -> Result<Option<StoredFacts>> {
     match layout {
         Layout::Chunked(_) => {
             let (mut bytes, mut chunks) = (0_u64, 0_u64);
-            let counted = dataset.for_each_chunk(|chunk| {
+            let counted = dataset.chunks().visit(|chunk| {
                 bytes = bytes.saturating_add(chunk.size);
                 chunks = chunks.saturating_add(1);
+                ControlFlow::Continue(())
             });
             match counted {
                 Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),

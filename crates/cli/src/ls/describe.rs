@@ -1,7 +1,8 @@
 //! What is said of an object, gathered before anything is printed.
 
 use hyperslab::{
-    Attribute, Dataspace, Datatype, ErrorKind, Group, GroupStorage, NamedDatatype, Object, ObjectKind, Result,
+    Attribute, CommittedDatatype, CreationOrder, Dataspace, Datatype, ErrorKind, Group, GroupStorage, Object,
+    ObjectKind, Result,
 };
 
 use super::dataset::DatasetFacts;
@@ -111,7 +112,7 @@ impl Describer {
                 Detail::Dataset(Box::new(DatasetFacts::of(self, &dataset, &mut problems)))
             }
             Some(ObjectKind::Datatype) => {
-                Detail::Datatype(NamedDatatype::datatype(&object.clone().into_datatype()?).clone())
+                Detail::Datatype(CommittedDatatype::datatype(&object.clone().into_datatype()?).clone())
             }
             _ => Detail::Unknown,
         };
@@ -144,7 +145,7 @@ impl Describer {
 
     /// The attribute of that name, if there is one.
     pub(crate) fn attribute_named(&self, object: &Object, name: &str) -> Result<Option<AttributeFacts>> {
-        match object.attr(name) {
+        match object.attribute(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             found => found.map(|attribute| Some(self.attribute(&attribute))),
         }
@@ -157,13 +158,13 @@ impl Describer {
             class,
             members: links.or_else(|| noted(group.len(), problems)),
             storage: if self.all { noted(group.storage(), problems) } else { None },
-            order_tracked: order.is_some_and(|(tracked, _)| tracked),
+            order_tracked: order.is_some_and(CreationOrder::is_tracked),
         }
     }
 
     /// The text of an attribute, if the object has one of that name.
     pub(crate) fn label(&self, object: &Object, name: &str, problems: &mut Vec<String>) -> Option<String> {
-        let attribute = match object.attr(name) {
+        let attribute = match object.attribute(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => return None,
             found => noted(found, problems)?,
         };

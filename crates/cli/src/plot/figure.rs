@@ -42,7 +42,7 @@ pub(super) struct Values {
 
 /// What values are, in the words of the attributes `long_name` and `units`.
 pub(super) fn meaning(dataset: &Dataset) -> String {
-    let text = |name: &str| match dataset.attr(name) {
+    let text = |name: &str| match dataset.attribute(name) {
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         found => {
             let strings = found.ok()?.read_stored().ok()?.strings().ok()?;

@@ -181,7 +181,7 @@ impl PlotArguments {
         let values = Values { log: self.log, range: self.range };
         if self.occupied {
             let image = occupied::read(dataset, &taken, goal.cells())?;
-            let sparse = dataset.structured_chunking().is_some_and(|chunking| chunking.sparse);
+            let sparse = dataset.sparse().chunking().is_some_and(|chunking| chunking.sparse);
             let what =
                 if sparse { "share of elements that are defined" } else { "share of chunks that are stored" };
             let labels = match kept.len() {

@@ -103,9 +103,9 @@ pub(super) fn each(
     };
     Blocks::new(dataset, taken.to_vec()).for_each_selection(|selection| {
         let values = match (&base, field) {
-            (_, Some(field)) => dataset.read_field_selection::<f64>(field, selection)?,
-            (None, None) => dataset.read_stored_selection(selection)?.convert::<f64>()?,
-            (Some(base), None) => enumerated(base, dataset.read_stored_selection(selection)?.bytes())?,
+            (_, Some(field)) => dataset.field(field)?.read_raw::<f64>(selection)?,
+            (None, None) => dataset.read_stored(selection)?.convert::<f64>()?,
+            (Some(base), None) => enumerated(base, dataset.read_stored(selection)?.bytes())?,
         };
         bar.inc(long(values.len()));
         visit(&values);

@@ -1,6 +1,7 @@
 //! Where a dataset has something: which chunks are stored, and of sparse ones how many of their elements are defined.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 use anyhow::{Result, bail};
 use hyperslab::{Dataset, Layout, Region, Selection};
@@ -38,7 +39,7 @@ pub(super) fn read(dataset: &Dataset, taken: &[Taken], (height, width): (u64, u6
     let last = taken.len().checked_sub(1);
     let drawn = [last.and_then(|last| last.checked_sub(1)), last];
     let one = Taken { start: 0, step: 1, count: 1, kept: true };
-    let structured = dataset.structured_chunking();
+    let structured = dataset.sparse().chunking();
     let shape = structured.as_ref().map(|chunking| chunking.shape.clone());
     let shape = shape.or_else(|| dataset.chunking().map(|chunking| chunking.shape)).unwrap_or_default();
     let regions = match &structured {
@@ -59,17 +60,20 @@ pub(super) fn read(dataset: &Dataset, taken: &[Taken], (height, width): (u64, u6
     let mut shares = Shares { taken, drawn, rows, columns, cells, large: HashMap::new() };
     if let Some(regions) = regions {
         for region in regions {
-            shares.defined(dataset.defined(&Selection::region(&region))?, dataset.dataspace().dims())?;
+            shares.defined(dataset.sparse().defined(&region)?, dataset.dataspace().dims())?;
         }
     } else if let Some(chunking) = structured {
         let all = chunking.shape.iter().fold(1_u64, |all, size| all.saturating_mul(*size)).max(1);
-        dataset.for_each_structured_chunk(|chunk| {
+        dataset.sparse().visit_chunks(|chunk| {
             let density = if chunking.sparse { float(chunk.defined) / float(all) } else { 1.0 };
             shares.add(&chunk.offset, &chunking.shape, density);
-            Ok(())
+            ControlFlow::Continue(())
         })?;
     } else if let Layout::Chunked(chunking) = dataset.layout() {
-        dataset.for_each_chunk(|chunk| shares.add(&chunk.offset, &chunking.shape, 1.0))?;
+        dataset.chunks().visit(|chunk| {
+            shares.add(&chunk.offset, &chunking.shape, 1.0);
+            ControlFlow::Continue(())
+        })?;
     } else {
         bail!("`{}` is not in chunks: its elements are stored all together, or not at all", dataset.name());
     }
@@ -79,7 +83,7 @@ pub(super) fn read(dataset: &Dataset, taken: &[Taken], (height, width): (u64, u6
 /// What of the stored chunks is asked for, if they are few.
 fn regions(dataset: &Dataset, taken: &[Taken], shape: &[u64]) -> Result<Option<Vec<Region>>> {
     let mut regions = Some(Vec::new());
-    dataset.for_each_structured_chunk(|chunk| {
+    dataset.sparse().visit_chunks(|chunk| {
         let sides = chunk.offset.iter().zip(shape).zip(taken).map(|((at, size), taken)| {
             let end = at.saturating_add(*size).min(taken.start.saturating_add(taken.count));
             let start = (*at).max(taken.start);
@@ -87,12 +91,13 @@ fn regions(dataset: &Dataset, taken: &[Taken], shape: &[u64]) -> Result<Option<V
         });
         let (start, count): (Vec<u64>, Vec<u64>) = sides.unzip();
         if let (Some(listed), false) = (&mut regions, count.contains(&0)) {
-            listed.push(Region::new(&start, &count)?);
+            listed.push(Region { start: start.into(), count: count.into() });
         }
         if regions.as_ref().is_some_and(|listed| listed.len() > EACH) {
             regions = None;
+            return ControlFlow::Break(());
         }
-        Ok(())
+        ControlFlow::Continue(())
     })?;
     Ok(regions)
 }

@@ -47,7 +47,7 @@ impl<'a> Blocks<'a> {
 
     /// Calls `visit` with the elements of each block.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(&Stored) -> Result<()>) -> Result<()> {
-        self.for_each_selection(|selection| visit(&self.dataset.read_stored_selection(selection)?))
+        self.for_each_selection(|selection| visit(&self.dataset.read_stored(selection)?))
     }
 
     /// Calls `visit` with the selection of each block.
@@ -112,7 +112,7 @@ mod tests {
             let dims = dataset.dataspace().dims().to_vec();
             for text in ["...", "1:", "::2", "...,::3", "0"] {
                 let Ok(taken) = selection::parse(text, &dims) else { continue };
-                let whole = dataset.read_stored_selection(&selection::selection(&taken)).unwrap();
+                let whole = dataset.read_stored(&selection::selection(&taken)).unwrap();
                 for cut in 0..dims.len().max(1) {
                     for length in [1, 2, 5, 1000] {
                         let mut blocks = Blocks::new(&dataset, taken.clone());

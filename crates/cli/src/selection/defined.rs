@@ -1,5 +1,7 @@
 //! Defined elements with their coordinates, in pieces of bounded size, read in C order.
 
+use std::ops::ControlFlow;
+
 use hyperslab::{Dataset, Dataspace, Points, Stored};
 
 use crate::selection::{self, Taken};
@@ -33,7 +35,7 @@ impl<'a> DefinedElements<'a> {
     }
 
     pub(crate) fn new(dataset: &'a Dataset, taken: Vec<Taken>) -> hyperslab::Result<Self> {
-        let chunking = dataset.structured_chunking();
+        let chunking = dataset.sparse().chunking();
         let mut this = Self {
             dataset,
             taken,
@@ -44,12 +46,12 @@ impl<'a> DefinedElements<'a> {
         if chunking.is_some() {
             let mut chunks = Vec::new();
             let coordinates = this.coordinate_bytes();
-            dataset.for_each_structured_chunk(|chunk| {
+            dataset.sparse().visit_chunks(|chunk| {
                 let bytes: u64 = chunk.sections.iter().map(|section| section.unfiltered).sum();
                 chunks.extend(&chunk.offset);
                 chunks.push(chunk.defined);
                 chunks.push(bytes.div_ceil(chunk.defined.max(1)).saturating_add(coordinates));
-                Ok(())
+                ControlFlow::Continue(())
             })?;
             this.chunks = Some(chunks);
         }
@@ -99,7 +101,7 @@ impl<'a> DefinedElements<'a> {
                 continue;
             }
             let selected = selection::selection(&self.narrowed(&piece));
-            let (points, stored) = self.dataset.read_defined_stored(&selected)?;
+            let (points, stored) = self.dataset.sparse().read_stored(&selected)?;
             visit(&points, &stored)?;
         }
         Ok(())
@@ -187,12 +189,12 @@ mod tests {
         let coordinates: Vec<u64> =
             (0..900_u64).flat_map(|number| [number * 37 % 60, number * 11 % 7, number * 23 % 50]).collect();
         let values: Vec<u16> = (0..900).collect();
-        sparse.write_points(&Points { rank: 3, coordinates }, &values).unwrap();
+        sparse.sparse().write(&Points { rank: 3, coordinates }, &values).unwrap();
         let plain = file.new_dataset("plain").of::<u16>().shape(&[60, 7, 50]).create().unwrap();
         for dataset in [&sparse, &plain] {
             for text in ["...", "3:50:7,::2", "5", "...,40:", "::9,3,1::5", "7:7"] {
                 let taken = selection::parse(text, &[60, 7, 50]).unwrap();
-                let whole = dataset.read_defined_stored(&selection::selection(&taken)).unwrap();
+                let whole = dataset.sparse().read_stored(&selection::selection(&taken)).unwrap();
                 for (most, least) in [(1, whole.1.len()), (500, 1), (BYTES, 1)] {
                     let mut elements = DefinedElements::new(dataset, taken.clone()).unwrap();
                     elements.most = most;

@@ -1,5 +1,7 @@
 //! What one dataset takes.
 
+use std::ops::ControlFlow;
+
 use hyperslab::{Dataset, Layout, Result};
 use serde_json::{Value as Json, json};
 
@@ -52,11 +54,12 @@ impl DatasetSizes {
             sizes.chunks = Some(Chunks { stored: totals.chunks, possible, overhang: 0 });
         } else if let Layout::Chunked(chunking) = &layout {
             let mut chunks = Chunks { possible: possible(&dims, &chunking.shape), ..Chunks::default() };
-            dataset.for_each_chunk(|chunk| {
+            dataset.chunks().visit(|chunk| {
                 sizes.stored = sizes.stored.saturating_add(chunk.size);
                 chunks.stored = chunks.stored.saturating_add(1);
                 let beyond = beyond(&dims, &chunking.shape, &chunk.offset);
                 chunks.overhang = chunks.overhang.saturating_add(part(chunk.size, beyond));
+                ControlFlow::Continue(())
             })?;
             sizes.chunks = Some(chunks);
         } else {

@@ -89,7 +89,7 @@ impl Table {
     fn schema(&self) -> Result<SchemaRef> {
         let mut all = Vec::new();
         for (name, dataset) in &self.datasets {
-            let stored = dataset.read_stored_selection(&Selection::None)?;
+            let stored = dataset.read_stored(&Selection::None)?;
             all.extend(self.columns(name, dataset, stored.column()?, 0)?.into_iter().map(|(field, _)| field));
         }
         Ok(Arc::new(Schema::new(all)))
@@ -109,7 +109,7 @@ impl Table {
                     Selection::region(&Region::new(&first, &dims)?)
                 }
             };
-            let column = dataset.read_stored_selection(&selection)?.column()?;
+            let column = dataset.read_stored(&selection)?.column()?;
             let columns = self.columns(name, dataset, column, usize::try_from(count)?)?;
             all.extend(columns.into_iter().map(|(_, array)| array));
         }

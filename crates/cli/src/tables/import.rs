@@ -63,7 +63,7 @@ pub(crate) fn import(
         if let Some(units) = units(field.data_type()) {
             let of_column = if columns { "units".to_owned() } else { format!("{}_units", field.name()) };
             let holder = if columns { parts.get(number) } else { parts.first() };
-            holder.context("a column is missing")?.1.set_attr(&of_column, units.as_str())?;
+            holder.context("a column is missing")?.1.set_attribute(&of_column, units.as_str())?;
         }
     }
     let mut start = 0_u64;

@@ -9,7 +9,7 @@ use hyperslab::{File, FileOptions, LibverBounds, ObjectKind, OpenOptions};
 /// Opens a file to change it; makes one where there is none.
 pub(super) fn open_or_create(path: &Path, bounds: LibverBounds) -> Result<File> {
     let opened = if path.exists() {
-        OpenOptions::new().write(bounds).open(path)
+        OpenOptions::new().write(true).libver(bounds).open(path)
     } else {
         FileOptions::new().libver(bounds).create_new(path)
     };

@@ -28,7 +28,7 @@ pub(crate) fn write(
     indent: usize,
     texts: Option<&mut dyn Texts>,
 ) -> Result<()> {
-    let blocks = blocks(dataset.defined(selection)?, dataset.dataspace().dims())?;
+    let blocks = blocks(dataset.sparse().defined(selection)?, dataset.dataspace().dims())?;
     let Some(texts) = texts else {
         return blocks.iter().try_for_each(|block| line(output, indent, block));
     };
@@ -170,7 +170,7 @@ impl Batch<'_> {
         } else {
             Selection::Hyperslab(Hyperslab::Irregular { rank, blocks: blocks() })
         };
-        let (points, stored) = self.dataset.read_defined_stored(&selected)?;
+        let (points, stored) = self.dataset.sparse().read_stored(&selected)?;
         for part in &parts {
             if let Some(block) = &part.first {
                 line(output, indent, block)?;

@@ -220,7 +220,7 @@ pub fn stored_filters(pipeline: &Pipeline, version: u8) -> Result<Vec<Filter>> {
         return Err(Error::Misuse(format!("{} filters: there are {most} at most", pipeline.stages.len())));
     }
     let filters = pipeline.stages.iter().map(|stage| {
-        let named = version == 1 || stage.id.0 >= FilterPipeline::FIRST_NAMED;
+        let named = version == 1 || stage.id.0 >= FilterPipeline::FIRST_NAMED_ID;
         let name = stage.name.as_ref().filter(|_| named).map(|name| name.clone().into_bytes());
         Filter {
             id: stage.id.0,

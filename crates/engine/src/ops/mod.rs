@@ -1,5 +1,4 @@
-//! The straight lines: each operation of the library from its first byte to its last. The only room that
-//! joins objects and raw data.
+//! The operations of the library on a file: the only room that joins objects and raw data.
 
 mod concurrent;
 mod copy;

@@ -1,4 +1,4 @@
-//! The way to files of raw data.
+//! The files of raw data that external storage names.
 
 use std::sync::Arc;
 

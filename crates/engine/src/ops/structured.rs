@@ -1,4 +1,4 @@
-//! Datasets in structured chunks: from what the header says to reading and writing them.
+//! The form, the source and the writer of a dataset in structured chunks.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Writing through a virtual dataset: what is written goes to the datasets that it shows.
+//! Writes through a virtual dataset to its source datasets.
 
 use std::cell::RefCell;
 use std::sync::Arc;

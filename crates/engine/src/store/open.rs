@@ -287,7 +287,7 @@ fn guess_superblock(driver: &dyn Driver, length: u64) -> Superblock {
             .map_or(Superblock::MAX_SIZE, |length| length.min(Superblock::MAX_SIZE))
     ];
     if driver.read_at(0, &mut bytes).is_ok()
-        && let Some(superblock) = Superblock::decode_unsealed(&bytes)
+        && let Some(superblock) = Superblock::decode_ignoring_checksum(&bytes)
         && check_widths(&superblock).is_ok()
         && superblock.root().get().is_some_and(|root| root < length)
     {

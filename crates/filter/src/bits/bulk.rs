@@ -1,40 +1,43 @@
-//! Many numbers of the same few bits at once.
+//! Packing and unpacking of many numbers with the same width in bits.
 //!
-//! Eight numbers of `n` bits are `n` bytes. With `n` known to the compiler the place of each is, too: a load, two
-//! shifts and a store are what is left of a number.
+//! Eight numbers of `n` bits take exactly `n` bytes. The width is a const parameter, so the
+//! compiler knows the position of each number in its group and reduces the work per number to a
+//! load, two shifts and a store.
 
-/// Numbers that share whole bytes whatever their bits are.
-pub(crate) const GROUP: usize = 8;
+/// The number of words in a group. A group takes whole bytes for every width.
+pub(crate) const GROUP_WORDS: usize = 8;
 
-/// Numbers that are best treated at once: few enough to stay in the fastest cache.
-pub(crate) const TILE: usize = 256;
+/// The number of words that callers should process in one call: few enough to stay in the
+/// first-level cache.
+pub(crate) const TILE_WORDS: usize = 256;
 
-/// Bytes that are looked at for a group: 64, and one for what passes a window of 64 bits, rounded up.
-const REACH: usize = 72;
+/// The number of input bytes that [`unpack_group`] reads: up to 64 bytes of numbers and one byte
+/// after a 64-bit window, rounded up.
+const GROUP_INPUT_BYTES: usize = 72;
 
 /// An unsigned integer of 1, 2, 4 or 8 bytes.
 pub(crate) trait Word: Copy + Default + Ord + std::fmt::Debug {
-    /// What many of them are packed as.
+    /// The type of the words in bulk operations.
     type Row: Word;
-    /// Its bits.
+    /// The number of bits of a word.
     const BITS: usize;
-    /// The low bits of `value`.
+    /// Returns the low bits of `value`.
     fn low(value: u64) -> Self;
-    /// The same number.
+    /// Converts the word to 64 bits.
     fn wide(self) -> u64;
-    /// Moved to higher bits, by less than a word has.
+    /// Shifts the word left by fewer bits than the word has.
     fn left(self, bits: u32) -> Self;
-    /// Moved to lower bits, by less than a word has.
+    /// Shifts the word right by fewer bits than the word has.
     fn right(self, bits: u32) -> Self;
-    /// The bits that are set in one of both.
+    /// Returns the bitwise exclusive or of both words.
     fn exclusive_or(self, other: Self) -> Self;
-    /// Takes words from their bytes, as many as both have.
+    /// Reads words from bytes, as many as both slices have.
     fn read(bytes: &[u8], big_endian: bool, words: &mut [Self::Row]);
-    /// Puts words as bytes, as many as both have.
+    /// Writes words as bytes, as many as both slices have.
     fn write(words: &[Self::Row], big_endian: bool, bytes: &mut [u8]);
-    /// The word at `at`.
+    /// Reads the word at offset `at`.
     fn get(bytes: &[u8], at: usize, big_endian: bool) -> Option<Self>;
-    /// Puts the word at `at`.
+    /// Writes the word at offset `at`.
     fn put(self, bytes: &mut [u8], at: usize, big_endian: bool) -> Option<()>;
 }
 
@@ -110,7 +113,7 @@ word!(u16, 2);
 word!(u32, 4);
 word!(u64, 8);
 
-/// An unsigned integer of `SIZE` bytes, fewer than eight, for sizes that no type has.
+/// An unsigned integer of `SIZE` bytes, fewer than eight, for the sizes without a primitive type.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Short<const SIZE: usize>(u64);
 
@@ -174,7 +177,8 @@ impl<const SIZE: usize> Word for Short<SIZE> {
     }
 }
 
-/// Calls `$run::<$word, W>($from, $to)` with W the bits, 1 to 64; nothing happens with others.
+/// Calls `$run::<$word, W>($from, $to)` with the const parameter W equal to `$bits` (1 to 64). Does
+/// nothing for other values.
 macro_rules! with_width {
     ($bits:expr, $run:ident::<$word:ty>($from:expr, $to:expr)) => {
         with_width!(
@@ -191,8 +195,9 @@ macro_rules! with_width {
     };
 }
 
-/// Takes numbers of `bits` bits, no more than a word has, from the start of `input`, the most significant bit
-/// first. Those that are not there are 0; `input` may be longer.
+/// Unpacks numbers of `bits` bits from the start of `input`, the most significant bit first. `bits`
+/// is at most the number of bits of a word. Words beyond the end of `input` become 0; `input` may
+/// be longer than needed.
 pub(crate) fn unpack<T: Word>(bits: u32, input: &[u8], words: &mut [T]) {
     if bits == 0 {
         words.fill(T::default());
@@ -200,7 +205,8 @@ pub(crate) fn unpack<T: Word>(bits: u32, input: &[u8], words: &mut [T]) {
     with_width!(bits, unpack_width::<T>(input, words));
 }
 
-/// Appends the low `bits` bits, no more than a word has, of each word; zeros fill the last byte.
+/// Appends the low `bits` bits of each word and pads the last byte with zero bits. `bits` is at
+/// most the number of bits of a word.
 pub(crate) fn pack<T: Word>(bits: u32, words: &[T], output: &mut Vec<u8>) {
     with_width!(bits, pack_width::<T>(words, output));
 }
@@ -209,34 +215,34 @@ fn unpack_width<T: Word, const W: usize>(input: &[u8], words: &mut [T]) {
     if W > T::BITS {
         return;
     }
-    let (groups, last) = words.as_chunks_mut::<GROUP>();
+    let (groups, last) = words.as_chunks_mut::<GROUP_WORDS>();
     let mut groups = groups.iter_mut();
     let rest = unpack_groups::<T, W>(input, &mut groups);
-    // Groups that are too near to the end to look so far ahead.
-    let mut end = [0; 2 * REACH];
+    // The remaining groups lie near the end of the input. They are unpacked from a padded copy.
+    let mut end = [0; 2 * GROUP_INPUT_BYTES];
     end.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
     let mut rest = unpack_groups::<T, W>(&end, &mut groups);
     for group in groups {
-        *group = [T::default(); GROUP];
+        *group = [T::default(); GROUP_WORDS];
         rest = &[];
     }
     if !last.is_empty() {
-        let mut group = [T::default(); GROUP];
-        let mut end = [0; REACH];
+        let mut group = [T::default(); GROUP_WORDS];
+        let mut end = [0; GROUP_INPUT_BYTES];
         end.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
         unpack_group::<T, W>(&end, &mut group);
         last.iter_mut().zip(group).for_each(|(to, from)| *to = from);
     }
 }
 
-/// Takes groups as long as there is room to look ahead; gives back what is left.
+/// Unpacks groups while at least `GROUP_INPUT_BYTES` bytes remain and returns the remaining input.
 #[inline]
 fn unpack_groups<'a, T: Word, const W: usize>(
     input: &'a [u8],
-    groups: &mut std::slice::IterMut<'_, [T; GROUP]>,
+    groups: &mut std::slice::IterMut<'_, [T; GROUP_WORDS]>,
 ) -> &'a [u8] {
     let mut rest = input;
-    while let Some(window) = rest.first_chunk::<REACH>() {
+    while let Some(window) = rest.first_chunk::<GROUP_INPUT_BYTES>() {
         let Some(group) = groups.next() else { break };
         unpack_group::<T, W>(window, group);
         rest = rest.split_at(W).1;
@@ -245,7 +251,7 @@ fn unpack_groups<'a, T: Word, const W: usize>(
 }
 
 #[inline]
-fn unpack_group<T: Word, const W: usize>(bytes: &[u8; REACH], group: &mut [T; GROUP]) {
+fn unpack_group<T: Word, const W: usize>(bytes: &[u8; GROUP_INPUT_BYTES], group: &mut [T; GROUP_WORDS]) {
     for (number, word) in group.iter_mut().enumerate() {
         let (at, passed) = (number * W / 8, number * W % 8);
         let Some((window, after)) = bytes.get(at..).and_then(|bytes| bytes.split_first_chunk()) else {
@@ -263,14 +269,14 @@ fn pack_width<T: Word, const W: usize>(words: &[T], output: &mut Vec<u8>) {
     if W > T::BITS {
         return;
     }
-    let (groups, last) = words.as_chunks::<GROUP>();
+    let (groups, last) = words.as_chunks::<GROUP_WORDS>();
     output.reserve((groups.len() + 1) * W);
     for group in groups {
         let bytes = pack_group::<T, W>(group);
         output.extend_from_slice(bytes.split_at(W).0);
     }
     if !last.is_empty() {
-        let mut group = [T::default(); GROUP];
+        let mut group = [T::default(); GROUP_WORDS];
         group.iter_mut().zip(last).for_each(|(to, from)| *to = *from);
         let bytes = pack_group::<T, W>(&group);
         output.extend_from_slice(bytes.split_at((last.len() * W).div_ceil(8)).0);
@@ -278,10 +284,10 @@ fn pack_width<T: Word, const W: usize>(words: &[T], output: &mut Vec<u8>) {
 }
 
 #[inline]
-fn pack_group<T: Word, const W: usize>(group: &[T; GROUP]) -> [u8; 64] {
+fn pack_group<T: Word, const W: usize>(group: &[T; GROUP_WORDS]) -> [u8; 64] {
     let mut bytes = [0; 64];
     let mut windows = bytes.as_chunks_mut::<8>().0.iter_mut();
-    // The high `held` bits of the window are full.
+    // The high `held` bits of the window are in use.
     let (mut window, mut held) = (0, 0);
     for word in group {
         let value = word.wide() << (64 - W);

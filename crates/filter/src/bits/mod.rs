@@ -1,43 +1,44 @@
-//! Bits in a row, the most significant one of a byte first: what nbit, scaleoffset and szip pack their values into.
+//! Bit streams with the most significant bit of each byte first. The filters nbit, scaleoffset and
+//! szip store packed values in such streams.
 
 pub(crate) mod bulk;
 mod window;
 
 pub(crate) use window::BitWindow;
 
-/// Most bits that one call gives or takes.
-const MOST: u32 = 32;
+/// The maximum number of bits that one call reads or writes.
+const MAX_BITS_PER_CALL: u32 = 32;
 
-/// Appends bits to bytes.
+/// A writer that appends bits to a byte buffer.
 #[derive(Debug)]
 pub(crate) struct BitWriter<'a> {
     output: &'a mut Vec<u8>,
-    /// The bits that wait, in its low `held` bits; what stands above them has been written.
-    waiting: u64,
-    /// Below 32.
+    /// The buffered bits, in the low `held` bits. The bits above them are already in `output`.
+    buffer: u64,
+    /// The number of buffered bits, always below 32.
     held: u32,
 }
 
 impl<'a> BitWriter<'a> {
     pub(crate) fn new(output: &'a mut Vec<u8>) -> Self {
-        Self { output, waiting: 0, held: 0 }
+        Self { output, buffer: 0, held: 0 }
     }
 
-    /// Appends the low `count` bits of `value`, 32 at most.
+    /// Appends the low `count` bits of `value`; `count` is at most 32.
     #[inline]
     pub(crate) fn put(&mut self, value: u32, count: u32) {
-        debug_assert!(count <= MOST, "bits are written in portions");
-        let value = u64::from(value) & !(u64::MAX << count.min(MOST));
-        self.waiting = self.waiting << count | value;
+        debug_assert!(count <= MAX_BITS_PER_CALL, "bits are written at most 32 at a time");
+        let value = u64::from(value) & !(u64::MAX << count.min(MAX_BITS_PER_CALL));
+        self.buffer = self.buffer << count | value;
         self.held += count;
         if self.held >= 32 {
             self.held -= 32;
-            let [_, _, _, _, word @ ..] = (self.waiting >> self.held).to_be_bytes();
+            let [_, _, _, _, word @ ..] = (self.buffer >> self.held).to_be_bytes();
             self.output.extend_from_slice(&word);
         }
     }
 
-    /// Appends the low `count` bits of `value`, 64 at most.
+    /// Appends the low `count` bits of `value`; `count` is at most 64.
     #[cfg(test)]
     pub(crate) fn put_wide(&mut self, value: u64, count: u32) {
         if count > 32 {
@@ -46,7 +47,7 @@ impl<'a> BitWriter<'a> {
         self.put(low(value), count.min(32));
     }
 
-    /// Appends `count` zeros and a one.
+    /// Appends `count` zero bits and a one bit.
     #[inline]
     pub(crate) fn put_unary(&mut self, count: u32) {
         let mut count = count;
@@ -57,33 +58,34 @@ impl<'a> BitWriter<'a> {
         self.put(1, count + 1);
     }
 
-    /// Fills the last byte with zeros.
+    /// Writes the buffered bits and pads the last byte with zero bits.
     pub(crate) fn finish(self) {
-        let [_, _, _, _, word @ ..] = (self.waiting << (32 - self.held)).to_be_bytes();
+        let [_, _, _, _, word @ ..] = (self.buffer << (32 - self.held)).to_be_bytes();
         let whole = usize::try_from(self.held.div_ceil(8)).unwrap_or(0);
         self.output.extend(word.iter().take(whole));
     }
 }
 
-/// Takes bits from bytes: what tests hold quicker ways against.
+/// A reader of bits: the reference implementation against which tests compare the faster readers.
 #[cfg(test)]
 #[derive(Debug, Clone)]
 pub(crate) struct BitReader<'a> {
     rest: &'a [u8],
-    /// Its low `held` bits come next.
-    waiting: u64,
+    /// The buffered bits: the low `held` bits come next.
+    buffer: u64,
     held: u32,
 }
 
 #[cfg(test)]
 impl<'a> BitReader<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Self { rest: bytes, waiting: 0, held: 0 }
+        Self { rest: bytes, buffer: 0, held: 0 }
     }
 
-    /// The next `count` bits, 32 at most, or [`None`] behind the end.
+    /// Reads the next `count` bits; `count` is at most 32. Returns [`None`] at the end of the
+    /// bytes.
     pub(crate) fn get(&mut self, count: u32) -> Option<u32> {
-        debug_assert!(count <= MOST, "bits are read in portions");
+        debug_assert!(count <= MAX_BITS_PER_CALL, "bits are read at most 32 at a time");
         if self.held < count {
             self.refill();
             if self.held < count {
@@ -91,10 +93,11 @@ impl<'a> BitReader<'a> {
             }
         }
         self.held -= count;
-        Some(low(self.waiting >> self.held & !(u64::MAX << count.min(MOST))))
+        Some(low(self.buffer >> self.held & !(u64::MAX << count.min(MAX_BITS_PER_CALL))))
     }
 
-    /// The next `count` bits, 64 at most, or [`None`] behind the end.
+    /// Reads the next `count` bits; `count` is at most 64. Returns [`None`] at the end of the
+    /// bytes.
     pub(crate) fn get_wide(&mut self, count: u32) -> Option<u64> {
         if count <= 32 {
             return self.get(count).map(u64::from);
@@ -103,7 +106,7 @@ impl<'a> BitReader<'a> {
         Some(high << 32 | u64::from(self.get(32)?))
     }
 
-    /// How many zeros stand before the next one, which is taken as well.
+    /// Reads zero bits up to and including the next one bit, and returns the number of zero bits.
     pub(crate) fn get_unary(&mut self) -> Option<u32> {
         let mut zeros = 0_u32;
         loop {
@@ -113,7 +116,7 @@ impl<'a> BitReader<'a> {
                     return None;
                 }
             }
-            let next = self.waiting << (64 - self.held);
+            let next = self.buffer << (64 - self.held);
             let run = next.leading_zeros();
             if run < self.held {
                 self.held -= run + 1;
@@ -124,22 +127,22 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// Makes 32 bits ready, or as many as there are; to be called with fewer than 32.
+    /// Buffers the next 32 bits, or all remaining bits if there are fewer. `held` must be below 32.
     fn refill(&mut self) {
         if let Some((word, rest)) = self.rest.split_first_chunk::<4>() {
-            self.waiting = self.waiting << 32 | u64::from(u32::from_be_bytes(*word));
+            self.buffer = self.buffer << 32 | u64::from(u32::from_be_bytes(*word));
             self.held += 32;
             self.rest = rest;
             return;
         }
         for byte in std::mem::take(&mut self.rest) {
-            self.waiting = self.waiting << 8 | u64::from(*byte);
+            self.buffer = self.buffer << 8 | u64::from(*byte);
             self.held += 8;
         }
     }
 }
 
-/// The low half.
+/// Returns the low 32 bits of `value`.
 #[cfg(test)]
 fn low(value: u64) -> u32 {
     u32::try_from(value & 0xffff_ffff).unwrap_or(0)

@@ -1,15 +1,16 @@
-//! Bits taken from a window of 64: for codes whose lengths differ.
+//! A reader of bits that loads a window of up to 64 bits at once, for variable-length codes.
 
 use hyperslab_exact::to_u64;
 
-/// Takes bits from bytes, the most significant one of a byte first.
+/// A reader of bits, the most significant bit of each byte first.
 ///
-/// Who was given [`None`] is behind the end and asks no more: what comes then is not said.
+/// After a method has returned [`None`], the results of further calls are unspecified.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BitWindow<'a> {
     bytes: &'a [u8],
-    /// The bit that comes next, and the one behind the last.
+    /// The position of the next bit.
     next: u64,
+    /// The position after the last bit.
     end: u64,
 }
 
@@ -19,7 +20,8 @@ impl<'a> BitWindow<'a> {
         Self { bytes, next: 0, end }
     }
 
-    /// The next `count` bits, 32 at most, or [`None`] behind the end.
+    /// Reads the next `count` bits; `count` is at most 32. Returns [`None`] at the end of the
+    /// bytes.
     #[inline]
     pub(crate) fn get(&mut self, count: u32) -> Option<u32> {
         let bits = self.at(self.next) >> 1 >> (63 - count);
@@ -27,7 +29,8 @@ impl<'a> BitWindow<'a> {
         u32::try_from(bits).ok()
     }
 
-    /// How many zeros stand before the next one, which is taken as well; [`None`] behind the end.
+    /// Reads zero bits up to and including the next one bit, and returns the number of zero bits;
+    /// [`None`] at the end of the bytes.
     #[inline]
     pub(crate) fn get_unary(&mut self) -> Option<u32> {
         let mut zeros = 0;
@@ -35,14 +38,15 @@ impl<'a> BitWindow<'a> {
         Some(zeros)
     }
 
-    /// [`get_unary`](Self::get_unary) for each of `items`.
+    /// Calls `each` with each of `items` and the result of [`get_unary`](Self::get_unary).
     #[inline]
     pub(crate) fn get_unaries<T>(
         &mut self,
         items: &mut [T],
         mut each: impl FnMut(&mut T, u32),
     ) -> Option<()> {
-        // The first bit lowest: then the ones are cleared one after another without knowing where they are.
+        // The window is bit-reversed, so that the next bit is the lowest: `window & (window - 1)`
+        // clears a one bit without knowing its position.
         let mut first = self.next;
         let mut window = self.at(first).reverse_bits();
         let mut next = first;
@@ -63,7 +67,8 @@ impl<'a> BitWindow<'a> {
         Some(())
     }
 
-    /// Calls `each` with each of `items` and the next `count` bits, 1 to 32; [`None`] behind the end.
+    /// Calls `each` with each of `items` and the next `count` bits, 1 to 32. Returns [`None`] at
+    /// the end of the bytes.
     #[inline]
     pub(crate) fn get_each<T>(
         &mut self,
@@ -74,7 +79,7 @@ impl<'a> BitWindow<'a> {
         let mut next = self.next;
         self.pass(u64::from(count).checked_mul(u64::try_from(items.len()).ok()?)?)?;
         for item in items {
-            // No bits depend on those before, but on where they are.
+            // Each load depends only on the bit position, not on the bits before.
             each(item, u32::try_from(self.at(next) >> (64 - count)).ok()?);
             next += u64::from(count);
         }
@@ -87,16 +92,16 @@ impl<'a> BitWindow<'a> {
         Some(())
     }
 
-    /// How many bits [`at`](Self::at) gives: 57 at least.
+    /// Returns the number of bits that [`at`](Self::at) loads: at least 57.
     #[inline]
     fn held(bit: u64) -> u64 {
         64 - bit % 8
     }
 
-    /// The bits from `bit` on, the first one highest; those it does not have, or that are behind the end, are 0.
+    /// Loads the bits from position `bit`, the first one as the highest. Missing bits are 0.
     #[inline]
     fn at(&self, bit: u64) -> u64 {
-        // No bytes are left behind the end.
+        // Past the end of the bytes, the rest is empty.
         let rest = usize::try_from(bit / 8).ok().and_then(|at| self.bytes.get(at..)).unwrap_or_default();
         let window =
             rest.first_chunk().map_or_else(|| last_bytes(rest), |window| u64::from_be_bytes(*window));
@@ -104,7 +109,7 @@ impl<'a> BitWindow<'a> {
     }
 }
 
-/// Fewer than eight bytes as the first ones of eight.
+/// Loads fewer than eight bytes as the high bytes of a window.
 #[cold]
 fn last_bytes(rest: &[u8]) -> u64 {
     let mut window = [0; 8];
@@ -154,7 +159,7 @@ mod tests {
                     (got, (0..several).map(|_| reader.get(count)).collect())
                 };
                 prop_assert_eq!(&got, &expected);
-                // Where either stands behind the end is its own affair.
+                // After the end of the bytes, the positions of the two readers may differ.
                 if got.is_none() {
                     return Ok(());
                 }

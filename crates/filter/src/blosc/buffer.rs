@@ -1,49 +1,51 @@
-//! A buffer of Blosc 1.
+//! The buffer format of Blosc 1.
 //!
 //! ```text
 //! bytes        | meaning
-//! -------------+------------------------------------------------------------------------------------------
+//! -------------+----------------------------------------------------------------------------------
 //! 1            | version of the format: 2
 //! 1            | version of the codec's format: 1
-//! 1            | flags; bit 0: bytes are shuffled, bit 1: the elements follow as they are, bit 2: bits are
-//!              | shuffled, bit 4: blocks are not split, bits 5 to 7: 0 BloscLZ, 1 LZ4, 2 Snappy, 3 zlib,
-//!              | 4 Zstandard
+//! 1            | flags; bit 0: bytes are shuffled, bit 1: the elements are stored uncompressed,
+//!              | bit 2: bits are shuffled, bit 4: blocks are not split, bits 5 to 7: 0 BloscLZ, 1
+//!              | LZ4, 2 Snappy, 3 zlib, 4 Zstandard
 //! 1            | bytes of an element
-//! 4            | bytes it decodes to; all numbers are little-endian
-//! 4            | bytes of a block; the last one has what is left
-//! 4            | bytes of the buffer
-//! 4 per block  | where the block begins in the buffer
+//! 4            | bytes of the decoded buffer; all numbers are little-endian
+//! 4            | bytes of a decoded block; the last block may be shorter
+//! 4            | bytes of the encoded buffer
+//! 4 per block  | offset of the block in the buffer
 //! per stream: 4| bytes of the encoded stream
-//! n            | the stream; as it was, if it has as many bytes encoded
+//! n            | the stream; stored uncompressed if encoded and decoded length are equal
 //! ```
-//! A block is one stream, or as many as an element has bytes: blocks are split unless bit 4 says otherwise, the
-//! element has more than 16 bytes, the block fewer than 128 elements, or the block is a shorter last one.
+//! A block consists of one stream, or of one stream for each byte of an element. Blocks are split
+//! into such streams unless bit 4 is set, the element has more than 16 bytes, the block has fewer
+//! than 128 elements, or the block is a shorter last one.
 
 use crate::codec::bit_planes;
-use crate::codec::choice::Codec;
+use crate::codec::blosc_codec::Codec;
 use crate::codec::length_u32;
 use crate::codec::resize;
 use crate::{FilterError, Produced, Result, shuffle};
 
 use super::ID;
 
-const HEADER: usize = 16;
+const HEADER_BYTES: usize = 16;
 
 const VERSION: u8 = 2;
 
-const SHUFFLED_BYTES: u8 = 1;
-const AS_IT_IS: u8 = 1 << 1;
-const SHUFFLED_BITS: u8 = 1 << 2;
-const NOT_SPLIT: u8 = 1 << 4;
+const BYTE_SHUFFLE_FLAG: u8 = 1;
+const UNCOMPRESSED_FLAG: u8 = 1 << 1;
+const BIT_SHUFFLE_FLAG: u8 = 1 << 2;
+const UNSPLIT_FLAG: u8 = 1 << 4;
 
-/// Elements of at most so many bytes are split.
-const MOST_STREAMS: usize = 16;
+/// The maximum number of streams of a block, and thus the maximum element size in bytes of blocks
+/// that are split.
+const MAX_STREAMS: usize = 16;
 
-/// Streams of fewer bytes are not worth splitting.
-const LEAST_STREAM: usize = 128;
+/// The minimum size of a stream in bytes. Blocks with smaller streams are not split.
+const MIN_STREAM_BYTES: usize = 128;
 
-/// No codec makes more bytes of one.
-const EXPANSION: usize = 1 << 16;
+/// The maximum ratio of decoded to encoded bytes, for all codecs.
+const MAX_EXPANSION_RATIO: usize = 1 << 16;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Shuffle {
@@ -52,9 +54,9 @@ pub(super) enum Shuffle {
     Bits,
 }
 
-/// How to encode.
+/// The parameters of the encoder.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Plan {
+pub(super) struct BloscSettings {
     /// Bytes of an element.
     pub(super) size: u8,
     pub(super) level: u32,
@@ -62,7 +64,7 @@ pub(super) struct Plan {
     pub(super) codec: Codec,
 }
 
-/// What a header says of all blocks.
+/// The properties that all blocks of a buffer share, from the buffer's header.
 #[derive(Debug, Clone, Copy)]
 struct Layout {
     size: usize,
@@ -81,10 +83,10 @@ fn unsupported(what: &str) -> FilterError {
 }
 
 pub(super) fn decode(input: &[u8], output: &mut Vec<u8>, limit: usize) -> Result<Produced> {
-    let header = input.first_chunk::<HEADER>().ok_or_else(|| corrupt("no room for its header"))?;
+    let header = input.first_chunk::<HEADER_BYTES>().ok_or_else(|| corrupt("the header is truncated"))?;
     let [version, _, flags, size, numbers @ ..] = header;
     let [length, block, _] = numbers.as_chunks::<4>().0 else {
-        return Err(corrupt("no room for its header"));
+        return Err(corrupt("the header is truncated"));
     };
     let number = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes) as usize;
     let (length, block) = (number(length), number(block));
@@ -94,85 +96,89 @@ pub(super) fn decode(input: &[u8], output: &mut Vec<u8>, limit: usize) -> Result
     if length > limit {
         return Err(FilterError::Limit { id: ID, limit });
     }
-    if flags & AS_IT_IS != 0 {
-        let end = HEADER.checked_add(length).filter(|end| *end <= input.len());
-        return Ok(Produced::Input(HEADER..end.ok_or_else(|| corrupt("its bytes are cut off"))?));
+    if flags & UNCOMPRESSED_FLAG != 0 {
+        let end = HEADER_BYTES.checked_add(length).filter(|end| *end <= input.len());
+        return Ok(Produced::Input(
+            HEADER_BYTES..end.ok_or_else(|| corrupt("the uncompressed bytes are truncated"))?,
+        ));
     }
     let layout = Layout {
         size: usize::from(*size),
         block: block.min(length),
-        shuffle: match (flags & SHUFFLED_BYTES != 0, flags & SHUFFLED_BITS != 0) {
+        shuffle: match (flags & BYTE_SHUFFLE_FLAG != 0, flags & BIT_SHUFFLE_FLAG != 0) {
             (true, _) => Shuffle::Bytes,
             (false, true) => Shuffle::Bits,
             (false, false) => Shuffle::None,
         },
-        codec: Codec::of_format(flags >> 5).ok_or_else(|| unsupported("its codec"))?,
-        is_split: flags & NOT_SPLIT == 0,
+        codec: Codec::of_format(flags >> 5).ok_or_else(|| unsupported("the codec number in the header"))?,
+        is_split: flags & UNSPLIT_FLAG == 0,
     };
     output.clear();
     if length == 0 {
         return Ok(Produced::Output);
     }
-    if layout.size == 0 || layout.block == 0 || length / EXPANSION > input.len() {
-        return Err(corrupt("its element size, block size or length cannot be"));
+    if layout.size == 0 || layout.block == 0 || length / MAX_EXPANSION_RATIO > input.len() {
+        return Err(corrupt("the element size, block size or length in the header is invalid"));
     }
     if length.div_ceil(layout.block) > input.len() / 4 {
-        return Err(corrupt("the places of its blocks are cut off"));
+        return Err(corrupt("the block offsets are truncated"));
     }
     resize(ID, output, length)?;
-    let mut memory = Memory::default();
-    let places = input.get(HEADER..).ok_or_else(|| corrupt("its header is cut off"))?.as_chunks::<4>().0;
-    let mut blocks = output.chunks_mut(layout.block).zip(places);
-    blocks.try_for_each(|(block, place)| {
-        let streams = input.get(number(place)..).ok_or_else(|| corrupt("a block is outside of it"))?;
-        layout.decode_block(streams, block, &mut memory)
+    let mut scratch = BlockScratch::default();
+    let offsets =
+        input.get(HEADER_BYTES..).ok_or_else(|| corrupt("the header is truncated"))?.as_chunks::<4>().0;
+    let mut blocks = output.chunks_mut(layout.block).zip(offsets);
+    blocks.try_for_each(|(block, offset)| {
+        let streams =
+            input.get(number(offset)..).ok_or_else(|| corrupt("a block lies outside the buffer"))?;
+        layout.decode_block(streams, block, &mut scratch)
     })?;
     Ok(Produced::Output)
 }
 
-/// Memory that is used for all blocks.
+/// Buffers that are reused for all blocks.
 #[derive(Debug, Default)]
-struct Memory {
+struct BlockScratch {
     planes: Vec<u8>,
     spare: Vec<u8>,
     stream: Vec<u8>,
 }
 
 impl Layout {
-    /// Streams of a block of so many bytes.
+    /// Returns the number of streams of a block of `block` bytes.
     fn streams(&self, block: usize) -> usize {
         let is_split = self.is_split
-            && self.size <= MOST_STREAMS
-            && self.block / self.size >= LEAST_STREAM
+            && self.size <= MAX_STREAMS
+            && self.block / self.size >= MIN_STREAM_BYTES
             && block == self.block
             && block.is_multiple_of(self.size);
         if is_split { self.size } else { 1 }
     }
 
-    fn decode_block(&self, input: &[u8], block: &mut [u8], memory: &mut Memory) -> Result<()> {
-        let cut = || corrupt("a block is cut off");
-        memory.planes.resize(block.len(), 0);
+    fn decode_block(&self, input: &[u8], block: &mut [u8], scratch: &mut BlockScratch) -> Result<()> {
+        let truncated = || corrupt("a block is truncated");
+        scratch.planes.resize(block.len(), 0);
         let stream = block.len() / self.streams(block.len());
         let mut rest = input;
-        for plane in memory.planes.chunks_exact_mut(stream) {
-            let (size, after) = rest.split_first_chunk().ok_or_else(cut)?;
+        for plane in scratch.planes.chunks_exact_mut(stream) {
+            let (size, after) = rest.split_first_chunk().ok_or_else(truncated)?;
             let size = u32::from_le_bytes(*size) as usize;
-            let (encoded, after) = after.split_at_checked(size).ok_or_else(cut)?;
+            let (encoded, after) = after.split_at_checked(size).ok_or_else(truncated)?;
             if size == plane.len() {
                 plane.copy_from_slice(encoded);
             } else {
-                self.codec.decode(ID, encoded, plane, &mut memory.stream)?;
+                self.codec.decode(ID, encoded, plane, &mut scratch.stream)?;
             }
             rest = after;
         }
-        let planes = &memory.planes;
+        let planes = &scratch.planes;
         match self.shuffle {
             Shuffle::Bytes => shuffle::from_planes(self.size, planes, block),
             Shuffle::Bits if self.has_groups(block.len()) => {
                 let whole = block.len() / self.size * self.size;
                 let (from, from_tail) = planes.split_at(whole);
                 let (to, to_tail) = block.split_at_mut(whole);
-                bit_planes::from_bit_planes(self.size, from, to, &mut memory.spare);
+                bit_planes::from_bit_planes(self.size, from, to, &mut scratch.spare);
                 to_tail.copy_from_slice(from_tail);
             }
             Shuffle::Bits | Shuffle::None => block.copy_from_slice(planes),
@@ -180,9 +186,10 @@ impl Layout {
         Ok(())
     }
 
-    /// Whether a block has whole groups of elements; otherwise bits are not shuffled.
+    /// Returns true if a block consists of whole groups of elements. Otherwise the bits of the
+    /// block are not shuffled.
     fn has_groups(&self, block: usize) -> bool {
-        (block / self.size).is_multiple_of(bit_planes::GROUP)
+        (block / self.size).is_multiple_of(bit_planes::GROUP_ELEMENTS)
     }
 
     fn encode_block(
@@ -190,23 +197,23 @@ impl Layout {
         level: u32,
         block: &[u8],
         output: &mut Vec<u8>,
-        memory: &mut Memory,
+        scratch: &mut BlockScratch,
     ) -> Result<()> {
-        memory.planes.resize(block.len(), 0);
+        scratch.planes.resize(block.len(), 0);
         match self.shuffle {
-            Shuffle::Bytes => shuffle::to_planes(self.size, block, &mut memory.planes),
+            Shuffle::Bytes => shuffle::to_planes(self.size, block, &mut scratch.planes),
             Shuffle::Bits if self.has_groups(block.len()) => {
                 let whole = block.len() / self.size * self.size;
                 let (from, from_tail) = block.split_at(whole);
-                let (to, to_tail) = memory.planes.split_at_mut(whole);
-                bit_planes::to_bit_planes(self.size, from, to, &mut memory.spare);
+                let (to, to_tail) = scratch.planes.split_at_mut(whole);
+                bit_planes::to_bit_planes(self.size, from, to, &mut scratch.spare);
                 to_tail.copy_from_slice(from_tail);
             }
-            Shuffle::Bits | Shuffle::None => memory.planes.copy_from_slice(block),
+            Shuffle::Bits | Shuffle::None => scratch.planes.copy_from_slice(block),
         }
         let stream = block.len() / self.streams(block.len());
-        for plane in memory.planes.chunks_exact(stream) {
-            let encoded = &mut memory.stream;
+        for plane in scratch.planes.chunks_exact(stream) {
+            let encoded = &mut scratch.stream;
             encoded.clear();
             self.codec.encode(ID, level, plane, encoded)?;
             let stream = if encoded.len() < plane.len() { encoded } else { plane };
@@ -217,50 +224,52 @@ impl Layout {
     }
 }
 
-pub(super) fn encode(plan: Plan, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
+pub(super) fn encode(settings: BloscSettings, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let length = i32::try_from(input.len()).ok().filter(|length| i32::MAX - length >= 16);
     let length = length.ok_or_else(|| FilterError::failed(ID, "the chunk has more than 2 GiB"))?;
-    let size = usize::from(plan.size);
-    let (is_split, block) = (plan.codec.is_split(), plan.codec.block());
-    let group = size * bit_planes::GROUP;
+    let size = usize::from(settings.size);
+    let (is_split, block) = (settings.codec.is_split(), settings.codec.block());
+    let group = size * bit_planes::GROUP_ELEMENTS;
     let block = (block / group * group).min(input.len());
-    let layout = Layout { size, block, shuffle: plan.shuffle, codec: plan.codec, is_split };
-    let flags = match plan.shuffle {
+    let layout = Layout { size, block, shuffle: settings.shuffle, codec: settings.codec, is_split };
+    let flags = match settings.shuffle {
         Shuffle::None => 0,
-        Shuffle::Bytes => SHUFFLED_BYTES,
-        Shuffle::Bits => SHUFFLED_BITS,
-    } | if is_split { 0 } else { NOT_SPLIT }
-        | plan.codec.format() << 5;
+        Shuffle::Bytes => BYTE_SHUFFLE_FLAG,
+        Shuffle::Bits => BIT_SHUFFLE_FLAG,
+    } | if is_split { 0 } else { UNSPLIT_FLAG }
+        | settings.codec.format() << 5;
     let number = |number: usize| length_u32(ID, number).map(u32::to_le_bytes);
     output.clear();
-    output.extend([VERSION, 1, flags, plan.size]);
+    output.extend([VERSION, 1, flags, settings.size]);
     output.extend_from_slice(&length.to_le_bytes());
     output.extend_from_slice(&number(block)?);
     output.extend_from_slice(&[0; 4]);
-    if plan.level > 0 && block > 0 {
-        let places = output.len();
-        output.resize(places + 4 * input.len().div_ceil(block), 0);
-        let mut memory = Memory::default();
+    if settings.level > 0 && block > 0 {
+        let offsets = output.len();
+        output.resize(offsets + 4 * input.len().div_ceil(block), 0);
+        let mut scratch = BlockScratch::default();
         for (at, bytes) in input.chunks(block).enumerate() {
-            let place = number(output.len())?;
-            if let Some(to) = output.get_mut(places..).and_then(|places| places.as_chunks_mut().0.get_mut(at))
+            let offset = number(output.len())?;
+            if let Some(to) =
+                output.get_mut(offsets..).and_then(|offsets| offsets.as_chunks_mut().0.get_mut(at))
             {
-                *to = place;
+                *to = offset;
             }
-            layout.encode_block(plan.level, bytes, output, &mut memory)?;
+            layout.encode_block(settings.level, bytes, output, &mut scratch)?;
         }
     }
-    // What is as long as the input would be taken for it: libhdf5 keeps the filter mask of a chunk that it replaces by one of as
-    // many bytes, and its filter leaves out chunks that do not become smaller.
-    if output.len() >= input.len() + HEADER || output.len() == input.len() || plan.level == 0 {
-        output.truncate(HEADER);
+    // A chunk whose encoded length equals the input length is ambiguous: when libhdf5 replaces a
+    // chunk by one of the same length, libhdf5 keeps the chunk's filter mask, and its Blosc filter
+    // skips chunks that do not become smaller.
+    if output.len() >= input.len() + HEADER_BYTES || output.len() == input.len() || settings.level == 0 {
+        output.truncate(HEADER_BYTES);
         output.extend_from_slice(input);
         if let Some(to) = output.get_mut(2) {
-            *to |= AS_IT_IS;
+            *to |= UNCOMPRESSED_FLAG;
         }
     }
     let total = number(output.len())?;
-    if let Some(to) = output.get_mut(12..HEADER).and_then(<[u8]>::first_chunk_mut) {
+    if let Some(to) = output.get_mut(12..HEADER_BYTES).and_then(<[u8]>::first_chunk_mut) {
         *to = total;
     }
     Ok(())

@@ -1,4 +1,5 @@
-//! The Blosc filter (number 32001): a buffer of Blosc 1, in blocks that are shuffled and encoded.
+//! The Blosc filter (number 32001): a Blosc 1 buffer, which consists of shuffled and encoded
+//! blocks.
 //!
 //! ```text
 //! client data  | meaning
@@ -7,18 +8,18 @@
 //! 1            | version of Blosc's format: 2
 //! 2            | bytes of an element
 //! 3            | bytes of a chunk
-//! 4            | level, 0 (as it is) to 9
+//! 4            | level, 0 (uncompressed) to 9
 //! 5            | 0 no shuffle, 1 of bytes, 2 of bits
 //! 6            | 0 BloscLZ, 1 LZ4, 2 LZ4HC, 3 Snappy, 4 zlib, 5 Zstandard
 //! ```
-//! All but the client data stands in the buffer, too; only it counts to decode.
+//! The buffer repeats these values in its header. The decoder uses only the header.
 
 mod buffer;
 
-use crate::codec::choice::Codec;
+use crate::codec::blosc_codec::Codec;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
-use buffer::{Plan, Shuffle};
+use buffer::{BloscSettings, Shuffle};
 
 /// The Blosc filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,9 +29,10 @@ const ID: FilterId = FilterId::BLOSC;
 
 const DEFAULT_LEVEL: u32 = 5;
 
-/// What client data say of who encodes.
-const REVISION: u32 = 2;
-const FORMAT: u32 = 2;
+/// The revision of the filter, client data value 0.
+const FILTER_REVISION: u32 = 2;
+/// The version of the Blosc format, client data value 1.
+const FORMAT_VERSION: u32 = 2;
 
 impl Filter for Blosc {
     fn id(&self) -> FilterId {
@@ -48,16 +50,17 @@ impl Filter for Blosc {
             0 => Shuffle::None,
             1 => Shuffle::Bytes,
             2 => Shuffle::Bits,
-            _ => return Err(failed("an unknown shuffle")),
+            _ => return Err(failed("the shuffle mode is unknown")),
         };
-        let codec = Codec::of_compressor(value(6, 0)).ok_or_else(|| failed("an unknown compressor"))?;
+        let codec =
+            Codec::of_compressor(value(6, 0)).ok_or_else(|| failed("the compressor number is unknown"))?;
         let level = value(4, DEFAULT_LEVEL);
         if level > 9 {
-            return Err(failed("a level of more than 9"));
+            return Err(failed("the level is more than 9"));
         }
-        // Blosc takes elements that are too large for its header as bytes.
+        // Blosc treats elements that are too large for its header as single bytes.
         let size = u8::try_from(value(2, 1)).ok().filter(|size| *size > 0).unwrap_or(1);
-        buffer::encode(Plan { size, level, shuffle, codec }, input, output)?;
+        buffer::encode(BloscSettings { size, level, shuffle, codec }, input, output)?;
         Ok(Produced::Output)
     }
 
@@ -69,21 +72,23 @@ impl Filter for Blosc {
         true
     }
 
-    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+    fn prepare(&self, requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         let refused = |reason: &str| FilterError::refused(ID, reason);
-        let value = |at: usize, default: u32| asked.get(at).copied().unwrap_or(default);
+        let value = |at: usize, default: u32| requested.get(at).copied().unwrap_or(default);
         if value(4, DEFAULT_LEVEL) > 9 {
-            return Err(refused("a level of more than 9"));
+            return Err(refused("the level is more than 9"));
         }
         if value(5, 1) > 2 {
-            return Err(refused("an unknown shuffle"));
+            return Err(refused("the shuffle mode is unknown"));
         }
-        Codec::of_compressor(value(6, 0)).ok_or_else(|| refused("an unknown compressor"))?.check(ID)?;
-        // Elements that are too large for Blosc's header are bytes.
+        Codec::of_compressor(value(6, 0))
+            .ok_or_else(|| refused("the compressor number is unknown"))?
+            .check(ID)?;
+        // Blosc treats elements that are too large for its header as single bytes.
         let size = dataset.item_size();
         let size = if size > u32::from(u8::MAX) { 1 } else { size };
-        let head = [REVISION, FORMAT, size, dataset.chunk_bytes_for(ID)?];
-        Ok(head.into_iter().chain(asked.iter().skip(head.len()).copied()).collect())
+        let head = [FILTER_REVISION, FORMAT_VERSION, size, dataset.chunk_bytes_for(ID)?];
+        Ok(head.into_iter().chain(requested.iter().skip(head.len()).copied()).collect())
     }
 }
 

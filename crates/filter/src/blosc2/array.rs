@@ -1,17 +1,18 @@
-//! Arrays of Blosc 2: chunks in a grid, blocks in a grid within each.
+//! The arrays of Blosc 2: a grid of chunks, each with a grid of blocks.
 //!
 //! ```text
-//! bytes        | meaning: the metalayer "b2nd", in MessagePack
-//! -------------+------------------------------------------------------------------------------------------
-//! 1            | an array of 7
-//! 1, 1         | version; dimensions
-//! 1, 9 each    | an array; elements of the array in each dimension (int64)
-//! 1, 5 each    | an array; those of a chunk (int32)
-//! 1, 5 each    | an array; those of a block (int32)
-//! 1            | 0: the type follows as NumPy has it
+//! bytes        | meaning: the metalayer "b2nd", encoded as MessagePack
+//! -------------+----------------------------------------------------------------------------------
+//! 1            | an array of 7 values
+//! 1, 1         | version; number of dimensions
+//! 1, 9 each    | an array; the dimensions of the Blosc 2 array in elements (int64)
+//! 1, 5 each    | an array; the dimensions of a chunk in elements (int32)
+//! 1, 5 each    | an array; the dimensions of a block in elements (int32)
+//! 1            | 0: the datatype follows in NumPy notation
 //! 5, n         | a string
 //! ```
-//! Blocks are complete: what lies outside of the chunk, or of the array, is there and means nothing.
+//! All blocks have the full size. Elements of a block that lie outside the chunk or the array have
+//! no meaning.
 
 use hyperslab_exact::to_u64;
 
@@ -20,23 +21,24 @@ use crate::{FilterId, Result};
 
 use super::corrupt;
 
-const MOST_DIMENSIONS: usize = 16;
+const MAX_DIMENSIONS: usize = 16;
 
-/// Every version of the plug-in decodes arrays of so many.
-const MOST_ENCODED: usize = 8;
+/// The maximum number of dimensions that the encoder writes. Every version of the HDF5 plug-in can
+/// decode arrays with so many.
+const MAX_ENCODED_DIMENSIONS: usize = 8;
 
 const ARRAY: u8 = 0x90;
 const INT_32: u8 = 0xd2;
 const INT_64: u8 = 0xd3;
 const STRING_32: u8 = 0xdb;
 
-/// The shape of an array.
+/// The dimensions of an array, its chunks and its blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Array {
     sides: Vec<Side>,
 }
 
-/// One dimension; no number is 0.
+/// One dimension, in elements of the array, of a chunk and of a block; no number is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Side {
     array: usize,
@@ -54,31 +56,33 @@ impl Side {
     }
 }
 
-/// One dimension of the part of a block that lies within the array.
+/// The range along one dimension in which a block overlaps the array.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct Overlap {
     start: usize,
     count: usize,
-    /// Of the block, and of the array.
+    /// The size of the block along this dimension.
     block: usize,
+    /// The size of the array along this dimension.
     array: usize,
 }
 
 impl Array {
-    /// The array that one chunk of this shape is, in blocks of about so many bytes; [`None`] if Blosc 2 has no such.
+    /// Returns an array that consists of one chunk of this shape, in blocks of about `block` bytes;
+    /// [`None`] if Blosc 2 cannot represent such an array.
     pub(super) fn for_chunks(shape: &[usize], size: usize, block: usize) -> Option<Self> {
-        if !(2..=MOST_ENCODED).contains(&shape.len()) || shape.contains(&0) {
+        if !(2..=MAX_ENCODED_DIMENSIONS).contains(&shape.len()) || shape.contains(&0) {
             return None;
         }
-        let mut room = (block / size).max(1);
+        let mut available = (block / size).max(1);
         let mut sides: Vec<Side> = shape
             .iter()
             .rev()
             .map(|side| {
-                // Blocks of the same size, as few as there may be: little is filled up.
-                let blocks = side.div_ceil(room.min(*side));
+                // Use the fewest blocks of equal size, so that the blocks need little padding.
+                let blocks = side.div_ceil(available.min(*side));
                 let block = side.div_ceil(blocks);
-                room = (room / block).max(1);
+                available = (available / block).max(1);
                 Side { array: *side, chunk: *side, block }
             })
             .collect();
@@ -88,13 +92,13 @@ impl Array {
     }
 
     pub(super) fn parse(bytes: &[u8]) -> Result<Self> {
-        Self::read(bytes).ok_or_else(|| corrupt("the shape of its array"))
+        Self::read(bytes).ok_or_else(|| corrupt("the metalayer with the array's shape is invalid"))
     }
 
     fn read(bytes: &[u8]) -> Option<Self> {
         let [_, _, dimensions, rest @ ..] = bytes else { return None };
         let dimensions = usize::from(*dimensions);
-        if !(1..=MOST_DIMENSIONS).contains(&dimensions) {
+        if !(1..=MAX_DIMENSIONS).contains(&dimensions) {
             return None;
         }
         let (shape, rest) = rest.split_at_checked(1 + 9 * dimensions)?;
@@ -117,7 +121,7 @@ impl Array {
         Some(Self { sides: sides.collect::<Option<_>>()? })
     }
 
-    /// Appends the metalayer.
+    /// Appends the metalayer with the array's shape.
     pub(super) fn write(&self, size: usize, output: &mut Vec<u8>) -> Result<()> {
         let dimensions = self.sides.len().to_le_bytes()[0];
         output.extend([ARRAY | 7, 0, dimensions, ARRAY | dimensions]);
@@ -143,41 +147,45 @@ impl Array {
         self.sides.iter().try_fold(size, |product, side| product.checked_mul(number(side)?))
     }
 
-    /// Bytes of the array.
+    /// Returns the size of the array in bytes; [`None`] if the size overflows.
     pub(super) fn length(&self, size: usize) -> Option<usize> {
         self.product(size, |side| Some(side.array))
     }
 
-    /// Bytes of a chunk, with what fills up its blocks.
+    /// Returns the size of a chunk in bytes, padding of the blocks included; [`None`] if the size
+    /// overflows.
     pub(super) fn chunk_length(&self, size: usize) -> Option<usize> {
         self.product(size, |side| side.blocks().checked_mul(side.block))
     }
 
-    /// Bytes of a block.
+    /// Returns the size of a block in bytes; [`None`] if the size overflows.
     pub(super) fn checked_block_length(&self, size: usize) -> Option<usize> {
         self.product(size, |side| Some(side.block))
     }
 
-    /// Bytes of a block of an array that was made for chunks.
+    /// Returns the size of a block in bytes, for an array from [`Self::for_chunks`], where the size
+    /// cannot overflow.
     pub(super) fn block_length(&self, size: usize) -> usize {
         self.checked_block_length(size).unwrap_or(usize::MAX)
     }
 
-    /// Chunks; no more than elements.
+    /// Returns the number of chunks, which is at most the number of elements.
     pub(super) fn chunks(&self) -> usize {
         self.sides.iter().map(|side| side.chunks()).product()
     }
 
-    /// Calls `each` with the number of every block of a chunk that has a part of the array, and that part.
+    /// Calls `each` for every block of a chunk that overlaps the array, with the number of the
+    /// block and the overlap.
     pub(super) fn each_block(
         &self,
         chunk: usize,
-        mut each: impl FnMut(usize, &[Part]) -> Result<()>,
+        mut each: impl FnMut(usize, &[Overlap]) -> Result<()>,
     ) -> Result<()> {
         let origin: Vec<usize> = coordinates(chunk, self.sides.iter().map(|side| side.chunks()));
         let origin = origin.iter().zip(&self.sides).map(|(at, side)| at * side.chunk);
         let starts: Vec<(usize, Side)> = origin.zip(self.sides.iter().copied()).collect();
-        // Only blocks that begin before the end of the array: no more than elements.
+        // Only blocks that begin before the end of the array, so that there are no more blocks than
+        // elements.
         let counts: Vec<usize> = starts
             .iter()
             .map(|(start, side)| side.chunk.min(side.array.max(*start) - start).div_ceil(side.block))
@@ -185,22 +193,28 @@ impl Array {
         let mut parts = Vec::with_capacity(starts.len());
         for number in 0..counts.iter().product() {
             let block = coordinates(number, counts.iter().copied());
-            let places = block.iter().zip(&self.sides);
-            let index = places.fold(0_usize, |index, (at, side)| index * side.blocks() + *at);
+            let positions = block.iter().zip(&self.sides);
+            let index = positions.fold(0_usize, |index, (at, side)| index * side.blocks() + *at);
             parts.clear();
             parts.extend(block.iter().zip(&starts).map(|(at, (origin, side))| {
                 let start = origin + at * side.block;
                 let end = (origin + side.chunk).min(side.array);
                 let count = side.block.min(end.max(start) - start);
-                Part { start, count, block: side.block, array: side.array }
+                Overlap { start, count, block: side.block, array: side.array }
             }));
             each(index, &parts)?;
         }
         Ok(())
     }
 
-    /// Copies a block to its place; [`None`] if that is not there.
-    pub(super) fn scatter(&self, parts: &[Part], size: usize, block: &[u8], output: &mut [u8]) -> Option<()> {
+    /// Copies the elements of a block into the array; [`None`] if the block lies outside the array.
+    pub(super) fn scatter(
+        &self,
+        parts: &[Overlap],
+        size: usize,
+        block: &[u8],
+        output: &mut [u8],
+    ) -> Option<()> {
         each_row(parts, size, |from, to, length| {
             let row = block.get(from..)?.get(..length)?;
             output.get_mut(to..)?.get_mut(..length)?.copy_from_slice(row);
@@ -208,7 +222,7 @@ impl Array {
         })
     }
 
-    /// The blocks of the one chunk that the array is, one after another.
+    /// Returns the blocks of the array's only chunk, one after another.
     pub(super) fn gather(&self, size: usize, input: &[u8]) -> Vec<u8> {
         let length = self.block_length(size);
         let mut blocks = vec![0; self.chunk_length(size).unwrap_or(0)];
@@ -222,12 +236,13 @@ impl Array {
             });
             Ok(())
         });
-        debug_assert!(gathered.is_ok(), "nothing fails");
+        debug_assert!(gathered.is_ok(), "the callback never fails");
         blocks
     }
 }
 
-/// The coordinates of the one of this number in a grid, the last varying fastest.
+/// Returns the coordinates of item `number` in a grid of `counts` items; the last coordinate varies
+/// fastest.
 fn coordinates(number: usize, counts: impl DoubleEndedIterator<Item = usize>) -> Vec<usize> {
     let mut rest = number;
     let mut coordinates: Vec<usize> = counts
@@ -242,9 +257,10 @@ fn coordinates(number: usize, counts: impl DoubleEndedIterator<Item = usize>) ->
     coordinates
 }
 
-/// Calls `each` with where a row stands in its block and in the array, and its bytes.
+/// Calls `each` for every row of the overlap, with the offset of the row in the block, the offset
+/// in the array and the length, all in bytes.
 fn each_row(
-    parts: &[Part],
+    parts: &[Overlap],
     size: usize,
     mut each: impl FnMut(usize, usize, usize) -> Option<()>,
 ) -> Option<()> {
@@ -313,9 +329,9 @@ mod tests {
         fn what_is_gathered_is_scattered(
             shape in proptest::collection::vec(1..9_usize, 2..5),
             size in 1..4_usize,
-            room in 1..100_usize,
+            available in 1..100_usize,
         ) {
-            let array = Array::for_chunks(&shape, size, room).unwrap();
+            let array = Array::for_chunks(&shape, size, available).unwrap();
             let input: Vec<u8> = (0..array.length(size).unwrap()).map(|at| at.to_le_bytes()[0]).collect();
             let blocks = array.gather(size, &input);
             let mut output = vec![0; input.len()];

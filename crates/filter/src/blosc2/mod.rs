@@ -1,35 +1,38 @@
-//! The Blosc2 filter (number 32026): a contiguous frame of Blosc 2, in one chunk, with or without dimensions.
+//! The Blosc2 filter (number 32026): a contiguous frame of Blosc 2 with one chunk, with or without
+//! dimensions.
 //!
 //! ```text
 //! client data  | meaning
 //! -------------+--------------------------------------------------------------------------------
 //! 0            | revision of the filter: 1
-//! 1            | bytes of a block; 0: any
+//! 1            | bytes of a block; 0: chosen by the encoder
 //! 2            | bytes of an element
 //! 3            | bytes of a chunk
-//! 4            | level, 0 (as it is) to 9
-//! 5            | 0 nothing, 1 shuffle of bytes, 2 of bits, 3 difference from the first block
+//! 4            | level, 0 (uncompressed) to 9
+//! 5            | transform: 0 none, 1 shuffle of bytes, 2 shuffle of bits, 3 difference from the
+//!              | first block
 //! 6            | 0 BloscLZ, 1 LZ4, 2 LZ4HC, 4 zlib, 5 Zstandard
-//! 7            | dimensions of a chunk: 2 to 8; missing, as what follows, for others
+//! 7            | number of dimensions of a chunk, 2 to 8; missing, like the following values, for
+//!              | other numbers
 //! 8…           | elements in each dimension
 //! ```
-//! All but the client data stands in the frame, too; only it counts to decode.
+//! The frame repeats these values in its header. The decoder uses only the header.
 
 mod array;
 mod chunk;
+mod chunk_encode;
 mod frame;
-mod plan;
 mod transform;
 
-use crate::codec::choice::Codec;
+use crate::codec::blosc_codec::Codec;
 use crate::codec::resize;
 use crate::codec::{length_u32, times};
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 use array::Array;
 use chunk::Chunk;
-use frame::{Frame, Place};
-use plan::Plan;
+use chunk_encode::Blosc2Settings;
+use frame::{ChunkLocation, Frame};
 use transform::Transform;
 
 /// The Blosc2 filter.
@@ -40,14 +43,14 @@ const ID: FilterId = FilterId::BLOSC2;
 
 const DEFAULT_LEVEL: u32 = 5;
 
-/// What client data say of who encodes.
-const REVISION: u32 = 1;
+/// The revision of the filter, client data value 0.
+const FILTER_REVISION: u32 = 1;
 
-/// Zstandard and zlib know no higher.
-const HIGHEST_LEVEL: u32 = 9;
+/// The highest level. Zstandard and zlib support no higher one in Blosc 2.
+const MAX_LEVEL: u32 = 9;
 
-/// Where client data have the number of dimensions.
-const DIMENSIONS: usize = 7;
+/// The index of the client data value with the number of dimensions.
+const DIMENSIONS_INDEX: usize = 7;
 
 fn corrupt(what: &str) -> FilterError {
     FilterError::corrupt(ID, what)
@@ -88,34 +91,34 @@ impl Filter for Blosc2 {
             1 => Transform::Shuffle,
             2 => Transform::Bitshuffle,
             3 => Transform::Delta,
-            _ => return Err(failed("an unknown filter")),
+            _ => return Err(failed("the transform number is unknown")),
         };
         let codec = Codec::of_compressor(value(6, 0)).filter(|codec| *codec != Codec::Snappy);
-        let codec = codec.ok_or_else(|| failed("an unknown compressor"))?;
+        let codec = codec.ok_or_else(|| failed("the compressor number is unknown"))?;
         let level = value(4, DEFAULT_LEVEL);
-        if level > HIGHEST_LEVEL {
-            return Err(failed("a level of more than 9"));
+        if level > MAX_LEVEL {
+            return Err(failed("the level is more than 9"));
         }
         let size = number(value(2, 1)).max(1);
-        let asked = Some(number(value(1, 0))).filter(|block| *block > 0).unwrap_or_else(|| codec.block());
-        let dimensions = number(value(DIMENSIONS, 0));
-        let sizes = context.client_data.iter().skip(DIMENSIONS + 1).take(dimensions);
+        let requested = Some(number(value(1, 0))).filter(|block| *block > 0).unwrap_or_else(|| codec.block());
+        let dimensions = number(value(DIMENSIONS_INDEX, 0));
+        let sizes = context.client_data.iter().skip(DIMENSIONS_INDEX + 1).take(dimensions);
         let shape: Vec<usize> = sizes.map(|size| number(*size)).collect();
         if shape.len() != dimensions {
-            return Err(failed("a chunk with fewer sizes than dimensions"));
+            return Err(failed("the client data have fewer chunk sizes than dimensions"));
         }
-        let array =
-            Array::for_chunks(&shape, size, asked).filter(|array| array.length(size) == Some(input.len()));
+        let array = Array::for_chunks(&shape, size, requested)
+            .filter(|array| array.length(size) == Some(input.len()));
         let block = match &array {
             Some(array) => array.block_length(size),
-            None => asked.min(input.len()) / size * size,
+            None => requested.min(input.len()) / size * size,
         };
         let block = if block == 0 { input.len() } else { block };
-        let plan = Plan { codec, level, transform, size, block };
+        let settings = Blosc2Settings { codec, level, transform, size, block };
         let blocks = array.as_ref().map(|array| array.gather(size, input));
         let input = blocks.as_deref().unwrap_or(input);
-        let chunk = plan::encode(plan, input)?;
-        frame::encode(&plan, array.as_ref(), input.len(), &chunk, output)?;
+        let chunk = chunk_encode::encode(settings, input)?;
+        frame::encode(&settings, array.as_ref(), input.len(), &chunk, output)?;
         Ok(Produced::Output)
     }
 
@@ -127,25 +130,25 @@ impl Filter for Blosc2 {
         true
     }
 
-    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+    fn prepare(&self, requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         let refused = |reason: &str| FilterError::refused(ID, reason);
-        let value = |at: usize, default: u32| asked.get(at).copied().unwrap_or(default);
-        if value(4, DEFAULT_LEVEL) > HIGHEST_LEVEL {
-            return Err(refused("a level of more than 9"));
+        let value = |at: usize, default: u32| requested.get(at).copied().unwrap_or(default);
+        if value(4, DEFAULT_LEVEL) > MAX_LEVEL {
+            return Err(refused("the level is more than 9"));
         }
         if value(5, 1) > 3 {
-            return Err(refused("an unknown filter, or one that loses digits"));
+            return Err(refused("the transform is unknown or lossy"));
         }
         let codec = Codec::of_compressor(value(6, 0)).filter(|codec| *codec != Codec::Snappy);
-        codec.ok_or_else(|| refused("an unknown compressor"))?.check(ID)?;
-        let mut data = vec![REVISION, value(1, 0), dataset.item_size(), dataset.chunk_bytes_for(ID)?];
-        data.extend(asked.iter().skip(data.len()).take(DIMENSIONS - data.len()));
+        codec.ok_or_else(|| refused("the compressor number is unknown"))?.check(ID)?;
+        let mut data = vec![FILTER_REVISION, value(1, 0), dataset.item_size(), dataset.chunk_bytes_for(ID)?];
+        data.extend(requested.iter().skip(data.len()).take(DIMENSIONS_INDEX - data.len()));
         if dataset.chunk.len() > 1 {
             let defaults = [DEFAULT_LEVEL, 1, 0];
-            data.extend(defaults.iter().skip(data.len() - (DIMENSIONS - defaults.len())));
+            data.extend(defaults.iter().skip(data.len() - (DIMENSIONS_INDEX - defaults.len())));
             data.push(length_u32(ID, dataset.chunk.len())?);
             for size in dataset.chunk {
-                data.push(u32::try_from(*size).map_err(|_| refused("a chunk has 2^32 elements or more"))?);
+                data.push(u32::try_from(*size).map_err(|_| refused("the chunk has 2^32 elements or more"))?);
             }
         }
         Ok(data)
@@ -156,22 +159,23 @@ fn number(value: u32) -> usize {
     value as usize
 }
 
-/// Decodes chunk after chunk into `output`, which has the bytes of the frame.
+/// Decodes all chunks of a frame without dimensions into `output`, which has the length of the
+/// decoded frame.
 fn decode_plain(frame: &Frame<'_>, output: &mut [u8]) -> Result<()> {
     if output.is_empty() {
         return Ok(());
     }
     if frame.chunk == 0 {
-        return Err(corrupt("its chunks have no bytes"));
+        return Err(corrupt("the chunk size in the frame header is 0"));
     }
-    let places = frame.places(output.len().div_ceil(frame.chunk))?;
-    for (to, place) in output.chunks_mut(frame.chunk).zip(places) {
-        let chunk = match place {
-            Place::Special(special) => Chunk::special(special, frame.size, to.len(), to.len()),
-            Place::At(bytes) => Chunk::parse(bytes, frame.size)?,
+    let locations = frame.locations(output.len().div_ceil(frame.chunk))?;
+    for (to, location) in output.chunks_mut(frame.chunk).zip(locations) {
+        let chunk = match location {
+            ChunkLocation::Special(special) => Chunk::special(special, frame.size, to.len(), to.len()),
+            ChunkLocation::At(bytes) => Chunk::parse(bytes, frame.size)?,
         };
         if chunk.length != to.len() {
-            return Err(corrupt("a chunk has another length than the frame says"));
+            return Err(corrupt("the length of a chunk differs from the frame header"));
         }
         let mut decoder = chunk.decoder();
         for block in to.chunks_mut(chunk.block.max(1)) {
@@ -181,30 +185,33 @@ fn decode_plain(frame: &Frame<'_>, output: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// Decodes the blocks of all chunks and puts them where they belong.
+/// Decodes the blocks of all chunks and copies their elements into the array `output`.
 fn decode_array(frame: &Frame<'_>, array: &Array, output: &mut [u8]) -> Result<()> {
     let size = frame.size;
-    let block = array.checked_block_length(size).ok_or_else(|| corrupt("its blocks are too large"))?;
+    let block = array
+        .checked_block_length(size)
+        .ok_or_else(|| corrupt("the block size of the array is too large"))?;
     if block > times(output.len(), 2) {
-        return Err(corrupt("its blocks are larger than the array"));
+        return Err(corrupt("the blocks are larger than the array"));
     }
     let mut memory = vec![0; block];
-    let places = frame.places(array.chunks())?;
-    for (at, place) in places.into_iter().enumerate() {
-        let whole = array.chunk_length(size).ok_or_else(|| corrupt("its chunks are too large"))?;
-        let chunk = match place {
-            Place::Special(special) => Chunk::special(special, size, whole, block),
-            Place::At(bytes) => Chunk::parse(bytes, size)?,
+    let locations = frame.locations(array.chunks())?;
+    for (at, location) in locations.into_iter().enumerate() {
+        let whole =
+            array.chunk_length(size).ok_or_else(|| corrupt("the chunk size of the array is too large"))?;
+        let chunk = match location {
+            ChunkLocation::Special(special) => Chunk::special(special, size, whole, block),
+            ChunkLocation::At(bytes) => Chunk::parse(bytes, size)?,
         };
         if (chunk.length, chunk.block) != (whole, block) {
-            return Err(corrupt("a chunk has another shape than its array says"));
+            return Err(corrupt("the length or block size of a chunk differs from the array's shape"));
         }
         let mut decoder = chunk.decoder();
         array.each_block(at, |index, part| {
             decoder.decode_at(index, &mut memory)?;
             array
                 .scatter(part, size, &memory, output)
-                .ok_or_else(|| corrupt("a block is outside of its array"))
+                .ok_or_else(|| corrupt("a block lies outside the array"))
         })?;
     }
     Ok(())
@@ -216,7 +223,7 @@ mod tests {
     use crate::conformance;
     use proptest::prelude::*;
 
-    /// Plain chunks, and arrays of `rows` rows.
+    /// Checks the filter contract with chunks without dimensions and with arrays of `rows` rows.
     fn keeps_the_contract(codec: u32) {
         for (size, level, transform) in [
             (4, 5, 1),
@@ -276,7 +283,7 @@ mod tests {
         (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
     }
 
-    /// 0 to 59 as 6 rows of integers of 4 bytes.
+    /// A frame with 6 rows of 4-byte integers from 0 to 59.
     const ROWS: &str = concat!(
         "9ea862326672616d6500d2000000a5cf0000000000000160a412005003d300000000000000f0d30000000000000070d200000004",
         "d2000000f0d2000000f0d10000d10001c2d8060000000000010000000000000000000093cd0011de0001a462326e64d20000006b",
@@ -287,7 +294,7 @@ mod tests {
         "0000000000940193cd0006de0000dc0000ce00000023d80000000000000000000000000000000000",
     );
 
-    /// 600 zeros of 4 bytes: a chunk that is not there.
+    /// A frame with 600 4-byte zeros, as a chunk without stored bytes.
     const ZEROS: &str = concat!(
         "9ea862326672616d6500d200000061cf00000000000000aca412003503d30000000000000960d30000000000000000d200000004",
         "d200000960d200000960d10000d10001c2d8060000000000020500000000000000000093cd0007de0000dc000005010708080000",
@@ -300,23 +307,29 @@ mod tests {
         let rows: Vec<u8> = (0..60_u32).flat_map(u32::to_le_bytes).collect();
         let frame = unhex(ROWS);
         assert_eq!(conformance::decode(&Blosc2, &[], &frame, None, 240).unwrap(), rows);
-        // Bytes behind the frame may be there.
+        // Bytes after the frame are allowed.
         let longer = [&frame[..], &[1, 2, 3, 4]].concat();
         assert_eq!(conformance::decode(&Blosc2, &[], &longer, None, 240).unwrap(), rows);
         let zeros = conformance::decode(&Blosc2, &[], &unhex(ZEROS), None, 2400).unwrap();
         assert_eq!(zeros, [0; 2400]);
     }
 
-    /// A frame of one chunk of elements of `size` bytes, in which `chunk` stands as it is.
+    /// Returns a frame with one encoded chunk and elements of `size` bytes.
     fn frame(size: usize, length: usize, chunk: &[u8]) -> Vec<u8> {
         let mut frame = Vec::new();
-        let plan =
-            Plan { codec: Codec::BloscLz, level: 5, transform: Transform::Nothing, size, block: length };
-        frame::encode(&plan, None, length, chunk, &mut frame).unwrap();
+        let settings = Blosc2Settings {
+            codec: Codec::BloscLz,
+            level: 5,
+            transform: Transform::Nothing,
+            size,
+            block: length,
+        };
+        frame::encode(&settings, None, length, chunk, &mut frame).unwrap();
         frame
     }
 
-    /// A header of a chunk with its last bytes and what follows.
+    /// Returns a chunk with a long header that ends with the given bytes, and the blocks after the
+    /// header.
     fn chunk(
         flags: u8,
         numbers: [u8; 3],
@@ -359,7 +372,7 @@ mod tests {
     #[test]
     fn transforms_are_undone_last_to_first() {
         let decode = |filters, metas, data: [u8; 8]| {
-            // One block of one stream of 8 bytes as they are, elements of 2 bytes.
+            // One block with one uncompressed stream of 8 bytes and elements of 2 bytes.
             let rest = [&[36, 0, 0, 0, 8, 0, 0, 0][..], &data].concat();
             let chunk = chunk(0x15, [2, 8, 8], filters, metas, 0, &rest);
             conformance::decode(&Blosc2, &[], &frame(2, 8, &chunk), None, 8)
@@ -369,7 +382,7 @@ mod tests {
             decode([0, 4, 36, 0, 0, 1], none, [1, 2, 3, 4, 5, 6, 7, 8]).unwrap(),
             [1, 5, 2, 6, 3, 7, 4, 8]
         );
-        // Sums of bytes in two rows, as an element has two bytes, or in one.
+        // Byte deltas in two rows (one for each byte of an element), or in one row.
         assert_eq!(
             decode([0, 0, 0, 0, 1, 35], none, [1, 1, 1, 1, 9, 255, 0, 1]).unwrap(),
             [1, 9, 2, 8, 3, 8, 4, 9]
@@ -378,7 +391,7 @@ mod tests {
             decode([0, 0, 0, 0, 0, 35], [0, 0, 0, 0, 0, 1], [1; 8]).unwrap(),
             [1, 2, 3, 4, 5, 6, 7, 8]
         );
-        // Differences of shuffled elements.
+        // Delta of shuffled elements.
         assert_eq!(
             decode([3, 0, 0, 0, 0, 1], none, [1, 1, 1, 1, 9, 0, 0, 9]).unwrap(),
             [1, 9, 0, 9, 1, 9, 0, 0]
@@ -391,7 +404,7 @@ mod tests {
     fn blocks_larger_than_their_array_are_refused() {
         let shape = |block: u8| {
             let mut frame = unhex(ROWS);
-            // The lowest byte of the rows of a block.
+            // The lowest byte of the number of rows of a block.
             frame[0x96] = block;
             conformance::decode(&Blosc2, &[], &frame, None, 240)
         };

@@ -1,40 +1,42 @@
-//! What Blosc 2 does to a block before it is encoded.
+//! The transforms of Blosc 2, which are applied to a block before the codec.
 
 use crate::codec::bit_planes;
 use crate::{Result, shuffle};
 
 use super::unsupported;
 
-/// Up to this version, bits are shuffled only in blocks of whole groups of elements.
-const WHOLE_GROUPS: u8 = 2;
+/// The last version in which bits are shuffled only in blocks that consist of whole groups of
+/// elements.
+const WHOLE_GROUPS_VERSION: u8 = 2;
 
-/// What is done to a block before it is encoded.
+/// A transform of a block before the codec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Transform {
     Nothing,
-    /// All first bytes of the elements, all second ones and so on.
+    /// Byte planes: the first bytes of all elements, then the second bytes and so on.
     Shuffle,
-    /// The same with bits.
+    /// Bit planes: the same as [`Transform::Shuffle`] with bits.
     Bitshuffle,
-    /// What differs from the first block; there, from the element before.
+    /// Exclusive or with the first block; in the first block, with the preceding element.
     Delta,
-    /// Each byte is what is to be added to the one before, in as many rows as an element has bytes.
+    /// Difference of each byte from the preceding byte, in as many rows as an element has bytes.
     ByteDelta {
         rows: usize,
     },
 }
 
 impl Transform {
-    /// The transform of this number, with what is to be known about it, in a frame of elements of `size` bytes.
+    /// Returns the transform with this number and parameter, in a frame with elements of `size`
+    /// bytes.
     pub(super) fn of_number(number: u8, meta: u8, size: usize) -> Result<Self> {
         match number {
-            // Numbers 4 and 36 drop bits and have nothing to be undone.
+            // Transforms 4 and 36 discard bits, which the decoder cannot restore.
             0 | 4 | 36 => Ok(Self::Nothing),
             1 => Ok(Self::Shuffle),
             2 => Ok(Self::Bitshuffle),
             3 => Ok(Self::Delta),
             35 => Ok(Self::ByteDelta { rows: if meta == 0 { size } else { usize::from(meta) } }),
-            _ => Err(unsupported(&format!("filter {number} of Blosc2"))),
+            _ => Err(unsupported(&format!("Blosc2 transform {number}"))),
         }
     }
 
@@ -49,17 +51,18 @@ impl Transform {
     }
 }
 
-/// How the bytes of a block make up elements.
+/// The properties of elements that transforms depend on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Elements {
     /// Bytes of an element, not 0.
     pub(super) size: usize,
-    /// Version of the chunk.
+    /// Version of the chunk format.
     pub(super) version: u8,
 }
 
 impl Elements {
-    /// Undoes a transform; `first` is the first block, where this is another one; `bits` is memory.
+    /// Undoes a transform. `first` is the first block, if the current block is another one; `bits`
+    /// is scratch memory.
     pub(super) fn undo(
         self,
         transform: Transform,
@@ -72,7 +75,7 @@ impl Elements {
             Transform::Nothing => elements.copy_from_slice(planes),
             Transform::Shuffle => shuffle::from_planes(self.size, planes, elements),
             Transform::Bitshuffle => {
-                let whole = self.groups(planes.len());
+                let whole = self.grouped_bytes(planes.len());
                 let (from, from_tail) = planes.split_at(whole);
                 let (to, to_tail) = elements.split_at_mut(whole);
                 bit_planes::from_bit_planes(self.size, from, to, bits);
@@ -111,7 +114,8 @@ impl Elements {
         elements.iter_mut().zip(first).for_each(|(byte, first)| *byte ^= first);
     }
 
-    /// Applies a transform; `first` is the first block, where this is another one; `bits` is memory.
+    /// Applies a transform. `first` is the first block, if the current block is another one; `bits`
+    /// is scratch memory.
     pub(super) fn apply(
         self,
         transform: Transform,
@@ -123,7 +127,7 @@ impl Elements {
         match transform {
             Transform::Shuffle => shuffle::to_planes(self.size, block, planes),
             Transform::Bitshuffle => {
-                let whole = self.groups(block.len());
+                let whole = self.grouped_bytes(block.len());
                 let (from, from_tail) = block.split_at(whole);
                 let (to, to_tail) = planes.split_at_mut(whole);
                 bit_planes::to_bit_planes(self.size, from, to, bits);
@@ -137,19 +141,19 @@ impl Elements {
                 let elements = planes.iter_mut().take(end).skip(skipped);
                 elements.zip(first.unwrap_or(block)).for_each(|(byte, reference)| *byte ^= reference);
             }
-            // The other one is only read.
+            // The encoder does not use byte deltas.
             Transform::Nothing | Transform::ByteDelta { .. } => planes.copy_from_slice(block),
         }
     }
 
-    /// Bytes of the elements of which bits are shuffled.
-    fn groups(self, length: usize) -> usize {
+    /// Returns the number of bytes whose bits are shuffled: the whole groups of elements.
+    fn grouped_bytes(self, length: usize) -> usize {
         let count = length / self.size;
-        let whole = count - count % bit_planes::GROUP;
-        if self.version <= WHOLE_GROUPS && whole != count { 0 } else { whole * self.size }
+        let whole = count - count % bit_planes::GROUP_ELEMENTS;
+        if self.version <= WHOLE_GROUPS_VERSION && whole != count { 0 } else { whole * self.size }
     }
 
-    /// Bytes of what differences are taken of, 8 at most.
+    /// Returns the width in bytes of the units in which differences are taken: at most 8.
     fn difference_width(self) -> usize {
         match self.size {
             1 | 2 | 4 | 8 => self.size,

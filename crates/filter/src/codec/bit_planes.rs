@@ -1,42 +1,45 @@
-//! Bits of elements, transposed: all lowest bits of the first bytes, then all second ones, and so on.
+//! Transposition of the bits of elements.
 //!
-//! A plane of bits is one bit of each element, that of the first element lowest in the first byte. The planes of
-//! the first byte of an element come first, each byte's lowest bit first.
+//! A bit plane holds one bit of each element: the bit of the first element is the lowest bit of the
+//! plane's first byte. The bit planes of the elements' first bytes come first, starting with the
+//! lowest bit.
 
 use crate::shuffle;
 
-/// How many elements share the bytes of a plane: only multiples of it can be transposed.
-pub(crate) const GROUP: usize = 8;
+/// The number of elements that share a byte of a plane. Only multiples of this number can be
+/// transposed.
+pub(crate) const GROUP_ELEMENTS: usize = 8;
 
-/// Transposes elements of `size` bytes, not 0. Both slices have the same length, that of a multiple of `GROUP`
-/// elements; `spare` is memory.
+/// Transposes elements of `size` bytes; `size` is not 0. Both slices have the same length, a
+/// multiple of `GROUP_ELEMENTS` elements; `spare` is scratch memory.
 pub(crate) fn to_bit_planes(size: usize, elements: &[u8], planes: &mut [u8], spare: &mut Vec<u8>) {
     spare.resize(elements.len(), 0);
     shuffle::to_planes(size, elements, spare);
-    // Eight bytes of a plane of bytes are turned into one byte of eight planes of bits, which are then sorted.
-    spare.as_chunks_mut::<GROUP>().0.iter_mut().for_each(turn);
+    // Each group of eight bytes of a byte plane becomes one byte of each of eight bit planes. These
+    // bytes are then gathered into planes.
+    spare.as_chunks_mut::<GROUP_ELEMENTS>().0.iter_mut().for_each(transpose_square);
     let plane = (elements.len() / size).max(1);
     for (from, to) in spare.chunks_exact(plane).zip(planes.chunks_exact_mut(plane)) {
-        shuffle::to_planes(GROUP, from, to);
+        shuffle::to_planes(GROUP_ELEMENTS, from, to);
     }
 }
 
-/// Undoes [`to_bit_planes`].
+/// Transposes bit planes back into elements, the inverse of [`to_bit_planes`].
 pub(crate) fn from_bit_planes(size: usize, planes: &[u8], elements: &mut [u8], spare: &mut Vec<u8>) {
     spare.resize(planes.len(), 0);
     let plane = (planes.len() / size).max(1);
     for (from, to) in planes.chunks_exact(plane).zip(spare.chunks_exact_mut(plane)) {
-        shuffle::from_planes(GROUP, from, to);
+        shuffle::from_planes(GROUP_ELEMENTS, from, to);
     }
-    spare.as_chunks_mut::<GROUP>().0.iter_mut().for_each(turn);
+    spare.as_chunks_mut::<GROUP_ELEMENTS>().0.iter_mut().for_each(transpose_square);
     shuffle::from_planes(size, spare, elements);
 }
 
-/// Transposes eight bytes as a square of bits: bit `j` of byte `i` becomes bit `i` of byte `j`.
+/// Transposes a square of 8 × 8 bits: bit `j` of byte `i` becomes bit `i` of byte `j`.
 #[inline]
-fn turn(square: &mut [u8; GROUP]) {
+fn transpose_square(square: &mut [u8; GROUP_ELEMENTS]) {
     let mut bits = u64::from_le_bytes(*square);
-    // Squares of one, two and four bits exchange their corners.
+    // Swap the off-diagonal corners of squares of two, four and eight bits.
     for (distance, corners) in
         [(7, 0x00aa_00aa_00aa_00aa_u64), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]
     {

@@ -1,26 +1,29 @@
-//! BloscLZ, a relative of LZF and FastLZ.
+//! BloscLZ, a codec related to LZF and FastLZ.
 //!
 //! ```text
 //! bytes                    | meaning
-//! -------------------------+-----------------------------------------------------------------------------
-//! 000nnnnn, n + 1 bytes    | bytes as they are
-//! lllddddd, [l…], d        | l + 2 bytes again, from d + 1 bytes before (d of 13 bits, high ones first); with
-//!                          | l = 7, bytes follow that are added to it, up to the first that is not 255
-//! lll11111, [l…], 255, d d | the same, from d + 8192 bytes before (d of 16 bits, high byte first)
+//! -------------------------+----------------------------------------------------------------------
+//! 000nnnnn, n + 1 bytes    | n + 1 literal bytes
+//! lllddddd, [l…], d        | a match: copy l + 2 bytes from a distance of d + 1 bytes (d has 13
+//!                          | bits, high bits first); if l = 7, more bytes are added to l, up to
+//!                          | the first that is not 255
+//! lll11111, [l…], 255, d d | a far match: copy from a distance of d + 8192 bytes (d has 16 bits,
+//!                          | big-endian)
 //! ```
-//! The first byte is always one of bytes as they are, and its three high bits mean nothing.
+//! The first control byte always stands for literals; its three high bits have no meaning.
 
 use crate::codec::lz77::{self, Finder, Sequence};
 
-/// Distances from here on take two bytes more.
-const FAR: usize = 8191;
+/// The smallest distance, minus one, that needs two bytes more.
+const FAR_DISTANCE: usize = 8191;
 
-/// Most bytes of a run as they are.
-const LONGEST_RUN: usize = 32;
+/// The maximum number of literal bytes after one control byte.
+const MAX_LITERAL_BYTES: usize = 32;
 
-const FINDER: Finder = Finder { farthest: FAR + (1 << 16), longest: usize::MAX, tail: 12 };
+const FINDER: Finder = Finder { max_distance: FAR_DISTANCE + (1 << 16), max_length: usize::MAX, tail: 12 };
 
-/// Appends exactly `length` bytes; [`None`] for what is not encoded so.
+/// Decodes `input` and appends exactly `length` bytes; [`None`] if `input` is not valid or has
+/// another length.
 pub(crate) fn decode(input: &[u8], output: &mut Vec<u8>, length: usize) -> Option<()> {
     let mut bytes = input.iter();
     let mut take = output.len();
@@ -49,11 +52,11 @@ pub(crate) fn decode(input: &[u8], output: &mut Vec<u8>, length: usize) -> Optio
             }
             let (high, low) = (usize::from(control & 31) << 8, usize::from(*bytes.next()?));
             let mut distance = high + low;
-            if distance == FAR {
+            if distance == FAR_DISTANCE {
                 distance += usize::from(u16::from_be_bytes([*bytes.next()?, *bytes.next()?]));
             }
             take = take.checked_add(count).filter(|take| *take <= end)?;
-            // What stands before the block is none of its business.
+            // Bytes before the block are out of reach.
             lz77::copy(
                 output,
                 Some(distance + 1).filter(|distance| *distance <= output.len() - start)?,
@@ -67,21 +70,21 @@ pub(crate) fn decode(input: &[u8], output: &mut Vec<u8>, length: usize) -> Optio
     }
 }
 
-/// Appends `input`, not empty, encoded.
+/// Appends the encoded `input`, which must not be empty.
 pub(crate) fn encode(input: &[u8], output: &mut Vec<u8>) {
     FINDER.run(input, |Sequence { literals, length, distance }| {
-        for run in literals.chunks(LONGEST_RUN) {
+        for run in literals.chunks(MAX_LITERAL_BYTES) {
             output.push((run.len() - 1).to_le_bytes()[0]);
             output.extend_from_slice(run);
         }
         if length > 0 {
-            repetition(length - 2, distance - 1, output);
+            encode_match(length - 2, distance - 1, output);
         }
     });
 }
 
-fn repetition(length: usize, distance: usize, output: &mut Vec<u8>) {
-    let near = distance.min(FAR);
+fn encode_match(length: usize, distance: usize, output: &mut Vec<u8>) {
+    let near = distance.min(FAR_DISTANCE);
     let [low, high, ..] = near.to_le_bytes();
     if length < 7 {
         output.push(length.to_le_bytes()[0] << 5 | high);
@@ -95,8 +98,8 @@ fn repetition(length: usize, distance: usize, output: &mut Vec<u8>) {
         output.push(rest.to_le_bytes()[0]);
     }
     output.push(low);
-    if near == FAR {
-        let [low, high, ..] = (distance - FAR).to_le_bytes();
+    if near == FAR_DISTANCE {
+        let [low, high, ..] = (distance - FAR_DISTANCE).to_le_bytes();
         output.extend([high, low]);
     }
 }
@@ -114,7 +117,7 @@ mod tests {
         };
         assert_eq!(decode(&[0xe2, 1, 2, 3, 0x20, 2], 6).unwrap(), [1, 2, 3, 1, 2, 3]);
         assert_eq!(decode(&[0, 9, 0xe0, 255, 3, 0], 268).unwrap(), [9; 268]);
-        assert_eq!(decode(&[0, 9, 0x20, 1], 4), None, "what is before the block");
+        assert_eq!(decode(&[0, 9, 0x20, 1], 4), None, "a distance to before the block");
         assert_eq!(decode(&[1, 9], 2), None);
         assert_eq!(decode(&[0, 9], 2), None);
         assert_eq!(decode(&[1, 9, 9], 1), None);

@@ -1,20 +1,20 @@
-//! zlib streams (RFC 1950) decoded by `fdeflate`.
+//! A decoder of zlib streams (RFC 1950) that uses `fdeflate`.
 
 use fdeflate::{DecompressionError, Decompressor};
 
-/// Decodes a stream into `output`: the bytes decoded, or [`None`] if they are more. Bytes behind the end of the stream
-/// are ignored.
+/// Decodes a zlib stream into `output` and returns the number of decoded bytes; [`None`] if
+/// `output` is too short. Bytes after the end of the stream are ignored.
 pub(crate) fn inflate(input: &[u8], output: &mut [u8]) -> Result<Option<usize>, String> {
     let (mut stream, mut rest, mut at) = (Decompressor::new(), input, 0);
     while !stream.is_done() {
         let (taken, given) = stream.read(rest, output, at, true).map_err(|error| match error {
-            DecompressionError::InsufficientInput => "the zlib stream is cut off".to_owned(),
-            error => format!("not a zlib stream: {error:?}"),
+            DecompressionError::InsufficientInput => "the zlib stream is truncated".to_owned(),
+            error => format!("the zlib stream is invalid: {error:?}"),
         })?;
         rest = rest.split_at(taken).1;
         at += given;
-        // It is not asked again with more room: in fdeflate 0.3.7, the checksum of what was decoded misses a part of
-        // a repetition for which there was no room twice.
+        // The decoder is not resumed with a larger buffer: in fdeflate 0.3.7, the checksum misses a
+        // part of a match for which the buffer was too short twice.
         if at == output.len() && !stream.is_done() || taken == 0 && given == 0 {
             return Ok(None);
         }
@@ -46,9 +46,9 @@ mod tests {
                 let mut output = vec![0xee; room];
                 prop_assert_eq!(inflate(&stored, &mut output), Ok(Some(chunk.len())));
                 prop_assert_eq!(&output[..chunk.len()], &chunk[..]);
-                // Where there is no room for more, it may be that there is more.
-                let cut = inflate(&stored[..end - 1], &mut output);
-                prop_assert!(cut.is_err() || room == chunk.len() && cut == Ok(None));
+                // If the buffer is full, the decoder may report that there is more.
+                let truncated = inflate(&stored[..end - 1], &mut output);
+                prop_assert!(truncated.is_err() || room == chunk.len() && truncated == Ok(None));
             }
             if let Some(room) = chunk.len().checked_sub(less) {
                 prop_assert_eq!(inflate(&stored, &mut vec![0xee; room]), Ok(None));

@@ -1,15 +1,16 @@
-//! What the LZ77 family has in common: repetitions found, repetitions copied.
+//! Common parts of the LZ77 codecs: search for matches, copying of matches.
 
-/// Shortest repetition that is looked for.
-const SHORTEST: usize = 4;
+/// The minimum length in bytes of a match.
+const MIN_MATCH_BYTES: usize = 4;
 
-/// Appends `length` bytes that stand `distance` bytes before the end; [`None`] if there are not so many.
+/// Appends a match of `length` bytes from a distance of `distance` bytes; [`None`] if the output
+/// has fewer bytes.
 #[inline]
 pub(crate) fn copy(output: &mut Vec<u8>, distance: usize, length: usize) -> Option<()> {
     let start = output.len().checked_sub(distance).filter(|_| distance > 0)?;
     let mut rest = length;
     while rest > 0 {
-        // What has been copied may be copied again: it repeats with the same distance.
+        // A match may overlap its own copy: the copied bytes repeat with the same distance.
         let count = rest.min(output.len() - start);
         output.extend_from_within(start..start + count);
         rest -= count;
@@ -17,18 +18,19 @@ pub(crate) fn copy(output: &mut Vec<u8>, distance: usize, length: usize) -> Opti
     Some(())
 }
 
-/// Bytes that are copied at once, so that most copies are one. Up to so many bytes behind a copy are overwritten.
-const STEP: usize = 8;
+/// The number of bytes that [`copy_in`] copies in one step. Up to this many bytes after a match are
+/// overwritten.
+const COPY_STEP_BYTES: usize = 8;
 
-/// Copies `length` bytes that stand `distance` bytes before `at` to there; [`None`] if there are not so many, or no
-/// room. Bytes behind the copy may change.
+/// Copies a match of `length` bytes from a distance of `distance` bytes to offset `at`; [`None`] if
+/// the match begins before the output or ends after it. The bytes after the copy may change.
 #[inline]
 pub(crate) fn copy_in(output: &mut [u8], at: usize, distance: usize, length: usize) -> Option<()> {
     let start = at.checked_sub(distance).filter(|_| distance > 0)?;
     let end = at.checked_add(length).filter(|end| *end <= output.len())?;
-    if distance >= STEP && output.len() - end >= STEP {
-        for passed in (0..length).step_by(STEP) {
-            let step: [u8; STEP] = *output.get(start + passed..)?.first_chunk()?;
+    if distance >= COPY_STEP_BYTES && output.len() - end >= COPY_STEP_BYTES {
+        for passed in (0..length).step_by(COPY_STEP_BYTES) {
+            let step: [u8; COPY_STEP_BYTES] = *output.get(start + passed..)?.first_chunk()?;
             *output.get_mut(at + passed..)?.first_chunk_mut()? = step;
         }
         return Some(());
@@ -40,7 +42,7 @@ pub(crate) fn copy_in(output: &mut [u8], at: usize, distance: usize, length: usi
     }
     let mut to = at;
     while to < end {
-        // What has been copied may be copied again: it repeats with the same distance.
+        // A match may overlap its own copy: the copied bytes repeat with the same distance.
         let count = (end - to).min(to - start);
         output.copy_within(start..start + count, to);
         to += count;
@@ -48,46 +50,48 @@ pub(crate) fn copy_in(output: &mut [u8], at: usize, distance: usize, length: usi
     Some(())
 }
 
-/// A part of what is to be encoded: bytes as they are, then a repetition.
+/// A part of the encoder's input: literal bytes and a match after them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sequence<'a> {
     pub(crate) literals: &'a [u8],
-    /// 0 at the end of the input.
+    /// The length of the match; 0 at the end of the input.
     pub(crate) length: usize,
     pub(crate) distance: usize,
 }
 
-/// Finds repetitions of `longest` bytes at most, from `farthest` bytes before at most; the last `tail` bytes are
-/// not part of one.
+/// The limits of the search for matches. The last `tail` bytes of the input are never part of a
+/// match.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Finder {
-    pub(crate) farthest: usize,
-    pub(crate) longest: usize,
+    pub(crate) max_distance: usize,
+    pub(crate) max_length: usize,
     pub(crate) tail: usize,
 }
 
 impl Finder {
-    /// Calls `each` with the sequences that make up `input`, the last of which is no repetition.
+    /// Calls `each` with the sequences that make up `input`. The last sequence has no match.
     pub(crate) fn run<'a>(self, input: &'a [u8], mut each: impl FnMut(Sequence<'a>)) {
         let bits = usize::BITS - input.len().leading_zeros();
         let bits = bits.clamp(8, 14);
-        // Where four bytes of this hash were last seen.
+        // The last position of each hash of four bytes.
         let mut seen = vec![0_u32; 1 << bits];
-        // The last bytes are literals; all are if there are fewer.
+        // The last `tail` bytes are literals, as are all bytes of a shorter input.
         let end = input.len().max(self.tail) - self.tail;
         let (mut at, mut begin, mut misses) = (0, 0, 0);
-        while let Some(next) = input.get(at..end).and_then(|rest| rest.first_chunk::<SHORTEST>()) {
+        while let Some(next) = input.get(at..end).and_then(|rest| rest.first_chunk::<MIN_MATCH_BYTES>()) {
             let hash = u32::from_le_bytes(*next).wrapping_mul(0x9e37_79b1) >> (32 - bits);
-            let Some(place) = usize::try_from(hash).ok().and_then(|hash| seen.get_mut(hash)) else { break };
-            let candidate = *place as usize;
-            // Saturates: a place past 32 bits is not found again.
-            *place = u32::try_from(at).unwrap_or(u32::MAX);
-            let length = if candidate < at && at - candidate <= self.farthest {
+            let Some(position) = usize::try_from(hash).ok().and_then(|hash| seen.get_mut(hash)) else {
+                break;
+            };
+            let candidate = *position as usize;
+            // The position saturates: one above 32 bits is not found again.
+            *position = u32::try_from(at).unwrap_or(u32::MAX);
+            let length = if candidate < at && at - candidate <= self.max_distance {
                 self.length(input.split_at(candidate).1, input.split_at(end).0.split_at(at).1)
             } else {
                 0
             };
-            if length < SHORTEST {
+            if length < MIN_MATCH_BYTES {
                 misses += 1;
                 at += 1 + misses / 64;
                 continue;
@@ -101,10 +105,10 @@ impl Finder {
         each(Sequence { literals: input.split_at(begin).1, length: 0, distance: 0 });
     }
 
-    /// How many bytes are the same.
+    /// Returns the length of the common prefix.
     #[inline]
     fn length(self, earlier: &[u8], later: &[u8]) -> usize {
-        let later = later.get(..self.longest).unwrap_or(later);
+        let later = later.get(..self.max_length).unwrap_or(later);
         let (earlier_words, later_words) = (earlier.as_chunks::<8>().0, later.as_chunks::<8>().0);
         let words = earlier_words.iter().zip(later_words).take_while(|(a, b)| a == b).count();
         let bytes = earlier.iter().zip(later).skip(8 * words).take_while(|(a, b)| a == b).count();
@@ -148,16 +152,16 @@ mod tests {
         #[test]
         fn sequences_make_up_the_input(
             input in proptest::collection::vec(0..3_u8, 0..2000),
-            farthest in 1..3000_usize,
-            longest in 4..300_usize,
+            max_distance in 1..3000_usize,
+            max_length in 4..300_usize,
             tail in 0..20_usize,
         ) {
             let mut output = Vec::new();
             let mut last = Sequence { literals: &[], length: 1, distance: 0 };
-            Finder { farthest, longest, tail }.run(&input, |sequence| {
+            Finder { max_distance, max_length, tail }.run(&input, |sequence| {
                 output.extend_from_slice(sequence.literals);
                 if sequence.length > 0 {
-                    assert!(sequence.length <= longest && sequence.distance <= farthest);
+                    assert!(sequence.length <= max_length && sequence.distance <= max_distance);
                     copy(&mut output, sequence.distance, sequence.length).unwrap();
                 }
                 last = sequence;

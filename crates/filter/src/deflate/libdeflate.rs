@@ -1,41 +1,49 @@
-//! Deflate by libdeflate.
+//! The deflate filter's codec, implemented by libdeflate.
 
 use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
 
-use super::Plan;
+use super::DeflateSettings;
 use crate::{FilterError, FilterId, Result};
 
 const ID: FilterId = FilterId::DEFLATE;
 
-/// What is kept from one chunk to the next: a decoder, and an encoder with its level.
+/// A decoder, and an encoder with its level; both are reused from chunk to chunk.
 #[derive(Default)]
 pub(super) struct State {
     decoder: Decompressor,
     encoder: Option<(i32, Compressor)>,
 }
 
-/// Decodes a zlib stream into `output`: the bytes decoded, or [`None`] if they are more.
+/// Decodes a zlib stream into `output` and returns the number of decoded bytes; [`None`] if
+/// `output` is too short.
 pub(super) fn decode(state: &mut State, input: &[u8], output: &mut [u8]) -> Result<Option<usize>> {
     let corrupt = |detail: &str| FilterError::corrupt(ID, detail);
     if input.is_empty() {
-        return Err(corrupt("the zlib stream is cut off"));
+        return Err(corrupt("the zlib stream is truncated"));
     }
     match state.decoder.zlib_decompress(input, output) {
         Ok(length) => Ok(Some(length)),
-        Err(DecompressionError::BadData) => Err(corrupt("not a zlib stream, or cut off")),
+        Err(DecompressionError::BadData) => Err(corrupt("the zlib stream is invalid or truncated")),
         Err(DecompressionError::InsufficientSpace) => Ok(None),
     }
 }
 
 /// Encodes `input` as a zlib stream.
-pub(super) fn encode(state: &mut State, plan: &Plan, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
-    // It ends blocks where it pays by itself.
-    let level = plan.level;
+pub(super) fn encode(
+    state: &mut State,
+    settings: &DeflateSettings,
+    input: &[u8],
+    output: &mut Vec<u8>,
+) -> Result<()> {
+    // libdeflate chooses the ends of blocks by itself, so `settings.plane` has no effect.
+    let level = settings.level;
     let failed = |reason: String| FilterError::failed(ID, reason);
     let number = i32::try_from(level).unwrap_or(i32::MAX);
     let mut stream = match state.encoder.take() {
         Some((kept, stream)) if kept == number => stream,
-        _ => Compressor::new(CompressionLvl::new(number).map_err(|_| failed(format!("no level {level}")))?),
+        _ => Compressor::new(
+            CompressionLvl::new(number).map_err(|_| failed(format!("level {level} is not supported")))?,
+        ),
     };
     output.resize(stream.zlib_compress_bound(input.len()), 0);
     let length = stream.zlib_compress(input, output).map_err(|error| failed(error.to_string()))?;

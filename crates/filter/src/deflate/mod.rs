@@ -3,9 +3,9 @@
 //! ```text
 //! client data  | meaning
 //! -------------+----------------------------------------------------
-//! 0            | level, 0 (store) to 9 (smallest); only to encode
+//! 0            | level, 0 (stored) to 9 (smallest); used only by the encoder
 //! ```
-//! Bytes behind the end of the stream are ignored, as libhdf5 does.
+//! The decoder ignores bytes after the end of the stream, as libhdf5 does.
 
 #[cfg(not(feature = "libdeflate"))]
 #[path = "zlib.rs"]
@@ -24,30 +24,31 @@ use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Deflate;
 
-/// Deflate makes at most so many bytes of one.
-const EXPANSION: usize = 1032;
+/// The maximum ratio of decoded to encoded bytes of deflate.
+const MAX_EXPANSION_RATIO: usize = 1032;
 
-/// How a chunk is encoded.
+/// The parameters of the encoder.
 #[derive(Debug, Clone, Copy)]
-struct Plan {
+struct DeflateSettings {
     level: u32,
-    /// Bytes after each of which a block ends; 0 if they may end anywhere. The planes of shuffled elements have little in
-    /// common, so that each has codes of its own then.
+    /// The number of input bytes after which a deflate block ends; 0 if blocks may end anywhere.
+    /// The byte planes of shuffled elements differ statistically, so each plane gets its own
+    /// Huffman codes.
     plane: usize,
-    /// Only runs of one byte are sought, no other repetition.
+    /// True if the encoder searches only for runs of one byte, not for other matches.
     runs_only: bool,
 }
 
-impl Plan {
+impl DeflateSettings {
     fn parts<'i>(&self, input: &'i [u8]) -> impl Iterator<Item = &'i [u8]> + use<'i> {
         let split = self.plane > 0 && self.plane < input.len();
         let first = input.chunks(if split { self.plane } else { input.len().max(1) });
-        // An empty chunk is a stream, too.
+        // An empty chunk is encoded as an empty stream.
         first.chain(input.is_empty().then_some(input))
     }
 }
 
-/// The level that is used where client data names none.
+/// The default level.
 const DEFAULT_LEVEL: u32 = 6;
 
 impl Filter for Deflate {
@@ -66,8 +67,8 @@ impl Filter for Deflate {
         output: &mut Vec<u8>,
         workspace: &mut Workspace,
     ) -> Result<Produced> {
-        // No stream gives more; a hint or a limit that promises more takes no memory.
-        let most = times(input.len(), EXPANSION);
+        // The maximum expansion bounds the buffer, whatever the hint and the limit promise.
+        let most = times(input.len(), MAX_EXPANSION_RATIO);
         let guess = context.expected_output.unwrap_or(times(input.len(), 4));
         let mut state: Box<codec::State> = workspace.take();
         grow(self.id(), guess.min(most), context.max_output, output, |output| {
@@ -111,12 +112,12 @@ impl Filter for Deflate {
             return Err(FilterError::failed(self.id(), format!("level {level} is more than 9")));
         }
         let mut state: Box<codec::State> = workspace.take();
-        let plan = if context.fast {
-            Plan { level: level.min(1), plane: 0, runs_only: false }
+        let settings = if context.fast {
+            DeflateSettings { level: level.min(1), plane: 0, runs_only: false }
         } else {
-            Plan { level, plane: context.plane, runs_only: context.runs_only }
+            DeflateSettings { level, plane: context.plane, runs_only: context.runs_only }
         };
-        codec::encode(&mut state, &plan, input, output)?;
+        codec::encode(&mut state, &settings, input, output)?;
         workspace.keep(state);
         Ok(Produced::Output)
     }
@@ -129,12 +130,12 @@ impl Filter for Deflate {
         true
     }
 
-    fn prepare(&self, asked: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
-        match asked {
+    fn prepare(&self, requested: &[u32], _dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        match requested {
             [level, ..] if *level > 9 => {
                 Err(FilterError::refused(self.id(), format!("level {level} is more than 9")))
             }
-            _ => Ok(asked.to_vec()),
+            _ => Ok(requested.to_vec()),
         }
     }
 }
@@ -152,7 +153,7 @@ mod tests {
         conformance::run(&Deflate, &[]);
     }
 
-    /// `b"hello hello hello"` as zlib writes it.
+    /// `b"hello hello hello"` as encoded by zlib.
     const HELLO: [u8; 19] = [
         0x78, 0x9c, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 0x57, 0xc8, 0x40, 0x90, 0x00, 0x3a, 0x2e, 0x06, 0x7d, 0, 0,
         0,
@@ -217,7 +218,7 @@ mod tests {
         let joined = conformance::encode(&Deflate, &[4], &shuffled).unwrap();
         for length in [values.len(), 4003, 512, 511, 3, 0] {
             for (runs_only, fast) in [(false, false), (true, false), (true, true)] {
-                let target = ChunkTarget { runs_only, fast, least_plane: 128, ..ChunkTarget::default() };
+                let target = ChunkTarget { runs_only, fast, min_plane_bytes: 128, ..ChunkTarget::default() };
                 let (stored, mask) = split.encode_chunk(&registry, &values[..length], &target).unwrap();
                 assert_eq!(split.decode_chunk(&registry, mask, &stored, &target).unwrap(), &values[..length]);
                 if length == values.len() && !fast {

@@ -1,21 +1,23 @@
-//! Deflate decoded by `fdeflate`, the fastest of those in Rust, and encoded by zlib-rs.
+//! The deflate filter's codec: decoded by `fdeflate`, the fastest Rust decoder, and encoded by
+//! zlib-rs.
 
 use zlib_rs::{Deflate, DeflateConfig, DeflateFlush, Status};
 
-use super::Plan;
-use crate::codec::behind;
+use super::DeflateSettings;
 use crate::codec::inflate::inflate;
+use crate::codec::remaining_input;
 use crate::{FilterError, FilterId, Result};
 
 const ID: FilterId = FilterId::DEFLATE;
 
-/// What is kept from one chunk to the next: encoders, with what they are made for.
+/// Encoders, each with its level, that are reused from chunk to chunk.
 #[derive(Default)]
 pub(super) struct State {
     encoders: [Option<(u32, Deflate)>; 3],
 }
 
-/// Decodes a zlib stream into `output`: the bytes decoded, or [`None`] if they are more.
+/// Decodes a zlib stream into `output` and returns the number of decoded bytes; [`None`] if
+/// `output` is too short.
 pub(super) fn decode(_state: &mut State, input: &[u8], output: &mut [u8]) -> Result<Option<usize>> {
     inflate(input, output).map_err(|detail| FilterError::corrupt(ID, detail))
 }
@@ -29,35 +31,41 @@ fn encoder(level: u32, runs_only: bool) -> Deflate {
 }
 
 /// Encodes `input` as a zlib stream.
-pub(super) fn encode(state: &mut State, plan: &Plan, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
+pub(super) fn encode(
+    state: &mut State,
+    settings: &DeflateSettings,
+    input: &[u8],
+    output: &mut Vec<u8>,
+) -> Result<()> {
     let [whole, runs, fast] = &mut state.encoders;
-    let kept = match plan.level {
+    let kept = match settings.level {
         0 | 1 => fast,
-        _ if plan.runs_only => runs,
+        _ if settings.runs_only => runs,
         _ => whole,
     };
     let mut stream = match kept.take() {
-        Some((level, mut stream)) if level == plan.level => {
+        Some((level, mut stream)) if level == settings.level => {
             stream.reset();
             stream
         }
-        _ => encoder(plan.level, plan.runs_only && plan.level > 1),
+        _ => encoder(settings.level, settings.runs_only && settings.level > 1),
     };
-    // Stored blocks of at least 8 KiB cost 5 bytes each; head and checksum cost 6.
+    // Stored blocks of at least 8 KiB cost 5 bytes each; stream header and checksum cost 6 bytes.
     output.clear();
     output.resize(input.len() + input.len() / 1000 + 64, 0);
-    let mut parts = plan.parts(input).peekable();
+    let mut parts = settings.parts(input).peekable();
     let mut written = 0_usize;
     while let Some(part) = parts.next() {
         let last = parts.peek().is_none();
         written = encode_part(&mut stream, part, last, output, written)?;
     }
     output.truncate(written);
-    *kept = Some((plan.level, stream));
+    *kept = Some((settings.level, stream));
     Ok(())
 }
 
-/// Encodes one part behind what is `written`, and ends its block; gives what is written then.
+/// Encodes one part after the first `written` bytes of `output`, ends the block, and returns the
+/// new number of written bytes.
 fn encode_part(
     stream: &mut Deflate,
     part: &[u8],
@@ -69,15 +77,15 @@ fn encode_part(
     let mut rest = part;
     loop {
         let (before_in, before_out) = (stream.total_in(), stream.total_out());
-        let room = output.split_at_mut(written).1;
+        let free = output.split_at_mut(written).1;
         let is_full = |written: usize, output: &[u8]| written >= output.len();
         let status = stream
-            .compress(rest, room, flush)
+            .compress(rest, free, flush)
             .map_err(|error| FilterError::failed(ID, error.as_str().to_owned()))?;
-        rest = behind(ID, rest, stream.total_in() - before_in)?;
+        rest = remaining_input(ID, rest, stream.total_in() - before_in)?;
         let given = usize::try_from(stream.total_out() - before_out).ok();
         let end = given.and_then(|given| written.checked_add(given)).filter(|end| *end <= output.len());
-        let invariant = "the encoder makes no more bytes than there is room for";
+        let invariant = "the encoder writes no more bytes than the buffer has";
         written = end.ok_or(FilterError::Internal { id: ID, invariant })?;
         let done =
             if last { status == Status::StreamEnd } else { rest.is_empty() && !is_full(written, output) };

@@ -1,28 +1,30 @@
-//! Bits of a scan (T.87, A.1): the most significant one of a byte first; the byte behind 255 has 7.
+//! Bits of a JPEG-LS scan (T.87, A.1). The most significant bit of a byte comes first; the byte
+//! after a byte 255 has only 7 bits.
 
-/// Takes bits up to the next marker.
+/// A reader of bits up to the next marker.
 #[derive(Debug)]
 pub(super) struct BitSource<'a> {
     rest: &'a [u8],
-    /// Its high `held` bits come next; those below are zeros.
-    waiting: u64,
+    /// The buffered bits: the high `held` bits come next; the bits below them are zero.
+    buffer: u64,
     held: u32,
     after_full: bool,
 }
 
-const FULL: u8 = 0xff;
+const FULL_BYTE: u8 = 0xff;
 
-/// Most bits that are taken or put at once.
-const MOST: u32 = 32;
+/// The maximum number of bits that one call reads or writes.
+const MAX_BITS_PER_CALL: u32 = 32;
 
 impl<'a> BitSource<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { rest: bytes, waiting: 0, held: 0, after_full: false }
+        Self { rest: bytes, buffer: 0, held: 0, after_full: false }
     }
 
-    /// What follows, from the next marker on, if all bits but those that fill up a byte have been taken.
+    /// Returns the bytes from the next marker on. The caller has read all bits except the padding
+    /// of the last byte.
     pub(super) fn rest(self) -> &'a [u8] {
-        let marker = |pair: &[u8]| matches!(pair, [FULL, next] if *next >= 0x80);
+        let marker = |pair: &[u8]| matches!(pair, [FULL_BYTE, next] if *next >= 0x80);
         let at = self.rest.windows(2).position(marker).unwrap_or(self.rest.len());
         self.rest.get(at..).unwrap_or_default()
     }
@@ -32,36 +34,36 @@ impl<'a> BitSource<'a> {
         while self.held <= 32 {
             if !self.after_full
                 && let Some((word, rest)) = self.rest.split_first_chunk::<4>()
-                && !word.contains(&FULL)
+                && !word.contains(&FULL_BYTE)
             {
-                self.waiting |= u64::from(u32::from_be_bytes(*word)) << (32 - self.held);
+                self.buffer |= u64::from(u32::from_be_bytes(*word)) << (32 - self.held);
                 self.held += 32;
                 self.rest = rest;
                 continue;
             }
             let [byte, rest @ ..] = self.rest else { return };
-            // What looks like a full byte may be a marker.
-            if *byte == FULL && rest.first().is_none_or(|next| *next >= 0x80) {
+            // A byte 255 is the start of a marker if the next byte is 128 or more.
+            if *byte == FULL_BYTE && rest.first().is_none_or(|next| *next >= 0x80) {
                 return;
             }
             let bits = if self.after_full { 7 } else { 8 };
-            self.waiting |= u64::from(*byte) << (64 - bits) >> self.held;
+            self.buffer |= u64::from(*byte) << (64 - bits) >> self.held;
             self.held += bits;
-            self.after_full = *byte == FULL;
+            self.after_full = *byte == FULL_BYTE;
             self.rest = rest;
         }
     }
 
     #[inline]
     fn drop(&mut self, count: u32) {
-        self.waiting <<= count;
+        self.buffer <<= count;
         self.held -= count;
     }
 
-    /// The next `count` bits, 32 at most.
+    /// Reads the next `count` bits; `count` is at most 32.
     #[inline]
     pub(super) fn get(&mut self, count: u32) -> Option<i64> {
-        debug_assert!(count <= MOST, "bits are read in portions");
+        debug_assert!(count <= MAX_BITS_PER_CALL, "bits are read at most 32 at a time");
         if self.held < count {
             self.fill();
             if self.held < count {
@@ -71,17 +73,18 @@ impl<'a> BitSource<'a> {
         if count == 0 {
             return Some(0);
         }
-        let bits = self.waiting >> (64 - count);
+        let bits = self.buffer >> (64 - count);
         self.drop(count);
         i64::try_from(bits).ok()
     }
 
-    /// How many zeros stand before the next one, which is taken as well: `most` at most.
+    /// Reads zero bits up to and including the next one bit, and returns the number of zero bits;
+    /// [`None`] if there are more than `most`.
     #[inline]
     pub(super) fn get_unary(&mut self, most: u32) -> Option<u32> {
         let mut zeros = 0;
         loop {
-            let run = self.waiting.leading_zeros();
+            let run = self.buffer.leading_zeros();
             if run < self.held {
                 self.drop(run);
                 self.drop(1);
@@ -89,7 +92,7 @@ impl<'a> BitSource<'a> {
                 return (zeros <= most).then_some(zeros);
             }
             zeros += self.held;
-            self.waiting = 0;
+            self.buffer = 0;
             self.held = 0;
             self.fill();
             if self.held == 0 || zeros > most {
@@ -99,27 +102,27 @@ impl<'a> BitSource<'a> {
     }
 }
 
-/// Appends bits.
+/// A writer that appends bits.
 #[derive(Debug)]
 pub(super) struct BitSink<'a> {
     output: &'a mut Vec<u8>,
-    /// Its low `held` bits wait.
-    waiting: u64,
+    /// The buffered bits, in the low `held` bits.
+    buffer: u64,
     held: u32,
     after_full: bool,
 }
 
 impl<'a> BitSink<'a> {
     pub(super) fn new(output: &'a mut Vec<u8>) -> Self {
-        Self { output, waiting: 0, held: 0, after_full: false }
+        Self { output, buffer: 0, held: 0, after_full: false }
     }
 
-    /// Appends the low `count` bits of `value`, 32 at most.
+    /// Appends the low `count` bits of `value`; `count` is at most 32.
     #[inline]
     pub(super) fn put(&mut self, value: i64, count: u32) {
-        debug_assert!(count <= MOST, "bits are written in portions");
+        debug_assert!(count <= MAX_BITS_PER_CALL, "bits are written at most 32 at a time");
         let value = value.cast_unsigned() & !(u64::MAX << count);
-        self.waiting = self.waiting << count | value;
+        self.buffer = self.buffer << count | value;
         self.held += count;
         loop {
             let bits = if self.after_full { 7 } else { 8 };
@@ -127,23 +130,23 @@ impl<'a> BitSink<'a> {
                 return;
             }
             self.held -= bits;
-            let [byte, ..] = (self.waiting >> self.held & !(u64::MAX << bits)).to_le_bytes();
+            let [byte, ..] = (self.buffer >> self.held & !(u64::MAX << bits)).to_le_bytes();
             self.output.push(byte);
-            self.after_full = byte == FULL;
+            self.after_full = byte == FULL_BYTE;
         }
     }
 
-    /// Appends `count` zeros and a one.
+    /// Appends `count` zero bits and a one bit.
     pub(super) fn put_unary(&mut self, count: u32) {
         let mut count = count;
-        while count >= MOST {
+        while count >= MAX_BITS_PER_CALL {
             self.put(0, 31);
             count -= 31;
         }
         self.put(1, count + 1);
     }
 
-    /// Fills up the last byte, which is not 255.
+    /// Pads the last byte with zero bits. The last byte is never 255.
     pub(super) fn finish(mut self) {
         if self.held > 0 {
             self.put(0, if self.after_full { 7 } else { 8 } - self.held);
@@ -171,9 +174,9 @@ mod tests {
                 sink.put_unary(*zeros);
             }
             sink.finish();
-            prop_assert!(!bytes.windows(2).any(|pair| pair[0] == FULL && pair[1] >= 0x80));
-            prop_assert!(bytes.last() != Some(&FULL));
-            bytes.extend([FULL, 0xd9]);
+            prop_assert!(!bytes.windows(2).any(|pair| pair[0] == FULL_BYTE && pair[1] >= 0x80));
+            prop_assert!(bytes.last() != Some(&FULL_BYTE));
+            bytes.extend([FULL_BYTE, 0xd9]);
             let mut source = BitSource::new(&bytes);
             for (value, count, zeros) in &values {
                 let value = i64::from(*value) & !(-1 << count);
@@ -181,7 +184,7 @@ mod tests {
                 prop_assert_eq!(source.get_unary(*zeros), Some(*zeros));
             }
             prop_assert_eq!(source.get(9), None);
-            prop_assert_eq!(source.rest(), &[FULL, 0xd9][..]);
+            prop_assert_eq!(source.rest(), &[FULL_BYTE, 0xd9][..]);
         }
     }
 }

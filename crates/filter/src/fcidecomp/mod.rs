@@ -1,18 +1,19 @@
-//! The FCIDECOMP filter (number 32018): a JPEG-LS image (ITU-T T.87).
+//! The FCIDECOMP filter (number 32018): a JPEG-LS image (ITU-T T.87) for each chunk.
 //!
 //! ```text
 //! client data  | meaning
 //! -------------+--------------------------------------------------------------------------------
 //! 0            | bytes of an element: 1 or 2
-//! 1, 2, 3      | components, lines, samples of a line: the chunk's dimensions, 1 component if it has two
+//! 1, 2, 3      | components, lines, samples of a line: the dimensions of the chunk; 1 component if
+//!              | there are two
 //! 4, 5         | bits of a sample; components again
-//! 6            | how they take turns: 0 not at all, 1 by lines, 2 by samples
-//! 7            | largest error; 0: nothing is lost
-//! 8 to 12      | largest sample, three thresholds, reset; 0 each for the usual
+//! 6            | interleave mode: 0 none, 1 by line, 2 by sample
+//! 7            | maximum error of a sample; 0: lossless
+//! 8 to 12      | maximum sample value, three thresholds, reset interval; 0 for the default of each
 //! ```
-//! All but the bytes of an element stands in the image, too; only it counts to decode. Samples of more than 8 bits have
-//! two bytes, the lower first. Where components take turns (only three or four do), those of a sample stand together in the
-//! chunk, too.
+//! The image repeats all values except the element size. The decoder uses only the image. Samples
+//! of more than 8 bits have two bytes, little-endian. Only three or four components can be
+//! interleaved; the samples of one position are then adjacent in the chunk, too.
 
 mod bits;
 mod image;
@@ -22,8 +23,8 @@ mod scan;
 use crate::codec::resize;
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
-use image::{Frame, Image, Plan};
-use model::Stored;
+use image::{Frame, Image, ImageSettings};
+use model::StoredPreset;
 
 /// The FCIDECOMP filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -50,9 +51,9 @@ impl Filter for Fcidecomp {
         if length > context.max_output {
             return Err(FilterError::Limit { id: ID, limit: context.max_output });
         }
-        // A line takes a bit at least.
+        // Each line takes at least one bit.
         if image.frame.height / 8 > input.len() {
-            return Err(corrupt("it has too few bytes for its lines"));
+            return Err(corrupt("the image has too few bytes for the number of lines"));
         }
         output.clear();
         resize(ID, output, length)?;
@@ -62,13 +63,13 @@ impl Filter for Fcidecomp {
 
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let failed = |reason: &str| FilterError::failed(ID, reason);
-        let plan =
-            plan(context.client_data).ok_or_else(|| failed("its client data are missing or cannot be"))?;
-        if plan.frame.length() != input.len() {
-            return Err(failed("the chunk has not the bytes its client data foretell"));
+        let settings =
+            settings(context.client_data).ok_or_else(|| failed("the client data are missing or invalid"))?;
+        if settings.frame.length() != input.len() {
+            return Err(failed("the chunk length differs from the image size in the client data"));
         }
         output.clear();
-        image::encode(&plan, input, output)?;
+        image::encode(&settings, input, output)?;
         Ok(Produced::Output)
     }
 
@@ -81,8 +82,8 @@ impl Filter for Fcidecomp {
     }
 }
 
-fn plan(client_data: &[u32]) -> Option<Plan> {
-    let [_, components, height, width, bits, _, turns, near, largest, t1, t2, t3, reset] = *client_data
+fn settings(client_data: &[u32]) -> Option<ImageSettings> {
+    let [_, components, height, width, bits, _, interleave, near, largest, t1, t2, t3, reset] = *client_data
     else {
         return None;
     };
@@ -93,16 +94,16 @@ fn plan(client_data: &[u32]) -> Option<Plan> {
         width: size(width)?,
         components: size(components)?,
     };
-    let turns = u8::try_from(turns).ok().filter(|turns| *turns <= 2)?;
+    let interleave = u8::try_from(interleave).ok().filter(|interleave| *interleave <= 2)?;
     let number = |number: u32| u16::try_from(number).ok();
-    let stored = Stored {
+    let stored = StoredPreset {
         largest: number(largest)?,
         thresholds: [number(t1)?, number(t2)?, number(t3)?],
         reset: number(reset)?,
     };
-    // Only three or four components take turns.
-    let turns = if matches!(frame.components, 3 | 4) { turns } else { 0 };
-    Some(Plan { frame, near: u8::try_from(near).ok()?, turns, stored })
+    // Only images with three or four components can be interleaved.
+    let interleave = if matches!(frame.components, 3 | 4) { interleave } else { 0 };
+    Some(ImageSettings { frame, near: u8::try_from(near).ok()?, interleave, stored })
 }
 
 #[cfg(test)]
@@ -111,16 +112,16 @@ mod tests {
     use crate::conformance;
     use proptest::prelude::*;
 
-    /// Client data of images of `[components, height, width]` samples.
-    fn client_data(shape: [u32; 3], bits: u32, turns: u32, near: u32) -> Vec<u32> {
+    /// Returns client data for images of `[components, height, width]` samples.
+    fn client_data(shape: [u32; 3], bits: u32, interleave: u32, near: u32) -> Vec<u32> {
         let [components, height, width] = shape;
         let bytes = bits.div_ceil(8);
-        vec![bytes, components, height, width, bits, components, turns, near, 0, 0, 0, 0, 0]
+        vec![bytes, components, height, width, bits, components, interleave, near, 0, 0, 0, 0, 0]
     }
 
     #[test]
     fn keeps_the_contract() {
-        for (shape, turns) in [
+        for (shape, interleave) in [
             ([1, 1, 1], 0),
             ([1, 40, 60], 0),
             ([4, 7, 5], 0),
@@ -130,13 +131,13 @@ mod tests {
         ] {
             for bits in [8, 16] {
                 let length = shape.iter().product::<u32>() * bits / 8;
-                let client_data = client_data(shape, bits, turns, 0);
+                let client_data = client_data(shape, bits, interleave, 0);
                 conformance::run_with(&Fcidecomp, &client_data, usize::try_from(length).unwrap());
             }
         }
     }
 
-    /// The example of T.87, H.3: 4 lines of 4 samples.
+    /// Decodes the example of T.87, H.3: 4 lines of 4 samples.
     #[test]
     fn the_example_of_the_standard() {
         let raw = [0, 0, 90, 74, 68, 50, 43, 205, 64, 145, 145, 145, 100, 145, 145, 145];
@@ -161,11 +162,12 @@ mod tests {
             conformance::decode(&Fcidecomp, &[], &image, None, 1000)
         };
         assert!(with(0, &[0xff]).is_ok());
-        // Another JPEG, no height, other sampling, a mapping table.
+        // Another JPEG process, no height, other sampling factors, a mapping table.
         for (at, bytes) in [(3, &[0xc0][..]), (7, &[0, 0]), (13, &[0x22]), (21, &[1])] {
             assert!(matches!(with(at, bytes), Err(FilterError::Unsupported { .. })), "{at}");
         }
-        // No image, samples of one bit, no width, no component, an unknown component, too large an error.
+        // Not an image, samples of one bit, no width, no component, an unknown component, an error
+        // limit that is too large.
         for (at, bytes) in [(0, &[0][..]), (6, &[1]), (9, &[0, 0]), (11, &[0]), (20, &[7]), (22, &[200])] {
             assert!(matches!(with(at, bytes), Err(FilterError::Corrupt { .. })), "{at}");
         }
@@ -215,18 +217,18 @@ mod tests {
         fn samples_come_back(
             (components, height, width) in (1..5_u32, 1..20_u32, 1..40_u32),
             bits in 2..17_u32,
-            turns in 0..3_u32,
+            interleave in 0..3_u32,
             near in 0..4_u32,
             (seed, step) in (any::<u16>(), prop_oneof![0..3_u16, any::<u16>()]),
         ) {
             let near = if bits > 4 { near } else { 0 };
-            let client_data = client_data([components, height, width], bits, turns, near);
+            let client_data = client_data([components, height, width], bits, interleave, near);
             let largest = u16::MAX >> (16 - bits);
             let count = usize::try_from(components * height * width).unwrap();
             let mut state = seed;
             let samples: Vec<u16> = (0..count).map(|at| {
                 state = state.wrapping_mul(25173).wrapping_add(13849);
-                // Flat parts with noise between them.
+                // Constant parts with noise between them.
                 if at / 37 % 2 == 0 { seed & largest } else { (seed.wrapping_add(state % (step.max(1)))) & largest }
             }).collect();
             let bytes = |sample: &u16| {
@@ -247,10 +249,10 @@ mod tests {
         #[test]
         fn damaged_images_do_not_panic(
             flips in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..6),
-            turns in 0..3_u32,
+            interleave in 0..3_u32,
             bits in prop_oneof![Just(8_u32), Just(16)],
         ) {
-            let client_data = client_data([3, 12, 20], bits, turns, 0);
+            let client_data = client_data([3, 12, 20], bits, interleave, 0);
             let raw: Vec<u8> = (0..720 * bits / 8).map(|at| (at * at / 90).to_le_bytes()[0]).collect();
             let mut image = conformance::encode(&Fcidecomp, &client_data, &raw).unwrap();
             for (at, byte) in flips {

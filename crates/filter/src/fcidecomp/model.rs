@@ -1,24 +1,25 @@
-//! What is expected of a sample, and how the surprise is coded (T.87, annex A).
+//! Prediction of samples and coding of the prediction errors (T.87, annex A).
 
 use super::bits::{BitSink, BitSource};
 
-/// Contexts of three quantised differences, of which one and its opposite are the same.
-const CONTEXTS: usize = 365;
+/// The number of contexts: triples of quantised gradients, where a triple and its negative share a
+/// context.
+const CONTEXT_COUNT: usize = 365;
 
-const SMALLEST_BIAS: i64 = -128;
-const LARGEST_BIAS: i64 = 127;
+const MIN_BIAS: i64 = -128;
+const MAX_BIAS: i64 = 127;
 
-/// No surprise is larger.
-const LARGEST_ERROR: i64 = 0xffff;
+/// The maximum magnitude of a prediction error.
+const MAX_ERROR: i64 = 0xffff;
 
-/// More bits are not split off.
-const MOST_LOW_BITS: u32 = 24;
+/// The maximum number of low bits (Golomb parameter k) that are coded separately.
+const MAX_LOW_BITS: u32 = 24;
 
-/// Lengths of runs, as numbers of bits.
+/// The binary logarithms of run lengths (table J of T.87).
 pub(super) const RUN_BITS: [u32; 32] =
     [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// The parameters of coding (T.87, C.2.4.1).
+/// The coding parameters with all defaults applied (T.87, C.2.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Preset {
     pub(super) largest: i32,
@@ -26,37 +27,38 @@ pub(super) struct Preset {
     pub(super) reset: i64,
 }
 
-/// The parameters as they are stored; 0 for what is to be as usual.
+/// The coding parameters as an image stores them; 0 stands for the default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Stored {
+pub(super) struct StoredPreset {
     pub(super) largest: u16,
     pub(super) thresholds: [u16; 3],
     pub(super) reset: u16,
 }
 
-impl Stored {
-    /// Whether the largest sample is that of all these bits. With others, the encoder of the plug-in does not do what
-    /// the standard says.
-    pub(super) fn is_of_all_bits(self, bits: u32) -> bool {
+impl StoredPreset {
+    /// Returns true if the maximum sample value is the largest number with `bits` bits. For other
+    /// values, the encoder of the HDF5 plug-in deviates from the standard.
+    pub(super) fn has_full_range(self, bits: u32) -> bool {
         self.largest == 0 || u32::from(self.largest) == (1 << bits) - 1
     }
 }
 
 impl Preset {
-    /// The parameters of samples of so many bits with errors of at most `near`; [`None`] for what cannot be.
-    pub(super) fn new(stored: Stored, bits: u32, near: i32) -> Option<Self> {
+    /// Returns the parameters for samples of `bits` bits with errors of at most `near`; [`None`] if
+    /// the stored parameters are invalid.
+    pub(super) fn new(stored: StoredPreset, bits: u32, near: i32) -> Option<Self> {
         let most = (1 << bits) - 1;
         let largest = Some(i32::from(stored.largest)).filter(|largest| *largest > 0).unwrap_or(most);
         if largest > most || near > (largest / 2).min(255) || near < 0 {
             return None;
         }
-        let usual = usual_thresholds(largest, near);
+        let default = default_thresholds(largest, near);
         let mut thresholds = stored.thresholds.map(i32::from);
         thresholds
             .iter_mut()
-            .zip(usual)
+            .zip(default)
             .filter(|(stored, _)| **stored == 0)
-            .for_each(|(to, usual)| *to = usual);
+            .for_each(|(to, default)| *to = default);
         let [t1, t2, t3] = thresholds;
         let is_sorted = near < t1 && t1 <= t2 && t2 <= t3 && t3 <= largest;
         let reset = if stored.reset == 0 { 64 } else { i64::from(stored.reset) };
@@ -64,7 +66,7 @@ impl Preset {
     }
 }
 
-fn usual_thresholds(largest: i32, near: i32) -> [i32; 3] {
+fn default_thresholds(largest: i32, near: i32) -> [i32; 3] {
     let clamp = |value: i32, least: i32| if value > largest || value < least { least } else { value };
     let [t1, t2, t3] = if largest >= 128 {
         let factor = (largest.min(4095) + 128) / 256;
@@ -78,17 +80,20 @@ fn usual_thresholds(largest: i32, near: i32) -> [i32; 3] {
     [t1, t2, clamp(t3, t2)]
 }
 
-/// What was seen in a context.
+/// The statistics of a context.
 #[derive(Debug, Clone, Copy)]
 struct Context {
-    /// Sums of the sizes of errors and of errors, how often, and what the prediction is mended by.
+    /// The sum of the error magnitudes.
     sizes: i64,
+    /// The sum of the errors.
     errors: i64,
+    /// The number of samples.
     count: i64,
+    /// The correction of the prediction.
     bias: i64,
 }
 
-/// What was seen where runs end; `negatives` is how often the error was below 0.
+/// The statistics of the samples that end runs; `negatives` counts the negative errors.
 #[derive(Debug, Clone, Copy)]
 struct EndContext {
     sizes: i64,
@@ -96,7 +101,7 @@ struct EndContext {
     negatives: i64,
 }
 
-/// The model of a scan.
+/// The adaptive model of a scan.
 #[derive(Debug)]
 pub(super) struct Model {
     rules: Rules,
@@ -104,20 +109,20 @@ pub(super) struct Model {
     ends: [EndContext; 2],
 }
 
-/// What of a model does not change.
+/// The part of a model that does not change during a scan.
 #[derive(Debug, Clone, Copy)]
 struct Rules {
     preset: Preset,
     near: i32,
-    /// How many errors there are.
+    /// The number of different errors.
     range: i64,
     range_bits: u32,
     limit: u32,
 }
 
-/// The samples around one: to the left, above, above to the left.
+/// The neighbours of a sample: to the left, above, and above to the left.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Around {
+pub(super) struct Neighbours {
     pub(super) left: i32,
     pub(super) above: i32,
     pub(super) corner: i32,
@@ -127,13 +132,14 @@ fn bits_of(values: i64) -> u32 {
     64 - (values - 1).leading_zeros()
 }
 
-/// How many low bits are split off where errors have this sum of sizes: the least with which `count << bits` is no
-/// less than it.
+/// Returns the number of low bits that are coded separately: the smallest number for which
+/// `count << bits` is not less than the sum of the error magnitudes; [`None`] if the number is too
+/// large.
 #[inline]
 fn low_bits(count: i64, sizes: i64) -> Option<u32> {
     let bits = count.leading_zeros().saturating_sub(sizes.leading_zeros());
     let bits = bits + u32::from(count << bits < sizes);
-    (bits <= MOST_LOW_BITS).then_some(bits)
+    (bits <= MAX_LOW_BITS).then_some(bits)
 }
 
 impl Model {
@@ -145,65 +151,70 @@ impl Model {
         let limit = 2 * (bits + bits.max(8));
         Self {
             rules: Rules { preset, near, range, range_bits: bits_of(range), limit },
-            contexts: vec![Context { sizes, errors: 0, count: 1, bias: 0 }; CONTEXTS],
+            contexts: vec![Context { sizes, errors: 0, count: 1, bias: 0 }; CONTEXT_COUNT],
             ends: [EndContext { sizes, count: 1, negatives: 0 }; 2],
         }
     }
 
-    /// The context of a sample with `next` above to the right: 0 where all around is the same, and negative for the
-    /// opposite of one.
+    /// Returns the context of a sample whose neighbour above to the right is `next`. The context is
+    /// 0 if all neighbours are equal, and negative if the sign of the error is flipped.
     #[inline]
-    pub(super) fn context(&self, around: Around, next: i32) -> i32 {
-        let Around { left, above, corner } = around;
+    pub(super) fn context(&self, neighbours: Neighbours, next: i32) -> i32 {
+        let Neighbours { left, above, corner } = neighbours;
         81 * self.rules.quantise(next - above)
             + 9 * self.rules.quantise(above - corner)
             + self.rules.quantise(corner - left)
     }
 
-    /// Whether a run goes on with this sample.
+    /// Returns true if the sample continues a run of samples with the value `run`.
     #[inline]
-    pub(super) fn is_same(&self, sample: i32, run: i32) -> bool {
+    pub(super) fn continues_run(&self, sample: i32, run: i32) -> bool {
         (sample - run).abs() <= self.rules.near
     }
 
-    /// Takes a sample in a context.
+    /// Decodes a sample in a context.
     #[inline]
-    pub(super) fn decode(&mut self, source: &mut BitSource<'_>, context: i32, around: Around) -> Option<i32> {
+    pub(super) fn decode(
+        &mut self,
+        source: &mut BitSource<'_>,
+        context: i32,
+        neighbours: Neighbours,
+    ) -> Option<i32> {
         let rules = self.rules;
         let sign = if context < 0 { -1 } else { 1 };
         let seen = self.contexts.get_mut(usize::try_from(context.unsigned_abs()).ok()?)?;
-        let predicted = rules.predict(around, sign * seen.bias);
+        let predicted = rules.predict(neighbours, sign * seen.bias);
         let low = low_bits(seen.count, seen.sizes)?;
         let value = rules.get(source, low, rules.limit)?;
-        let turned = i64::from(rules.is_turned(seen, low));
-        // Errors of opposite sign take turns.
-        let error = (value >> 1) ^ -((value & 1) ^ turned);
-        if error.abs() > LARGEST_ERROR {
+        let flipped = i64::from(rules.is_flipped(seen, low));
+        // Errors alternate in sign: 0, -1, 1, -2, …
+        let error = (value >> 1) ^ -((value & 1) ^ flipped);
+        if error.abs() > MAX_ERROR {
             return None;
         }
-        seen.see(error, rules.step(), rules.preset.reset);
+        seen.update(error, rules.step(), rules.preset.reset);
         Some(rules.sample(predicted, sign * error))
     }
 
-    /// Appends a sample in a context; gives back what a reader takes.
+    /// Encodes a sample in a context and returns the value that the decoder obtains.
     #[inline]
     pub(super) fn encode(
         &mut self,
         sink: &mut BitSink<'_>,
         context: i32,
-        around: Around,
+        neighbours: Neighbours,
         sample: i32,
     ) -> Option<i32> {
         let rules = self.rules;
         let sign = if context < 0 { -1 } else { 1 };
         let seen = self.contexts.get_mut(usize::try_from(context.unsigned_abs()).ok()?)?;
-        let predicted = rules.predict(around, sign * seen.bias);
+        let predicted = rules.predict(neighbours, sign * seen.bias);
         let low = low_bits(seen.count, seen.sizes)?;
         let error = rules.error(sign * (i64::from(sample) - predicted));
-        let error_or_opposite = if rules.is_turned(seen, low) { !error } else { error };
+        let error_or_opposite = if rules.is_flipped(seen, low) { !error } else { error };
         let value = (error_or_opposite << 1) ^ (error_or_opposite >> 63);
         rules.put(sink, value, low, rules.limit);
-        seen.see(error, rules.step(), rules.preset.reset);
+        seen.update(error, rules.step(), rules.preset.reset);
         Some(rules.sample(predicted, sign * error))
     }
 
@@ -212,41 +223,41 @@ impl Model {
         low_bits(seen.count, seen.sizes + more)
     }
 
-    /// Takes the sample that ends a run; `run_bits` are those of the length of the run. Samples that are coded with
-    /// those of other components are not alone.
+    /// Decodes the sample that ends a run; `run_bits` is the number of bits of the run length.
+    /// `is_single` is true if the samples of the scan are not interleaved with other components.
     pub(super) fn decode_end(
         &mut self,
         source: &mut BitSource<'_>,
         (left, above): (i32, i32),
-        is_alone: bool,
+        is_single: bool,
         run_bits: u32,
     ) -> Option<i32> {
-        let (predicted, sign, kind) = self.rules.end(left, above, is_alone);
+        let (predicted, sign, kind) = self.rules.predict_end(left, above, is_single);
         let seen = *self.ends.get(kind)?;
         let low = Self::end_bits(seen, kind)?;
         let value = self.rules.get(source, low, self.rules.limit - run_bits - 1)?;
         let both = value + i64::try_from(kind).ok()?;
         let is_odd = both & 1 != 0;
         let size = (both + 1) >> 1;
-        if size > LARGEST_ERROR {
+        if size > MAX_ERROR {
             return None;
         }
         let is_negative = (low != 0 || 2 * seen.negatives >= seen.count) == is_odd;
         let error = if is_negative { -size } else { size };
-        self.ends.get_mut(kind)?.see(error, value, kind, self.rules.preset.reset);
+        self.ends.get_mut(kind)?.update(error, value, kind, self.rules.preset.reset);
         Some(self.rules.sample(predicted, sign * error))
     }
 
-    /// Appends the sample that ends a run; gives back what a reader takes.
+    /// Encodes the sample that ends a run and returns the value that the decoder obtains.
     pub(super) fn encode_end(
         &mut self,
         sink: &mut BitSink<'_>,
         (left, above): (i32, i32),
-        is_alone: bool,
+        is_single: bool,
         run_bits: u32,
         sample: i32,
     ) -> Option<i32> {
-        let (predicted, sign, kind) = self.rules.end(left, above, is_alone);
+        let (predicted, sign, kind) = self.rules.predict_end(left, above, is_single);
         let seen = *self.ends.get(kind)?;
         let low = Self::end_bits(seen, kind)?;
         let error = self.rules.error(sign * (i64::from(sample) - predicted));
@@ -254,7 +265,7 @@ impl Model {
         let is_odd = error != 0 && (error < 0) == negatives;
         let value = 2 * error.abs() - i64::try_from(kind).ok()? - i64::from(is_odd);
         self.rules.put(sink, value, low, self.rules.limit - run_bits - 1);
-        self.ends.get_mut(kind)?.see(error, value, kind, self.rules.preset.reset);
+        self.ends.get_mut(kind)?.update(error, value, kind, self.rules.preset.reset);
         Some(self.rules.sample(predicted, sign * error))
     }
 }
@@ -264,7 +275,7 @@ impl Rules {
     fn quantise(&self, difference: i32) -> i32 {
         let [t1, t2, t3] = self.preset.thresholds;
         let size = difference.abs();
-        // Without branches, as nobody foresees them.
+        // Written without branches, because the result is unpredictable for the processor.
         let level = i32::from(size > self.near)
             + i32::from(size >= t1)
             + i32::from(size >= t2)
@@ -276,7 +287,7 @@ impl Rules {
         i64::from(2 * self.near + 1)
     }
 
-    /// The sample that differs from what was predicted by this error.
+    /// Returns the sample with this prediction and this error.
     #[inline]
     fn sample(&self, predicted: i64, error: i64) -> i32 {
         let (near, largest) = (i64::from(self.near), i64::from(self.preset.largest));
@@ -289,7 +300,7 @@ impl Rules {
         i32::try_from(sample.clamp(0, largest)).unwrap_or(0)
     }
 
-    /// The error that makes this difference, as it is coded.
+    /// Returns the quantised error for a difference from the prediction.
     #[inline]
     fn error(&self, difference: i64) -> i64 {
         let near = i64::from(self.near);
@@ -309,7 +320,7 @@ impl Rules {
         error
     }
 
-    /// A code of which at most `limit` bits are taken.
+    /// Reads a limited-length Golomb code of at most `limit` bits.
     #[inline]
     fn get(&self, source: &mut BitSource<'_>, low: u32, limit: u32) -> Option<i64> {
         let most = limit - self.range_bits - 1;
@@ -336,10 +347,10 @@ impl Rules {
         }
     }
 
-    /// What a sample in this context is expected to be.
+    /// Returns the predicted sample.
     #[inline]
-    fn predict(&self, around: Around, bias: i64) -> i64 {
-        let Around { left, above, corner } = around;
+    fn predict(&self, neighbours: Neighbours, bias: i64) -> i64 {
+        let Neighbours { left, above, corner } = neighbours;
         let predicted = if corner >= left.max(above) {
             left.min(above)
         } else if corner <= left.min(above) {
@@ -350,16 +361,17 @@ impl Rules {
         (i64::from(predicted) + bias).clamp(0, i64::from(self.preset.largest))
     }
 
-    /// Whether negative errors are the likelier ones, and have the shorter codes.
-    fn is_turned(&self, seen: &Context, low: u32) -> bool {
+    /// Returns true if negative errors are more frequent in this context and have the shorter
+    /// codes.
+    fn is_flipped(&self, seen: &Context, low: u32) -> bool {
         self.near == 0 && low == 0 && 2 * seen.errors <= -seen.count
     }
 
-    /// What is expected where a run of `left` ends below `above`, as a sample and the sign of errors, and in which
-    /// of the two contexts.
+    /// Returns the predicted sample at the end of a run, the sign of the errors, and the index of
+    /// the context. `left` is the value of the run, `above` the sample above.
     #[inline]
-    fn end(&self, left: i32, above: i32, is_alone: bool) -> (i64, i64, usize) {
-        if is_alone && (left - above).abs() <= self.near {
+    fn predict_end(&self, left: i32, above: i32, is_single: bool) -> (i64, i64, usize) {
+        if is_single && (left - above).abs() <= self.near {
             return (i64::from(left), 1, 1);
         }
         (i64::from(above), if left > above { -1 } else { 1 }, 0)
@@ -368,7 +380,7 @@ impl Rules {
 
 impl Context {
     #[inline]
-    fn see(&mut self, error: i64, step: i64, reset: i64) {
+    fn update(&mut self, error: i64, step: i64, reset: i64) {
         self.errors += error * step;
         self.sizes += error.abs();
         if self.count == reset {
@@ -379,16 +391,16 @@ impl Context {
         self.count += 1;
         if self.errors <= -self.count {
             self.errors = (self.errors + self.count).max(1 - self.count);
-            self.bias = (self.bias - 1).max(SMALLEST_BIAS);
+            self.bias = (self.bias - 1).max(MIN_BIAS);
         } else if self.errors > 0 {
             self.errors = (self.errors - self.count).min(0);
-            self.bias = (self.bias + 1).min(LARGEST_BIAS);
+            self.bias = (self.bias + 1).min(MAX_BIAS);
         }
     }
 }
 
 impl EndContext {
-    fn see(&mut self, error: i64, value: i64, kind: usize, reset: i64) {
+    fn update(&mut self, error: i64, value: i64, kind: usize, reset: i64) {
         self.negatives += i64::from(error < 0);
         self.sizes += (value + i64::from(kind == 0)) >> 1;
         if self.count == reset {
@@ -406,23 +418,25 @@ mod tests {
 
     #[test]
     fn usual_thresholds_are_those_of_the_standard() {
-        assert_eq!(usual_thresholds(255, 0), [3, 7, 21]);
-        assert_eq!(usual_thresholds(255, 3), [12, 22, 42]);
-        assert_eq!(usual_thresholds(4095, 0), [18, 67, 276]);
-        assert_eq!(usual_thresholds(65535, 0), [18, 67, 276]);
-        assert_eq!(usual_thresholds(15, 0), [2, 3, 4]);
-        assert_eq!(usual_thresholds(3, 0), [2, 3, 3]);
-        let preset = Preset::new(Stored::default(), 8, 0).unwrap();
+        assert_eq!(default_thresholds(255, 0), [3, 7, 21]);
+        assert_eq!(default_thresholds(255, 3), [12, 22, 42]);
+        assert_eq!(default_thresholds(4095, 0), [18, 67, 276]);
+        assert_eq!(default_thresholds(65535, 0), [18, 67, 276]);
+        assert_eq!(default_thresholds(15, 0), [2, 3, 4]);
+        assert_eq!(default_thresholds(3, 0), [2, 3, 3]);
+        let preset = Preset::new(StoredPreset::default(), 8, 0).unwrap();
         assert_eq!(preset, Preset { largest: 255, thresholds: [3, 7, 21], reset: 64 });
-        assert!(Preset::new(Stored::default(), 8, 128).is_none());
-        assert!(Preset::new(Stored { thresholds: [9, 7, 21], ..Stored::default() }, 8, 0).is_none());
-        assert!(Preset::new(Stored { largest: 256, ..Stored::default() }, 8, 0).is_none());
+        assert!(Preset::new(StoredPreset::default(), 8, 128).is_none());
+        assert!(
+            Preset::new(StoredPreset { thresholds: [9, 7, 21], ..StoredPreset::default() }, 8, 0).is_none()
+        );
+        assert!(Preset::new(StoredPreset { largest: 256, ..StoredPreset::default() }, 8, 0).is_none());
     }
 
     #[test]
     fn errors_make_the_samples_they_come_from() {
         for near in 0..4 {
-            let model = Model::new(Preset::new(Stored::default(), 8, near).unwrap(), near);
+            let model = Model::new(Preset::new(StoredPreset::default(), 8, near).unwrap(), near);
             for (predicted, sample) in (0..256).flat_map(|a| (0..256).map(move |b| (i64::from(a), b))) {
                 let error = model.rules.error(i64::from(sample) - predicted);
                 assert!(

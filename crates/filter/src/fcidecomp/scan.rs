@@ -1,15 +1,15 @@
-//! The samples of a scan, line by line (T.87, annexes A and B).
+//! The samples of a JPEG-LS scan, line by line (T.87, annexes A and B).
 
 use super::bits::{BitSink, BitSource};
-use super::model::{Around, Model, RUN_BITS};
+use super::model::{Model, Neighbours, RUN_BITS};
 
-/// The samples of one component in one line and in the one before. One more stands before the first sample, and one
-/// behind the last.
+/// The samples of one component in the current line and the line above. Each line has an additional
+/// sample before the first one and after the last one.
 #[derive(Debug)]
 struct Lines {
     above: Vec<i32>,
     line: Vec<i32>,
-    /// Which of the lengths of runs comes next.
+    /// The index of the next run length in `RUN_BITS`.
     run: usize,
 }
 
@@ -29,11 +29,12 @@ impl Lines {
         }
     }
 
-    /// What is around the sample at `x`, from 1 on, and above to its right.
+    /// Returns the neighbours of the sample at `x` (counted from 1) and the sample above to the
+    /// right.
     #[inline]
-    fn around(&self, x: usize) -> Option<(Around, i32)> {
+    fn neighbours(&self, x: usize) -> Option<(Neighbours, i32)> {
         let [corner, above, next] = *self.above.get(x - 1..)?.first_chunk()?;
-        Some((Around { left: *self.line.get(x - 1)?, above, corner }, next))
+        Some((Neighbours { left: *self.line.get(x - 1)?, above, corner }, next))
     }
 
     #[inline]
@@ -51,25 +52,25 @@ impl Lines {
         RUN_BITS.get(self.run).copied().unwrap_or(0)
     }
 
-    fn is_shorter_run(&mut self) {
+    fn shorten_run(&mut self) {
         self.run = self.run.saturating_sub(1);
     }
 
-    fn is_longer_run(&mut self) {
+    fn lengthen_run(&mut self) {
         self.run = (self.run + 1).min(RUN_BITS.len() - 1);
     }
 }
 
-/// How the components of a scan take turns.
+/// The order of the components of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turns {
-    /// Line by line; also for the only component of a scan.
+pub(super) enum Interleave {
+    /// The components alternate line by line; also the mode of a single component.
     Lines,
-    /// Sample by sample.
+    /// The components alternate sample by sample.
     Samples,
 }
 
-/// The size of a scan; no number is 0.
+/// The dimensions of a scan; no number is 0.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Size {
     pub(super) width: usize,
@@ -77,37 +78,37 @@ pub(super) struct Size {
     pub(super) components: usize,
 }
 
-/// Takes the samples of a scan and calls `each` with every line: of one component after another, or of all with the
-/// samples of a place together. [`None`] if they are broken.
+/// Decodes the samples of a scan and calls `each` with every line. With several components, the
+/// samples of one position are adjacent. Returns [`None`] if the bits are invalid.
 pub(super) fn decode(
     source: &mut BitSource<'_>,
     mut model: Model,
     size: Size,
-    turns: Turns,
+    interleave: Interleave,
     mut each: impl FnMut(&[i32]),
 ) -> Option<()> {
     let mut components: Vec<Lines> = (0..size.components).map(|_| Lines::new(size.width)).collect();
-    let mut together = Vec::new();
+    let mut interleaved = Vec::new();
     for _ in 0..size.height {
         components.iter_mut().for_each(Lines::begin);
-        match turns {
-            Turns::Lines => {
+        match interleave {
+            Interleave::Lines => {
                 for lines in &mut components {
                     decode_line(source, &mut model, lines)?;
                 }
             }
-            Turns::Samples => decode_samples(source, &mut model, &mut components)?,
+            Interleave::Samples => decode_samples(source, &mut model, &mut components)?,
         }
         if let [only] = &components[..] {
             each(only.samples());
             continue;
         }
-        together.resize(size.width * size.components, 0);
+        interleaved.resize(size.width * size.components, 0);
         for (at, lines) in components.iter().enumerate() {
-            let to = together.iter_mut().skip(at).step_by(size.components);
+            let to = interleaved.iter_mut().skip(at).step_by(size.components);
             to.zip(lines.samples()).for_each(|(to, sample)| *to = *sample);
         }
-        each(&together);
+        each(&interleaved);
     }
     Some(())
 }
@@ -116,19 +117,19 @@ fn decode_line(source: &mut BitSource<'_>, model: &mut Model, lines: &mut Lines)
     let end = lines.line.len() - 1;
     let mut x = 1;
     while x < end {
-        let (mut around, mut next) = lines.around(x)?;
+        let (mut neighbours, mut next) = lines.neighbours(x)?;
         let line = lines.line.get_mut(x..end)?.iter_mut();
-        // Above to the right of the samples behind this one.
+        // The samples above to the right of the following samples.
         let mut later = lines.above.get(x + 2..)?.iter();
         for to in line {
-            let context = model.context(around, next);
+            let context = model.context(neighbours, next);
             if context == 0 {
                 break;
             }
-            let sample = model.decode(source, context, around)?;
+            let sample = model.decode(source, context, neighbours)?;
             *to = sample;
             x += 1;
-            around = Around { left: sample, above: next, corner: around.above };
+            neighbours = Neighbours { left: sample, above: next, corner: neighbours.above };
             next = later.next().copied().unwrap_or(next);
         }
         if x < end {
@@ -138,7 +139,8 @@ fn decode_line(source: &mut BitSource<'_>, model: &mut Model, lines: &mut Lines)
     Some(())
 }
 
-/// Takes a run at `x` and the sample that ends it; gives back where the next one is.
+/// Decodes a run at `x` and the sample that ends the run, and returns the position of the next
+/// sample.
 fn decode_run_and_end(
     source: &mut BitSource<'_>,
     model: &mut Model,
@@ -156,17 +158,17 @@ fn decode_run_and_end(
     let above = *lines.above.get(x)?;
     let sample = model.decode_end(source, (left, above), true, lines.run_bits())?;
     lines.set(x, sample);
-    lines.is_shorter_run();
+    lines.shorten_run();
     Some(x + 1)
 }
 
-/// Takes the length of a run of at most `most` samples.
+/// Decodes the length of a run of at most `most` samples.
 fn decode_run(source: &mut BitSource<'_>, lines: &mut Lines, most: usize) -> Option<usize> {
     let mut run = 0;
     while source.get(1)? == 1 {
         let length = 1 << lines.run_bits();
         if length <= most - run {
-            lines.is_longer_run();
+            lines.lengthen_run();
         }
         run += length.min(most - run);
         if run == most {
@@ -174,7 +176,7 @@ fn decode_run(source: &mut BitSource<'_>, lines: &mut Lines, most: usize) -> Opt
         }
     }
     run += usize::try_from(source.get(lines.run_bits())?).ok()?;
-    // It would have ended with the line.
+    // A run that reaches the end of the line is coded differently.
     (run < most).then_some(run)
 }
 
@@ -185,8 +187,8 @@ fn decode_samples(source: &mut BitSource<'_>, model: &mut Model, components: &mu
         let is_run = is_run(model, components, x)?;
         if !is_run {
             for lines in &mut *components {
-                let (around, next) = lines.around(x)?;
-                let sample = model.decode(source, model.context(around, next), around)?;
+                let (neighbours, next) = lines.neighbours(x)?;
+                let sample = model.decode(source, model.context(neighbours, next), neighbours)?;
                 lines.set(x, sample);
             }
             x += 1;
@@ -205,31 +207,31 @@ fn decode_samples(source: &mut BitSource<'_>, model: &mut Model, components: &mu
         }
         x += run;
         if x < end {
-            components.first_mut()?.is_shorter_run();
+            components.first_mut()?.shorten_run();
             x += 1;
         }
     }
     Some(())
 }
 
-/// Whether all is the same around the samples of all components.
+/// Returns true if the neighbours of the current sample are equal in all components.
 fn is_run(model: &Model, components: &[Lines], x: usize) -> Option<bool> {
     for lines in components {
-        let (around, next) = lines.around(x)?;
-        if model.context(around, next) != 0 {
+        let (neighbours, next) = lines.neighbours(x)?;
+        if model.context(neighbours, next) != 0 {
             return Some(false);
         }
     }
     Some(true)
 }
 
-/// Appends the samples of a scan: those of one component after another, or of all with the samples of a place
-/// together. [`None`] if there are too few.
+/// Encodes the samples of a scan, which have the order in which [`decode`] returns them. Returns
+/// [`None`] if there are too few samples.
 pub(super) fn encode(
     sink: &mut BitSink<'_>,
     mut model: Model,
     size: Size,
-    turns: Turns,
+    interleave: Interleave,
     samples: &[i32],
 ) -> Option<()> {
     let mut components: Vec<Lines> = (0..size.components).map(|_| Lines::new(size.width)).collect();
@@ -239,13 +241,13 @@ pub(super) fn encode(
             let from = line.iter().skip(at).step_by(size.components);
             lines.line.iter_mut().skip(1).zip(from).for_each(|(to, sample)| *to = *sample);
         }
-        match turns {
-            Turns::Lines => {
+        match interleave {
+            Interleave::Lines => {
                 for lines in &mut components {
                     encode_line(sink, &mut model, lines)?;
                 }
             }
-            Turns::Samples => encode_samples(sink, &mut model, &mut components)?,
+            Interleave::Samples => encode_samples(sink, &mut model, &mut components)?,
         }
     }
     Some(())
@@ -255,38 +257,38 @@ fn encode_line(sink: &mut BitSink<'_>, model: &mut Model, lines: &mut Lines) -> 
     let end = lines.line.len() - 1;
     let mut x = 1;
     while x < end {
-        let (around, next) = lines.around(x)?;
-        let context = model.context(around, next);
+        let (neighbours, next) = lines.neighbours(x)?;
+        let context = model.context(neighbours, next);
         let sample = *lines.line.get(x)?;
         if context != 0 {
-            let taken = model.encode(sink, context, around, sample)?;
+            let taken = model.encode(sink, context, neighbours, sample)?;
             lines.set(x, taken);
             x += 1;
             continue;
         }
         let rest = lines.line.get_mut(x..end)?;
-        let run = rest.iter().take_while(|sample| model.is_same(**sample, around.left)).count();
-        rest.get_mut(..run)?.fill(around.left);
+        let run = rest.iter().take_while(|sample| model.continues_run(**sample, neighbours.left)).count();
+        rest.get_mut(..run)?.fill(neighbours.left);
         encode_run(sink, lines, run, end - x);
         x += run;
         if x < end {
             let (sample, above) = (*lines.line.get(x)?, *lines.above.get(x)?);
-            let taken = model.encode_end(sink, (around.left, above), true, lines.run_bits(), sample)?;
+            let taken = model.encode_end(sink, (neighbours.left, above), true, lines.run_bits(), sample)?;
             lines.set(x, taken);
-            lines.is_shorter_run();
+            lines.shorten_run();
             x += 1;
         }
     }
     Some(())
 }
 
-/// Appends the length of a run, `most` if it ends with the line.
+/// Encodes the length of a run; `most` is the length of a run up to the end of the line.
 fn encode_run(sink: &mut BitSink<'_>, lines: &mut Lines, run: usize, most: usize) {
     let mut rest = run;
     while rest >= 1 << lines.run_bits() {
         sink.put(1, 1);
         rest -= 1 << lines.run_bits();
-        lines.is_longer_run();
+        lines.lengthen_run();
     }
     if run < most {
         sink.put(0, 1);
@@ -303,9 +305,9 @@ fn encode_samples(sink: &mut BitSink<'_>, model: &mut Model, components: &mut [L
         let is_run = is_run(model, components, x)?;
         if !is_run {
             for lines in &mut *components {
-                let (around, next) = lines.around(x)?;
+                let (neighbours, next) = lines.neighbours(x)?;
                 let sample = *lines.line.get(x)?;
-                let taken = model.encode(sink, model.context(around, next), around, sample)?;
+                let taken = model.encode(sink, model.context(neighbours, next), neighbours, sample)?;
                 lines.set(x, taken);
             }
             x += 1;
@@ -314,7 +316,7 @@ fn encode_samples(sink: &mut BitSink<'_>, model: &mut Model, components: &mut [L
         let length = |lines: &Lines| {
             let left = lines.line.get(x - 1).copied().unwrap_or(0);
             let rest = lines.line.get(x..end).unwrap_or_default();
-            rest.iter().take_while(|sample| model.is_same(**sample, left)).count()
+            rest.iter().take_while(|sample| model.continues_run(**sample, left)).count()
         };
         let run = components.iter().map(length).min()?;
         encode_run(sink, components.first_mut()?, run, end - x);
@@ -330,7 +332,7 @@ fn encode_samples(sink: &mut BitSink<'_>, model: &mut Model, components: &mut [L
         }
         x += run;
         if x < end {
-            components.first_mut()?.is_shorter_run();
+            components.first_mut()?.shorten_run();
             x += 1;
         }
     }

@@ -1,46 +1,50 @@
-//! Types taken apart: each number in them is a column, whose values lie at regular places of a chunk and of its
-//! code. A column is treated at once, for as many elements as stay in a fast cache.
+//! Decomposition of an element type into columns. A column is a number of the element type: its
+//! values have a constant distance both in the chunk and in the encoded bits. The filter processes
+//! one column at a time, for a batch of elements that stays in the first-level cache.
 
-use crate::bits::bulk::{self, GROUP, Short, TILE, Word};
+use crate::bits::bulk::{self, GROUP_WORDS, Short, TILE_WORDS, Word};
 
 use super::{Kind, Member};
 
-/// Bytes of decoded elements that all columns are taken of before the next ones.
-const BATCH: usize = 16 << 10;
+/// The size in bytes of a batch of decoded elements. All columns are processed for one batch before
+/// the next.
+const BATCH_BYTES: usize = 16 << 10;
 
-/// Bytes that are kept behind the code while it is made, as windows of bits reach beyond the last one.
-const SLACK: usize = 16;
+/// The number of padding bytes after the output during encoding, because 64-bit windows extend past
+/// the last bit.
+const PADDING_BYTES: usize = 16;
 
-/// Bits that are always in the eight bytes from that of the first one.
-const NARROW: u32 = 57;
+/// The maximum number of bits that always lie in the eight bytes from the first bit's byte on.
+const MAX_NARROW_BITS: u32 = 57;
 
-/// Something that repeats.
+/// A repetition of a number with constant distances.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Repeat {
     count: usize,
-    /// Bits of code from one to the next.
+    /// The distance between two values in the encoded bits.
     bits: u64,
-    /// Bytes from one to the next.
+    /// The distance in bytes between two values in the chunk.
     bytes: isize,
 }
 
-/// A number of an element, or more of the same form.
+/// A number of the element type, or an array of numbers with the same layout.
 #[derive(Debug)]
 struct Column {
-    /// 1 to 8.
+    /// Bytes of the number, 1 to 8.
     size: usize,
     big_endian: bool,
     precision: u32,
-    /// The lowest bit that is used.
+    /// The position of the lowest used bit.
     offset: u32,
-    /// Where the first one lies in an element's code, and in the element.
+    /// The bit position of the first value in the encoded bits of an element.
     bit: u64,
+    /// The offset of the first value in the bytes of an element.
     at: usize,
-    /// Of one element.
+    /// The repetitions within one element, outermost first.
     repeats: Vec<Repeat>,
 }
 
-/// All numbers of an element.
+/// All columns of an element type.
 #[derive(Debug)]
 pub(super) struct Columns {
     columns: Vec<Column>,
@@ -48,9 +52,10 @@ pub(super) struct Columns {
     bytes: usize,
 }
 
-/// What of a column is looked at: where, in the code and in the elements, and the innermost repetition.
+/// The position of a column's values: in the encoded bits, in the elements, and the innermost
+/// repetition.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Position {
     bit: u64,
     at: usize,
     inner: Repeat,
@@ -64,7 +69,7 @@ impl Columns {
         columns
     }
 
-    /// Adds the columns of a part of the element.
+    /// Adds the columns of `kind`, which is the element type or a part of the type.
     fn add(&mut self, kind: &Kind, bit: u64, at: usize, repeats: &mut Vec<Repeat>) {
         match kind {
             Kind::Atomic { size: size @ 1..=8, big_endian, precision, offset } => {
@@ -107,7 +112,8 @@ impl Columns {
         self.columns.push(Column { size, big_endian, precision, offset, bit, at, repeats });
     }
 
-    /// Bytes as they are: words of eight of them, and what is left.
+    /// Adds the columns of bytes that are all used: as words of eight bytes, and single bytes for
+    /// the rest.
     fn add_bytes(&mut self, size: u32, bit: u64, at: usize, repeats: &[Repeat]) {
         let (words, rest) = (size / 8, size % 8);
         let parts = [(8, words, bit, 0), (1, rest, bit + 64 * u64::from(words), 8 * words)];
@@ -120,8 +126,8 @@ impl Columns {
         }
     }
 
-    /// A number that is too long for a word, byte by byte: the highest one that is used, those of which all
-    /// bits are, and the lowest.
+    /// Adds the columns of a number that is longer than a word, byte by byte: the highest used
+    /// byte, the bytes with only used bits, and the lowest used byte.
     fn add_long(
         &mut self,
         size: u32,
@@ -131,9 +137,9 @@ impl Columns {
         repeats: &[Repeat],
     ) {
         let (size, low, end) = (u64::from(size), u64::from(offset), u64::from(offset) + u64::from(precision));
-        // The place of a byte, by its rank: 0 is the lowest.
-        let place = |rank: u64| if big_endian { size - 1 - rank } else { rank };
-        let at_rank = |rank| at.saturating_add(usize::try_from(place(rank)).unwrap_or(usize::MAX));
+        // The index of the byte with this rank; the lowest byte has rank 0.
+        let index = |rank: u64| if big_endian { size - 1 - rank } else { rank };
+        let at_rank = |rank| at.saturating_add(usize::try_from(index(rank)).unwrap_or(usize::MAX));
         let mut top = end;
         while top > low {
             let rank = (top - 1) / 8;
@@ -154,34 +160,35 @@ impl Columns {
         }
     }
 
-    /// Elements of which all columns are taken before the next ones: of whole bytes of code.
+    /// Returns the size of a batch in bytes. The encoded bits of a batch fill whole bytes. If there
+    /// is only one column, all elements form one batch.
     fn batch(&self) -> usize {
         if self.columns.len() == 1 {
             usize::MAX
         } else {
-            (BATCH / self.bytes.max(1)).max(1).next_multiple_of(GROUP)
+            (BATCH_BYTES / self.bytes.max(1)).max(1).next_multiple_of(GROUP_WORDS) * self.bytes
         }
     }
 
-    /// Decodes whole elements; [`None`] if `input` is too short.
+    /// Decodes the encoded bits `input` to whole elements; [`None`] if `input` is too short.
     pub(super) fn decode(&self, input: &[u8], elements: &mut [u8]) -> Option<()> {
         let batch = self.batch();
         let mut bit = 0;
-        for elements in elements.chunks_mut(batch * self.bytes) {
+        for elements in elements.chunks_mut(batch) {
             if !self.covers_all() {
                 elements.fill(0);
             }
             let count = elements.len() / self.bytes;
             for column in &self.columns {
-                column.each_place(self, bit, count, |place| match column.size {
-                    1 => column.unpack::<u8>(input, elements, place),
-                    2 => column.unpack::<u16>(input, elements, place),
-                    3 => column.unpack::<Short<3>>(input, elements, place),
-                    4 => column.unpack::<u32>(input, elements, place),
-                    5 => column.unpack::<Short<5>>(input, elements, place),
-                    6 => column.unpack::<Short<6>>(input, elements, place),
-                    7 => column.unpack::<Short<7>>(input, elements, place),
-                    _ => column.unpack::<u64>(input, elements, place),
+                column.each_position(self, bit, count, |position| match column.size {
+                    1 => column.unpack::<u8>(input, elements, position),
+                    2 => column.unpack::<u16>(input, elements, position),
+                    3 => column.unpack::<Short<3>>(input, elements, position),
+                    4 => column.unpack::<u32>(input, elements, position),
+                    5 => column.unpack::<Short<5>>(input, elements, position),
+                    6 => column.unpack::<Short<6>>(input, elements, position),
+                    7 => column.unpack::<Short<7>>(input, elements, position),
+                    _ => column.unpack::<u64>(input, elements, position),
                 })?;
             }
             bit += self.bits * u64::try_from(count).ok()?;
@@ -189,39 +196,40 @@ impl Columns {
         Some(())
     }
 
-    /// Makes `output` the code of whole elements, with what is needed to have `length` bytes.
+    /// Replaces `output` by the encoded bits of whole elements, padded with zeros to `length`
+    /// bytes.
     pub(super) fn encode(&self, elements: &[u8], length: usize, output: &mut Vec<u8>) -> Option<()> {
         output.clear();
         if let [column] = self.columns.as_slice()
-            && let Some(place) = column.sole_place(self, elements.len() / self.bytes)
+            && let Some(position) = column.sole_position(self, elements.len() / self.bytes)
         {
             match column.size {
-                1 => column.pack_row::<u8>(elements, place.inner.count, output),
-                2 => column.pack_row::<u16>(elements, place.inner.count, output),
-                3 => column.pack_row::<Short<3>>(elements, place.inner.count, output),
-                4 => column.pack_row::<u32>(elements, place.inner.count, output),
-                5 => column.pack_row::<Short<5>>(elements, place.inner.count, output),
-                6 => column.pack_row::<Short<6>>(elements, place.inner.count, output),
-                7 => column.pack_row::<Short<7>>(elements, place.inner.count, output),
-                _ => column.pack_row::<u64>(elements, place.inner.count, output),
+                1 => column.pack_row::<u8>(elements, position.inner.count, output),
+                2 => column.pack_row::<u16>(elements, position.inner.count, output),
+                3 => column.pack_row::<Short<3>>(elements, position.inner.count, output),
+                4 => column.pack_row::<u32>(elements, position.inner.count, output),
+                5 => column.pack_row::<Short<5>>(elements, position.inner.count, output),
+                6 => column.pack_row::<Short<6>>(elements, position.inner.count, output),
+                7 => column.pack_row::<Short<7>>(elements, position.inner.count, output),
+                _ => column.pack_row::<u64>(elements, position.inner.count, output),
             }
             output.resize(length, 0);
             return Some(());
         }
-        output.resize(length.checked_add(SLACK)?, 0);
+        output.resize(length.checked_add(PADDING_BYTES)?, 0);
         let mut bit = 0;
-        for elements in elements.chunks(self.batch() * self.bytes) {
+        for elements in elements.chunks(self.batch()) {
             let count = elements.len() / self.bytes;
             for column in &self.columns {
-                column.each_place(self, bit, count, |place| match column.size {
-                    1 => column.pack::<u8>(elements, output, place),
-                    2 => column.pack::<u16>(elements, output, place),
-                    3 => column.pack::<Short<3>>(elements, output, place),
-                    4 => column.pack::<u32>(elements, output, place),
-                    5 => column.pack::<Short<5>>(elements, output, place),
-                    6 => column.pack::<Short<6>>(elements, output, place),
-                    7 => column.pack::<Short<7>>(elements, output, place),
-                    _ => column.pack::<u64>(elements, output, place),
+                column.each_position(self, bit, count, |position| match column.size {
+                    1 => column.pack::<u8>(elements, output, position),
+                    2 => column.pack::<u16>(elements, output, position),
+                    3 => column.pack::<Short<3>>(elements, output, position),
+                    4 => column.pack::<u32>(elements, output, position),
+                    5 => column.pack::<Short<5>>(elements, output, position),
+                    6 => column.pack::<Short<6>>(elements, output, position),
+                    7 => column.pack::<Short<7>>(elements, output, position),
+                    _ => column.pack::<u64>(elements, output, position),
                 })?;
             }
             bit += self.bits * u64::try_from(count).ok()?;
@@ -230,7 +238,7 @@ impl Columns {
         Some(())
     }
 
-    /// Whether it is certain that every byte of an element is written.
+    /// Returns true if the columns certainly cover every byte of an element.
     fn covers_all(&self) -> bool {
         matches!(self.columns.as_slice(), [column]
             if self.bytes == column.repeats.iter().map(|repeat| repeat.count).product::<usize>() * column.size)
@@ -238,14 +246,15 @@ impl Columns {
 }
 
 impl Column {
-    /// How often it repeats in so many elements, the outermost repetition first; those that are one row are one.
+    /// Returns the column's repetitions in `count` elements, outermost first. Repetitions without
+    /// gaps are merged into one.
     fn repeats(&self, columns: &Columns, count: usize) -> Vec<Repeat> {
         let bytes = isize::try_from(columns.bytes).unwrap_or(isize::MAX);
         let mut joined: Vec<Repeat> = Vec::new();
         let elements = Repeat { count, bits: columns.bits, bytes };
         for repeat in std::iter::once(&elements).chain(&self.repeats) {
             match joined.last_mut() {
-                Some(outer) if outer.is_row_of(repeat) => {
+                Some(outer) if outer.is_contiguous_with(repeat) => {
                     *outer = Repeat { count: outer.count * repeat.count, ..*repeat };
                 }
                 _ => joined.push(*repeat),
@@ -254,44 +263,45 @@ impl Column {
         joined
     }
 
-    /// Calls `each` with all its places in `count` elements whose code begins at `bit`.
-    fn each_place(
+    /// Calls `each` with all positions of the column in `count` elements whose encoded bits begin
+    /// at `bit`.
+    fn each_position(
         &self,
         columns: &Columns,
         bit: u64,
         count: usize,
-        mut each: impl FnMut(Place) -> Option<()>,
+        mut each: impl FnMut(Position) -> Option<()>,
     ) -> Option<()> {
         let mut repeats = self.repeats(columns, count);
         let longest = (0..repeats.len()).max_by_key(|at| repeats.get(*at).map(|repeat| repeat.count))?;
         let inner = repeats.remove(longest);
-        visit(&repeats, Place { bit: bit + self.bit, at: self.at, inner }, &mut each)
+        visit(&repeats, Position { bit: bit + self.bit, at: self.at, inner }, &mut each)
     }
 
-    /// Its place, if it is one row.
-    fn sole_place(&self, columns: &Columns, count: usize) -> Option<Place> {
+    /// Returns the position of the column if its values form a single row without gaps.
+    fn sole_position(&self, columns: &Columns, count: usize) -> Option<Position> {
         match self.repeats(columns, count).as_slice() {
-            [inner] if self.at == 0 && self.is_row(*inner) => Some(Place { bit: 0, at: 0, inner: *inner }),
+            [inner] if self.at == 0 && self.is_row(*inner) => Some(Position { bit: 0, at: 0, inner: *inner }),
             _ => None,
         }
     }
 
-    /// Whether there is nothing between its values.
+    /// Returns true if there are no gaps between the values of a repetition.
     fn is_row(&self, repeat: Repeat) -> bool {
         repeat.bits == u64::from(self.precision) && isize::try_from(self.size) == Ok(repeat.bytes)
     }
 
-    fn unpack<T: Word>(&self, input: &[u8], elements: &mut [u8], place: Place) -> Option<()> {
-        let Place { bit, at, inner } = place;
+    fn unpack<T: Word>(&self, input: &[u8], elements: &mut [u8], position: Position) -> Option<()> {
+        let Position { bit, at, inner } = position;
         if self.is_row(inner) && bit.is_multiple_of(8) {
             let input = input.get(usize::try_from(bit / 8).ok()?..)?;
             let end = at.checked_add(inner.count.checked_mul(self.size)?)?;
             return self.unpack_row::<T>(input, elements.get_mut(at..end)?);
         }
-        if self.precision <= NARROW {
-            self.unpack_strided::<T, true>(input, elements, place)
+        if self.precision <= MAX_NARROW_BITS {
+            self.unpack_strided::<T, true>(input, elements, position)
         } else {
-            self.unpack_strided::<T, false>(input, elements, place)
+            self.unpack_strided::<T, false>(input, elements, position)
         }
     }
 
@@ -299,9 +309,9 @@ impl Column {
         &self,
         input: &[u8],
         elements: &mut [u8],
-        place: Place,
+        position: Position,
     ) -> Option<()> {
-        let Place { mut bit, mut at, inner } = place;
+        let Position { mut bit, mut at, inner } = position;
         let (precision, offset, big_endian) = (self.precision, self.offset, self.big_endian);
         for _ in 0..inner.count {
             let number = bits_at::<IS_NARROW>(input, bit, precision)?;
@@ -313,10 +323,10 @@ impl Column {
     }
 
     fn unpack_row<T: Word>(&self, input: &[u8], elements: &mut [u8]) -> Option<()> {
-        let mut words = [T::Row::default(); TILE];
-        // Of a tile, for as many bits as a number has.
-        let step = usize::try_from(self.precision).ok()? * (TILE / 8);
-        for (number, elements) in elements.chunks_mut(TILE * self.size).enumerate() {
+        let mut words = [T::Row::default(); TILE_WORDS];
+        // The number of encoded bytes of a tile.
+        let step = usize::try_from(self.precision).ok()? * (TILE_WORDS / 8);
+        for (number, elements) in elements.chunks_mut(TILE_WORDS * self.size).enumerate() {
             let words = words.get_mut(..elements.len() / self.size)?;
             bulk::unpack(self.precision, input.get(number * step..)?, words);
             if self.offset > 0 {
@@ -327,8 +337,8 @@ impl Column {
         Some(())
     }
 
-    fn pack<T: Word>(&self, elements: &[u8], output: &mut [u8], place: Place) -> Option<()> {
-        let Place { mut bit, mut at, inner } = place;
+    fn pack<T: Word>(&self, elements: &[u8], output: &mut [u8], position: Position) -> Option<()> {
+        let Position { mut bit, mut at, inner } = position;
         for _ in 0..inner.count {
             let number = T::get(elements, at, self.big_endian)?.wide() >> self.offset;
             put_bits_at(output, bit, self.precision, number)?;
@@ -339,9 +349,9 @@ impl Column {
     }
 
     fn pack_row<T: Word>(&self, elements: &[u8], count: usize, output: &mut Vec<u8>) {
-        let mut words = [T::Row::default(); TILE];
-        for (number, elements) in elements.chunks(TILE * self.size).enumerate() {
-            let left = count.max(number * TILE) - number * TILE;
+        let mut words = [T::Row::default(); TILE_WORDS];
+        for (number, elements) in elements.chunks(TILE_WORDS * self.size).enumerate() {
+            let left = count.max(number * TILE_WORDS) - number * TILE_WORDS;
             let words = words.split_at_mut(left.min(elements.len() / self.size)).0;
             T::read(elements, self.big_endian, words);
             if self.offset > 0 {
@@ -353,8 +363,8 @@ impl Column {
 }
 
 impl Repeat {
-    /// Whether `inner`, repeated so, is one row.
-    fn is_row_of(self, inner: &Self) -> bool {
+    /// Returns true if the repetitions of `inner` follow one another without gaps.
+    fn is_contiguous_with(self, inner: &Self) -> bool {
         let count = u64::try_from(inner.count).ok();
         let bits = count.and_then(|count| count.checked_mul(inner.bits));
         let bytes = isize::try_from(inner.count).ok().and_then(|count| count.checked_mul(inner.bytes));
@@ -362,19 +372,23 @@ impl Repeat {
     }
 }
 
-/// Calls `each` for all combinations of `repeats`.
-fn visit(repeats: &[Repeat], place: Place, each: &mut impl FnMut(Place) -> Option<()>) -> Option<()> {
-    let Some((outer, rest)) = repeats.split_first() else { return each(place) };
-    let mut place = place;
+/// Calls `each` with the positions of all combinations of `repeats`.
+fn visit(
+    repeats: &[Repeat],
+    position: Position,
+    each: &mut impl FnMut(Position) -> Option<()>,
+) -> Option<()> {
+    let Some((outer, rest)) = repeats.split_first() else { return each(position) };
+    let mut position = position;
     for _ in 0..outer.count {
-        visit(rest, place, each)?;
-        place.bit += outer.bits;
-        place.at = place.at.wrapping_add_signed(outer.bytes);
+        visit(rest, position, each)?;
+        position.bit += outer.bits;
+        position.at = position.at.wrapping_add_signed(outer.bytes);
     }
     Some(())
 }
 
-/// The `count` bits, 1 to 64, or up to `NARROW`, that begin at `bit`.
+/// Reads `count` bits (1 to 64, or at most `MAX_NARROW_BITS`) at position `bit`.
 #[inline]
 fn bits_at<const IS_NARROW: bool>(bytes: &[u8], bit: u64, count: u32) -> Option<u64> {
     let rest = bytes.get(usize::try_from(bit / 8).ok()?..)?;
@@ -387,7 +401,7 @@ fn bits_at<const IS_NARROW: bool>(bytes: &[u8], bit: u64, count: u32) -> Option<
     Some(window >> (64 - count))
 }
 
-/// [`bits_at`] with fewer than eight bytes left.
+/// Implements [`bits_at`] for fewer than eight remaining bytes.
 #[cold]
 fn bits_at_end(rest: &[u8], passed: u64, count: u32) -> Option<u64> {
     if 8 * u64::try_from(rest.len()).ok()? < passed + u64::from(count) {
@@ -398,8 +412,8 @@ fn bits_at_end(rest: &[u8], passed: u64, count: u32) -> Option<u64> {
     Some(u64::from_be_bytes(window) << passed >> (64 - count))
 }
 
-/// Makes the `count` bits, 1 to 64, that begin at `bit` and are 0, those of `number`. There are nine bytes from
-/// there on.
+/// Writes the `count` (1 to 64) low bits of `number` at position `bit`. The bits at this position
+/// must be 0, and at least nine bytes must follow.
 #[inline]
 fn put_bits_at(bytes: &mut [u8], bit: u64, count: u32, number: u64) -> Option<()> {
     let rest = bytes.get_mut(usize::try_from(bit / 8).ok()?..)?;

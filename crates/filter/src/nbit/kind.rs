@@ -1,4 +1,4 @@
-//! What nbit knows of the type of an element.
+//! The element type in the client data of nbit.
 //!
 //! ```text
 //! type      | values in the client data
@@ -20,40 +20,40 @@ const ARRAY: u32 = 2;
 const COMPOUND: u32 = 3;
 const OPAQUE: u32 = 4;
 
-/// Deepest nesting that is followed.
-const DEEPEST: u32 = 64;
+/// The maximum nesting depth of types.
+const MAX_NESTING_DEPTH: u32 = 64;
 
-/// The type of an element, as far as nbit needs it. All sizes are bytes.
+/// The type of an element, with the properties that nbit needs. All sizes are in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// An integer or a floating-point number.
     Atomic {
-        /// Bytes.
+        /// Size of the number.
         size: u32,
-        /// Its byte order.
+        /// True if the byte order is big-endian, false if little-endian.
         big_endian: bool,
-        /// How many bits are used.
+        /// The number of used bits.
         precision: u32,
-        /// The lowest bit that is used.
+        /// The position of the lowest used bit.
         offset: u32,
     },
     /// Elements of one type, one after another.
     Array {
-        /// Bytes of all elements.
+        /// Size of all elements together.
         size: u32,
-        /// The type of an element.
+        /// The type of one element.
         base: Box<Kind>,
     },
-    /// Members of their own types.
+    /// A compound of members with types of their own.
     Compound {
-        /// Bytes.
+        /// Size of the compound.
         size: u32,
         /// The members.
         members: Vec<Member>,
     },
-    /// Any other type: all its bits are used.
+    /// Any other type, of which all bits are used.
     Opaque {
-        /// Bytes.
+        /// Size of the type.
         size: u32,
     },
 }
@@ -61,20 +61,20 @@ pub enum Kind {
 /// A member of a compound type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// Its first byte.
+    /// The offset of the member's first byte.
     pub offset: u32,
-    /// Its type.
+    /// The type of the member.
     pub kind: Kind,
 }
 
 type Parsed<T> = Result<T, &'static str>;
 
 impl Kind {
-    /// What libhdf5 tells nbit of a type: only integers and floating-point numbers may have bits that are not used,
-    /// alone, in arrays and in compounds.
+    /// Returns the description of a datatype that libhdf5 passes to nbit. Only integers and
+    /// floating-point numbers can have unused bits, by themselves or in arrays and compounds.
     ///
     /// # Errors
-    /// What nbit does not know: sequences in arrays, and the byte order of the VAX.
+    /// The datatype contains arrays of sequences, or numbers in the byte order of the VAX.
     pub fn of(datatype: &Datatype) -> Result<Self, &'static str> {
         let size = datatype.size;
         let atomic = |precision: u16, offset: u16, order: ByteOrder| Self::Atomic {
@@ -86,11 +86,11 @@ impl Kind {
         Ok(match &datatype.class {
             DatatypeClass::FixedPoint(number) => atomic(number.precision, number.bit_offset, number.order),
             DatatypeClass::FloatingPoint(number) => {
-                let order = float_order(number.order).ok_or("numbers in the byte order of the VAX")?;
+                let order = float_order(number.order).ok_or("the byte order of the VAX is not supported")?;
                 atomic(number.precision, number.bit_offset, order)
             }
             DatatypeClass::Array(array) if matches!(array.base.class, DatatypeClass::VariableLength(_)) => {
-                return Err("arrays of sequences or strings of variable length");
+                return Err("arrays of sequences or variable-length strings are not supported");
             }
             DatatypeClass::Array(array) => Self::Array { size, base: Box::new(Self::of(&array.base)?) },
             DatatypeClass::Compound(compound) => {
@@ -103,7 +103,7 @@ impl Kind {
         })
     }
 
-    /// Bytes of a value.
+    /// Returns the size of a value in bytes.
     pub fn size(&self) -> u32 {
         match self {
             Self::Atomic { size, .. }
@@ -113,7 +113,7 @@ impl Kind {
         }
     }
 
-    /// The client data of the filter for chunks of `elements` elements of this type.
+    /// Returns the client data of the filter for chunks of `elements` elements of this type.
     pub fn client_data(&self, elements: u32) -> Vec<u32> {
         let mut data = vec![0, u32::from(self.is_full()), elements];
         self.append(&mut data);
@@ -124,7 +124,8 @@ impl Kind {
         data
     }
 
-    /// Whether no bits are left out. Gaps between members are not looked at, as in libhdf5.
+    /// Returns true if all bits are used. Gaps between the members of a compound do not count, as
+    /// in libhdf5.
     fn is_full(&self) -> bool {
         match self {
             Self::Atomic { size, precision, offset, .. } => {
@@ -156,13 +157,13 @@ impl Kind {
         }
     }
 
-    /// Takes a type from client data. Its size and those of its parts are not 0, and parts are no larger than
-    /// the whole.
+    /// Parses a type from client data. Sizes are not 0, and no part is larger than the type that
+    /// contains it.
     pub(super) fn parse(data: &[u32]) -> Parsed<Self> {
         Parser { rest: data.iter() }.kind(0)
     }
 
-    /// How many bits of a value are stored.
+    /// Returns the number of encoded bits of a value.
     pub(super) fn bits(&self) -> u64 {
         match self {
             Self::Atomic { precision, .. } => u64::from(*precision),
@@ -175,7 +176,8 @@ impl Kind {
         }
     }
 
-    /// Takes the bits of a value; the bytes of `value` are 0. What tests hold the columns against.
+    /// Unpacks the bits of a value into `value`, whose bytes must be 0. This is the reference
+    /// implementation for tests of the columns.
     #[cfg(test)]
     pub(super) fn unpack(&self, reader: &mut BitReader<'_>, value: &mut [u8]) -> Option<()> {
         match self {
@@ -189,9 +191,13 @@ impl Kind {
                 }
             }
             Self::Atomic { big_endian, precision, offset, .. } => {
-                return long(value.iter_mut(), *big_endian, *precision, *offset, |byte, low, count| {
-                    reader.get(count).map(|bits| *byte |= (bits << low).to_le_bytes()[0])
-                });
+                return each_used_byte(
+                    value.iter_mut(),
+                    *big_endian,
+                    *precision,
+                    *offset,
+                    |byte, low, count| reader.get(count).map(|bits| *byte |= (bits << low).to_le_bytes()[0]),
+                );
             }
             Self::Array { base, .. } if !matches!(**base, Self::Opaque { .. }) => {
                 let size = usize::try_from(base.size()).ok()?;
@@ -213,7 +219,7 @@ impl Kind {
         Some(())
     }
 
-    /// Appends the bits of a value. What tests hold the columns against.
+    /// Appends the bits of a value. This is the reference implementation for tests of the columns.
     #[cfg(test)]
     pub(super) fn pack(&self, writer: &mut BitWriter<'_>, value: &[u8]) {
         match self {
@@ -233,7 +239,7 @@ impl Kind {
                     writer.put(u32::from(*byte) >> low, count);
                     Some(())
                 };
-                long(value.iter(), *big_endian, *precision, *offset, put);
+                each_used_byte(value.iter(), *big_endian, *precision, *offset, put);
             }
             Self::Array { base, .. } if !matches!(**base, Self::Opaque { .. }) => {
                 let size = usize::try_from(base.size()).unwrap_or(usize::MAX);
@@ -262,9 +268,9 @@ impl Member {
 }
 
 #[cfg(test)]
-/// Calls `each` with the bytes of a number that have used bits, the most significant first, with the lowest
-/// used bit of each and how many there are.
-fn long<T>(
+/// Calls `each` with each byte of a number that has used bits, the most significant byte first,
+/// with the position of the lowest used bit and the number of used bits.
+fn each_used_byte<T>(
     bytes: impl DoubleEndedIterator<Item = T> + ExactSizeIterator,
     big_endian: bool,
     precision: u32,
@@ -272,9 +278,9 @@ fn long<T>(
     mut each: impl FnMut(T, u32, u32) -> Option<()>,
 ) -> Option<()> {
     let end = u64::from(offset) + u64::from(precision);
-    let mut visit = |(place, byte): (u64, T)| {
-        let low = u64::from(offset).saturating_sub(8 * place).min(8);
-        let high = end.saturating_sub(8 * place).min(8);
+    let mut visit = |(index, byte): (u64, T)| {
+        let low = u64::from(offset).saturating_sub(8 * index).min(8);
+        let high = end.saturating_sub(8 * index).min(8);
         let (low, high) = (u32::try_from(low).ok()?, u32::try_from(high).ok()?);
         if low < high { each(byte, low, high - low) } else { Some(()) }
     };
@@ -292,30 +298,30 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn next(&mut self) -> Parsed<u32> {
-        self.rest.next().copied().ok_or("client data end within a type")
+        self.rest.next().copied().ok_or("the client data end within a type")
     }
 
     fn kind(&mut self, depth: u32) -> Parsed<Kind> {
-        if depth > DEEPEST {
-            return Err("types are nested too deeply");
+        if depth > MAX_NESTING_DEPTH {
+            return Err("the types in the client data are nested too deeply");
         }
         let class = self.next()?;
         let size = self.next()?;
         if size == 0 {
-            return Err("a type of 0 bytes");
+            return Err("a type in the client data has 0 bytes");
         }
         match class {
             ATOMIC => self.atomic(size),
             ARRAY => {
                 let base = Box::new(self.kind(depth + 1)?);
                 if base.size() > size {
-                    return Err("an element is larger than its array");
+                    return Err("an array in the client data is smaller than its element type");
                 }
                 Ok(Kind::Array { size, base })
             }
             COMPOUND => self.compound(size, depth),
             OPAQUE => Ok(Kind::Opaque { size }),
-            _ => Err("an unknown class of types"),
+            _ => Err("the class of a type in the client data is unknown"),
         }
     }
 
@@ -323,11 +329,11 @@ impl Parser<'_> {
         let big_endian = match self.next()? {
             0 => false,
             1 => true,
-            _ => return Err("an unknown byte order"),
+            _ => return Err("the byte order of a number in the client data is unknown"),
         };
         let (precision, offset) = (self.next()?, self.next()?);
         if precision == 0 || u64::from(precision) + u64::from(offset) > 8 * u64::from(size) {
-            return Err("a number uses bits it does not have");
+            return Err("a number in the client data uses no bits, or bits beyond its size");
         }
         Ok(Kind::Atomic { size, big_endian, precision, offset })
     }
@@ -335,7 +341,7 @@ impl Parser<'_> {
     fn compound(&mut self, size: u32, depth: u32) -> Parsed<Kind> {
         let count = self.next()?;
         if count == 0 {
-            return Err("a compound without members");
+            return Err("a compound in the client data has no members");
         }
         let (mut members, mut used) = (Vec::new(), 0_u64);
         for _ in 0..count {
@@ -343,7 +349,7 @@ impl Parser<'_> {
             let kind = self.kind(depth + 1)?;
             used += u64::from(kind.size());
             if used > u64::from(size) || u64::from(offset) + u64::from(kind.size()) > u64::from(size) {
-                return Err("members go beyond their compound");
+                return Err("the members of a compound in the client data exceed its size");
             }
             members.push(Member { offset, kind });
         }

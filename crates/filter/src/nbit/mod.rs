@@ -1,16 +1,17 @@
-//! The nbit filter (number 5): only the bits that the elements use.
+//! The nbit filter (number 5), which stores only the used bits of elements.
 //!
 //! ```text
 //! client data  | meaning
 //! -------------+---------------------------------------------------------------
-//! 0            | how many values of client data there are
-//! 1            | not 0: all bits are used, chunks stay as they are
+//! 0            | number of client data values
+//! 1            | not 0: all bits are used, and chunks are stored unchanged
 //! 2            | elements of a chunk
 //! 3…           | the type of an element, see `Kind`
 //! ```
-//! The used bits of all elements follow one another, the most significant bit of a value first whatever its
-//! byte order is; members in the order of the client data. An encoded chunk ends with the byte behind the last
-//! whole one: it has the bits that are left, or none. Unused bits come back as 0.
+//! The used bits of all elements follow one another. The most significant bit of a value comes
+//! first, regardless of the byte order. The members of a compound have the order of the client
+//! data. An encoded chunk has one byte more than its bits fill completely; this last byte contains
+//! the remaining bits, or none. Unused bits are decoded as 0.
 
 mod columns;
 mod kind;
@@ -26,28 +27,31 @@ pub use kind::{Kind, Member};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Nbit;
 
-/// What client data say.
-struct Parameters {
-    as_is: bool,
+/// The parsed client data.
+struct NbitParameters {
+    /// True if chunks are stored unchanged.
+    is_unchanged: bool,
     elements: usize,
     kind: Kind,
     /// Bytes of an element, not 0.
     size: usize,
 }
 
-impl Parameters {
+impl NbitParameters {
     fn parse(client_data: &[u32]) -> Result<Self, &'static str> {
-        let [_, as_is, elements, kind @ ..] = client_data else { return Err("client data are missing") };
-        let elements = usize::try_from(*elements).map_err(|_| "too many elements")?;
-        if *as_is != 0 {
-            return Ok(Self { as_is: true, elements, kind: Kind::Opaque { size: 1 }, size: 1 });
+        let [_, is_unchanged, elements, kind @ ..] = client_data else {
+            return Err("the client data are missing");
+        };
+        let elements = usize::try_from(*elements).map_err(|_| "the chunk has too many elements")?;
+        if *is_unchanged != 0 {
+            return Ok(Self { is_unchanged: true, elements, kind: Kind::Opaque { size: 1 }, size: 1 });
         }
         let kind = Kind::parse(kind)?;
-        let size = usize::try_from(kind.size()).map_err(|_| "too large an element")?;
-        Ok(Self { as_is: false, elements, kind, size })
+        let size = usize::try_from(kind.size()).map_err(|_| "the elements are too large")?;
+        Ok(Self { is_unchanged: false, elements, kind, size })
     }
 
-    /// Bytes of a chunk.
+    /// Returns the size of a decoded chunk in bytes.
     fn decoded_length(&self) -> Option<usize> {
         self.elements.checked_mul(self.size)
     }
@@ -65,7 +69,7 @@ impl Filter for Nbit {
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let (parameters, length) = checked(context, input)?;
-        if parameters.as_is {
+        if parameters.is_unchanged {
             return Ok(Produced::unchanged(input));
         }
         resize(self.id(), output, length)?;
@@ -81,7 +85,7 @@ impl Filter for Nbit {
         workspace: &mut Workspace,
     ) -> Result<usize> {
         let (parameters, length) = checked(context, input)?;
-        if parameters.as_is {
+        if parameters.is_unchanged {
             copy_start(input, output);
             return Ok(length);
         }
@@ -94,14 +98,15 @@ impl Filter for Nbit {
 
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let failed = |reason: &str| FilterError::failed(self.id(), reason);
-        let parameters = Parameters::parse(context.client_data).map_err(failed)?;
-        if parameters.as_is {
+        let parameters = NbitParameters::parse(context.client_data).map_err(failed)?;
+        if parameters.is_unchanged {
             return Ok(Produced::unchanged(input));
         }
         let length = parameters.decoded_length().filter(|length| *length <= input.len());
         let elements = length.and_then(|length| input.get(..length));
         let elements = elements.ok_or_else(|| failed("the chunk has too few bytes for its elements"))?;
-        let encoded = parameters.encoded_length().ok_or_else(|| failed("too many bits"))?;
+        let encoded =
+            parameters.encoded_length().ok_or_else(|| failed("the number of bits of the chunk overflows"))?;
         Columns::new(&parameters.kind)
             .encode(elements, encoded, output)
             .ok_or_else(|| failed("the chunk has too few bytes for its elements"))?;
@@ -109,43 +114,44 @@ impl Filter for Nbit {
     }
 
     fn encoded_length(&self, context: &FilterContext<'_>, input: usize) -> Option<usize> {
-        let parameters = Parameters::parse(context.client_data).ok()?;
-        if parameters.as_is { Some(input) } else { parameters.encoded_length() }
+        let parameters = NbitParameters::parse(context.client_data).ok()?;
+        if parameters.is_unchanged { Some(input) } else { parameters.encoded_length() }
     }
 
     fn compresses(&self) -> bool {
         true
     }
 
-    fn prepare(&self, _asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+    fn prepare(&self, _requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         let elements = dataset.elements_for(self.id())?;
         let kind = Kind::of(dataset.datatype).map_err(|reason| FilterError::refused(self.id(), reason))?;
         Ok(match kind {
-            // libhdf5 tells no type of elements without numbers.
+            // libhdf5 stores no type for elements without numbers.
             Kind::Opaque { .. } => vec![3, 1, elements],
             kind => kind.client_data(elements),
         })
     }
 }
 
-/// The parameters, and the bytes that the chunk decodes to; it has bits for all of them.
-fn checked(context: &FilterContext<'_>, input: &[u8]) -> Result<(Parameters, usize)> {
+/// Parses the client data and returns them with the decoded length of the chunk. The input has
+/// enough bits for all elements.
+fn checked(context: &FilterContext<'_>, input: &[u8]) -> Result<(NbitParameters, usize)> {
     let corrupt = |what: &str| FilterError::corrupt(FilterId::NBIT, what);
     let limit = || FilterError::Limit { id: FilterId::NBIT, limit: context.max_output };
-    let parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
-    let length = if parameters.as_is { Some(input.len()) } else { parameters.decoded_length() };
+    let parameters = NbitParameters::parse(context.client_data).map_err(corrupt)?;
+    let length = if parameters.is_unchanged { Some(input.len()) } else { parameters.decoded_length() };
     let length = length.filter(|length| *length <= context.max_output).ok_or_else(limit)?;
-    // The last byte may have no bits, and then need not be there.
+    // A last byte without bits may be missing.
     let is_short = || parameters.encoded_length().is_none_or(|needed| input.len() < needed - 1);
-    if !parameters.as_is && is_short() {
-        return Err(corrupt("too few bytes for its elements"));
+    if !parameters.is_unchanged && is_short() {
+        return Err(corrupt("the chunk has too few bytes for its elements"));
     }
     Ok((parameters, length))
 }
 
-fn decode(parameters: &Parameters, input: &[u8], elements: &mut [u8]) -> Result<()> {
-    let cut = || FilterError::corrupt(FilterId::NBIT, "the elements are cut off");
-    Columns::new(&parameters.kind).decode(input, elements).ok_or_else(cut)
+fn decode(parameters: &NbitParameters, input: &[u8], elements: &mut [u8]) -> Result<()> {
+    let truncated = || FilterError::corrupt(FilterId::NBIT, "the elements are truncated");
+    Columns::new(&parameters.kind).decode(input, elements).ok_or_else(truncated)
 }
 
 #[cfg(test)]
@@ -163,7 +169,7 @@ mod tests {
     fn keeps_the_contract() {
         conformance::run(&Nbit, &[8, 1, 10, 1, 4, 0, 32, 0]);
         conformance::run(&Nbit, &[0, 7, 0]);
-        // Lossless, as all bits are used, but not marked so.
+        // Lossless, because all bits are used, but without the client data value that says so.
         for (kind, size) in [
             (vec![1, 4, 0, 32, 0], 4),
             (vec![1, 8, 1, 64, 0], 8),
@@ -197,7 +203,8 @@ mod tests {
         assert_eq!(decoded, kept);
         assert_eq!(conformance::decode(&Nbit, &client_data, &stored[..22], None, 40).unwrap(), kept);
         assert!(conformance::decode(&Nbit, &client_data, &stored[..20], None, 40).is_err());
-        // A compound of 10 bytes: an integer of 16 bits at 1, a character at 5, an integer of 2 bytes at 6.
+        // A compound of 10 bytes: an integer of 16 bits at offset 1, a character at 5, an integer
+        // of 2 bytes at 6.
         let kind = Kind::Compound {
             size: 10,
             members: vec![
@@ -270,7 +277,7 @@ mod tests {
         })
     }
 
-    /// Element by element, bit by bit.
+    /// Encodes a chunk element by element and bit by bit.
     fn slow_encode(kind: &Kind, chunk: &[u8]) -> Vec<u8> {
         let (mut stored, bits) = (Vec::new(), kind.bits());
         let mut writer = BitWriter::new(&mut stored);
@@ -290,7 +297,7 @@ mod tests {
         chunk
     }
 
-    /// Encodes and decodes as bit by bit.
+    /// Checks that encoding and decoding give the same result as the bit-by-bit functions.
     fn check(kind: &Kind, elements: u32, seed: u8) {
         let client_data = kind.client_data(elements);
         let client_data = [&[0, 0], &client_data[2..]].concat();
@@ -299,7 +306,7 @@ mod tests {
         let stored = conformance::encode(&Nbit, &client_data, &chunk).unwrap();
         assert_eq!(stored, slow_encode(kind, &chunk), "{kind:?} {elements}");
         let expected = slow_decode(kind, &stored, length);
-        // The last byte may lack where it has no bits.
+        // A last byte without bits may be missing.
         let is_whole = (kind.bits() * u64::from(elements)).is_multiple_of(8);
         for end in [stored.len(), stored.len() - usize::from(is_whole)] {
             let decoded = conformance::decode(&Nbit, &client_data, &stored[..end], Some(length), length);

@@ -1,29 +1,31 @@
-//! The scaleoffset filter (number 6): integers as their distance from the smallest one, in as few bits as will
-//! do; floating-point numbers scaled by a power of ten and rounded to such integers.
+//! The scaleoffset filter (number 6). Integers are stored as distances from the minimum, in as few
+//! bits as needed. Floating-point numbers are first scaled by a power of ten and rounded to
+//! integers.
 //!
 //! ```text
 //! client data  | meaning
-//! -------------+------------------------------------------------------------------------------------
-//! 0            | scale: 0 decimal, 1 binary (never implemented by libhdf5), 2 integers
-//! 1            | decimal: digits behind the point that stay (signed); integers: bits, 0 for what it takes
+//! -------------+----------------------------------------------------------------------------------
+//! 0            | scale type: 0 decimal, 1 binary (never implemented by libhdf5), 2 integer
+//! 1            | decimal: digits to keep after the decimal point (signed); integer: bits, 0 for as
+//!              | many as needed
 //! 2            | elements of a chunk
 //! 3            | class: 0 integer, 1 floating-point
 //! 4            | bytes of an element: 1, 2, 4, 8
 //! 5            | 0 unsigned, 1 two's complement
 //! 6            | byte order: 0 little-endian, 1 big-endian
-//! 7            | 0 no fill value, 1 fill value in what follows
+//! 7            | 0 no fill value, 1 a fill value follows
 //! 8…19         | fill value, low word first
 //!
 //! bytes of a chunk | meaning
-//! -----------------+---------------------------------------------------------------------------------
-//! 4                | bits of an element, little-endian
-//! 1                | bytes of the smallest value: 8
-//! 8                | smallest value, little-endian: an integer, or the bits of a floating-point number
-//! 8                | nothing
-//! n                | the elements, the most significant bit first; if they take all their bits, little-endian
-//! 1                | bits that are left, or nothing; not there if elements take all their bits
+//! -----------------+------------------------------------------------------------------------------
+//! 4                | bits of a stored element, little-endian
+//! 1                | bytes of the minimum: 8
+//! 8                | minimum, little-endian: an integer, or the bits of a floating-point number
+//! 8                | unused
+//! n                | the elements, the most significant bit first; at full width, little-endian
+//! 1                | remaining bits, if any; missing if elements are stored at full width
 //! ```
-//! Where there is a fill value, the number that has all bits set stands for it.
+//! If there is a fill value, the distance with all bits set stands for it.
 
 #[cfg(test)]
 mod model;
@@ -31,7 +33,7 @@ mod parameters;
 mod real;
 mod rows;
 
-use crate::filter::{OUTSIDE, copy_start, decode_and_copy};
+use crate::filter::{INPUT_RANGE_INVARIANT, copy_start, decode_and_copy};
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
 pub use parameters::{Number, Parameters, Scale};
@@ -40,26 +42,26 @@ pub use parameters::{Number, Parameters, Scale};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScaleOffset;
 
-/// Bytes before the elements.
-const HEADER: usize = 21;
+/// The size of the header before the elements, in bytes.
+const HEADER_BYTES: usize = 21;
 
-/// The distances of the elements of a chunk from the smallest one.
+/// The packing of a chunk's elements as distances from the minimum.
 #[derive(Debug)]
 struct Packing {
-    /// Bits of a distance.
+    /// Number of bits of a distance.
     bits: u32,
-    /// The smallest value, or its bits.
+    /// The minimum as an integer, or the bits of the minimum as a floating-point number.
     minimum: u64,
 }
 
 impl Packing {
-    /// The distance that stands for the fill value.
-    fn all_set(&self) -> u64 {
+    /// Returns the distance that stands for the fill value: all bits set.
+    fn fill_distance(&self) -> u64 {
         1_u64.checked_shl(self.bits).map_or(u64::MAX, |bit| bit - 1)
     }
 
     fn parse(input: &[u8]) -> Option<(Self, &[u8])> {
-        let (header, elements) = input.split_first_chunk::<HEADER>()?;
+        let (header, elements) = input.split_first_chunk::<HEADER_BYTES>()?;
         let [b0, b1, b2, b3, size, minimum @ ..] = header;
         let mut value = [0; 8];
         let size = usize::from(*size).min(8);
@@ -100,7 +102,9 @@ impl Filter for ScaleOffset {
     ) -> Result<usize> {
         let encoded = Encoded::parse(context, input)?;
         if let Some(part) = encoded.plain() {
-            let part = input.get(part).ok_or(FilterError::Internal { id: self.id(), invariant: OUTSIDE })?;
+            let part = input
+                .get(part)
+                .ok_or(FilterError::Internal { id: self.id(), invariant: INPUT_RANGE_INVARIANT })?;
             copy_start(part, output);
             return Ok(encoded.length);
         }
@@ -114,11 +118,11 @@ impl Filter for ScaleOffset {
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let failed = |reason: &str| FilterError::failed(self.id(), reason);
         let parameters = Parameters::parse(context.client_data).map_err(failed)?;
-        if parameters.is_as_is() {
+        if parameters.is_unchanged() {
             return Ok(Produced::unchanged(input));
         }
         if parameters.chunk_length() != Some(input.len()) {
-            return Err(failed("the chunk has not the bytes of its elements"));
+            return Err(failed("the chunk length differs from the size of its elements"));
         }
         output.clear();
         match (parameters.scale, parameters.size) {
@@ -134,28 +138,28 @@ impl Filter for ScaleOffset {
 
     fn encoded_length(&self, context: &FilterContext<'_>, input: usize) -> Option<usize> {
         let parameters = Parameters::parse(context.client_data).ok()?;
-        parameters.is_as_is().then_some(input)
+        parameters.is_unchanged().then_some(input)
     }
 
     fn compresses(&self) -> bool {
         true
     }
 
-    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+    fn prepare(&self, requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         let elements = dataset.elements_for(self.id())?;
-        let parameters = parameters::of_dataset(asked, elements, dataset.datatype, dataset.fill);
+        let parameters = parameters::of_dataset(requested, elements, dataset.datatype, dataset.fill);
         Ok(parameters.map_err(|reason| FilterError::refused(self.id(), reason))?.client_data())
     }
 }
 
-/// A chunk whose header has been read.
+/// An encoded chunk with its parsed header.
 struct Encoded<'a> {
     parameters: Parameters,
-    /// [`None`] where chunks stay as they are.
+    /// The packing; [`None`] if chunks are stored unchanged.
     packing: Option<Packing>,
-    /// The bytes behind the header.
+    /// The bytes after the header.
     distances: &'a [u8],
-    /// Bytes that it decodes to.
+    /// Bytes of the decoded chunk.
     length: usize,
 }
 
@@ -164,33 +168,36 @@ impl<'a> Encoded<'a> {
         let corrupt = |what: &str| FilterError::corrupt(FilterId::SCALEOFFSET, what);
         let limit = || FilterError::Limit { id: FilterId::SCALEOFFSET, limit: context.max_output };
         let parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
-        let length = if parameters.is_as_is() { Some(input.len()) } else { parameters.chunk_length() };
+        let length = if parameters.is_unchanged() { Some(input.len()) } else { parameters.chunk_length() };
         let length = length.filter(|length| *length <= context.max_output).ok_or_else(limit)?;
-        if parameters.is_as_is() {
+        if parameters.is_unchanged() {
             return Ok(Self { parameters, packing: None, distances: input, length });
         }
-        let (packing, distances) = Packing::parse(input).ok_or_else(|| corrupt("no room for its header"))?;
+        let (packing, distances) = Packing::parse(input).ok_or_else(|| corrupt("the header is truncated"))?;
         if packing.bits > parameters.bits() {
-            return Err(corrupt("distances have more bits than elements"));
+            return Err(corrupt("the header has more bits per distance than an element has"));
         }
         let needed = u64::from(parameters.elements) * u64::from(packing.bits);
         if u64::try_from(distances.len()).is_ok_and(|has| has < needed.div_ceil(8)) {
-            return Err(corrupt("too few bytes for its elements"));
+            return Err(corrupt("the chunk has too few bytes for its elements"));
         }
         Ok(Self { parameters, packing: Some(packing), distances, length })
     }
 
-    /// The part of the input that is the decoded chunk, if there is one.
+    /// Returns the range of the input that equals the decoded chunk; [`None`] if the elements must
+    /// be unpacked.
     fn plain(&self) -> Option<std::ops::Range<usize>> {
         let start = match &self.packing {
             None => 0,
-            Some(packing) if packing.bits == self.parameters.bits() && !self.parameters.big_endian => HEADER,
+            Some(packing) if packing.bits == self.parameters.bits() && !self.parameters.big_endian => {
+                HEADER_BYTES
+            }
             Some(_) => return None,
         };
         Some(start..start.checked_add(self.length)?)
     }
 
-    /// Makes `elements`, as long as the decoded chunk, its elements.
+    /// Decodes the chunk into `elements`, which has the length of the decoded chunk.
     fn decode(&self, elements: &mut [u8]) -> Result<()> {
         let Some(packing) = &self.packing else {
             copy_start(self.distances, elements);
@@ -224,7 +231,9 @@ impl<'a> Encoded<'a> {
                 rows::decode_reals::<f64>(parameters, packing, digits, distances, elements)
             }
         }
-        .ok_or_else(|| FilterError::corrupt(FilterId::SCALEOFFSET, "too few bytes for its elements"))
+        .ok_or_else(|| {
+            FilterError::corrupt(FilterId::SCALEOFFSET, "the chunk has too few bytes for its elements")
+        })
     }
 }
 
@@ -269,7 +278,7 @@ mod tests {
         let raw: Vec<u8> = (1..=40).collect();
         let stored = conformance::encode(&ScaleOffset, &client_data, &raw).unwrap();
         assert_eq!(stored[..14], [14, 0, 0, 0, 8, 1, 2, 0, 0, 0, 0, 0, 0, 0]);
-        // Distances 0, 0x202, 0x404 in 14 bits each.
+        // Distances 0, 0x202, 0x404 with 14 bits each.
         assert_eq!(stored[21..27], [0, 0, 0x20, 0x21, 0x01, 0x06]);
         assert_eq!(conformance::decode(&ScaleOffset, &client_data, &stored, None, 40).unwrap(), raw);
     }
@@ -328,7 +337,7 @@ mod tests {
         if size == 4 { u64::from((value as f32).to_bits()) } else { value.to_bits() }
     }
 
-    /// Encodes and decodes as element by element.
+    /// Checks that encoding and decoding give the same result as the reference implementation.
     fn check(parameters: &Parameters, values: &[u64]) {
         let elements = u32::try_from(values.len()).unwrap();
         let parameters = Parameters { elements, ..*parameters };
@@ -342,7 +351,7 @@ mod tests {
                 raw[start..].reverse();
             }
         }
-        if parameters.is_as_is() {
+        if parameters.is_unchanged() {
             return;
         }
         let stored = conformance::encode(&ScaleOffset, &client_data, &raw).unwrap();

@@ -1,8 +1,8 @@
-//! Element by element, bit by bit: what tests hold the filter against.
+//! The reference implementation for tests: element by element and bit by bit.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "this is for tests: conversions cut as the filter's do"
+    reason = "this is for tests: the filter's conversions truncate in the same way"
 )]
 
 use super::*;
@@ -33,7 +33,7 @@ pub(super) fn decode(parameters: &Parameters, stored: &[u8]) -> Vec<u8> {
         let distance = reader.get_wide(packing.bits).unwrap();
         let minimum = packing.minimum;
         let value = match (parameters.fill, parameters.scale) {
-            (Some(fill), _) if distance == packing.all_set() => fill,
+            (Some(fill), _) if distance == packing.fill_distance() => fill,
             (_, Scale::Integer { .. }) => minimum.wrapping_add(distance),
             (_, Scale::Decimal { digits }) if parameters.size == 4 => {
                 let minimum = f32::from_bits(u32::try_from(minimum).unwrap());
@@ -69,7 +69,7 @@ pub(super) fn encode(parameters: &Parameters, chunk: &[u8]) -> Vec<u8> {
     distances.iter().for_each(|distance| writer.put_wide(*distance, packing.bits));
     writer.finish();
     let bits = distances.len() * usize::try_from(packing.bits).unwrap();
-    stored.resize(HEADER + bits / 8 + 1, 0);
+    stored.resize(HEADER_BYTES + bits / 8 + 1, 0);
     stored
 }
 
@@ -95,7 +95,8 @@ fn integers(parameters: &Parameters, given: u32, values: &[u64]) -> (Packing, Ve
     } else {
         Packing { bits: bits_for(numbers), minimum }
     };
-    let distance = |value: u64| if is_fill(value) { packing.all_set() } else { value.wrapping_sub(minimum) };
+    let distance =
+        |value: u64| if is_fill(value) { packing.fill_distance() } else { value.wrapping_sub(minimum) };
     let distances = values.iter().map(|value| distance(*value)).collect();
     (packing, distances)
 }
@@ -124,10 +125,10 @@ macro_rules! reals {
             };
             let distance = |value: $real| {
                 if is_fill(value) {
-                    return packing.all_set();
+                    return packing.fill_distance();
                 }
                 let distance = (value * ten - low * ten).round();
-                (distance as u64).min(packing.all_set())
+                (distance as u64).min(packing.fill_distance())
             };
             let distances = values.iter().map(|value| distance(real(*value))).collect();
             (packing, distances)

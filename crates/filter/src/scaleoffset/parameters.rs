@@ -5,22 +5,23 @@ use hyperslab_datatype::{ByteOrder, Datatype, DatatypeClass};
 use crate::FillValue;
 use crate::facts::float_order;
 
-/// How elements become integers.
+/// The conversion of elements to integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// Integers, in so many bits; 0 for as many as a chunk takes. Given bits that do not suffice lose values.
+    /// Integers are stored with this number of bits. Too few bits lose values.
     Integer {
-        /// Bits.
+        /// Bits of an element; 0 for as many as the values of a chunk need.
         bits: u32,
     },
-    /// Floating-point numbers of which so many decimal digits behind the point stay.
+    /// Floating-point numbers are rounded to this number of decimal digits.
     Decimal {
-        /// Digits; below 0 for digits before the point that go.
+        /// Digits to keep after the decimal point; a negative number rounds digits before the
+        /// point.
         digits: i32,
     },
 }
 
-/// What kind of number an element is.
+/// The kind of number of the elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Number {
     /// An unsigned integer.
@@ -34,32 +35,32 @@ pub enum Number {
 /// The parameters of scaleoffset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameters {
-    /// How elements become integers.
+    /// The conversion of elements to integers.
     pub scale: Scale,
     /// Elements of a chunk.
     pub elements: u32,
-    /// What they are.
+    /// The kind of number of the elements.
     pub number: Number,
-    /// Bytes of an element: 1, 2, 4 or 8; 4 or 8 for floating-point numbers.
+    /// Bytes of an element: 1, 2, 4 or 8; for floating-point numbers 4 or 8.
     pub size: u32,
-    /// The byte order of elements.
+    /// True if the elements are big-endian.
     pub big_endian: bool,
     /// The bits of the dataset's fill value, if it has one.
     pub fill: Option<u64>,
 }
 
-/// The parameters of chunks of a new dataset.
+/// Computes the parameters for the chunks of a new dataset.
 pub(super) fn of_dataset(
-    asked: &[u32],
+    requested: &[u32],
     elements: u32,
     datatype: &Datatype,
     fill: FillValue<'_>,
 ) -> Result<Parameters, &'static str> {
-    let (scale, factor) = match asked {
+    let (scale, factor) = match requested {
         [0, digits, ..] => (Scale::Decimal { digits: digits.cast_signed() }, 0),
         [2, bits, ..] => (Scale::Integer { bits: *bits }, *bits),
-        [_, _, ..] => return Err("an unknown scale"),
-        _ => return Err("the scale and its factor are missing"),
+        [_, _, ..] => return Err("the scale type is unknown"),
+        _ => return Err("the client data lack the scale type and its factor"),
     };
     let size = datatype.size;
     let (number, order) = match (&datatype.class, scale, size) {
@@ -67,21 +68,21 @@ pub(super) fn of_dataset(
             (if number.signed { Number::Signed } else { Number::Unsigned }, number.order)
         }
         (DatatypeClass::FloatingPoint(number), Scale::Decimal { .. }, 4 | 8) => {
-            (Number::Float, float_order(number.order).ok_or("numbers in the byte order of the VAX")?)
+            (Number::Float, float_order(number.order).ok_or("the byte order of the VAX is not supported")?)
         }
         (DatatypeClass::FixedPoint(_), Scale::Decimal { .. }, _) => {
-            return Err("digits are for floating-point numbers: integers take bits");
+            return Err("integers need a number of bits, not of decimal digits");
         }
         (DatatypeClass::FloatingPoint(_), Scale::Integer { .. }, _) => {
-            return Err("bits are for integers: floating-point numbers take digits");
+            return Err("floating-point numbers need a number of decimal digits, not of bits");
         }
         (DatatypeClass::FixedPoint(_) | DatatypeClass::FloatingPoint(_), ..) => {
-            return Err("numbers of a size that C has no type for");
+            return Err("the element size is not 1, 2, 4 or 8 bytes (for floating-point numbers 4 or 8)");
         }
-        _ => return Err("elements are neither integers nor floating-point numbers"),
+        _ => return Err("the elements are neither integers nor floating-point numbers"),
     };
     if factor > size.saturating_mul(8) {
-        return Err("more bits than an element has");
+        return Err("the number of bits exceeds the size of an element");
     }
     let big_endian = order == ByteOrder::BigEndian;
     let fill = match fill {
@@ -92,20 +93,20 @@ pub(super) fn of_dataset(
     Ok(Parameters { scale, elements, number, size, big_endian, fill })
 }
 
-/// The bits of an element of up to 8 bytes.
+/// Returns the bits of an element of at most 8 bytes.
 fn bits_of(element: &[u8], size: u32, big_endian: bool) -> Result<u64, &'static str> {
     if u32::try_from(element.len()) != Ok(size) {
-        return Err("the fill value is no element");
+        return Err("the size of the fill value differs from the element size");
     }
     let shift = |bits: u64, byte: &u8| bits << 8 | u64::from(*byte);
     Ok(if big_endian { element.iter().fold(0, shift) } else { element.iter().rev().fold(0, shift) })
 }
 
-/// How many values of client data libhdf5 stores.
-const COUNT: usize = 20;
+/// The number of client data values that libhdf5 stores.
+const CLIENT_DATA_COUNT: usize = 20;
 
 impl Parameters {
-    /// The client data of the filter.
+    /// Returns the client data of the filter.
     pub fn client_data(&self) -> Vec<u32> {
         let (scale, factor) = match self.scale {
             Scale::Decimal { digits } => (0, digits.cast_unsigned()),
@@ -123,62 +124,62 @@ impl Parameters {
             let [low @ .., h0, h1, h2, h3] = self.extend_unsigned(fill).to_le_bytes();
             data.extend([u32::from_le_bytes(low), u32::from_le_bytes([h0, h1, h2, h3])]);
         }
-        data.resize(COUNT, 0);
+        data.resize(CLIENT_DATA_COUNT, 0);
         data
     }
 
     pub(super) fn parse(data: &[u32]) -> Result<Self, &'static str> {
         let [scale, factor, elements, class, size, sign, order, has_fill, fill @ ..] = data else {
-            return Err("client data are missing");
+            return Err("the client data are missing");
         };
         if !matches!(size, 1 | 2 | 4 | 8) {
-            return Err("elements of a size no number has");
+            return Err("the element size in the client data is not 1, 2, 4 or 8");
         }
         let number = match (class, sign) {
             (0, 0) => Number::Unsigned,
             (0, 1) => Number::Signed,
             (1, _) if *size >= 4 => Number::Float,
-            _ => return Err("elements that are no numbers"),
+            _ => return Err("the class and sign in the client data describe no supported number"),
         };
         let scale = match (number, scale) {
             (Number::Float, 0) => Scale::Decimal { digits: factor.cast_signed() },
             (Number::Signed | Number::Unsigned, 2) if *factor <= 8 * size => Scale::Integer { bits: *factor },
-            _ => return Err("an unknown scale, or one that its elements cannot have"),
+            _ => return Err("the scale type in the client data is unknown or does not fit the elements"),
         };
         if *order > 1 {
-            return Err("an unknown byte order");
+            return Err("the byte order in the client data is unknown");
         }
         let mut parameters =
             Self { scale, elements: *elements, number, size: *size, big_endian: *order == 1, fill: None };
         if *has_fill != 0 {
             let high = fill.get(1).copied().unwrap_or(0);
-            let [low, ..] = fill else { return Err("its fill value is missing") };
+            let [low, ..] = fill else { return Err("the fill value in the client data is missing") };
             parameters.fill = Some(parameters.extend_unsigned(u64::from(high) << 32 | u64::from(*low)));
         }
         Ok(parameters)
     }
 
-    /// Whether chunks stay as they are.
-    pub(super) fn is_as_is(&self) -> bool {
+    /// Returns true if chunks are stored unchanged.
+    pub(super) fn is_unchanged(&self) -> bool {
         matches!(self.scale, Scale::Integer { bits } if bits == self.bits())
     }
 
-    /// Bits of an element.
+    /// Returns the number of bits of an element.
     pub(super) fn bits(&self) -> u32 {
         8 * self.size
     }
 
-    /// Bytes of an element, not 0.
+    /// Returns the size of an element in bytes; not 0.
     pub(super) fn stride(&self) -> usize {
         self.size as usize
     }
 
-    /// Bytes of a chunk.
+    /// Returns the size of a chunk in bytes; [`None`] if the size overflows.
     pub(super) fn chunk_length(&self) -> Option<usize> {
         usize::try_from(self.elements).ok()?.checked_mul(self.stride())
     }
 
-    /// The value with all bits above those of an element equal to its sign, if it has one.
+    /// Extends an element to 64 bits: with its sign for signed elements, otherwise with zeros.
     pub(super) fn extend(&self, value: u64) -> u64 {
         let above = 64 - self.bits();
         if self.number == Number::Signed {

@@ -1,31 +1,33 @@
-//! Floating-point numbers as scaleoffset computes with them: in their own precision, so that results equal those
-//! of libhdf5.
+//! Arithmetic of scaleoffset with floating-point numbers. It uses the precision of the elements, so
+//! that results equal those of libhdf5.
 
 use crate::bits::bulk::Word;
 
-/// `f32` or `f64`.
+/// A floating-point type: `f32` or `f64`.
 pub(super) trait Real: Copy + PartialOrd {
-    /// As many bits.
+    /// The unsigned integer type with the same number of bits.
     type Bits: Word<Row = Self::Bits>;
-    /// The number of these bits.
+    /// Returns the number with these bits.
     fn from_bits(bits: Self::Bits) -> Self;
-    /// Its bits.
+    /// Returns the bits of the number.
     fn to_bits(self) -> Self::Bits;
-    /// `10 ** digits`.
+    /// Computes `10 ** digits`.
     fn power_of_ten(digits: i32) -> Self;
-    /// How far apart two numbers are.
+    /// Computes the absolute difference of two numbers.
     fn distance(self, other: Self) -> Self;
-    /// `value * scale - minimum * scale`.
+    /// Computes `value * scale - minimum * scale`.
     fn scaled(value: Self, minimum: Self, scale: Self) -> Self;
-    /// The nearest integer, halves away from 0; [`None`] if it is negative, too large, or not a number.
+    /// Rounds to the nearest integer, halves away from 0; [`None`] if the result is negative or too
+    /// large, or if the number is NaN.
     fn rounded(self) -> Option<u64>;
-    /// The nearest integer, halves away from 0, of a number below `2 ** 31`; 0 if it is negative, or not a number.
+    /// Rounds a number below `2 ** 31` to the nearest integer, halves away from 0. Negative numbers
+    /// and NaN become 0.
     fn nearest_small(self) -> u32;
-    /// The nearest number to an integer below `2 ** 31`.
+    /// Converts an integer below `2 ** 31` to the nearest number.
     fn from_small(integer: u32) -> Self;
-    /// The nearest number to an integer.
+    /// Converts an integer to the nearest number.
     fn from_wide(integer: u64) -> Self;
-    /// `minimum + distance / scale`.
+    /// Computes `minimum + distance / scale`.
     fn restored(minimum: Self, distance: Self, scale: Self) -> Self;
 }
 
@@ -68,9 +70,13 @@ macro_rules! real {
             }
 
             #[inline]
-            #[expect(clippy::cast_possible_truncation, reason = "rounds down, and makes 0 of no number")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "the conversion truncates, and NaN becomes 0"
+            )]
             fn nearest_small(self) -> u32 {
-                // Two instructions for a whole vector, where `round` is a call for each number.
+                // The compiler vectorises this code to two instructions. `round` would be a
+                // function call for each number.
                 let whole = self as i32;
                 let up = self - whole as $real >= 0.5;
                 whole.saturating_add(i32::from(up)).max(0).cast_unsigned()

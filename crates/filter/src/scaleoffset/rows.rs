@@ -1,14 +1,15 @@
-//! The elements of a chunk, a tile at a time, so that compilers can use vectors.
+//! Packing and unpacking of a chunk's elements in tiles, so that the compiler can use vector
+//! instructions.
 
-use crate::bits::bulk::{self, TILE, Word};
+use crate::bits::bulk::{self, TILE_WORDS, Word};
 
 use super::real::Real;
-use super::{HEADER, Number, Packing, Parameters};
+use super::{HEADER_BYTES, Number, Packing, Parameters};
 
-/// Bits of distances that are treated as numbers of 32 bits, without a sign in the way.
-const SMALL: u32 = 31;
+/// The maximum number of bits of distances that fit into an `i32` without its sign bit.
+const MAX_SMALL_BITS: u32 = 31;
 
-/// Integers: distances and the smallest value.
+/// Decodes integers: adds the minimum to each distance.
 pub(super) fn decode_integers<T: Word<Row = T>>(
     parameters: &Parameters,
     packing: &Packing,
@@ -21,7 +22,7 @@ pub(super) fn decode_integers<T: Word<Row = T>>(
     })
 }
 
-/// Numbers that were scaled by `10 ** digits`.
+/// Decodes floating-point numbers that were scaled by `10 ** digits`.
 pub(super) fn decode_reals<R: Real>(
     parameters: &Parameters,
     packing: &Packing,
@@ -30,7 +31,7 @@ pub(super) fn decode_reals<R: Real>(
     elements: &mut [u8],
 ) -> Option<()> {
     let (scale, minimum) = (R::power_of_ten(digits), R::from_bits(R::Bits::low(packing.minimum)));
-    if packing.bits <= SMALL {
+    if packing.bits <= MAX_SMALL_BITS {
         unpack::<R::Bits, u32>(parameters, packing, distances, elements, |distance| {
             R::restored(minimum, R::from_small(distance), scale).to_bits()
         })
@@ -41,7 +42,7 @@ pub(super) fn decode_reals<R: Real>(
     }
 }
 
-/// Takes the distances and restores the elements.
+/// Unpacks the distances and computes the elements with `restore`.
 #[inline]
 fn unpack<T: Word<Row = T>, D: Word>(
     parameters: &Parameters,
@@ -50,18 +51,18 @@ fn unpack<T: Word<Row = T>, D: Word>(
     elements: &mut [u8],
     restore: impl Fn(D) -> T,
 ) -> Option<()> {
-    let fill = parameters.fill.map(|fill| (D::low(packing.all_set()), T::low(fill)));
-    let (mut row, mut words) = ([D::default(); TILE], [T::default(); TILE]);
-    let step = usize::try_from(packing.bits).ok()? * (TILE / 8);
-    for (number, elements) in elements.chunks_mut(TILE * parameters.stride()).enumerate() {
+    let fill = parameters.fill.map(|fill| (D::low(packing.fill_distance()), T::low(fill)));
+    let (mut row, mut words) = ([D::default(); TILE_WORDS], [T::default(); TILE_WORDS]);
+    let step = usize::try_from(packing.bits).ok()? * (TILE_WORDS / 8);
+    for (number, elements) in elements.chunks_mut(TILE_WORDS * parameters.stride()).enumerate() {
         let count = elements.len() / parameters.stride();
         let (row, words) = (row.get_mut(..count)?, words.get_mut(..count)?);
         bulk::unpack(packing.bits, distances.get(number * step..)?, row);
         let pairs = words.iter_mut().zip(row.iter());
-        if let Some((all_set, fill)) = fill {
+        if let Some((fill_distance, fill)) = fill {
             pairs.for_each(|(word, distance)| {
                 let value = restore(*distance);
-                *word = if *distance == all_set { fill } else { value };
+                *word = if *distance == fill_distance { fill } else { value };
             });
         } else {
             pairs.for_each(|(word, distance)| *word = restore(*distance));
@@ -71,7 +72,8 @@ fn unpack<T: Word<Row = T>, D: Word>(
     Some(())
 }
 
-/// Integers as distances from the smallest one, in the bits it takes (or that are `given`, if not 0).
+/// Encodes integers as distances from the minimum, with `given` bits, or with as few bits as needed
+/// if `given` is 0.
 pub(super) fn encode_integers<T: Word<Row = T>>(
     parameters: &Parameters,
     given: u32,
@@ -83,42 +85,43 @@ pub(super) fn encode_integers<T: Word<Row = T>>(
     let distance = |value: T| T::low(value.wide().wrapping_sub(minimum));
     match parameters.fill.map(T::low) {
         Some(fill) => {
-            let all_set = T::low(packing.all_set());
+            let fill_distance = T::low(packing.fill_distance());
             pack::<T, T>(parameters, &packing, input, output, |value| {
                 let distance = distance(value);
-                if value == fill { all_set } else { distance }
+                if value == fill { fill_distance } else { distance }
             });
         }
         None => pack::<T, T>(parameters, &packing, input, output, distance),
     }
 }
 
-/// The smallest of integers, and the bits it takes (or that are `given`, if not 0) to tell them from it.
+/// Computes the packing of integers: the minimum, and the number of bits (`given`, if it is not 0).
 fn integers<T: Word<Row = T>>(parameters: &Parameters, given: u32, input: &[u8]) -> Packing {
-    // With the sign turned round, two's complement sorts as unsigned numbers do.
-    let turn = if parameters.number == Number::Signed { 1 << (parameters.bits() - 1) } else { 0 };
-    let widen = |value: u64| parameters.extend(value ^ turn);
+    // With the sign bit flipped, two's complement sorts like unsigned numbers.
+    let sign_bit = if parameters.number == Number::Signed { 1 << (parameters.bits() - 1) } else { 0 };
+    let widen = |value: u64| parameters.extend(value ^ sign_bit);
     let largest = T::low(u64::MAX);
-    // No number is below `high`'s start or above `low`'s, so that they are in order if there is any number.
+    // `low` starts at the largest number and `high` at the smallest. They are in order as soon as
+    // one element counts.
     let (mut low, mut high) = (largest, T::default());
-    let sign = T::low(turn);
+    let sign = T::low(sign_bit);
     let fill = parameters.fill.map(T::low);
     each_tile::<T>(parameters, input, |tile| {
         if let Some(fill) = fill {
             for value in tile {
-                let turned = value.exclusive_or(sign);
-                low = low.min(if *value == fill { largest } else { turned });
-                high = high.max(if *value == fill { T::default() } else { turned });
+                let flipped = value.exclusive_or(sign);
+                low = low.min(if *value == fill { largest } else { flipped });
+                high = high.max(if *value == fill { T::default() } else { flipped });
             }
         } else {
             for value in tile {
-                let turned = value.exclusive_or(sign);
-                low = low.min(turned);
-                high = high.max(turned);
+                let flipped = value.exclusive_or(sign);
+                low = low.min(flipped);
+                high = high.max(flipped);
             }
         }
     });
-    let (low, high) = if low <= high { (low.wide(), high.wide()) } else { (turn, turn) };
+    let (low, high) = if low <= high { (low.wide(), high.wide()) } else { (sign_bit, sign_bit) };
     if given != 0 {
         return Packing { bits: given, minimum: widen(low) };
     }
@@ -130,12 +133,12 @@ fn integers<T: Word<Row = T>>(parameters: &Parameters, given: u32, input: &[u8])
     Packing { bits: bits_for(numbers), minimum: widen(low) }
 }
 
-/// Bits that tell so many numbers apart.
+/// Returns the number of bits that distinguish `numbers` values.
 fn bits_for(numbers: u64) -> u32 {
     numbers.checked_sub(1).map_or(0, |last| 64 - last.leading_zeros())
 }
 
-/// Numbers scaled by `10 ** digits`, and rounded.
+/// Encodes floating-point numbers: scales them by `10 ** digits` and rounds.
 pub(super) fn encode_reals<R: Real>(
     parameters: &Parameters,
     digits: i32,
@@ -144,15 +147,15 @@ pub(super) fn encode_reals<R: Real>(
 ) {
     match parameters.fill {
         Some(fill) => {
-            // What rounds to the fill value becomes the fill value.
+            // Values that round to the fill value become the fill value.
             let (fill, near) = (R::from_bits(R::Bits::low(fill)), R::power_of_ten(digits.saturating_neg()));
-            encode_reals_but(parameters, digits, input, output, |value: R| value.distance(fill) < near);
+            encode_reals_except(parameters, digits, input, output, |value: R| value.distance(fill) < near);
         }
-        None => encode_reals_but(parameters, digits, input, output, |_: R| false),
+        None => encode_reals_except(parameters, digits, input, output, |_: R| false),
     }
 }
 
-fn encode_reals_but<R: Real>(
+fn encode_reals_except<R: Real>(
     parameters: &Parameters,
     digits: i32,
     input: &[u8],
@@ -164,39 +167,39 @@ fn encode_reals_but<R: Real>(
     let (low, high) = bounds(parameters, input, &is_fill).unwrap_or((zero, zero));
     let range = R::scaled(high, low, ten);
     let packing = match range.rounded() {
-        // Not so for what is no number, too.
+        // NaN and negative ranges also need the full width.
         Some(range) if range <= 1 << (parameters.bits() - 1) => {
             let numbers = range + 1 + u64::from(parameters.fill.is_some());
             Packing { bits: bits_for(numbers), minimum: low.to_bits().wide() }
         }
         _ => Packing { bits: parameters.bits(), minimum: 0 },
     };
-    let all_set = packing.all_set();
-    if packing.bits <= SMALL {
-        let all_set = u32::low(all_set);
+    let fill_distance = packing.fill_distance();
+    if packing.bits <= MAX_SMALL_BITS {
+        let fill_distance = u32::low(fill_distance);
         pack::<R::Bits, u32>(parameters, &packing, input, output, |value| {
             let value = R::from_bits(value);
-            let distance = R::scaled(value, low, ten).nearest_small().min(all_set);
-            if is_fill(value) { all_set } else { distance }
+            let distance = R::scaled(value, low, ten).nearest_small().min(fill_distance);
+            if is_fill(value) { fill_distance } else { distance }
         });
     } else {
         pack::<R::Bits, u64>(parameters, &packing, input, output, |value| {
             let value = R::from_bits(value);
             if is_fill(value) {
-                return all_set;
+                return fill_distance;
             }
-            R::scaled(value, low, ten).rounded().unwrap_or(0).min(all_set)
+            R::scaled(value, low, ten).rounded().unwrap_or(0).min(fill_distance)
         });
     }
 }
 
-/// Numbers that are compared side by side.
+/// The number of values that are compared in parallel.
 const LANES: usize = 8;
 
-/// The smallest and the largest number; of equal ones the first. What is not a number is neither, unless it is the
-/// first.
+/// Returns the smallest and the largest number that is not a fill value; of equal numbers, the
+/// first. NaN is ignored, unless it is the first number.
 fn bounds<R: Real>(parameters: &Parameters, input: &[u8], is_fill: &impl Fn(R) -> bool) -> Option<(R, R)> {
-    let first = find(parameters, input, |value| !is_fill(value))?;
+    let first = find_first(parameters, input, |value| !is_fill(value))?;
     let (mut lows, mut highs) = ([first; LANES], [first; LANES]);
     each_tile::<R::Bits>(parameters, input, |tile| {
         let (rows, rest) = tile.as_chunks::<LANES>();
@@ -217,30 +220,33 @@ fn bounds<R: Real>(parameters: &Parameters, input: &[u8], is_fill: &impl Fn(R) -
     });
     let low = lows.into_iter().fold(first, |low, value| if value < low { value } else { low });
     let high = highs.into_iter().fold(first, |high, value| if value > high { value } else { high });
-    // There are two zeros, which are equal, and not the same.
+    // The two zeros compare equal but have different bits: find the first one.
     let zero = R::from_bits(R::Bits::default());
-    let low =
-        if low == zero { find(parameters, input, |value| value == low && !is_fill(value))? } else { low };
+    let low = if low == zero {
+        find_first(parameters, input, |value| value == low && !is_fill(value))?
+    } else {
+        low
+    };
     Some((low, high))
 }
 
-/// The first number that is wanted.
-fn find<R: Real>(parameters: &Parameters, input: &[u8], is_wanted: impl Fn(R) -> bool) -> Option<R> {
+/// Returns the first number that fulfils `is_wanted`.
+fn find_first<R: Real>(parameters: &Parameters, input: &[u8], is_wanted: impl Fn(R) -> bool) -> Option<R> {
     let elements = input.chunks_exact(parameters.stride());
     let bits = elements.filter_map(|element| R::Bits::get(element, 0, parameters.big_endian));
     bits.map(R::from_bits).find(|value| is_wanted(*value))
 }
 
 fn each_tile<T: Word<Row = T>>(parameters: &Parameters, input: &[u8], mut each: impl FnMut(&[T])) {
-    let mut words = [T::default(); TILE];
-    for elements in input.chunks(TILE * parameters.stride()) {
+    let mut words = [T::default(); TILE_WORDS];
+    for elements in input.chunks(TILE_WORDS * parameters.stride()) {
         let words = words.split_at_mut(elements.len() / parameters.stride()).0;
         T::read(elements, parameters.big_endian, words);
         each(words);
     }
 }
 
-/// Appends header and distances.
+/// Appends the header and the packed distances.
 #[inline]
 fn pack<T: Word<Row = T>, D: Word>(
     parameters: &Parameters,
@@ -260,9 +266,9 @@ fn pack<T: Word<Row = T>, D: Word>(
         return;
     }
     let bits = u64::from(parameters.elements) * u64::from(packing.bits);
-    let length = usize::try_from(bits / 8).unwrap_or(input.len()) + HEADER + 1;
+    let length = usize::try_from(bits / 8).unwrap_or(input.len()) + HEADER_BYTES + 1;
     output.reserve(length.max(output.len()) - output.len());
-    let mut row = [D::default(); TILE];
+    let mut row = [D::default(); TILE_WORDS];
     each_tile::<T>(parameters, input, |tile| {
         let row = row.split_at_mut(tile.len()).0;
         row.iter_mut().zip(tile).for_each(|(to, value)| *to = distance(*value));

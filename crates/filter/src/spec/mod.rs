@@ -1,4 +1,4 @@
-//! Filters as they are asked for when a dataset is made: before anything is known of its elements.
+//! Filters as users request them for a new dataset.
 
 mod text;
 
@@ -8,10 +8,11 @@ use crate::{DatasetFacts, FilterError, FilterId, Pipeline, Registry, Result, Sta
 
 pub use text::ParseFilterError;
 
-/// A filter with the parameters its user chose.
+/// A filter with the parameters that a user requested.
 ///
-/// [`Pipeline::for_dataset`] makes the client data of them that a file stores. Filters are optional or mandatory as
-/// libhdf5, h5py and hdf5plugin have them: all but the checksum are optional.
+/// [`Pipeline::for_dataset`] computes the client data that the file stores. The filters have the
+/// same default flags as in libhdf5, h5py and hdf5plugin: all filters except the checksum are
+/// optional.
 ///
 /// ```
 /// use hyperslab_datatype::{ByteOrder, Datatype};
@@ -20,7 +21,8 @@ pub use text::ParseFilterError;
 /// let specs = [FilterSpec::shuffle(), FilterSpec::deflate(4), FilterSpec::fletcher32()];
 /// assert_eq!(FilterSpec::parse_list("shuffle,gzip=4,fletcher32")?, specs);
 /// let datatype = Datatype::f64(ByteOrder::LittleEndian);
-/// let pipeline = Pipeline::for_dataset(&specs, &DatasetFacts::new(&datatype, &[100, 50]), &Registry::default())?;
+/// let facts = DatasetFacts::new(&datatype, &[100, 50]);
+/// let pipeline = Pipeline::for_dataset(&specs, &facts, &Registry::default())?;
 /// assert_eq!(pipeline.stages[0].client_data, [8]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -32,39 +34,39 @@ pub struct FilterSpec {
     name: Option<String>,
 }
 
-/// How szip codes samples.
+/// The preprocessing of samples by szip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SzipCoding {
-    /// As they are ("ec").
+    /// Codes the samples themselves ("ec").
     Entropy,
-    /// Their differences from the one before ("nn").
+    /// Codes the differences from the preceding sample ("nn").
     NearestNeighbour,
 }
 
-/// What encodes the blocks that bitshuffle makes.
+/// The codec for the blocks of bitshuffle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BitshuffleCodec {
-    /// Nothing.
+    /// No compression.
     None,
     /// LZ4.
     Lz4,
     /// Zstandard.
     Zstd {
-        /// 1 to 22.
+        /// The level, 1 to 22.
         level: u32,
     },
 }
 
-/// What encodes the blocks of Blosc.
+/// The codec for the blocks of Blosc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BloscCodec {
     /// BloscLZ.
     BloscLz,
     /// LZ4.
     Lz4,
-    /// LZ4, smaller and slower.
+    /// LZ4 with higher compression; slower.
     Lz4Hc,
-    /// Snappy; not in Blosc2.
+    /// Snappy; not available in Blosc2.
     Snappy,
     /// zlib.
     Zlib,
@@ -72,16 +74,16 @@ pub enum BloscCodec {
     Zstd,
 }
 
-/// What Blosc does to blocks before they are encoded.
+/// The transform of Blosc blocks before the codec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BloscTransform {
-    /// Nothing.
+    /// No transform.
     None,
-    /// Shuffles bytes.
+    /// Transposition of bytes.
     Shuffle,
-    /// Shuffles bits.
+    /// Transposition of bits.
     Bitshuffle,
-    /// Takes the differences from the first block; only in Blosc2.
+    /// Differences from the first block; only in Blosc2.
     Delta,
 }
 
@@ -113,157 +115,167 @@ impl BloscTransform {
     }
 }
 
-/// The options of szip that libhdf5 always sets: samples of 13 split bits are allowed, no header.
+/// The options that libhdf5 always sets for szip: split values up to 13 bits, no header.
 const SZIP_OPTIONS: u32 = 1 | 1 << 7;
 
 impl FilterSpec {
-    /// Any filter: its number, its flags (bit 0: optional), the client data as its users give them, and the name
-    /// that the file is to store, if another than usual.
+    /// Returns a request for any filter: number, flags (bit 0: optional), client data in the user's
+    /// form, and the name to store in the file, if it differs from the default name.
     pub fn custom(id: FilterId, flags: u16, client_data: impl Into<Vec<u32>>, name: Option<String>) -> Self {
         Self { id, flags, client_data: client_data.into(), name }
     }
 
-    fn usual(id: FilterId, client_data: impl Into<Vec<u32>>) -> Self {
+    fn with_default_flags(id: FilterId, client_data: impl Into<Vec<u32>>) -> Self {
         Self::custom(id, default_flags(id), client_data, None)
     }
 
-    /// Deflate (gzip): levels 0 (as it is) to 9 (smallest); h5py takes 4.
+    /// Returns a request for deflate (gzip) with a level from 0 (uncompressed) to 9 (smallest). The
+    /// default of h5py is 4.
     pub fn deflate(level: u32) -> Self {
-        Self::usual(FilterId::DEFLATE, [level])
+        Self::with_default_flags(FilterId::DEFLATE, [level])
     }
 
-    /// Bytes of elements, transposed.
+    /// Returns a request for the shuffle filter, which transposes the bytes of elements.
     pub fn shuffle() -> Self {
-        Self::usual(FilterId::SHUFFLE, [])
+        Self::with_default_flags(FilterId::SHUFFLE, [])
     }
 
-    /// A checksum of every chunk. Mandatory, as in libhdf5.
+    /// Returns a request for a checksum of every chunk. The filter is mandatory, as in libhdf5.
     pub fn fletcher32() -> Self {
-        Self::usual(FilterId::FLETCHER32, [])
+        Self::with_default_flags(FilterId::FLETCHER32, [])
     }
 
-    /// Szip: samples of a block are even, 2 to 32; h5py takes 8 and the nearest neighbour.
+    /// Returns a request for szip; `pixels_per_block` is even, 2 to 32. The defaults of h5py are 8
+    /// and nearest neighbour.
     pub fn szip(coding: SzipCoding, pixels_per_block: u32) -> Self {
         let coding = match coding {
             SzipCoding::Entropy => 4,
             SzipCoding::NearestNeighbour => 32,
         };
-        Self::usual(FilterId::SZIP, [coding | SZIP_OPTIONS, pixels_per_block])
+        Self::with_default_flags(FilterId::SZIP, [coding | SZIP_OPTIONS, pixels_per_block])
     }
 
-    /// Only the bits that the type of the elements uses.
+    /// Returns a request for nbit, which stores only the bits that the datatype uses.
     pub fn nbit() -> Self {
-        Self::usual(FilterId::NBIT, [])
+        Self::with_default_flags(FilterId::NBIT, [])
     }
 
-    /// Integers as their distances from the smallest, in so many bits; 0 for as many as a chunk takes. Given bits
-    /// that do not suffice lose values.
+    /// Returns a request for scaleoffset with integers, stored as distances from the minimum with
+    /// `bits` bits; 0 stands for as many bits as a chunk needs. Too few bits lose values.
     pub fn scale_offset_int(bits: u32) -> Self {
-        Self::usual(FilterId::SCALEOFFSET, [2, bits])
+        Self::with_default_flags(FilterId::SCALEOFFSET, [2, bits])
     }
 
-    /// Floating-point numbers, of which so many decimal digits behind the point stay.
+    /// Returns a request for scaleoffset with floating-point numbers, rounded to `digits` digits
+    /// after the decimal point.
     pub fn scale_offset_float(digits: i32) -> Self {
-        Self::usual(FilterId::SCALEOFFSET, [0, digits.cast_unsigned()])
+        Self::with_default_flags(FilterId::SCALEOFFSET, [0, digits.cast_unsigned()])
     }
 
-    /// LZF, of h5py.
+    /// Returns a request for LZF, from h5py.
     pub fn lzf() -> Self {
-        Self::usual(FilterId::LZF, [])
+        Self::with_default_flags(FilterId::LZF, [])
     }
 
-    /// LZO, of PyTables.
+    /// Returns a request for LZO, from PyTables.
     pub fn lzo() -> Self {
-        Self::usual(FilterId::LZO, [])
+        Self::with_default_flags(FilterId::LZO, [])
     }
 
-    /// LZ4 in blocks of so many bytes; 0 for 1 GiB.
+    /// Returns a request for LZ4 in blocks of `block` bytes; 0 stands for 1 GiB.
     pub fn lz4(block: u32) -> Self {
-        Self::usual(FilterId::LZ4, [block])
+        Self::with_default_flags(FilterId::LZ4, [block])
     }
 
-    /// Zstandard: levels 1 to 22; 0 and hdf5plugin take 3.
+    /// Returns a request for Zstandard with a level from 1 to 22. Level 0 stands for 3, the default
+    /// of hdf5plugin.
     pub fn zstd(level: u32) -> Self {
-        Self::usual(FilterId::ZSTD, [level])
+        Self::with_default_flags(FilterId::ZSTD, [level])
     }
 
-    /// bzip2: blocks of 1 to 9 times 100 kB; hdf5plugin takes 9.
+    /// Returns a request for bzip2 with blocks of `block` × 100 kB, 1 to 9. The default of
+    /// hdf5plugin is 9.
     pub fn bzip2(block: u32) -> Self {
-        Self::usual(FilterId::BZIP2, [block])
+        Self::with_default_flags(FilterId::BZIP2, [block])
     }
 
-    /// Bits of elements, transposed in blocks of so many elements, a multiple of 8; 0 for about 8 KiB.
+    /// Returns a request for bitshuffle in blocks of `block` elements, a multiple of 8; 0 stands
+    /// for about 8 KiB.
     pub fn bitshuffle(block: u32, codec: BitshuffleCodec) -> Self {
         match codec {
-            BitshuffleCodec::None => Self::usual(FilterId::BITSHUFFLE, [block, 0]),
-            BitshuffleCodec::Lz4 => Self::usual(FilterId::BITSHUFFLE, [block, 2]),
-            BitshuffleCodec::Zstd { level } => Self::usual(FilterId::BITSHUFFLE, [block, 3, level]),
+            BitshuffleCodec::None => Self::with_default_flags(FilterId::BITSHUFFLE, [block, 0]),
+            BitshuffleCodec::Lz4 => Self::with_default_flags(FilterId::BITSHUFFLE, [block, 2]),
+            BitshuffleCodec::Zstd { level } => {
+                Self::with_default_flags(FilterId::BITSHUFFLE, [block, 3, level])
+            }
         }
     }
 
-    /// Blosc: levels 0 to 9; hdf5plugin takes LZ4, 5, and a shuffle of bytes.
+    /// Returns a request for Blosc with a level from 0 to 9. The defaults of hdf5plugin are LZ4,
+    /// level 5 and a shuffle of bytes.
     pub fn blosc(codec: BloscCodec, level: u32, transform: BloscTransform) -> Self {
-        Self::usual(FilterId::BLOSC, [0, 0, 0, 0, level, transform.number(), codec.number()])
+        Self::with_default_flags(FilterId::BLOSC, [0, 0, 0, 0, level, transform.number(), codec.number()])
     }
 
-    /// Blosc2: levels 0 to 9; hdf5plugin takes BloscLZ, 5, and a shuffle of bytes.
+    /// Returns a request for Blosc2 with a level from 0 to 9. The defaults of hdf5plugin are
+    /// BloscLZ, level 5 and a shuffle of bytes.
     pub fn blosc2(codec: BloscCodec, level: u32, transform: BloscTransform) -> Self {
-        Self::usual(FilterId::BLOSC2, [0, 0, 0, 0, level, transform.number(), codec.number()])
+        Self::with_default_flags(FilterId::BLOSC2, [0, 0, 0, 0, level, transform.number(), codec.number()])
     }
 
-    /// zfp in a mode.
+    /// Returns a request for zfp in the given mode.
     #[cfg(feature = "zfp")]
     pub fn zfp(mode: crate::zfp::Mode) -> Self {
-        Self::usual(FilterId::ZFP, mode.request())
+        Self::with_default_flags(FilterId::ZFP, mode.request())
     }
 
-    /// zfp: so many bits for each value on average.
+    /// Returns a request for zfp with an average of `bits` bits for each value.
     #[cfg(feature = "zfp")]
     pub fn zfp_rate(bits: f64) -> Self {
         Self::zfp(crate::zfp::Mode::Rate(bits))
     }
 
-    /// zfp: so many bit planes, 1 to 64.
+    /// Returns a request for zfp with `bits` bit planes, 1 to 64.
     #[cfg(feature = "zfp")]
     pub fn zfp_precision(bits: u32) -> Self {
         Self::zfp(crate::zfp::Mode::Precision(bits))
     }
 
-    /// zfp: errors below this.
+    /// Returns a request for zfp with errors below `error`.
     #[cfg(feature = "zfp")]
     pub fn zfp_accuracy(error: f64) -> Self {
         Self::zfp(crate::zfp::Mode::Accuracy(error))
     }
 
-    /// zfp without loss.
+    /// Returns a request for lossless zfp.
     #[cfg(feature = "zfp")]
     pub fn zfp_reversible() -> Self {
         Self::zfp(crate::zfp::Mode::Reversible)
     }
 
-    /// The same filter, optional: chunks that it fails on are stored without it.
+    /// Makes the filter optional: chunks that it cannot encode are stored without it.
     #[must_use]
     pub fn optional(self) -> Self {
         Self { flags: self.flags | Stage::OPTIONAL, ..self }
     }
 
-    /// The same filter, mandatory: what it fails on cannot be written.
+    /// Makes the filter mandatory: chunks that it cannot encode cannot be written.
     #[must_use]
     pub fn mandatory(self) -> Self {
         Self { flags: self.flags & !Stage::OPTIONAL, ..self }
     }
 
-    /// Which filter.
+    /// Returns the number of the filter.
     pub fn id(&self) -> FilterId {
         self.id
     }
 
-    /// Flags of the filter pipeline message; bit 0: the filter is optional.
+    /// Returns the flags of the filter; bit 0: the filter is optional.
     pub fn flags(&self) -> u16 {
         self.flags
     }
 
-    /// The parameters as they were asked for.
+    /// Returns the client data as the user requested them.
     pub fn client_data(&self) -> &[u32] {
         &self.client_data
     }
@@ -272,7 +284,7 @@ impl FilterSpec {
         self.flags & Stage::OPTIONAL != 0
     }
 
-    /// The filter with the client data that the file stores.
+    /// Returns the pipeline stage with the client data that the file stores.
     fn stage(&self, client_data: Vec<u32>) -> Stage {
         let name = self.name.clone().or_else(|| stored_name(self.id).map(str::to_owned));
         Stage { id: self.id, flags: self.flags, name, client_data }
@@ -281,32 +293,35 @@ impl FilterSpec {
     fn prepare(&self, dataset: &DatasetFacts<'_>, registry: &Registry) -> Result<Stage> {
         let missing = || FilterError::Missing { id: self.id, name: None };
         let filter = registry.get(self.id).ok_or_else(missing)?;
-        if !filter.encodes() {
-            let what = "writing (the filter is only read)".to_owned();
+        if !filter.can_encode() {
+            let what = "encoding".to_owned();
             return Err(FilterError::Unsupported { id: self.id, what });
         }
         if has_no_chunk_bytes(dataset) {
-            // Chunks hold places in a heap: libhdf5 stores what was asked for and leaves filters to chance.
+            // Such chunks hold addresses in a heap. libhdf5 stores the client data as requested,
+            // without preparing the filter.
             if !self.is_optional() {
-                let reason = "elements of variable length take no mandatory filters";
+                let reason = "elements of variable length cannot have mandatory filters";
                 return Err(FilterError::refused(self.id, reason));
             }
             return Ok(self.stage(self.client_data.clone()));
         }
         if !self.is_optional() {
-            filter.suits(dataset)?;
+            filter.check_dataset(dataset)?;
         }
         Ok(self.stage(filter.prepare(&self.client_data, dataset)?))
     }
 }
 
 impl Pipeline {
-    /// The filters of a new dataset, with the client data, flags and names that libhdf5 and the plug-ins store.
+    /// Returns the pipeline of a new dataset, with the client data, flags and names that libhdf5
+    /// and the plug-ins store.
     ///
     /// # Errors
-    /// [`FilterError::Missing`] for a filter that `registry` does not have, which names what to enable;
-    /// [`FilterError::Unsupported`] for one that cannot write; [`FilterError::Refused`] for impossible parameters, and
-    /// for elements or chunks that the filter is not for, unless it is optional and libhdf5 then leaves it out.
+    /// [`FilterError::Missing`] if `registry` lacks a filter; the message names the feature to
+    /// enable. [`FilterError::Unsupported`] if the filter cannot encode. [`FilterError::Refused`]
+    /// if parameters are invalid, or if the filter does not support the elements or chunks; for
+    /// optional filters only where libhdf5 refuses, too.
     pub fn for_dataset(
         specs: &[FilterSpec],
         dataset: &DatasetFacts<'_>,
@@ -316,17 +331,17 @@ impl Pipeline {
     }
 }
 
-/// Whether elements themselves, not parts of them, are of variable length.
+/// Returns true if the elements themselves are of variable length, not only parts of them.
 fn has_no_chunk_bytes(dataset: &DatasetFacts<'_>) -> bool {
     matches!(dataset.datatype.class, DatatypeClass::VariableLength(_))
 }
 
-/// The flags with which a filter is usually stored.
+/// Returns the flags with which a filter is stored by default.
 fn default_flags(id: FilterId) -> u16 {
     if id == FilterId::FLETCHER32 { 0 } else { Stage::OPTIONAL }
 }
 
-/// The name that the filter's own implementation gives it in files.
+/// Returns the name that the filter's original implementation stores in files.
 fn stored_name(id: FilterId) -> Option<&'static str> {
     Some(match id {
         FilterId::LZO => "lzo",

@@ -1,4 +1,4 @@
-//! Tests of what users ask for: prepared, refused, as text.
+//! Tests of filter requests: prepared client data, refusals and text forms.
 
 use hyperslab_datatype::{
     ByteOrder::{BigEndian as BE, LittleEndian as LE},
@@ -19,7 +19,8 @@ fn is_refused(spec: &FilterSpec, datatype: &Datatype, chunk: &[u64]) -> bool {
     matches!(prepare(spec, datatype, chunk), Err(FilterError::Refused { id, .. }) if id == spec.id())
 }
 
-/// An integer of 20 bits from the third on, as libhdf5's documentation of nbit has one of 16 bits.
+/// Returns an integer type with 20 used bits from bit 2 on, similar to the example in libhdf5's
+/// documentation of nbit.
 fn few_bits() -> Datatype {
     let mut datatype = Datatype::i32(LE);
     if let DatatypeClass::FixedPoint(number) = &mut datatype.class {
@@ -111,7 +112,7 @@ fn szip_is_told_samples_and_lines() {
     let record = Datatype::packed([("x", Datatype::f32(LE)), ("y", Datatype::f32(LE))]);
     assert!(is_refused(&szip, &record, &[40]), "compounds");
     assert!(is_refused(&szip, &Datatype::opaque(4, ""), &[40]), "no byte order");
-    // Three integers are too many; an optional filter takes them nevertheless, as it does in libhdf5.
+    // Three integers are too many. An optional filter accepts them nevertheless, as in libhdf5.
     let triples = Datatype::array([3], Datatype::i32(LE));
     assert_eq!(prepare(&szip, &triples, &[40]), Ok(vec![169, 8, 32, 40]));
     assert!(is_refused(&szip.clone().mandatory(), &triples, &[40]));
@@ -185,7 +186,7 @@ fn elements_of_variable_length_take_only_optional_filters() {
 fn what_cannot_be_written_is_refused() {
     let sz = FilterSpec::custom(FilterId::SZ, 1, [], None);
     let error = prepare(&sz, &Datatype::f32(LE), &[40]).unwrap_err();
-    assert_eq!(error.to_string(), "filter SZ (32017): writing (the filter is only read) is not supported");
+    assert_eq!(error.to_string(), "filter SZ (32017): encoding is not supported");
     let unknown = FilterSpec::custom(FilterId::FLAC, 1, [], None);
     let error = prepare(&unknown, &Datatype::f32(LE), &[40]).unwrap_err();
     assert_eq!(error.to_string(), "filter FLAC (32027) is not available");
@@ -232,16 +233,16 @@ fn texts() {
         [FilterSpec::shuffle(), FilterSpec::lzf().mandatory()]
     );
     for (text, part) in [
-        ("", "there are gzip, shuffle"),
-        ("gzip=", "\"\" is no number that fits; write gzip[=LEVEL]"),
-        ("gzip=4:5", "\"5\" is too much"),
-        ("shuffle=4", "\"4\" is too much"),
+        ("", "the known filters are gzip, shuffle"),
+        ("gzip=", "\"\" is not a number in range; expected gzip[=LEVEL]"),
+        ("gzip=4:5", "unexpected parameter \"5\""),
+        ("shuffle=4", "unexpected parameter \"4\""),
         ("szip=xx", "\"xx\" is neither nn nor ec"),
-        ("scaleoffset", "neither int nor float"),
+        ("scaleoffset", "the first parameter is neither int nor float"),
         ("blosc=gzip", "\"gzip\" is unknown"),
-        ("70000", "there are gzip"),
-        ("4000=x", "\"x\" is no number"),
-        ("é", "there are"),
+        ("70000", "the known filters are gzip"),
+        ("4000=x", "\"x\" is not a number in range"),
+        ("é", "the known filters are"),
     ] {
         let error = text.parse::<FilterSpec>().unwrap_err().to_string();
         assert!(error.contains(part), "{error}");

@@ -1,4 +1,5 @@
-//! Filters as text: `gzip=4`, `szip=nn:16`, `zfp=rate:8`, `32015=3`; `?` behind makes them optional, `!` mandatory.
+//! The text form of filter requests: `gzip=4`, `szip=nn:16`, `zfp=rate:8`, `32015=3`. A `?` at the
+//! end makes a filter optional, a `!` mandatory.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,9 +8,9 @@ use crate::{FilterId, Stage};
 
 use super::{BitshuffleCodec, BloscCodec, BloscTransform, FilterSpec, SzipCoding, default_flags};
 
-/// Why a text names no filter.
+/// The error for a text that is not a valid filter request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no filter: {reason}")]
+#[error("{text:?} is not a valid filter: {reason}")]
 pub struct ParseFilterError {
     text: String,
     reason: String,
@@ -17,57 +18,70 @@ pub struct ParseFilterError {
 
 type Parsed = Result<FilterSpec, String>;
 
-/// A filter that has a name: how its parameters are read, and what to write.
-struct Named {
+/// A filter with a name in text form: the names, the usage for messages, and the parser of the
+/// parameters.
+struct NamedFilter {
     names: &'static [&'static str],
     usage: &'static str,
     parse: fn(&mut Words<'_>) -> Parsed,
 }
 
-const NAMED: &[Named] = &[
-    Named {
+const NAMED_FILTERS: &[NamedFilter] = &[
+    NamedFilter {
         names: &["gzip", "deflate"],
         usage: "gzip[=LEVEL]",
         parse: |words| Ok(FilterSpec::deflate(words.number_or(4)?)),
     },
-    Named { names: &["shuffle"], usage: "shuffle", parse: |_| Ok(FilterSpec::shuffle()) },
-    Named { names: &["fletcher32"], usage: "fletcher32", parse: |_| Ok(FilterSpec::fletcher32()) },
-    Named { names: &["szip"], usage: "szip[=nn|ec[:PIXELS]]", parse: szip },
-    Named { names: &["nbit"], usage: "nbit", parse: |_| Ok(FilterSpec::nbit()) },
-    Named { names: &["scaleoffset"], usage: "scaleoffset=int[:BITS]|float:DIGITS", parse: scale_offset },
-    Named { names: &["lzf"], usage: "lzf", parse: |_| Ok(FilterSpec::lzf()) },
-    Named { names: &["lzo"], usage: "lzo", parse: |_| Ok(FilterSpec::lzo()) },
-    Named { names: &["lz4"], usage: "lz4[=BYTES]", parse: |words| Ok(FilterSpec::lz4(words.number_or(0)?)) },
-    Named {
+    NamedFilter { names: &["shuffle"], usage: "shuffle", parse: |_| Ok(FilterSpec::shuffle()) },
+    NamedFilter { names: &["fletcher32"], usage: "fletcher32", parse: |_| Ok(FilterSpec::fletcher32()) },
+    NamedFilter { names: &["szip"], usage: "szip[=nn|ec[:PIXELS]]", parse: szip },
+    NamedFilter { names: &["nbit"], usage: "nbit", parse: |_| Ok(FilterSpec::nbit()) },
+    NamedFilter {
+        names: &["scaleoffset"],
+        usage: "scaleoffset=int[:BITS]|float:DIGITS",
+        parse: scale_offset,
+    },
+    NamedFilter { names: &["lzf"], usage: "lzf", parse: |_| Ok(FilterSpec::lzf()) },
+    NamedFilter { names: &["lzo"], usage: "lzo", parse: |_| Ok(FilterSpec::lzo()) },
+    NamedFilter {
+        names: &["lz4"],
+        usage: "lz4[=BYTES]",
+        parse: |words| Ok(FilterSpec::lz4(words.number_or(0)?)),
+    },
+    NamedFilter {
         names: &["zstd"],
         usage: "zstd[=LEVEL]",
         parse: |words| Ok(FilterSpec::zstd(words.number_or(3)?)),
     },
-    Named {
+    NamedFilter {
         names: &["bzip2"],
         usage: "bzip2[=BLOCK]",
         parse: |words| Ok(FilterSpec::bzip2(words.number_or(9)?)),
     },
-    Named { names: &["bitshuffle"], usage: "bitshuffle[=none|lz4|zstd:LEVEL[:ELEMENTS]]", parse: bitshuffle },
-    Named {
+    NamedFilter {
+        names: &["bitshuffle"],
+        usage: "bitshuffle[=none|lz4|zstd:LEVEL[:ELEMENTS]]",
+        parse: bitshuffle,
+    },
+    NamedFilter {
         names: &["blosc"],
         usage: "blosc[=CODEC[:LEVEL[:none|bytes|bits]]]",
         parse: |words| blosc(words, BloscCodec::Lz4, FilterSpec::blosc),
     },
-    Named {
+    NamedFilter {
         names: &["blosc2"],
         usage: "blosc2[=CODEC[:LEVEL[:none|bytes|bits|delta]]]",
         parse: |words| blosc(words, BloscCodec::BloscLz, FilterSpec::blosc2),
     },
     #[cfg(feature = "zfp")]
-    Named {
+    NamedFilter {
         names: &["zfp"],
         usage: "zfp=rate:BITS|precision:BITS|accuracy:ERROR|reversible|expert:MINBITS:MAXBITS:PRECISION:EXPONENT",
         parse: zfp,
     },
 ];
 
-/// What stands behind the `=`, between colons.
+/// The parameters after the `=`, separated by colons.
 struct Words<'a> {
     rest: Option<std::str::Split<'a, char>>,
 }
@@ -79,22 +93,26 @@ impl<'a> Words<'a> {
 
     fn number<N: FromStr>(&mut self) -> Result<N, String> {
         let word = self.next().ok_or("a number is missing")?;
-        word.parse().map_err(|_| format!("{word:?} is no number that fits"))
+        word.parse().map_err(|_| not_a_number(word))
     }
 
     fn number_or<N: FromStr>(&mut self, default: N) -> Result<N, String> {
         match self.next() {
             None => Ok(default),
-            Some(word) => word.parse().map_err(|_| format!("{word:?} is no number that fits")),
+            Some(word) => word.parse().map_err(|_| not_a_number(word)),
         }
     }
 
-    /// One of several words that have a meaning.
+    /// Reads a word from a table and returns its value; `default` if there are no more words.
     fn one_of<T: Copy>(&mut self, default: T, all: &[(T, &str, u32)]) -> Result<T, String> {
         let Some(word) = self.next() else { return Ok(default) };
         let found = all.iter().find(|(_, name, _)| *name == word);
         found.map(|(value, ..)| *value).ok_or_else(|| format!("{word:?} is unknown"))
     }
+}
+
+fn not_a_number(word: &str) -> String {
+    format!("{word:?} is not a number in range")
 }
 
 fn szip(words: &mut Words<'_>) -> Parsed {
@@ -110,7 +128,7 @@ fn scale_offset(words: &mut Words<'_>) -> Parsed {
     match words.next() {
         Some("int") => Ok(FilterSpec::scale_offset_int(words.number_or(0)?)),
         Some("float") => Ok(FilterSpec::scale_offset_float(words.number()?)),
-        _ => Err("neither int nor float".to_owned()),
+        _ => Err("the first parameter is neither int nor float".to_owned()),
     }
 }
 
@@ -119,7 +137,7 @@ fn bitshuffle(words: &mut Words<'_>) -> Parsed {
         None | Some("lz4") => BitshuffleCodec::Lz4,
         Some("none") => BitshuffleCodec::None,
         Some("zstd") => BitshuffleCodec::Zstd { level: words.number_or(3)? },
-        Some(word) => return Err(format!("{word:?} is none of none, lz4, zstd")),
+        Some(word) => return Err(format!("{word:?} is none of `none`, `lz4` and `zstd`")),
     };
     Ok(FilterSpec::bitshuffle(words.number_or(0)?, codec))
 }
@@ -149,7 +167,7 @@ fn zfp(words: &mut Words<'_>) -> Parsed {
             max_precision: words.number()?,
             min_exponent: words.number()?,
         },
-        _ => return Err("a mode is missing or unknown".to_owned()),
+        _ => return Err("the mode is missing or unknown".to_owned()),
     }))
 }
 
@@ -163,14 +181,16 @@ fn parse(text: &str) -> Parsed {
     let mut words = Words { rest: parameters.map(|parameters| parameters.split(':')) };
     let mut spec = if let Ok(id) = name.parse().map(FilterId) {
         let numbers = words.rest.take().into_iter().flatten();
-        let number = |word: &str| word.parse().map_err(|_| format!("{word:?} is no number that fits"));
+        let number = |word: &str| word.parse().map_err(|_| not_a_number(word));
         FilterSpec::custom(id, default_flags(id), numbers.map(number).collect::<Result<Vec<u32>, _>>()?, None)
     } else {
-        let named = NAMED.iter().find(|named| named.names.contains(&name));
-        let named = named.ok_or_else(|| format!("there are {}, and numbers", known()))?;
-        let spec = (named.parse)(&mut words).map_err(|reason| format!("{reason}; write {}", named.usage))?;
+        let named = NAMED_FILTERS.iter().find(|named| named.names.contains(&name));
+        let named =
+            named.ok_or_else(|| format!("the known filters are {}; or use a filter number", known()))?;
+        let spec =
+            (named.parse)(&mut words).map_err(|reason| format!("{reason}; expected {}", named.usage))?;
         if let Some(word) = words.next() {
-            return Err(format!("{word:?} is too much; write {}", named.usage));
+            return Err(format!("unexpected parameter {word:?}; expected {}", named.usage));
         }
         spec
     };
@@ -179,7 +199,7 @@ fn parse(text: &str) -> Parsed {
 }
 
 fn known() -> String {
-    let names: Vec<_> = NAMED.iter().filter_map(|named| named.names.first().copied()).collect();
+    let names: Vec<_> = NAMED_FILTERS.iter().filter_map(|named| named.names.first().copied()).collect();
     names.join(", ")
 }
 
@@ -192,15 +212,16 @@ impl FromStr for FilterSpec {
 }
 
 impl FilterSpec {
-    /// Filters with commas between them, in the order in which they encode; none for an empty text.
+    /// Parses filters separated by commas, in the order of encoding. An empty text stands for no
+    /// filters.
     ///
     /// # Errors
-    /// For the first text between commas that names no filter.
+    /// The error for the first text between commas that is not a valid filter.
     pub fn parse_list(text: &str) -> Result<Vec<Self>, ParseFilterError> {
         if text.trim().is_empty() { Ok(Vec::new()) } else { text.split(',').map(str::parse).collect() }
     }
 
-    /// Name and parameters, if there is a way to write them.
+    /// Returns the name and parameters; [`None`] if the text form has no name for them.
     fn named_text(&self) -> Option<String> {
         let all = |name: &str| Some(name.to_owned());
         match (self.id, self.client_data.as_slice()) {
@@ -229,7 +250,7 @@ impl FilterSpec {
                 blosc_text("blosc2", *codec, *level, *transform)
             }
             #[cfg(feature = "zfp")]
-            (FilterId::ZFP, asked) => zfp_text(asked),
+            (FilterId::ZFP, requested) => zfp_text(requested),
             _ => None,
         }
     }
@@ -242,10 +263,10 @@ fn blosc_text(name: &str, codec: u32, level: u32, transform: u32) -> Option<Stri
 }
 
 #[cfg(feature = "zfp")]
-fn zfp_text(asked: &[u32]) -> Option<String> {
+fn zfp_text(requested: &[u32]) -> Option<String> {
     use crate::zfp::Mode;
 
-    let mode = Mode::asked(asked).ok().filter(|mode| mode.request() == asked)?;
+    let mode = Mode::from_request(requested).ok().filter(|mode| mode.request() == requested)?;
     Some(match mode {
         Mode::Rate(bits) => format!("zfp=rate:{bits}"),
         Mode::Precision(bits) => format!("zfp=precision:{bits}"),
@@ -257,7 +278,8 @@ fn zfp_text(asked: &[u32]) -> Option<String> {
     })
 }
 
-/// As [`FilterSpec::from_str`] reads it; a name of its own and flags but that for optional filters are left out.
+/// Writes the form that [`FilterSpec::from_str`] parses. The text omits a custom name, and all
+/// flags except the optional flag.
 impl fmt::Display for FilterSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(text) = self.named_text() {

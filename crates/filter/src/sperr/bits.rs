@@ -1,49 +1,49 @@
-//! Bits of SPERR, the lowest of a byte first.
+//! Bit streams of SPERR, with the lowest bit of each byte first.
 
-/// Takes bits; behind the end there are zeros.
+/// A reader of bits. After the end, it returns zeros.
 #[derive(Debug, Clone)]
 pub(super) struct Bits<'a> {
     bytes: &'a [u8],
-    /// How many have been taken.
+    /// The number of bits that have been read.
     at: usize,
-    /// How many there are.
+    /// The total number of bits.
     count: usize,
 }
 
 impl<'a> Bits<'a> {
-    /// The first `count` bits, or as many as there are.
+    /// Returns a reader of the first `count` bits, or of all bits if there are fewer.
     pub(super) fn new(bytes: &'a [u8], count: usize) -> Self {
         Self { bytes, at: 0, count: count.min(bytes.len().saturating_mul(8)) }
     }
 
-    /// Whether all have been taken.
+    /// Returns true if all bits have been read.
     #[inline]
-    pub(super) fn is_spent(&self) -> bool {
+    pub(super) fn is_exhausted(&self) -> bool {
         self.at >= self.count
     }
 
     #[inline]
     pub(super) fn get(&mut self) -> bool {
-        let byte = if self.is_spent() { None } else { self.bytes.get(self.at / 8) };
+        let byte = if self.is_exhausted() { None } else { self.bytes.get(self.at / 8) };
         let bit = byte.is_some_and(|byte| byte >> (self.at % 8) & 1 != 0);
         self.at += 1;
         bit
     }
 
-    /// The next 32 bits.
+    /// Reads the next 32 bits.
     pub(super) fn word(&mut self) -> u32 {
-        (0..32).fold(0, |word, place| word | u32::from(self.get()) << place)
+        (0..32).fold(0, |word, index| word | u32::from(self.get()) << index)
     }
 }
 
-/// A set of numbers up to a length.
+/// A set of numbers below a fixed length, as a bit mask.
 #[derive(Debug)]
 pub(super) struct Mask {
     words: Vec<u64>,
 }
 
 impl Mask {
-    /// No number below `length`.
+    /// Returns an empty set for numbers below `length`.
     pub(super) fn empty(length: usize) -> Self {
         Self { words: vec![0; length.div_ceil(64)] }
     }
@@ -59,7 +59,7 @@ impl Mask {
         self.words.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
     }
 
-    /// The first number that is in, from `from` on.
+    /// Returns the first number in the set from `from` on.
     pub(super) fn next(&self, from: usize) -> Option<usize> {
         let mut at = from / 64;
         let mut word = self.words.get(at)? & u64::MAX << (from % 64);

@@ -1,38 +1,39 @@
-//! Which values of a chunk are missing.
+//! The mask of a chunk's missing values.
 //!
 //! ```text
 //! bits         | meaning (the lowest of a byte first)
-//! -------------+------------------------------------------------------------------------------------
-//! 32           | bits, these included
-//! 1            | 0: words of zeros are the most frequent, 1: those of ones
-//! 1, 2 or 34   | for 32 values each: 0 the most frequent word, 10 the other, 11 with the word behind; in a word, 1
-//!              | for a value that is missing
+//! -------------+----------------------------------------------------------------------------------
+//! 32           | number of bits, including these
+//! 1            | frequent frequent word; 0: all zeros, 1: all ones
+//! 1, 2 or 34   | for 32 values each: 0 the frequent frequent word, 10 its complement, 11 followed
+//!              | by the word; in a word, 1 stands for a missing value
 //! ```
-//! It ends with a byte.
+//! The mask ends at a byte boundary.
 
 use super::bits::Bits;
 
-/// Not a number, as the plug-in puts it back.
-const NAN_32: u32 = 0x7fc0_0001;
-const NAN_64: u64 = 0x7ff8_0000_0000_0001;
+/// The NaN that the HDF5 plug-in decodes for a missing 32-bit value.
+const NAN_32_BITS: u32 = 0x7fc0_0001;
+/// The NaN that the HDF5 plug-in decodes for a missing 64-bit value.
+const NAN_64_BITS: u64 = 0x7ff8_0000_0000_0001;
 
-/// What is put in the place of missing values.
+/// The missing values of a chunk and the value that stands for them.
 #[derive(Debug)]
-pub(super) struct Missing<'a> {
-    /// The bytes of a value.
+pub(super) struct MissingValues<'a> {
+    /// The bytes of the value for missing data.
     value: Vec<u8>,
     bits: Bits<'a>,
-    most: u32,
+    frequent: u32,
 }
 
-impl<'a> Missing<'a> {
-    /// What is missing of `count` values of `size` bytes, and what follows.
+impl<'a> MissingValues<'a> {
+    /// Parses the mask for `count` values of `size` bytes; returns the mask and the bytes after it.
     pub(super) fn parse(bytes: &'a [u8], size: usize, count: usize) -> Option<(Option<Self>, &'a [u8])> {
         let (kind, rest) = bytes.split_first()?;
         let (value, rest) = match (kind, size) {
             (0, _) => return Some((None, rest)),
-            (1, 4) => (NAN_32.to_le_bytes().to_vec(), rest),
-            (1, _) => (NAN_64.to_le_bytes().to_vec(), rest),
+            (1, 4) => (NAN_32_BITS.to_le_bytes().to_vec(), rest),
+            (1, _) => (NAN_64_BITS.to_le_bytes().to_vec(), rest),
             (2, _) => {
                 let (value, rest) = rest.split_at_checked(size)?;
                 (value.to_vec(), rest)
@@ -43,23 +44,23 @@ impl<'a> Missing<'a> {
         let (mask, rest) = rest.split_at_checked(length.div_ceil(8))?;
         let mut bits = Bits::new(mask, length);
         bits.word();
-        let most = if bits.get() { u32::MAX } else { 0 };
-        // Each word takes a bit at least.
-        (count.div_ceil(32) <= length).then_some((Some(Self { value, bits, most }), rest))
+        let frequent = if bits.get() { u32::MAX } else { 0 };
+        // Each word takes at least one bit.
+        (count.div_ceil(32) <= length).then_some((Some(Self { value, bits, frequent }), rest))
     }
 
-    /// Puts it into the bytes of all values.
-    pub(super) fn put_back(mut self, size: usize, values: &mut [u8]) {
+    /// Writes the value for missing data into `values`.
+    pub(super) fn restore(mut self, size: usize, values: &mut [u8]) {
         for values in values.chunks_mut(32 * size) {
             let word = match (self.bits.get(), self.bits.clone().get()) {
-                (false, _) => self.most,
+                (false, _) => self.frequent,
                 (true, is_other) => {
                     self.bits.get();
-                    if is_other { self.bits.word() } else { !self.most }
+                    if is_other { self.bits.word() } else { !self.frequent }
                 }
             };
-            for (place, to) in values.chunks_exact_mut(size).enumerate() {
-                if word >> place & 1 != 0 {
+            for (index, to) in values.chunks_exact_mut(size).enumerate() {
+                if word >> index & 1 != 0 {
                     to.copy_from_slice(&self.value);
                 }
             }

@@ -1,22 +1,24 @@
-//! The SPERR filter (number 32028): wavelets and SPECK. It is only read.
+//! The SPERR filter (number 32028): wavelet transforms and SPECK coding. Only the decoder is
+//! implemented.
 //!
 //! ```text
 //! client data  | meaning
-//! -------------+------------------------------------------------------------------------------------
-//! 0            | bits 0 to 3: 2 for planes, 3 for volumes; bit 4: values of 4 bytes instead of 8; bits 6 to 9: how
-//!              | missing values are told; bits 10 to 15: version, 0 or 1
-//! 1            | bits 0 to 30: only to encode; bit 31: dimensions in reverse
-//! 2, 3, 4      | values in each dimension, those of 1 left out; volumes have three
+//! -------------+----------------------------------------------------------------------------------
+//! 0            | bits 0 to 3: 2 for planes, 3 for volumes; bit 4: values of 4 bytes instead of 8;
+//!              | bits 6 to 9: encoding of missing values; bits 10 to 15: version, 0 or 1
+//! 1            | bits 0 to 30: used only by the encoder; bit 31: the dimensions are reversed
+//! 2, 3, 4      | values in each dimension, without dimensions of 1; volumes have three
 //!
 //! bytes of a chunk | meaning
-//! -----------------+--------------------------------------------------------------------------------
-//! 1                | in version 1: 0 no values are missing, 1 they are no numbers, 2 they are the value
+//! -----------------+------------------------------------------------------------------------------
+//! 1                | only in version 1: 0 no missing values, 1 missing values are NaN, 2 they have
+//!                  | the value
 //! 4 or 8           | that follows
-//! n                | where they are, see `missing`
+//! n                | the mask of missing values, see `missing`
 //! n                | the plane or volume
 //! ```
-//! The first dimension in the client data is taken for the one that varies fastest, unless it says that they are in
-//! reverse.
+//! The first dimension in the client data is the fastest-varying one, unless bit 31 says that the
+//! dimensions are reversed.
 
 mod bits;
 mod missing;
@@ -27,7 +29,7 @@ mod wavelet;
 use crate::codec::reserve;
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
-use missing::Missing;
+use missing::MissingValues;
 
 /// The SPERR filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,21 +37,21 @@ pub struct Sperr;
 
 const ID: FilterId = FilterId::SPERR;
 
-/// What client data say.
+/// The parsed client data.
 #[derive(Debug, Clone, Copy)]
-struct Parameters {
+struct SperrParameters {
     is_plane: bool,
     /// Bytes of a value.
     size: usize,
-    /// Whether chunks begin with what is missing.
-    tells_missing: bool,
-    /// Values in each dimension, the one that varies fastest first.
+    /// True if chunks begin with a description of missing values.
+    has_missing: bool,
+    /// The number of values in each dimension, the fastest-varying dimension first.
     dims: [usize; 3],
 }
 
-impl Parameters {
+impl SperrParameters {
     fn parse(client_data: &[u32]) -> Result<Self> {
-        let corrupt = || FilterError::corrupt(ID, "its client data are missing or cannot be");
+        let corrupt = || FilterError::corrupt(ID, "the client data are missing or invalid");
         let [kind, mode, dims @ ..] = client_data else { return Err(corrupt()) };
         let dims: Vec<usize> = dims
             .iter()
@@ -63,7 +65,7 @@ impl Parameters {
         };
         let version = kind >> 10 & 63;
         if version > 1 {
-            let what = format!("version {version} of its chunks");
+            let what = format!("version {version} of the chunk format");
             return Err(FilterError::Unsupported { id: ID, what });
         }
         if a == 0 || b == 0 || c == 0 {
@@ -75,7 +77,7 @@ impl Parameters {
             (true, false) => [c, b, a],
         };
         let size = if kind >> 4 & 1 != 0 { 4 } else { 8 };
-        Ok(Self { is_plane, size, tells_missing: version == 1, dims })
+        Ok(Self { is_plane, size, has_missing: version == 1, dims })
     }
 }
 
@@ -86,15 +88,15 @@ impl Filter for Sperr {
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let corrupt = |what: &str| FilterError::corrupt(ID, what);
-        let parameters = Parameters::parse(context.client_data)?;
+        let parameters = SperrParameters::parse(context.client_data)?;
         let length =
             parameters.dims.iter().try_fold(parameters.size, |length, size| length.checked_mul(*size));
         let limit = FilterError::Limit { id: ID, limit: context.max_output };
         let length = length.filter(|length| *length <= context.max_output).ok_or(limit)?;
         let count = length / parameters.size;
-        let (missing, stream) = if parameters.tells_missing {
-            Missing::parse(input, parameters.size, count)
-                .ok_or_else(|| corrupt("which values are missing"))?
+        let (missing, stream) = if parameters.has_missing {
+            MissingValues::parse(input, parameters.size, count)
+                .ok_or_else(|| corrupt("the description of missing values is invalid"))?
         } else {
             (None, input)
         };
@@ -112,13 +114,13 @@ impl Filter for Sperr {
             output.extend(values.iter().flat_map(|value| value.to_le_bytes()));
         }
         if let Some(missing) = missing {
-            missing.put_back(parameters.size, output);
+            missing.restore(parameters.size, output);
         }
         Ok(Produced::Output)
     }
 
     fn encode(&self, _context: &FilterContext<'_>, _input: &[u8], _output: &mut Vec<u8>) -> Result<Produced> {
-        Err(FilterError::failed(ID, "SPERR is only read"))
+        Err(FilterError::failed(ID, "only decoding is supported"))
     }
 
     fn encoded_length(&self, _context: &FilterContext<'_>, _input: usize) -> Option<usize> {
@@ -129,12 +131,12 @@ impl Filter for Sperr {
         true
     }
 
-    fn encodes(&self) -> bool {
+    fn can_encode(&self) -> bool {
         false
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "it is to be rounded to the nearest")]
+#[expect(clippy::cast_possible_truncation, reason = "the value is rounded to the nearest 32-bit number")]
 fn single(value: f64) -> f32 {
     value as f32
 }
@@ -149,14 +151,15 @@ mod tests {
         (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
     }
 
-    /// 100 sin(x / 3) cos(y / 4), in 10 rows of 12 values of 4 bytes, with errors of at most 0.5.
+    /// The chunk with `100 sin(x / 3) cos(y / 4)`, in 10 rows of 12 values of 4 bytes, with errors
+    /// of at most 0.5.
     const WAVES: &str = concat!(
         "00809a9999b848f42c40000000000000e83f083b03000000000000b5c8b55fb6c45c460238b853cb5edaae39ca3d9014682047d5",
         "e5dc9e0f0c99534acc8d0dc02058fbf47000870b008165b4365c025c8010ec6d16191766372481727435b9a53cdd1e3174ed74b2",
         "9179518a14fd1c94ff2e16a2df7373681a9de3521ad95b51ed5c020132000000000000007de461e50a6700",
     );
 
-    /// The client data that go with it.
+    /// The client data of `WAVES`.
     const PLANE: [u32; 4] = [1042, 0x3801_0000, 10, 12];
 
     #[test]
@@ -169,7 +172,7 @@ mod tests {
         for (value, (x, y)) in values.zip(coordinates) {
             assert!((value - 100.0 * (x / 3.0).sin() * (y / 4.0).cos()).abs() <= 0.5001);
         }
-        // All values the same, without and with that byte that tells what is missing.
+        // All values equal, without and with the byte about missing values.
         let same = unhex("8178000000000000000000000000000840");
         let three = [3.0_f32.to_le_bytes(); 120].concat();
         assert_eq!(conformance::decode(&Sperr, &[18, 0, 10, 12], &same, None, 480).unwrap(), three);
@@ -181,7 +184,8 @@ mod tests {
 
     #[test]
     fn missing_values_are_put_back() {
-        // 120 values of 3; missing are the last of the first 32, and all of the third 32.
+        // 120 values of 3; missing are the last of the first 32 values, and all of the third 32
+        // values.
         let same = unhex("8178000000000000000000000000000840");
         let mut bits: u128 = 0;
         let mut at = 0;
@@ -201,12 +205,12 @@ mod tests {
 
     #[test]
     fn a_cut_stream_is_a_coarser_one() {
-        // Neither are the corrections there.
+        // The corrections are missing, too.
         let chunk = unhex(WAVES);
         let whole = conformance::decode(&Sperr, &PLANE, &chunk, None, 480).unwrap();
-        let cut = conformance::decode(&Sperr, &PLANE, &chunk[..100], None, 480).unwrap();
-        assert_ne!(whole, cut);
-        for (a, b) in whole.as_chunks().0.iter().zip(cut.as_chunks().0) {
+        let truncated = conformance::decode(&Sperr, &PLANE, &chunk[..100], None, 480).unwrap();
+        assert_ne!(whole, truncated);
+        for (a, b) in whole.as_chunks().0.iter().zip(truncated.as_chunks().0) {
             assert!((f32::from_le_bytes(*a) - f32::from_le_bytes(*b)).abs() < 10.0);
         }
         for length in [0, 1, 17, 20, 26] {
@@ -224,7 +228,7 @@ mod tests {
             assert!(matches!(decode(data), Err(FilterError::Corrupt { .. })), "{data:?}");
         }
         assert!(matches!(decode(&[2066, 0, 10, 12]), Err(FilterError::Unsupported { .. })));
-        // A plane is no volume.
+        // A plane is not a volume.
         assert!(matches!(decode(&[1043, 0, 10, 12, 9]), Err(FilterError::Corrupt { .. })));
         assert!(matches!(conformance::encode(&Sperr, &PLANE, &[0; 480]), Err(FilterError::Failed { .. })));
     }

@@ -1,22 +1,26 @@
-//! Integers by SPECK (Pearlman et al. 2004): bit plane by bit plane, in sets of which it is said whether one of their
-//! integers is that large, and which are divided where one is.
+//! Decoder of integers coded by SPECK (Pearlman et al. 2004), one bit plane after another. An
+//! integer is significant in a bit plane if it is at least the plane's threshold. The stream codes
+//! whether a set of integers contains a significant one. Sets with a significant integer are
+//! divided.
 //!
 //! ```text
 //! bytes        | meaning
-//! -------------+------------------------------------------------------------------------------------
-//! 1            | bit planes
-//! 8            | bits, little-endian
-//! n            | bits, the lowest of a byte first; they may end early
+//! -------------+----------------------------------------------------------------------------------
+//! 1            | number of bit planes
+//! 8            | number of bits, little-endian
+//! n            | bits, the lowest of a byte first; may be truncated
 //! ```
-//! A set that is said to have a large integer is divided at once, and said of all its parts, but not of the last one
-//! where no other has one. Of integers that stand alone and are large, the sign follows: 1 for one that is not below 0.
-//! Then each that was large before gets a bit more. What is not known is taken to be half.
+//! A significant set is divided at once, and the significance of all its parts is coded. The bit of
+//! the last part is omitted if no other part is significant. After a significant single integer,
+//! its sign follows: 1 for an integer that is not negative. At the end of each plane, one more bit
+//! follows for each integer that was significant before. Unknown low bits are assumed to be half of
+//! their range.
 
 use super::bits::{Bits, Mask};
 
-const HEADER: usize = 9;
+const HEADER_BYTES: usize = 9;
 
-/// A box of integers, the dimension that varies fastest first.
+/// A box of integers, the fastest-varying dimension first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Set {
     start: [usize; 3],
@@ -29,41 +33,41 @@ impl Set {
     }
 }
 
-/// How many dimensions there are, and how sets are divided.
+/// The number of dimensions, which determines the division of sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     Line,
-    /// The last of the dimensions is 1.
+    /// A plane; the last dimension is 1.
     Plane,
     Volume,
 }
 
-/// What was decoded: sizes, and which are not below 0.
+/// The decoded integers: magnitudes, and the set of integers that are not negative.
 #[derive(Debug)]
 pub(super) struct Integers {
     pub(super) sizes: Vec<u64>,
     pub(super) positive: Mask,
 }
 
-/// A stream and how many bytes it has.
+/// A SPECK stream with its parsed header.
 #[derive(Debug)]
 pub(super) struct Stream<'a> {
     planes: u32,
     bits: Bits<'a>,
-    /// Bytes with all its bits; it may be cut.
+    /// The full length of the stream in bytes; the actual bytes may be truncated.
     pub(super) length: usize,
 }
 
 impl<'a> Stream<'a> {
     pub(super) fn parse(bytes: &'a [u8]) -> Option<Self> {
-        let (header, bits) = bytes.split_first_chunk::<HEADER>()?;
+        let (header, bits) = bytes.split_first_chunk::<HEADER_BYTES>()?;
         let [planes, count @ ..] = *header;
         let count = usize::try_from(u64::from_le_bytes(count)).ok()?;
-        let length = count.div_ceil(8).checked_add(HEADER)?;
+        let length = count.div_ceil(8).checked_add(HEADER_BYTES)?;
         (planes <= 64).then(|| Self { planes: u32::from(planes), bits: Bits::new(bits, count), length })
     }
 
-    /// The integers of a box.
+    /// Decodes the integers of a box.
     pub(super) fn decode(self, shape: Shape, dims: [usize; 3]) -> Integers {
         let count = dims.iter().product();
         let mut decoder = Decoder {
@@ -71,10 +75,10 @@ impl<'a> Stream<'a> {
             shape,
             dims,
             sets: Vec::new(),
-            outer: 0,
-            alone: Mask::empty(count),
-            large: Mask::empty(count),
-            found: Vec::new(),
+            remainder_level: 0,
+            single: Mask::empty(count),
+            significant: Mask::empty(count),
+            newly_significant: Vec::new(),
             integers: Integers { sizes: vec![0; count], positive: Mask::empty(count) },
         };
         if self.planes > 0 {
@@ -89,20 +93,22 @@ struct Decoder<'a> {
     bits: Bits<'a>,
     shape: Shape,
     dims: [usize; 3],
-    /// Sets without a large integer, by how often they were divided.
+    /// Insignificant sets, by the number of divisions that led to them.
     sets: Vec<Vec<Set>>,
-    /// Of a plane: how often what is not yet in `sets` is to be divided to be so.
-    outer: usize,
-    /// Integers that stand alone and are not large, and that are large.
-    alone: Mask,
-    large: Mask,
-    /// Those that became large in this plane.
-    found: Vec<usize>,
+    /// Only for planes: the number of divisions that are left for the region which is not yet in
+    /// `sets`.
+    remainder_level: usize,
+    /// Single integers that are not yet significant.
+    single: Mask,
+    /// Integers that are significant.
+    significant: Mask,
+    /// Integers that became significant in the current plane.
+    newly_significant: Vec<usize>,
     integers: Integers,
 }
 
-/// How often a length can be halved, the larger half staying.
-fn halvings(length: usize) -> usize {
+/// Returns the number of times that a length can be halved, keeping the larger half.
+fn halving_count(length: usize) -> usize {
     let mut rest = length;
     let mut count = 0;
     while rest > 1 {
@@ -112,8 +118,8 @@ fn halvings(length: usize) -> usize {
     count
 }
 
-/// How often a length is transformed.
-pub(super) fn transforms(length: usize) -> usize {
+/// Returns the number of wavelet transforms along a dimension of this length.
+pub(super) fn transform_count(length: usize) -> usize {
     let mut rest = length;
     let mut count = 0;
     while rest >= 9 && count < 6 {
@@ -123,7 +129,8 @@ pub(super) fn transforms(length: usize) -> usize {
     count
 }
 
-/// What is left of a length after so many transforms, and what the last one took away.
+/// Returns the length of the low-pass part after `transforms` transforms, and the length of the
+/// high-pass part of the last one.
 pub(super) fn parts(length: usize, transforms: usize) -> (usize, usize) {
     let (mut low, mut high) = (length, 0);
     for _ in 0..transforms {
@@ -133,19 +140,20 @@ pub(super) fn parts(length: usize, transforms: usize) -> (usize, usize) {
     (low, high)
 }
 
-/// How often all three dimensions are transformed together, if they are.
-pub(super) fn together([x, y, z]: [usize; 3]) -> Option<usize> {
+/// Returns the number of transforms that are applied to all three dimensions together; [`None`] if
+/// the dimensions are transformed separately.
+pub(super) fn joint_transforms([x, y, z]: [usize; 3]) -> Option<usize> {
     if z < 2 || y < 2 {
         return None;
     }
-    let (plane, depth) = (transforms(x.min(y)), transforms(z));
+    let (plane, depth) = (transform_count(x.min(y)), transform_count(z));
     (plane == depth || plane >= 5 && depth >= 5).then(|| plane.min(depth))
 }
 
 impl Decoder<'_> {
-    /// The sets that there are before anything is known.
+    /// Initialises the sets before the first bit plane.
     fn begin(&mut self) {
-        let levels = self.dims.iter().map(|length| halvings(*length)).sum::<usize>() + 2;
+        let levels = self.dims.iter().map(|length| halving_count(*length)).sum::<usize>() + 2;
         self.sets = vec![Vec::new(); levels];
         let whole = Set { start: [0; 3], length: self.dims };
         match self.shape {
@@ -155,9 +163,9 @@ impl Decoder<'_> {
             }
             Shape::Plane => {
                 let [x, y, _] = self.dims;
-                self.outer = transforms(x.min(y));
-                let (x, y) = (parts(x, self.outer).0, parts(y, self.outer).0);
-                self.add(self.outer, Set { start: [0; 3], length: [x, y, 1] });
+                self.remainder_level = transform_count(x.min(y));
+                let (x, y) = (parts(x, self.remainder_level).0, parts(y, self.remainder_level).0);
+                self.add(self.remainder_level, Set { start: [0; 3], length: [x, y, 1] });
             }
             Shape::Volume => self.begin_volume(whole),
         }
@@ -165,9 +173,9 @@ impl Decoder<'_> {
 
     fn begin_volume(&mut self, whole: Set) {
         let [x, y, z] = self.dims;
-        let (plane, depth) = match together(self.dims) {
+        let (plane, depth) = match joint_transforms(self.dims) {
             Some(count) => (count, count),
-            None => (transforms(x.min(y)), transforms(z)),
+            None => (transform_count(x.min(y)), transform_count(z)),
         };
         let (mut first, mut level) = (whole, 0);
         for at in 0..plane.max(depth) {
@@ -190,11 +198,11 @@ impl Decoder<'_> {
         }
     }
 
-    /// The parts of a set, and their level.
+    /// Returns the parts of a set and their level.
     fn divide(&self, set: Set, level: usize) -> (Parts, usize) {
         match self.shape {
             Shape::Line => (split(set, level, [true, false, false]).0, level + 1),
-            // The farthest part first.
+            // The last part comes first.
             Shape::Plane => {
                 let (mut parts, _) = split(set, level, [true, true, false]);
                 parts.sets.split_at_mut(parts.count).0.reverse();
@@ -207,117 +215,120 @@ impl Decoder<'_> {
     fn run(&mut self, planes: u32) {
         for plane in (0..planes).rev() {
             let threshold = 1_u64 << plane;
-            self.sort();
-            if !self.bits.is_spent() {
-                self.refine(threshold);
+            self.sorting_pass();
+            if !self.bits.is_exhausted() {
+                self.refinement_pass(threshold);
             }
-            // The middle of what it can be.
+            // The middle of the possible range.
             let value = threshold - 1 + threshold / 2 + threshold % 2;
-            for at in std::mem::take(&mut self.found) {
-                self.large.set(at, true);
+            for at in std::mem::take(&mut self.newly_significant) {
+                self.significant.set(at, true);
                 if let Some(size) = self.integers.sizes.get_mut(at) {
                     *size = value;
                 }
             }
-            if self.bits.is_spent() {
+            if self.bits.is_exhausted() {
                 return;
             }
             self.sets.iter_mut().for_each(|sets| sets.retain(|set| set.count() > 0));
         }
     }
 
-    /// Finds what is large in this plane.
-    fn sort(&mut self) {
+    /// Finds the integers that become significant in this plane.
+    fn sorting_pass(&mut self) {
         let mut at = 0;
-        while let Some(next) = self.alone.next(at) {
-            self.decide(next, true);
+        while let Some(next) = self.single.next(at) {
+            self.decode_single(next, true);
             at = next + 1;
         }
         for level in (0..self.sets.len()).rev() {
             let mut at = 0;
             while let Some(set) = self.sets.get(level).and_then(|sets| sets.get(at)).copied() {
                 if self.bits.get() {
-                    self.empty(level, at);
-                    self.open(set, level);
+                    self.clear_set(level, at);
+                    self.divide_significant(set, level);
                 }
                 at += 1;
             }
         }
-        self.sort_outer(true);
+        self.decode_remainder(true);
     }
 
-    fn empty(&mut self, level: usize, at: usize) {
+    fn clear_set(&mut self, level: usize, at: usize) {
         if let Some(set) = self.sets.get_mut(level).and_then(|sets| sets.get_mut(at)) {
             set.length = [0; 3];
         }
     }
 
-    /// Of a plane: what is not yet in `sets`.
-    fn sort_outer(&mut self, is_said: bool) {
-        if self.outer == 0 || is_said && !self.bits.get() {
+    /// Decodes the region of a plane that is not yet in `sets`. `is_coded` is true if the stream
+    /// codes the significance of the region.
+    fn decode_remainder(&mut self, is_coded: bool) {
+        if self.remainder_level == 0 || is_coded && !self.bits.get() {
             return;
         }
-        let level = self.outer;
+        let level = self.remainder_level;
         let [x, y, _] = self.dims;
         let ((x, right), (y, bottom)) = (parts(x, level), parts(y, level));
-        self.outer -= 1;
+        self.remainder_level -= 1;
         let sets = [
             Set { start: [x, y, 0], length: [right, bottom, 1] },
             Set { start: [x, 0, 0], length: [right, y, 1] },
             Set { start: [0, y, 0], length: [x, bottom, 1] },
         ];
-        let mut is_large = false;
+        let mut is_significant = false;
         for set in sets.into_iter().filter(|set| set.count() > 0) {
-            is_large |= self.visit(set, level, true);
+            is_significant |= self.decode_set(set, level, true);
         }
-        self.sort_outer(is_large);
+        self.decode_remainder(is_significant);
     }
 
-    /// Whether a new set has a large integer.
-    fn visit(&mut self, set: Set, level: usize, is_said: bool) -> bool {
-        if is_said && !self.bits.get() {
+    /// Decodes the significance of a new set, and returns it. `is_coded` is false if the set is
+    /// known to be significant.
+    fn decode_set(&mut self, set: Set, level: usize, is_coded: bool) -> bool {
+        if is_coded && !self.bits.get() {
             self.add(level, set);
             return false;
         }
-        self.open(set, level);
+        self.divide_significant(set, level);
         true
     }
 
-    /// Divides a set that has a large integer.
-    fn open(&mut self, set: Set, level: usize) {
+    /// Divides a significant set.
+    fn divide_significant(&mut self, set: Set, level: usize) {
         let (parts, level) = self.divide(set, level);
-        let mut is_large = false;
+        let mut is_significant = false;
         let mut parts = parts.as_slice().iter().copied().filter(|part| part.count() > 0).peekable();
         while let Some(part) = parts.next() {
-            let is_said = is_large || parts.peek().is_some();
-            is_large |= if part.count() == 1 {
+            let is_coded = is_significant || parts.peek().is_some();
+            is_significant |= if part.count() == 1 {
                 let ([x, y, z], [width, height, _]) = (part.start, self.dims);
                 let at = (z * height + y) * width + x;
-                self.alone.set(at, true);
-                self.decide(at, is_said)
+                self.single.set(at, true);
+                self.decode_single(at, is_coded)
             } else {
-                self.visit(part, level, is_said)
+                self.decode_set(part, level, is_coded)
             };
         }
     }
 
-    /// Whether an integer that stands alone is large.
-    fn decide(&mut self, at: usize, is_said: bool) -> bool {
-        if is_said && !self.bits.get() {
+    /// Decodes the significance of a single integer, and returns it. `is_coded` is false if the
+    /// integer is known to be significant.
+    fn decode_single(&mut self, at: usize, is_coded: bool) -> bool {
+        if is_coded && !self.bits.get() {
             return false;
         }
         let is_positive = self.bits.get();
         self.integers.positive.set(at, is_positive);
-        self.found.push(at);
-        self.alone.set(at, false);
+        self.newly_significant.push(at);
+        self.single.set(at, false);
         true
     }
 
-    /// A bit more of what was large before.
-    fn refine(&mut self, threshold: u64) {
+    /// Decodes one more bit of each integer that was significant before this plane.
+    fn refinement_pass(&mut self, threshold: u64) {
         let half = threshold / 2;
         let mut at = 0;
-        while let Some(next) = self.large.next(at) {
+        while let Some(next) = self.significant.next(at) {
             let more = self.bits.get();
             if let Some(size) = self.integers.sizes.get_mut(next) {
                 *size = match (more, half) {
@@ -326,7 +337,7 @@ impl Decoder<'_> {
                     (false, half) => size.wrapping_sub(half),
                 };
             }
-            if self.bits.is_spent() {
+            if self.bits.is_exhausted() {
                 return;
             }
             at = next + 1;
@@ -334,7 +345,7 @@ impl Decoder<'_> {
     }
 }
 
-/// The parts of a set.
+/// The parts of a divided set.
 #[derive(Debug, Clone, Copy)]
 struct Parts {
     sets: [Set; 8],
@@ -347,8 +358,8 @@ impl Parts {
     }
 }
 
-/// The parts of a set that is halved along these axes, the nearest first, and their level: one more for every axis
-/// that is longer than 1.
+/// Halves a set along the given axes. Returns the parts, beginning with the one at the origin, and
+/// their level, which grows by one for every axis that is longer than 1.
 fn split(set: Set, level: usize, axes: [bool; 3]) -> (Parts, usize) {
     let mut parts = Parts { sets: [set; 8], count: 1 };
     let mut level = level;

@@ -1,12 +1,12 @@
-//! The wavelet transform of Cohen, Daubechies and Feauveau with filters of 9 and 7 taps, undone by lifting (Daubechies
-//! and Sweldens 1998).
+//! The inverse wavelet transform of Cohen, Daubechies and Feauveau with filters of 9 and 7 taps,
+//! computed by lifting (Daubechies and Sweldens 1998).
 
 use std::f64::consts::SQRT_2;
 
-use super::speck::{parts, together, transforms};
+use super::speck::{joint_transforms, parts, transform_count};
 
-// Half of the low-pass filter, from the middle on (Cohen, Daubechies and Feauveau 1992, page 551), and the factors of
-// the lifting steps it is made of.
+// Half of the low-pass filter, from the middle on (Cohen, Daubechies and Feauveau 1992, page 551),
+// and the factors of its lifting steps.
 const H0: f64 = 0.602_949_018_236;
 const H1: f64 = 0.266_864_118_443;
 const H2: f64 = -0.078_223_266_529;
@@ -23,109 +23,111 @@ const DELTA: f64 = S0 / T0;
 const EPSILON: f64 = SQRT_2 * T0;
 const INVERSE_EPSILON: f64 = 1.0 / EPSILON;
 
-/// Lines that begin side by side and are transformed together: as many as share the bytes that are fetched at once.
-const SIDE: usize = 8;
+/// The number of adjacent lines that are transformed together: their values share a cache line.
+const LINES_PER_PASS: usize = 8;
 
-/// Undoes one transform of values that stand low half, high half; `memory` may hold anything.
-fn undo(values: &mut [f64], memory: &mut Vec<f64>) {
+/// Inverts one transform of `values`, which hold the low-pass half, then the high-pass half.
+/// `scratch` is scratch memory.
+fn invert(values: &mut [f64], scratch: &mut Vec<f64>) {
     let (even, odd) = values.split_at_mut(values.len() - values.len() / 2);
     odd.iter_mut().for_each(|value| *value *= -EPSILON);
     between(even, odd, |value, sum| *value = *value * INVERSE_EPSILON - DELTA * sum);
     around(odd, even, |value, sum| *value -= GAMMA * sum);
     between(even, odd, |value, sum| *value -= BETA * sum);
     around(odd, even, |value, sum| *value -= ALPHA * sum);
-    memory.clear();
-    memory.resize(even.len() + odd.len(), 0.0);
-    memory.iter_mut().step_by(2).zip(&*even).for_each(|(to, value)| *to = *value);
-    memory.iter_mut().skip(1).step_by(2).zip(&*odd).for_each(|(to, value)| *to = *value);
-    values.copy_from_slice(memory);
+    scratch.clear();
+    scratch.resize(even.len() + odd.len(), 0.0);
+    scratch.iter_mut().step_by(2).zip(&*even).for_each(|(to, value)| *to = *value);
+    scratch.iter_mut().skip(1).step_by(2).zip(&*odd).for_each(|(to, value)| *to = *value);
+    values.copy_from_slice(scratch);
 }
 
-/// Steps of the even values by the sums of the odd ones next to each; at the ends there is one, which counts twice.
+/// Applies `step` to each even value with the sum of its two odd neighbours. At an end of the line,
+/// the only neighbour counts twice.
 fn between(even: &mut [f64], odd: &[f64], step: impl Fn(&mut f64, f64)) {
     let before = odd.first().into_iter().chain(odd);
-    let behind = odd.iter().chain(odd.last());
-    even.iter_mut().zip(before.zip(behind)).for_each(|(value, (a, b))| step(value, a + b));
+    let after = odd.iter().chain(odd.last());
+    even.iter_mut().zip(before.zip(after)).for_each(|(value, (a, b))| step(value, a + b));
 }
 
-/// Steps of the odd values by the sums of the even ones next to each.
+/// Applies `step` to each odd value with the sum of its two even neighbours.
 fn around(odd: &mut [f64], even: &[f64], step: impl Fn(&mut f64, f64)) {
-    let behind = even.iter().skip(1).chain(even.last());
-    odd.iter_mut().zip(even.iter().zip(behind)).for_each(|(value, (a, b))| step(value, a + b));
+    let after = even.iter().skip(1).chain(even.last());
+    odd.iter_mut().zip(even.iter().zip(after)).for_each(|(value, (a, b))| step(value, a + b));
 }
 
-/// Values of a volume, the dimension that varies fastest first.
+/// The values of a volume, with the fastest-varying dimension first.
 #[derive(Debug)]
 pub(super) struct Volume<'a> {
     values: &'a mut [f64],
     dims: [usize; 3],
     lines: Vec<f64>,
-    memory: Vec<f64>,
+    scratch: Vec<f64>,
 }
 
 impl<'a> Volume<'a> {
     pub(super) fn new(values: &'a mut [f64], dims: [usize; 3]) -> Self {
-        Self { values, dims, lines: Vec::new(), memory: Vec::new() }
+        Self { values, dims, lines: Vec::new(), scratch: Vec::new() }
     }
 
-    /// Undoes the transforms of a plane; the last of the dimensions is 1.
-    pub(super) fn undo_plane(&mut self) {
-        self.undo_planes(1);
+    /// Inverts all transforms of a plane; the last dimension is 1.
+    pub(super) fn invert_plane(&mut self) {
+        self.invert_planes(1);
     }
 
-    /// Undoes the transforms of a volume.
-    pub(super) fn undo_volume(&mut self) {
+    /// Inverts all transforms of a volume.
+    pub(super) fn invert_volume(&mut self) {
         let [x, y, z] = self.dims;
-        if let Some(count) = together(self.dims) {
+        if let Some(count) = joint_transforms(self.dims) {
             for level in (0..count).rev() {
                 let (x, y, z) = (parts(x, level).0, parts(y, level).0, parts(z, level).0);
-                self.undo_columns([x, y, z]);
+                self.invert_columns([x, y, z]);
                 for plane in 0..z {
-                    self.undo_level(plane, x, y);
+                    self.invert_level(plane, x, y);
                 }
             }
             return;
         }
-        self.undo_planes(z);
-        for level in (0..transforms(z)).rev() {
-            self.undo_columns([x, y, parts(z, level).0]);
+        self.invert_planes(z);
+        for level in (0..transform_count(z)).rev() {
+            self.invert_columns([x, y, parts(z, level).0]);
         }
     }
 
-    /// Undoes all transforms of so many planes.
-    fn undo_planes(&mut self, count: usize) {
+    /// Inverts all transforms of the first `count` planes.
+    fn invert_planes(&mut self, count: usize) {
         let [x, y, _] = self.dims;
         for plane in 0..count {
-            for level in (0..transforms(x.min(y))).rev() {
-                self.undo_level(plane, parts(x, level).0, parts(y, level).0);
+            for level in (0..transform_count(x.min(y))).rev() {
+                self.invert_level(plane, parts(x, level).0, parts(y, level).0);
             }
         }
     }
 
-    /// Undoes one transform of the first columns and rows of a plane.
-    fn undo_level(&mut self, plane: usize, width: usize, height: usize) {
+    /// Inverts one transform of the first rows and columns of a plane.
+    fn invert_level(&mut self, plane: usize, width: usize, height: usize) {
         let [x, y, _] = self.dims;
-        self.undo_across(plane * x * y, width, x, height);
+        self.invert_across(plane * x * y, width, x, height);
         for row in 0..height {
             let start = (plane * y + row) * x;
             if let Some(row) = self.values.get_mut(start..).and_then(|rest| rest.get_mut(..width)) {
-                undo(row, &mut self.memory);
+                invert(row, &mut self.scratch);
             }
         }
     }
 
-    /// Undoes one transform across the first planes.
-    fn undo_columns(&mut self, [width, height, depth]: [usize; 3]) {
+    /// Inverts one transform across the first planes.
+    fn invert_columns(&mut self, [width, height, depth]: [usize; 3]) {
         let [x, y, _] = self.dims;
         for row in 0..height {
-            self.undo_across(row * x, width, x * y, depth);
+            self.invert_across(row * x, width, x * y, depth);
         }
     }
 
-    /// Undoes one transform of each of `width` lines that begin side by side and go on after every `stride` values.
-    fn undo_across(&mut self, start: usize, width: usize, stride: usize, length: usize) {
-        for first in (0..width).step_by(SIDE) {
-            let side = SIDE.min(width - first);
+    /// Inverts one transform of `width` adjacent lines, whose values are `stride` apart.
+    fn invert_across(&mut self, start: usize, width: usize, stride: usize, length: usize) {
+        for first in (0..width).step_by(LINES_PER_PASS) {
+            let side = LINES_PER_PASS.min(width - first);
             let Some(values) = self.values.get_mut(start + first..) else { return };
             self.lines.clear();
             self.lines.resize(side * length, 0.0);
@@ -134,7 +136,7 @@ impl<'a> Volume<'a> {
                 to.zip(row).for_each(|(to, value)| *to = *value);
             }
             for line in self.lines.chunks_exact_mut(length.max(1)) {
-                undo(line, &mut self.memory);
+                invert(line, &mut self.scratch);
             }
             for (at, row) in values.chunks_mut(stride).take(length).enumerate() {
                 let from = self.lines.iter().skip(at).step_by(length);
@@ -150,11 +152,12 @@ mod tests {
 
     #[test]
     fn low_halves_of_one_value_are_that_value_again() {
-        // The low half of a constant is that constant times the square root of 2, the high half 0.
+        // The low-pass half of a constant is the constant times the square root of 2; the high-pass
+        // half is 0.
         for length in 9..40 {
             let low = length - length / 2;
             let mut values: Vec<f64> = (0..length).map(|at| if at < low { SQRT_2 } else { 0.0 }).collect();
-            undo(&mut values, &mut Vec::new());
+            invert(&mut values, &mut Vec::new());
             assert!(values.iter().all(|value| (value - 1.0).abs() < 1e-9), "{values:?}");
         }
     }

@@ -1,15 +1,15 @@
-//! Bytes of a stream, taken one after the other.
+//! A reader of the bytes of an SZ stream.
 
 use crate::Result;
 
 use super::corrupt;
 use super::real::Real;
 
-/// What is left of a stream.
+/// The remaining bytes of a stream.
 #[derive(Debug, Clone)]
 pub(super) struct Bytes<'a> {
     rest: &'a [u8],
-    /// Whether lengths take 8 bytes instead of 4.
+    /// True if lengths take 8 bytes instead of 4.
     has_long_lengths: bool,
 }
 
@@ -18,20 +18,21 @@ impl<'a> Bytes<'a> {
         Self { rest, has_long_lengths }
     }
 
-    /// The rest.
+    /// Returns the remaining bytes.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
     pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8]> {
-        let (taken, rest) = self.rest.split_at_checked(count).ok_or_else(|| corrupt("it is cut off"))?;
+        let (taken, rest) =
+            self.rest.split_at_checked(count).ok_or_else(|| corrupt("the stream is truncated"))?;
         self.rest = rest;
         Ok(taken)
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let taken = self.take(N)?;
-        taken.first_chunk().copied().ok_or_else(|| corrupt("it is cut off"))
+        taken.first_chunk().copied().ok_or_else(|| corrupt("the stream is truncated"))
     }
 
     pub(super) fn byte(&mut self) -> Result<u8> {
@@ -39,47 +40,48 @@ impl<'a> Bytes<'a> {
         Ok(byte)
     }
 
-    /// 4 bytes, the most significant first.
+    /// Reads 4 bytes as a big-endian number.
     pub(super) fn word(&mut self) -> Result<u32> {
         Ok(u32::from_be_bytes(self.array()?))
     }
 
-    /// A number of things, in 4 bytes.
+    /// Reads 4 bytes as a big-endian count.
     pub(super) fn count(&mut self) -> Result<usize> {
-        usize::try_from(self.word()?).map_err(|_| corrupt("a count"))
+        usize::try_from(self.word()?).map_err(|_| corrupt("a count in the stream is too large"))
     }
 
-    /// A length of 4 or 8 bytes, the most significant first.
+    /// Reads a big-endian length of 4 or 8 bytes.
     pub(super) fn length(&mut self) -> Result<usize> {
         if !self.has_long_lengths {
             return self.count();
         }
-        usize::try_from(self.long()?).map_err(|_| corrupt("a length"))
+        usize::try_from(self.long()?).map_err(|_| corrupt("a length in the stream is too large"))
     }
 
-    /// A length of 4 or 8 bytes, in a field of 8.
-    pub(super) fn length_in_eight(&mut self) -> Result<usize> {
+    /// Reads a big-endian length of 4 or 8 bytes from the start of an 8-byte field.
+    pub(super) fn length_in_8_bytes(&mut self) -> Result<usize> {
         let field = self.take(8)?;
         Self { rest: field, has_long_lengths: self.has_long_lengths }.length()
     }
 
-    /// 8 bytes, the most significant first.
+    /// Reads 8 bytes as a big-endian number.
     pub(super) fn long(&mut self) -> Result<u64> {
         Ok(u64::from_be_bytes(self.array()?))
     }
 
-    /// 8 bytes, the least significant first, for a number of things.
+    /// Reads 8 bytes as a little-endian length.
     pub(super) fn host_length(&mut self) -> Result<usize> {
-        usize::try_from(u64::from_le_bytes(self.array()?)).map_err(|_| corrupt("a length"))
+        usize::try_from(u64::from_le_bytes(self.array()?))
+            .map_err(|_| corrupt("a length in the stream is too large"))
     }
 
-    /// A real number, its most significant byte first.
+    /// Reads a big-endian floating-point number.
     pub(super) fn real<T: Real>(&mut self) -> Result<T> {
-        T::from_be(self.take(T::SIZE)?).ok_or_else(|| corrupt("it is cut off"))
+        T::from_be(self.take(T::SIZE)?).ok_or_else(|| corrupt("the stream is truncated"))
     }
 
-    /// A real number, its least significant byte first.
+    /// Reads a little-endian floating-point number.
     pub(super) fn host_real<T: Real>(&mut self) -> Result<T> {
-        T::from_le(self.take(T::SIZE)?).ok_or_else(|| corrupt("it is cut off"))
+        T::from_le(self.take(T::SIZE)?).ok_or_else(|| corrupt("the stream is truncated"))
     }
 }

@@ -1,6 +1,7 @@
-//! Values that could not be predicted, cut to the bits that count.
+//! Values that could not be predicted, truncated to their significant bits.
 //!
-//! Each is a few leading bytes of the one before it, whole bytes of its own, and some bits more.
+//! Each value consists of leading bytes that it shares with the preceding value, whole bytes of its
+//! own, and a few more bits.
 
 use std::marker::PhantomData;
 
@@ -9,19 +10,19 @@ use crate::Result;
 use super::corrupt;
 use super::real::Real;
 
-/// The values, one after the other.
+/// A reader of the exact values of a stream.
 #[derive(Debug)]
 pub(super) struct Exact<'a, T> {
-    /// How many bytes each shares with the one before it, in two bits.
+    /// The number of bytes that each value shares with the preceding one, in two bits per value.
     shared: &'a [u8],
     count: usize,
-    /// Bytes of all values.
+    /// The own bytes of all values.
     bytes: &'a [u8],
-    /// Bits of all values.
+    /// The additional bits of all values.
     bits: &'a [u8],
-    /// Whole bytes of a value.
+    /// The number of whole bytes of a value.
     whole: usize,
-    /// Bits behind them.
+    /// The number of bits after the whole bytes.
     part: usize,
     at: usize,
     last: [u8; 8],
@@ -29,7 +30,7 @@ pub(super) struct Exact<'a, T> {
 }
 
 impl<'a, T: Real> Exact<'a, T> {
-    /// `count` values of `length` bits, of which `bytes` and `bits` hold what `shared` leaves.
+    /// Creates a reader of `count` values of `length` bits from the three arrays of the stream.
     pub(super) fn new(
         length: u8,
         count: usize,
@@ -39,21 +40,21 @@ impl<'a, T: Real> Exact<'a, T> {
     ) -> Result<Self> {
         let length = usize::from(length);
         if length > 8 * T::SIZE {
-            return Err(corrupt("the bits of a value"));
+            return Err(corrupt("the number of bits of an exact value exceeds the value size"));
         }
         let (whole, part) = (length / 8, length % 8);
         Ok(Self { shared, count, bytes, bits, whole, part, at: 0, last: [0; 8], of: PhantomData })
     }
 
-    /// The next one.
+    /// Reads the next value.
     pub(super) fn next(&mut self) -> Result<T> {
-        let cut = || corrupt("its exact values are cut off");
-        let shared = self.shared.get(self.at / 4).filter(|_| self.at < self.count).ok_or_else(cut)?;
+        let truncated = || corrupt("the exact values are truncated");
+        let shared = self.shared.get(self.at / 4).filter(|_| self.at < self.count).ok_or_else(truncated)?;
         let shared = usize::from(shared >> (6 - 2 * (self.at % 4)) & 3);
         let own = self.whole.saturating_sub(shared);
-        let (own, rest) = self.bytes.split_at_checked(own).ok_or_else(cut)?;
+        let (own, rest) = self.bytes.split_at_checked(own).ok_or_else(truncated)?;
         self.bytes = rest;
-        let part = if self.part == 0 { None } else { Some(self.part(self.at).ok_or_else(cut)?) };
+        let part = if self.part == 0 { None } else { Some(self.part(self.at).ok_or_else(truncated)?) };
         let mut value = [0; 8];
         let from = self.last.iter().take(shared).chain(own);
         value.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
@@ -62,15 +63,15 @@ impl<'a, T: Real> Exact<'a, T> {
         }
         self.at += 1;
         self.last = value;
-        T::from_be(&value).ok_or_else(cut)
+        T::from_be(&value).ok_or_else(truncated)
     }
 
-    /// The bits behind the whole bytes, as the high bits of a byte.
+    /// Returns the bits after the whole bytes, as the high bits of a byte.
     fn part(&self, at: usize) -> Option<u8> {
-        let place = at.checked_mul(self.part)?;
-        let first = *self.bits.get(place / 8)?;
-        let second = self.bits.get(place / 8 + 1).copied().unwrap_or(0);
-        let [byte, _] = (u16::from_be_bytes([first, second]) << (place % 8)).to_be_bytes();
+        let position = at.checked_mul(self.part)?;
+        let first = *self.bits.get(position / 8)?;
+        let second = self.bits.get(position / 8 + 1).copied().unwrap_or(0);
+        let [byte, _] = (u16::from_be_bytes([first, second]) << (position % 8)).to_be_bytes();
         Some(byte & u8::MAX << (8 - self.part))
     }
 }

@@ -1,62 +1,64 @@
-//! Real numbers in blocks, predicted from neighbours or by regression.
+//! Floating-point values in blocks, which are predicted from neighbours or by linear regression.
 //!
 //! ```text
 //! bytes  | meaning
 //! -------+------------------------------------------------------------------------------------
-//! 4      | values along a block
-//! s      | the precision, as many bytes as a value has
-//! 4      | intervals
-//! n      | bytes of a tree (4), its nodes (4), the tree
-//! 1      | whether the middle interval stands for the mean
-//! s      | the mean, its least significant byte first
+//! 4      | values of a block along each dimension
+//! s      | the precision, with as many bytes as a value
+//! 4      | number of intervals
+//! n      | bytes of a tree (4), its number of nodes (4), the tree
+//! 1      | true if the middle interval stands for the mean
+//! s      | the mean, little-endian
 //! n      | a bit for each block: 1 for neighbours, 0 for regression
-//! n      | if there is a 0: the coefficients, see below; 3 of planes, 4 of volumes
-//! 8      | exact values, this and they with the least significant byte first
+//! n      | if any bit is 0: the coefficients, see below; 3 for planes, 4 for volumes
+//! 8      | number of exact values; this number and the values are little-endian
 //! n      | exact values
-//! n      | codes: 0 for an exact value, others for an interval
+//! n      | codes: 0 for an exact value, other codes for an interval
 //!
 //! bytes of a coefficient | meaning
 //! -----------------------+--------------------------------------------------------------------
-//! s                      | its precision
-//! 4                      | half its intervals
-//! n                      | bytes of a tree (4), its nodes (4), the tree
-//! 4 or 8                 | bytes of the codes, in a field of 8
-//! n                      | codes: 0 for an exact one, others for a distance from the block before
-//! 4                      | exact ones
-//! n                      | exact ones, the least significant byte first
+//! s                      | precision of the coefficient
+//! 4                      | half the number of its intervals
+//! n                      | bytes of a tree (4), its number of nodes (4), the tree
+//! 4 or 8                 | bytes of the codes, in a field of 8 bytes
+//! n                      | codes: 0 for an exact coefficient, other codes for a difference from
+//!                        | the preceding block
+//! 4                      | number of exact coefficients
+//! n                      | exact coefficients, little-endian
 //! ```
 
 use crate::Result;
 
 use super::bytes::Bytes;
 use super::corrupt;
-use super::head::Head;
+use super::header::Header;
 use super::huffman::Tree;
 use super::real::Real;
 
-/// How a dimension is cut: the first blocks may have one value more than the others.
+/// The partition of a dimension into blocks. The first blocks may have one value more than the
+/// others.
 #[derive(Debug, Clone, Copy)]
-struct Cut {
+struct Partition {
     blocks: usize,
-    /// Values of a block at least.
-    least: usize,
-    /// Blocks that have one more.
+    /// The minimum number of values of a block.
+    min_values: usize,
+    /// The number of blocks with one value more.
     longer: usize,
 }
 
-impl Cut {
+impl Partition {
     fn new(count: usize, block: usize) -> Option<Self> {
         let blocks = count.checked_div(block)?.max(1);
-        Some(Self { blocks, least: count.checked_div(blocks)?, longer: count.checked_rem(blocks)? })
+        Some(Self { blocks, min_values: count.checked_div(blocks)?, longer: count.checked_rem(blocks)? })
     }
 
-    /// First value and number of values of a block.
+    /// Returns the first value and the number of values of a block.
     fn range(self, block: usize) -> (usize, usize) {
-        (block * self.least + block.min(self.longer), self.least + usize::from(block < self.longer))
+        (block * self.min_values + block.min(self.longer), self.min_values + usize::from(block < self.longer))
     }
 }
 
-/// One coefficient of all blocks that have it.
+/// A reader of one regression coefficient for all blocks that use regression.
 #[derive(Debug)]
 struct Coefficient<'a, T> {
     precision: T,
@@ -71,17 +73,17 @@ impl<'a, T: Real> Coefficient<'a, T> {
         let precision = rest.real()?;
         let radius = i64::from(rest.word()?);
         let tree = tree(rest)?;
-        let length = rest.length_in_eight()?;
+        let length = rest.length_in_8_bytes()?;
         let symbols = tree.decode(rest.take(length)?, count)?.into_iter();
         let exact_count = rest.count()?;
         let exact = values::<T>(rest, exact_count)?;
         Ok(Self { precision, radius, symbols, exact, last: T::default() })
     }
 
-    /// That of the next block.
+    /// Reads the coefficient of the next block.
     fn next(&mut self) -> Result<T> {
         self.last = match self.symbols.next() {
-            None => return Err(corrupt("its coefficients")),
+            None => return Err(corrupt("the codes of the regression coefficients are truncated")),
             Some(0) => self.exact.host_real()?,
             Some(symbol) => self.last + T::of(2 * (i64::from(symbol) - self.radius)) * self.precision,
         };
@@ -89,21 +91,22 @@ impl<'a, T: Real> Coefficient<'a, T> {
     }
 }
 
-/// The bytes of a tree, its nodes, the tree.
+/// Parses the length of a tree in bytes, its number of nodes, and the tree.
 fn tree(rest: &mut Bytes<'_>) -> Result<Tree> {
     let length = rest.count()?;
     let count = rest.count()?;
     Tree::parse(&mut Bytes::new(rest.take(length)?, false), count)
 }
 
-/// The bytes of exact values.
+/// Reads the bytes of `count` exact values.
 fn values<'a, T: Real>(rest: &mut Bytes<'a>, count: usize) -> Result<Bytes<'a>> {
-    let length = count.checked_mul(T::SIZE).ok_or_else(|| corrupt("its exact values"))?;
+    let length =
+        count.checked_mul(T::SIZE).ok_or_else(|| corrupt("the number of exact values is too large"))?;
     Ok(Bytes::new(rest.take(length)?, false))
 }
 
-/// Makes values of symbols.
-struct Hybrid<'a, T> {
+/// The decoder, which computes values from symbols.
+struct HybridDecoder<'a, T> {
     dims: [usize; 3],
     values: Vec<T>,
     symbols: std::vec::IntoIter<u32>,
@@ -114,12 +117,12 @@ struct Hybrid<'a, T> {
     coefficients: Vec<Coefficient<'a, T>>,
 }
 
-/// Decodes `count` values; planes have one as their first dimension.
-pub(super) fn decode<T: Real>(head: &Head<'_>, dims: [usize; 3], count: usize) -> Result<Vec<T>> {
-    let mut rest = head.rest.clone();
+/// Decodes `count` values; planes have a first dimension of 1.
+pub(super) fn decode<T: Real>(header: &Header<'_>, dims: [usize; 3], count: usize) -> Result<Vec<T>> {
+    let mut rest = header.rest.clone();
     let block = rest.count()?;
-    let [x, y, z] = dims.map(|size| Cut::new(size, block));
-    let [Some(x), Some(y), Some(z)] = [x, y, z] else { return Err(corrupt("the size of its blocks")) };
+    let [x, y, z] = dims.map(|size| Partition::new(size, block));
+    let [Some(x), Some(y), Some(z)] = [x, y, z] else { return Err(corrupt("the block size is invalid")) };
     let blocks = x.blocks * y.blocks * z.blocks;
     let precision = rest.real()?;
     let radius = i64::from(rest.word()? / 2);
@@ -139,23 +142,23 @@ pub(super) fn decode<T: Real>(head: &Head<'_>, dims: [usize; 3], count: usize) -
     let exact = values::<T>(&mut rest, exact_count)?;
     let symbols = tree.decode(rest.rest(), count)?.into_iter();
     let values = vec![T::default(); count];
-    let mut hybrid = Hybrid { dims, values, symbols, exact, radius, precision, mean, coefficients };
-    let places =
+    let mut decoder = HybridDecoder { dims, values, symbols, exact, radius, precision, mean, coefficients };
+    let positions =
         (0..x.blocks).flat_map(|i| (0..y.blocks).flat_map(move |j| (0..z.blocks).map(move |k| (i, j, k))));
-    for ((i, j, k), is_fitted) in places.zip(kinds) {
+    for ((i, j, k), is_fitted) in positions.zip(kinds) {
         let block = [x.range(i), y.range(j), z.range(k)];
         if is_fitted {
-            hybrid.fitted(block)?;
+            decoder.decode_by_regression(block)?;
         } else {
-            hybrid.near(block)?;
+            decoder.decode_by_neighbours(block)?;
         }
     }
-    Ok(hybrid.values)
+    Ok(decoder.values)
 }
 
-impl<T: Real> Hybrid<'_, T> {
-    /// A block by regression.
-    fn fitted(&mut self, block: [(usize, usize); 3]) -> Result<()> {
+impl<T: Real> HybridDecoder<'_, T> {
+    /// Decodes a block that is predicted by linear regression.
+    fn decode_by_regression(&mut self, block: [(usize, usize); 3]) -> Result<()> {
         let mut slopes = [T::default(); 4];
         let unused = 4 - self.coefficients.len();
         for (slope, coefficient) in slopes.iter_mut().skip(unused).zip(&mut self.coefficients) {
@@ -181,8 +184,8 @@ impl<T: Real> Hybrid<'_, T> {
         Ok(())
     }
 
-    /// A block by neighbours.
-    fn near(&mut self, block: [(usize, usize); 3]) -> Result<()> {
+    /// Decodes a block that is predicted from neighbours.
+    fn decode_by_neighbours(&mut self, block: [(usize, usize); 3]) -> Result<()> {
         let [(x, planes), (y, rows), (z, columns)] = block;
         for i in 0..planes {
             for j in 0..rows {
@@ -192,7 +195,8 @@ impl<T: Real> Hybrid<'_, T> {
                         Some(mean) if symbol == self.radius => mean,
                         _ if symbol == 0 => self.exact.host_real()?,
                         mean => {
-                            // The middle is taken by the mean; those below lie by one nearer.
+                            // The mean takes the middle symbol, so the symbols below it are shifted
+                            // by one.
                             let symbol = symbol + i64::from(mean.is_some() && symbol < self.radius);
                             self.predict([x + i, y + j, z + k]) + self.distance(symbol)
                         }
@@ -219,26 +223,26 @@ impl<T: Real> Hybrid<'_, T> {
     fn put(
         &mut self,
         [(x, _), (y, _), (z, _)]: [(usize, usize); 3],
-        place: [usize; 3],
+        position: [usize; 3],
         value: T,
     ) -> Result<()> {
-        let [i, j, k] = place;
+        let [i, j, k] = position;
         let at = self.at([x + i, y + j, z + k]);
-        *self.values.get_mut(at).ok_or_else(|| corrupt("its blocks"))? = value;
+        *self.values.get_mut(at).ok_or_else(|| corrupt("a block lies outside the chunk"))? = value;
         Ok(())
     }
 
-    /// From the neighbours, those outside being 0.
+    /// Predicts a value from its neighbours. Neighbours outside the chunk count as 0.
     #[inline]
-    fn predict(&self, place: [usize; 3]) -> T {
-        let at = self.at(place);
+    fn predict(&self, position: [usize; 3]) -> T {
+        let at = self.at(position);
         let [_, rows, row] = self.dims;
         let plane = rows * row;
-        let [has_x, has_y, has_z] = place.map(|place| place > 0);
+        let [has_x, has_y, has_z] = position.map(|position| position > 0);
         let value = |is_in: bool, distance: usize| {
-            // Neighbours outside the array count as 0.
-            let place = at.checked_sub(distance).filter(|_| is_in);
-            place.and_then(|place| self.values.get(place)).copied().unwrap_or_default()
+            // Neighbours outside the chunk count as 0.
+            let position = at.checked_sub(distance).filter(|_| is_in);
+            position.and_then(|position| self.values.get(position)).copied().unwrap_or_default()
         };
         let (a, b, c) = (value(has_z, 1), value(has_y, row), value(has_x, plane));
         let (ab, ac, bc) = (

@@ -1,38 +1,40 @@
-//! What is known of the neighbours of a value when its turn comes.
+//! The neighbours of a value for Lorenzo prediction.
 
 use crate::Result;
 
 use super::corrupt;
 
-/// The neighbours of which a value is predicted.
+/// The neighbours from which a value is predicted.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Near<T> {
-    /// None: it is the first.
+pub(super) enum Neighbours<T> {
+    /// The value is the first one and has no neighbours.
     Start,
     One(T),
-    /// The one before it, and the one before that.
+    /// The two preceding values of a row.
     Line(T, T),
-    /// Two, and the one they share.
+    /// Two direct neighbours, and the diagonal neighbour between them.
     Plane(T, T, T),
-    /// Three; those that the last and the middle, the middle and the first, the last and the first of the dimensions
-    /// share; the one that all share.
+    /// Three direct neighbours `a`, `b`, `c` (along the last, middle and first dimension); the
+    /// diagonal neighbours in the planes `ab`, `bc`, `ac`; and the diagonal neighbour `abc`.
     Volume([T; 7]),
 }
 
-/// Appends values, in rows, to others: `next` makes each of its neighbours and of its number.
+/// Appends the values of a box, row by row. `next` computes each value from the value's index and
+/// neighbours.
 ///
-/// Of one dimension, each value has one neighbour.
+/// In one dimension, each value has only one neighbour.
 pub(super) fn scan<T: Copy>(
     dims: [usize; 3],
     values: &mut Vec<T>,
-    mut next: impl FnMut(usize, Near<T>) -> Result<T>,
+    mut next: impl FnMut(usize, Neighbours<T>) -> Result<T>,
 ) -> Result<()> {
     let [planes, rows, columns] = dims;
     for plane in 0..planes {
         for row in 0..rows {
             for column in 0..columns {
                 let near = near(values, dims, [plane, row, column]);
-                let near = near.ok_or_else(|| corrupt("its dimensions"))?;
+                let near =
+                    near.ok_or_else(|| corrupt("the number of values does not match the dimensions"))?;
                 values.push(next(values.len(), near)?);
             }
         }
@@ -41,21 +43,21 @@ pub(super) fn scan<T: Copy>(
 }
 
 #[inline]
-fn near<T: Copy>(values: &[T], dims: [usize; 3], place: [usize; 3]) -> Option<Near<T>> {
+fn near<T: Copy>(values: &[T], dims: [usize; 3], position: [usize; 3]) -> Option<Neighbours<T>> {
     let [planes, rows, row] = dims;
     let plane = row * rows;
     let back = |distance: usize| values.get(values.len().checked_sub(distance)?).copied();
     let is_line = planes == 1 && rows == 1;
-    Some(match place {
-        [0, 0, 0] => Near::Start,
-        [0, 0, column] if column == 1 || is_line => Near::One(back(1)?),
-        [0, 0, _] => Near::Line(back(1)?, back(2)?),
-        [0, _, 0] => Near::One(back(row)?),
-        [0, _, _] => Near::Plane(back(1)?, back(row)?, back(row + 1)?),
-        [_, 0, 0] => Near::One(back(plane)?),
-        [_, 0, _] => Near::Plane(back(1)?, back(plane)?, back(plane + 1)?),
-        [_, _, 0] => Near::Plane(back(row)?, back(plane)?, back(plane + row)?),
-        [_, _, _] => Near::Volume([
+    Some(match position {
+        [0, 0, 0] => Neighbours::Start,
+        [0, 0, column] if column == 1 || is_line => Neighbours::One(back(1)?),
+        [0, 0, _] => Neighbours::Line(back(1)?, back(2)?),
+        [0, _, 0] => Neighbours::One(back(row)?),
+        [0, _, _] => Neighbours::Plane(back(1)?, back(row)?, back(row + 1)?),
+        [_, 0, 0] => Neighbours::One(back(plane)?),
+        [_, 0, _] => Neighbours::Plane(back(1)?, back(plane)?, back(plane + 1)?),
+        [_, _, 0] => Neighbours::Plane(back(row)?, back(plane)?, back(plane + row)?),
+        [_, _, _] => Neighbours::Volume([
             back(1)?,
             back(row)?,
             back(plane)?,

@@ -1,41 +1,41 @@
-//! The SZ filter (number 32017): values predicted, and told within an error. It is only read, streams from version
-//! 2.1.8 on.
+//! The SZ filter (number 32017): prediction of values with bounded errors. Only the decoder is
+//! implemented, for streams from version 2.1.8 on.
 //!
 //! ```text
 //! client data | meaning
-//! ------------+------------------------------------------------------------------------------------
-//! 0           | dimensions, 1 to 5
+//! ------------+-----------------------------------------------------------------------------------
+//! 0           | number of dimensions, 1 to 5
 //! 1           | 0 `f32`, 1 `f64`, 2 `u8`, 3 `i8`, and so on up to 8 `u64`, 9 `i64`
-//! 2, 3, ...   | values in each dimension, the one that varies fastest first; of one dimension, the high 32 bits and
-//!             | the low ones
-//! behind them | how it was encoded
+//! 2, 3, ...   | values in each dimension, the fastest-varying dimension first; for one dimension,
+//!             | the high 32 bits and the low ones
+//! rest        | parameters of the encoder
 //!
 //! bytes of a chunk   | meaning
-//! -------------------+--------------------------------------------------------------------------------
-//! n                  | below 20 values: the chunk as it is
-//! n                  | else: a stream, or one within a Zstandard frame or a zlib stream
+//! -------------------+----------------------------------------------------------------------------
+//! n                  | below 20 values: the unencoded chunk
+//! n                  | otherwise: a stream, or a stream within a Zstandard frame or a zlib stream
 //! ```
-//! See [`head`] for how a stream begins. Dimensions of one value do not count; of four dimensions, the first two are one
-//! where the values are real numbers.
+//! See [`header`] for the start of a stream. Dimensions of 1 are ignored. For four dimensions of
+//! floating-point values, the first two dimensions are merged.
 
 mod bytes;
 mod exact;
-mod head;
+mod header;
 mod huffman;
 mod hybrid;
+mod integer;
 mod lorenzo;
 mod plain;
 mod real;
-mod whole;
 
 use crate::codec::reserve;
 use crate::codec::times;
 use crate::codec::{grow, inflate, zstd};
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
-use head::Head;
+use header::Header;
+use integer::Integer;
 use real::Real;
-use whole::Whole;
 
 /// The SZ filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -43,16 +43,16 @@ pub struct Sz;
 
 const ID: FilterId = FilterId::SZ;
 
-/// Chunks of fewer values are stored as they are.
-const FEWEST: usize = 20;
+/// The minimum number of values of an encoded chunk. Smaller chunks are stored unencoded.
+const MIN_ENCODED_VALUES: usize = 20;
 
-/// Bytes that a stream may have before it is decoded, however small the chunk.
-const LEAST_ROOM: usize = 1_000_000;
+/// The minimum limit for the size of an unpacked stream in bytes, however small the chunk is.
+const MIN_STREAM_LIMIT_BYTES: usize = 1_000_000;
 
-/// Bytes of a stream's head and tables, beside its values.
-const HEAD_ROOM: usize = 64;
+/// The additional limit in bytes for a stream's header and tables.
+const HEADER_LIMIT_BYTES: usize = 64;
 
-const ZSTANDARD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+const ZSTANDARD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 fn corrupt(what: &str) -> FilterError {
     FilterError::corrupt(ID, what)
@@ -66,7 +66,7 @@ fn unsupported(what: &str) -> FilterError {
 enum Kind {
     Single,
     Double,
-    Whole(Whole),
+    Integer(Integer),
 }
 
 impl Kind {
@@ -80,31 +80,32 @@ impl Kind {
             8 | 9 => 8,
             _ => return None,
         };
-        Some(Self::Whole(Whole { size, is_signed: number % 2 == 1 }))
+        Some(Self::Integer(Integer { size, is_signed: number % 2 == 1 }))
     }
 
     fn size(self) -> usize {
         match self {
             Self::Single => 4,
             Self::Double => 8,
-            Self::Whole(whole) => whole.size,
+            Self::Integer(whole) => whole.size,
         }
     }
 }
 
-/// What client data say.
+/// The parsed client data.
 #[derive(Debug)]
-struct Parameters {
+struct SzParameters {
     kind: Kind,
-    /// Values in each dimension, the one that varies fastest last; none of one value.
+    /// The number of values in each dimension, the fastest-varying dimension last; without
+    /// dimensions of 1.
     dims: Vec<usize>,
-    /// Values of a chunk.
+    /// The number of values of a chunk.
     count: usize,
 }
 
-impl Parameters {
+impl SzParameters {
     fn parse(client_data: &[u32]) -> Result<Self> {
-        let wrong = || corrupt("its client data are missing or cannot be");
+        let wrong = || corrupt("the client data are missing or invalid");
         let [rank, kind, rest @ ..] = client_data else { return Err(wrong()) };
         let kind = Kind::parse(*kind).ok_or_else(wrong)?;
         let rank = usize::try_from(*rank).ok().filter(|rank| (1..=5).contains(rank)).ok_or_else(wrong)?;
@@ -116,20 +117,21 @@ impl Parameters {
         let dims: Vec<usize> =
             dims.into_iter().map(usize::try_from).collect::<Result<_, _>>().map_err(|_| wrong())?;
         let count = dims.iter().try_fold(kind.size(), |length, size| length.checked_mul(*size));
-        // The plug-in takes a chunk for empty where the dimension that varies fastest is, as it does by mistake of four
-        // dimensions without a bound for the error.
+        // The HDF5 plug-in treats a chunk as empty if its fastest-varying dimension is 0. By
+        // mistake, the plug-in also describes chunks of four dimensions without an error bound in
+        // this way.
         let is_empty = dims.last() == Some(&0);
         let count = count.filter(|length| *length > 0 || is_empty).ok_or_else(wrong)? / kind.size();
         let dims = dims.into_iter().filter(|size| *size != 1).collect();
         Ok(Self { kind, dims, count })
     }
 
-    /// Bytes of a chunk.
+    /// Returns the size of a chunk in bytes.
     fn length(&self) -> usize {
         self.count * self.kind.size()
     }
 
-    /// Boxes of three dimensions: how many, and what they are.
+    /// Returns the number of three-dimensional boxes, and the dimensions of each box.
     fn boxes(&self) -> Result<(usize, [usize; 3])> {
         match self.dims[..] {
             [z] => Ok((1, [1, 1, z])),
@@ -142,39 +144,41 @@ impl Parameters {
 
     fn decode(&self, stream: &[u8], output: &mut Vec<u8>) -> Result<()> {
         match self.kind {
-            // Of so few values, there is no stream either.
-            Kind::Single | Kind::Double if self.count == FEWEST && stream.len() == self.length() => {
+            // Some chunks with this number of values are also unencoded.
+            Kind::Single | Kind::Double
+                if self.count == MIN_ENCODED_VALUES && stream.len() == self.length() =>
+            {
                 output.extend_from_slice(stream);
                 Ok(())
             }
-            Kind::Single => self.decode_real::<f32>(&Head::parse(stream, 28, false)?, output),
-            Kind::Double => self.decode_real::<f64>(&Head::parse(stream, 36, false)?, output),
-            Kind::Whole(kind) => self.decode_whole(kind, stream, output),
+            Kind::Single => self.decode_real::<f32>(&Header::parse(stream, 28, false)?, output),
+            Kind::Double => self.decode_real::<f64>(&Header::parse(stream, 36, false)?, output),
+            Kind::Integer(kind) => self.decode_integers(kind, stream, output),
         }
     }
 
-    fn decode_real<T: Real>(&self, head: &Head<'_>, output: &mut Vec<u8>) -> Result<()> {
+    fn decode_real<T: Real>(&self, header: &Header<'_>, output: &mut Vec<u8>) -> Result<()> {
         let (boxes, [planes, rows, columns]) = self.boxes()?;
-        // The boxes of four dimensions are one.
+        // The boxes of four dimensions are merged into one.
         let dims = [boxes * planes, rows, columns];
-        let mut rest = head.rest.clone();
-        let mut values = if head.is_stored() {
+        let mut rest = header.rest.clone();
+        let mut values = if header.is_stored() {
             (0..self.count).map(|_| rest.real()).collect::<Result<_>>()?
-        } else if head.is_same() {
+        } else if header.is_constant() {
             vec![rest.real()?; self.count]
-        } else if !head.is_in_order() {
-            return Err(unsupported("a stream of transposed values"));
-        } else if !head.has_regression() && boxes > 1 && !head.is_proportional() {
-            return Err(unsupported("a stream of four dimensions without regression"));
-        } else if !head.has_regression() {
-            plain::decode::<T>(head, dims, self.count)?
+        } else if !header.is_row_major() {
+            return Err(unsupported("a stream with transposed values"));
+        } else if !header.has_regression() && boxes > 1 && !header.is_relative() {
+            return Err(unsupported("a four-dimensional stream without regression"));
+        } else if !header.has_regression() {
+            plain::decode::<T>(header, dims, self.count)?
         } else if self.dims.len() == 1 {
-            return Err(corrupt("there is no regression in one dimension"));
+            return Err(corrupt("a one-dimensional stream uses regression"));
         } else {
-            hybrid::decode::<T>(head, dims, self.count)?
+            hybrid::decode::<T>(header, dims, self.count)?
         };
-        if head.is_clamped() {
-            let mut range = head.range();
+        if header.is_clamped() {
+            let mut range = header.range();
             let (least, greatest) = (range.real::<T>()?, range.real::<T>()?);
             for value in &mut values {
                 if *value < least {
@@ -188,38 +192,40 @@ impl Parameters {
         Ok(())
     }
 
-    fn decode_whole(&self, kind: Whole, stream: &[u8], output: &mut Vec<u8>) -> Result<()> {
-        let head = Head::parse(stream, 28, true)?;
+    fn decode_integers(&self, kind: Integer, stream: &[u8], output: &mut Vec<u8>) -> Result<()> {
+        let header = Header::parse(stream, 28, true)?;
         let (boxes, dims) = self.boxes()?;
-        if head.is_stored() {
-            let mut rest = head.rest;
+        if header.is_stored() {
+            let mut rest = header.rest;
             let values = rest.take(self.length())?.chunks_exact(kind.size);
             output.extend(values.flat_map(|value| value.iter().rev()));
-        } else if head.is_same() {
-            let value = whole::same(&head, kind)?;
+        } else if header.is_constant() {
+            let value = integer::constant(&header, kind)?;
             (0..self.count).for_each(|_| kind.put(value, output));
         } else {
-            let values = whole::decode(&head, kind, boxes, dims, self.count)?;
+            let values = integer::decode(&header, kind, boxes, dims, self.count)?;
             values.into_iter().for_each(|value| kind.put(value, output));
         }
         Ok(())
     }
 }
 
-/// Whether these begin a zlib stream, as the plug-in has it.
+/// Returns true if the bytes begin like a zlib stream, by the rule of the HDF5 plug-in.
 fn is_zlib(bytes: &[u8]) -> bool {
     matches!(bytes, [0x68, 0x05 | 0x81 | 0xde, ..] | [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..])
 }
 
-/// The stream within a frame, if there is one; a stream is no longer than `limit`.
+/// Unpacks the stream from a Zstandard frame or zlib stream. Returns false if the input is not
+/// packed. The unpacked stream may have at most `limit` bytes.
 fn unpack(input: &[u8], limit: usize, stream: &mut Vec<u8>) -> Result<bool> {
     let guess = times(input.len(), 2);
-    if input.starts_with(&ZSTANDARD) {
+    if input.starts_with(&ZSTANDARD_MAGIC) {
         let mut state = zstd::State::default();
         grow(ID, guess, limit, stream, |output| zstd::decode(ID, &mut state, input, output))?;
     } else if is_zlib(input) {
         let decode = |output: &mut [u8]| {
-            inflate::inflate(input, output).map_err(|detail| corrupt(&format!("its zlib stream: {detail}")))
+            inflate::inflate(input, output)
+                .map_err(|detail| corrupt(&format!("a zlib stream is invalid: {detail}")))
         };
         grow(ID, guess, limit, stream, decode)?;
     } else {
@@ -242,8 +248,8 @@ impl Filter for Sz {
                 Ok(Produced::unchanged(input))
             };
         }
-        let parameters = Parameters::parse(context.client_data)?;
-        if parameters.count < FEWEST {
+        let parameters = SzParameters::parse(context.client_data)?;
+        if parameters.count < MIN_ENCODED_VALUES {
             return if input.len() > context.max_output {
                 Err(limit)
             } else {
@@ -255,8 +261,8 @@ impl Filter for Sz {
             return Err(limit);
         }
         let mut stream = Vec::new();
-        let room = length.max(LEAST_ROOM) + HEAD_ROOM;
-        let is_packed = unpack(input, room, &mut stream)?;
+        let stream_limit = length.max(MIN_STREAM_LIMIT_BYTES) + HEADER_LIMIT_BYTES;
+        let is_packed = unpack(input, stream_limit, &mut stream)?;
         output.clear();
         reserve(ID, output, length)?;
         parameters.decode(if is_packed { &stream } else { input }, output)?;
@@ -264,7 +270,7 @@ impl Filter for Sz {
     }
 
     fn encode(&self, _context: &FilterContext<'_>, _input: &[u8], _output: &mut Vec<u8>) -> Result<Produced> {
-        Err(FilterError::failed(ID, "SZ is only read"))
+        Err(FilterError::failed(ID, "only decoding is supported"))
     }
 
     fn encoded_length(&self, _context: &FilterContext<'_>, _input: usize) -> Option<usize> {
@@ -275,7 +281,7 @@ impl Filter for Sz {
         true
     }
 
-    fn encodes(&self) -> bool {
+    fn can_encode(&self) -> bool {
         false
     }
 }

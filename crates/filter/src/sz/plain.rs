@@ -1,62 +1,62 @@
-//! Real numbers, each predicted from its neighbours.
+//! Floating-point values without blocks, each predicted from its neighbours.
 //!
 //! ```text
 //! bytes  | meaning
 //! -------+------------------------------------------------------------------------------------
-//! 4      | greatest number of intervals
-//! 1      | where errors are proportional: not used
-//! 4 or 8 | likewise: not used
-//! 4      | likewise: bytes of the signs
-//! 4      | intervals
-//! s      | a value in the middle, as many bytes as a value has
+//! 4      | maximum number of intervals
+//! 1      | only for relative error bounds: unused
+//! 4 or 8 | only for relative error bounds: unused
+//! 4      | only for relative error bounds: bytes of the signs
+//! 4      | number of intervals
+//! s      | a middle value, with as many bytes as a value
 //! 1      | bits of an exact value
-//! 2      | where errors are proportional, by multiplication: how narrow intervals are; longest code
+//! 2      | only for relative error bounds by multiplication: narrowness of intervals; longest code
 //! 8      | the precision
 //! 4 or 8 | bytes of the tree and the codes
-//! 4 or 8 | exact values
-//! 4 or 8 | their whole bytes
-//! s      | where errors are proportional: below it, values are 0
-//! n      | tree and codes: 0 for an exact value, others for an interval
+//! 4 or 8 | number of exact values
+//! 4 or 8 | number of whole bytes of exact values
+//! s      | only for relative error bounds: smaller values are 0
+//! n      | tree and codes: 0 for an exact value, other codes for an interval
 //! n      | signs, a byte for each value, as a Zstandard frame or a zlib stream
-//! n      | two bits for each exact value: bytes it shares with the one before
+//! n      | two bits for each exact value: number of bytes shared with the preceding exact value
 //! n      | whole bytes of exact values
-//! n      | further bits of exact values
+//! n      | additional bits of exact values
 //! ```
 
 use crate::Result;
 use crate::codec::{zlib, zstd};
 
 use super::exact::Exact;
-use super::head::Head;
+use super::header::Header;
 use super::huffman::Tree;
-use super::lorenzo::{Near, scan};
+use super::lorenzo::{Neighbours, scan};
 use super::real::Real;
 use super::{ID, corrupt};
 
-/// Most intervals where errors are bound by multiplication.
-const MOST_FACTORS: usize = 1 << 16;
+/// The maximum number of intervals if errors are bounded by multiplication.
+const MAX_FACTORS: usize = 1 << 16;
 
-/// What is needed to make values of symbols.
-struct Plain<'a, T> {
+/// The parsed stream, from which values are computed.
+struct PlainDecoder<'a, T> {
     symbols: Vec<u32>,
     exact: Exact<'a, T>,
     intervals: u32,
     middle: T,
-    /// How narrow intervals are.
+    /// The narrowness of intervals.
     narrowness: u8,
     precision: f64,
-    /// Values below are 0.
+    /// The smallest magnitude of a value other than 0.
     least: T,
     signs: Option<Vec<u8>>,
 }
 
-impl<'a, T: Real> Plain<'a, T> {
-    fn parse(head: &Head<'a>, count: usize) -> Result<Self> {
-        let mut rest = head.rest.clone();
+impl<'a, T: Real> PlainDecoder<'a, T> {
+    fn parse(header: &Header<'a>, count: usize) -> Result<Self> {
+        let mut rest = header.rest.clone();
         rest.word()?;
-        let is_proportional = head.is_proportional();
+        let is_relative = header.is_relative();
         let mut sign_bytes = 0;
-        if is_proportional {
+        if is_relative {
             rest.byte()?;
             rest.length()?;
             sign_bytes = rest.count()?;
@@ -65,13 +65,13 @@ impl<'a, T: Real> Plain<'a, T> {
         let middle = rest.real()?;
         let bits = rest.byte()?;
         let mut narrowness = 0;
-        if is_proportional && head.multiplies() {
+        if is_relative && header.multiplies() {
             narrowness = rest.byte()?;
             rest.byte()?;
         }
         let precision = f64::from_bits(rest.long()?);
         let (code_bytes, exact_count, exact_bytes) = (rest.length()?, rest.length()?, rest.length()?);
-        let least = if is_proportional { rest.real()? } else { T::default() };
+        let least = if is_relative { rest.real()? } else { T::default() };
         let mut codes = super::bytes::Bytes::new(rest.take(code_bytes)?, false);
         let tree = Tree::parse_with_count(&mut codes)?;
         let signs = if sign_bytes == 0 { None } else { Some(signs(rest.take(sign_bytes)?, count)?) };
@@ -82,18 +82,18 @@ impl<'a, T: Real> Plain<'a, T> {
         Ok(Self { symbols, exact, intervals, middle, narrowness, precision, least, signs })
     }
 
-    /// Values at a distance from what is predicted.
-    fn by_distance(&mut self, dims: [usize; 3]) -> Result<Vec<T>> {
+    /// Computes values that differ from the prediction by a multiple of the precision.
+    fn decode_by_distance(&mut self, dims: [usize; 3]) -> Result<Vec<T>> {
         let mut values = Vec::with_capacity(self.symbols.len());
         let (exact, symbols, middle) = (&mut self.exact, &self.symbols, self.middle);
         let (radius, precision) = (i64::from(self.intervals / 2), T::narrow(self.precision));
         scan(dims, &mut values, |at, near| {
             let predicted = match near {
-                Near::Start => return Ok(exact.next()? + middle),
-                Near::One(a) => a,
-                Near::Line(a, b) => T::of(2) * a - b,
-                Near::Plane(a, b, c) => a + b - c,
-                Near::Volume([a, b, c, ab, bc, ac, abc]) => a + b + c - ab - bc - ac + abc,
+                Neighbours::Start => return Ok(exact.next()? + middle),
+                Neighbours::One(a) => a,
+                Neighbours::Line(a, b) => T::of(2) * a - b,
+                Neighbours::Plane(a, b, c) => a + b - c,
+                Neighbours::Volume([a, b, c, ab, bc, ac, abc]) => a + b + c - ab - bc - ac + abc,
             };
             match symbols.get(at).copied().unwrap_or(0) {
                 0 => Ok(exact.next()? + middle),
@@ -103,12 +103,12 @@ impl<'a, T: Real> Plain<'a, T> {
         Ok(values)
     }
 
-    /// Values that are what is predicted, times something.
-    fn by_factor(&mut self, dims: [usize; 3]) -> Result<Vec<T>> {
+    /// Computes values that are the prediction times a factor.
+    fn decode_by_factor(&mut self, dims: [usize; 3]) -> Result<Vec<T>> {
         let mut values = Vec::with_capacity(self.symbols.len());
         let mut factors = Factors::new(self.intervals, self.narrowness, self.precision)?;
         let (exact, symbols) = (&mut self.exact, &self.symbols);
-        // Planes are predicted in single precision, volumes are not.
+        // The prediction is computed in single precision for planes, but not for volumes.
         let is_flat = dims.first() == Some(&1);
         let share = |a: T, b: T, c: T| match is_flat {
             true => a * b / c,
@@ -116,11 +116,11 @@ impl<'a, T: Real> Plain<'a, T> {
         };
         scan(dims, &mut values, |at, near| {
             let predicted = match near {
-                Near::Start => return exact.next(),
-                Near::One(a) => a,
-                Near::Line(a, b) => share(a, a, b),
-                Near::Plane(a, b, c) => share(a, b, c),
-                Near::Volume(near) => {
+                Neighbours::Start => return exact.next(),
+                Neighbours::One(a) => a,
+                Neighbours::Line(a, b) => share(a, a, b),
+                Neighbours::Plane(a, b, c) => share(a, b, c),
+                Neighbours::Volume(near) => {
                     let [a, b, c, ab, bc, ac, abc] = near.map(T::wide);
                     T::narrow(a * b * c * abc / (ab * bc * ac))
                 }
@@ -133,8 +133,8 @@ impl<'a, T: Real> Plain<'a, T> {
         Ok(values)
     }
 
-    /// What has been made of absolute values or their logarithms, with zeros and signs.
-    fn finish(&self, multiplies: bool, values: &mut [T]) {
+    /// Converts magnitudes or their logarithms to values with zeros and signs.
+    fn restore_signs(&self, multiplies: bool, values: &mut [T]) {
         for (at, value) in values.iter_mut().enumerate() {
             let is_negative =
                 self.signs.as_ref().and_then(|signs| signs.get(at)).is_some_and(|sign| *sign != 0);
@@ -158,7 +158,8 @@ impl<'a, T: Real> Plain<'a, T> {
 
 fn signs(bytes: &[u8], count: usize) -> Result<Vec<u8>> {
     let mut signs = vec![0; count];
-    // The plug-in, which writes them as it writes the whole stream, reads them as Zstandard alone.
+    // The HDF5 plug-in writes the signs in the same format as the whole stream, but reads only
+    // Zstandard.
     if super::is_zlib(bytes) {
         zlib::decode(ID, bytes, &mut signs)?;
     } else {
@@ -167,9 +168,9 @@ fn signs(bytes: &[u8], count: usize) -> Result<Vec<u8>> {
     Ok(signs)
 }
 
-/// By what predictions are multiplied, by symbol.
+/// The factors by which predictions are multiplied, by symbol.
 struct Factors {
-    /// Those that were needed.
+    /// The factors that have been computed.
     known: Vec<Option<f64>>,
     base: f64,
     step: f64,
@@ -178,8 +179,8 @@ struct Factors {
 
 impl Factors {
     fn new(intervals: u32, narrowness: u8, precision: f64) -> Result<Self> {
-        let count = usize::try_from(intervals).ok().filter(|count| *count <= MOST_FACTORS);
-        let count = count.ok_or_else(|| corrupt("the number of its intervals"))?;
+        let count = usize::try_from(intervals).ok().filter(|count| *count <= MAX_FACTORS);
+        let count = count.ok_or_else(|| corrupt("the number of intervals is too large"))?;
         let step = 2.0 - (-f64::from(narrowness)).exp2();
         Ok(Self { known: vec![None; count], base: 1.0 + precision, step, radius: i64::from(intervals / 2) })
     }
@@ -187,19 +188,20 @@ impl Factors {
     #[inline]
     fn get(&mut self, symbol: u32) -> Result<f64> {
         let known = usize::try_from(symbol).ok().and_then(|at| self.known.get_mut(at));
-        let known = known.ok_or_else(|| corrupt("an interval"))?;
+        let known = known.ok_or_else(|| corrupt("an interval number is too large"))?;
         let distance = i64::from(symbol) - self.radius;
         Ok(*known.get_or_insert_with(|| self.base.powf(self.step * distance as f64)))
     }
 }
 
 /// Decodes `count` values.
-pub(super) fn decode<T: Real>(head: &Head<'_>, dims: [usize; 3], count: usize) -> Result<Vec<T>> {
-    let mut plain = Plain::<T>::parse(head, count)?;
-    if !head.is_proportional() {
-        return plain.by_distance(dims);
+pub(super) fn decode<T: Real>(header: &Header<'_>, dims: [usize; 3], count: usize) -> Result<Vec<T>> {
+    let mut plain = PlainDecoder::<T>::parse(header, count)?;
+    if !header.is_relative() {
+        return plain.decode_by_distance(dims);
     }
-    let mut values = if head.multiplies() { plain.by_factor(dims) } else { plain.by_distance(dims) }?;
-    plain.finish(head.multiplies(), &mut values);
+    let mut values =
+        if header.multiplies() { plain.decode_by_factor(dims) } else { plain.decode_by_distance(dims) }?;
+    plain.restore_signs(header.multiplies(), &mut values);
     Ok(values)
 }

@@ -1,9 +1,9 @@
-//! The two types of real numbers.
+//! The floating-point types `f32` and `f64`.
 
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// A real number; all that is computed with it is rounded to its own precision.
+/// A floating-point type. All results are rounded to the precision of the type.
 pub(super) trait Real:
     Copy
     + Debug
@@ -15,17 +15,17 @@ pub(super) trait Real:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
-    /// Its bytes.
+    /// Size of a number in bytes.
     const SIZE: usize;
 
     fn from_be(bytes: &[u8]) -> Option<Self>;
     fn from_le(bytes: &[u8]) -> Option<Self>;
     fn put(self, output: &mut Vec<u8>);
     fn abs(self) -> Self;
-    /// A whole number, rounded to the nearest.
+    /// Converts an integer, rounded to the nearest number.
     fn of(whole: i64) -> Self;
     fn wide(self) -> f64;
-    /// The nearest to it.
+    /// Converts an `f64`, rounded to the nearest number.
     fn narrow(wide: f64) -> Self;
 }
 
@@ -56,7 +56,7 @@ impl Real for f32 {
         f64::from(self)
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "it is to be rounded to the nearest")]
+    #[expect(clippy::cast_possible_truncation, reason = "the value is rounded to the nearest number")]
     fn narrow(wide: f64) -> Self {
         wide as Self
     }

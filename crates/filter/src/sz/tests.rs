@@ -1,11 +1,11 @@
-//! Streams that the plug-in wrote, whole and damaged.
+//! Tests with streams that the HDF5 plug-in wrote, intact and damaged.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::conformance;
 
-/// 10 sin(x / 30) for 200 values of 4 bytes, but 500 at 30; errors of at most 0.01.
+/// `10 sin(x / 30)` for 200 values of 4 bytes, except 500 at 30; errors of at most 0.01.
 const LINE: &str = concat!(
     "02010c4040006426ac003c23d70a00000000650000010000c11ffcdb43fa000000000000000000c800010000000000404375",
     "0019183f847ae14000000000000000000002750000000000000004000000000000000b000000470000004000010203040506",
@@ -24,7 +24,8 @@ const LINE: &str = concat!(
     "7bdc37086064927cff9ff3e7c92410c3750074aa437effc36c69",
 );
 
-/// (x - 5.5) (y + 1) in 9 rows of 11 values of 4 bytes; errors of at most a thousandth.
+/// `(x - 5.5) (y + 1)` in 9 rows of 11 values of 4 bytes; errors of at most 0.001 relative to each
+/// value.
 const PLANE: &str = concat!(
     "02010c5040006426aca0000000003a83126f650000010000c2460000422200000000000000000063c0b00000c0900000c060",
     "0000c0200000bfc00000bf0000003f0000003fc00000402000004060000040900000c1300000c1100000c0e00000c0a00000",
@@ -37,7 +38,8 @@ const PLANE: &str = concat!(
     "c1fc0000c1b40000c1580000c0900000409000004158000041b4000041fc000042220000",
 );
 
-/// 10 sin(z / 3) cos(y / 4) + x in 6 planes of 7 rows of 8 values of 4 bytes; errors of at most 0.01.
+/// `10 sin(z / 3) cos(y / 4) + x` in 6 planes of 7 rows of 8 values of 4 bytes; errors of at most
+/// 0.01.
 const VOLUME: &str = concat!(
     "02010cc040006426ac003c23d70a00000000650000010000000000004187a1f40000000000000150000000063c23d70a0000",
     "01000000019e0000003b0001000304050607000900000c000e0000001213141500001800001b00001e1f0000220000252627",
@@ -53,7 +55,7 @@ const VOLUME: &str = concat!(
     "d01580880007007004002000",
 );
 
-/// 8 times `LINE` without fractions, in values of 2 bytes; no errors.
+/// 8 times `LINE`, truncated to integers of 2 bytes; lossless.
 const WHOLE: &str = concat!(
     "02010c4440006426ac053c23d70a0000000065000001000000000000000000000200000000000000c80001000000010000ff",
     "ffffffffffffb13f847ae147ae147b00000000000000bb000000000000000400000000000000080000000f00010000000102",
@@ -63,7 +65,7 @@ const WHOLE: &str = concat!(
     "2090492291449249269b69b7b6f7effffbf7bdef6f6fdef6f7b0004f00510fef0093",
 );
 
-/// `LINE` in a zlib stream.
+/// `LINE` within a zlib stream.
 const PACKED: &str = concat!(
     "785e6362e471706148515bc360a37c9d8b01085219181819180ecaffb9edfc0bc407831320312070702e659094b06fa97ae8",
     "0097632a853259a03437907607296660646266616563078bf3f231083030088b00991292520c0cb20c0c0a8a4a0c2aaa2049",
@@ -81,7 +83,7 @@ fn unhex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
 }
 
-/// All chunks with their client data and their decoded length.
+/// Returns all chunks with their client data and decoded length.
 fn chunks() -> [(&'static str, Vec<u32>, usize); 5] {
     [
         (LINE, vec![1, 0, 0, 200], 800),
@@ -119,17 +121,17 @@ fn chunks_that_the_plug_in_wrote() {
         proportional(&singles(&decode(&plane)));
     }
     let decoded = singles(&decode(&volume));
-    let places = (0..6_u8).flat_map(|z| (0..7_u8).flat_map(move |y| (0..8_u8).map(move |x| [x, y, z])));
-    for (value, place) in decoded.iter().zip(places) {
-        let [x, y, z] = place.map(f32::from);
+    let positions = (0..6_u8).flat_map(|z| (0..7_u8).flat_map(move |y| (0..8_u8).map(move |x| [x, y, z])));
+    for (value, position) in decoded.iter().zip(positions) {
+        let [x, y, z] = position.map(f32::from);
         let exact = 10.0 * (z / 3.0).sin() * (y / 4.0).cos() + x;
         assert!((value - exact).abs() <= 0.01001, "{value} {exact}");
     }
 }
 
 fn proportional(plane: &[f32]) {
-    let places = (0..9_u8).flat_map(|y| (0..11_u8).map(move |x| (f32::from(x), f32::from(y))));
-    for (value, (x, y)) in plane.iter().zip(places) {
+    let positions = (0..9_u8).flat_map(|y| (0..11_u8).map(move |x| (f32::from(x), f32::from(y))));
+    for (value, (x, y)) in plane.iter().zip(positions) {
         let exact = (x - 5.5) * (y + 1.0);
         assert!((value - exact).abs() <= 0.001_001 * exact.abs(), "{value} {exact}");
     }
@@ -141,7 +143,7 @@ fn few_values_are_stored_as_they_are() {
     assert_eq!(decode(&[1, 0, 0, 19], &[7; 76]).unwrap(), [7; 76]);
     assert_eq!(decode(&[1, 0, 0, 20], &[7; 80]).unwrap(), [7; 80]);
     assert_eq!(decode(&[], &[7; 50]).unwrap(), [7; 50]);
-    // Four dimensions, as the plug-in notes them by mistake.
+    // Four dimensions, as the plug-in describes them by mistake.
     assert_eq!(decode(&[4, 0, 0, 5, 5, 5, 5], &[7; 50]).unwrap(), [7; 50]);
     assert!(matches!(decode(&[1, 0, 0, 19], &[7; 81]), Err(FilterError::Limit { .. })));
 }
@@ -178,9 +180,9 @@ fn cut_chunks_are_errors() {
     for (chunk, client_data, length) in chunks() {
         let chunk = unhex(chunk);
         for end in 0..chunk.len() {
-            let cut = conformance::decode(&Sz, &client_data, &chunk[..end], None, length);
-            // The end may be bits that fill up the last byte.
-            assert!(matches!(cut, Err(FilterError::Corrupt { .. })) || end + 1 == chunk.len(), "{end}");
+            let truncated = conformance::decode(&Sz, &client_data, &chunk[..end], None, length);
+            // The last bits may be padding.
+            assert!(matches!(truncated, Err(FilterError::Corrupt { .. })) || end + 1 == chunk.len(), "{end}");
         }
     }
 }

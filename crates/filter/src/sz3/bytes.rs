@@ -1,9 +1,9 @@
-//! What has not been read yet of a chunk of SZ3.
+//! A reader of the bytes of an SZ3 chunk.
 
 use super::corrupt;
 use crate::Result;
 
-/// Bytes that are taken from the front. Numbers are little-endian but where it is said.
+/// The remaining bytes of a chunk. Numbers are little-endian unless the method says otherwise.
 #[derive(Debug, Clone)]
 pub(super) struct Bytes<'a> {
     rest: &'a [u8],
@@ -14,23 +14,22 @@ impl<'a> Bytes<'a> {
         Self { rest }
     }
 
-    /// The next `count` bytes.
+    /// Takes the next `count` bytes.
     pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8]> {
         let (taken, rest) =
-            self.rest.split_at_checked(count).ok_or_else(|| corrupt("it ends where more is needed"))?;
+            self.rest.split_at_checked(count).ok_or_else(|| corrupt("the chunk is truncated"))?;
         self.rest = rest;
         Ok(taken)
     }
 
-    /// The next `count` items of `size` bytes.
+    /// Takes the next `count` items of `size` bytes.
     pub(super) fn items(&mut self, count: usize, size: usize) -> Result<&'a [u8]> {
-        let length = count.checked_mul(size).ok_or_else(|| corrupt("a length is too large"))?;
+        let length = count.checked_mul(size).ok_or_else(|| corrupt("a length in the chunk is too large"))?;
         self.take(length)
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let (taken, rest) =
-            self.rest.split_first_chunk().ok_or_else(|| corrupt("it ends where more is needed"))?;
+        let (taken, rest) = self.rest.split_first_chunk().ok_or_else(|| corrupt("the chunk is truncated"))?;
         self.rest = rest;
         Ok(*taken)
     }
@@ -43,17 +42,17 @@ impl<'a> Bytes<'a> {
         self.array().map(i32::from_le_bytes)
     }
 
-    /// A number of 4 bytes that cannot be negative.
-    pub(super) fn small_size(&mut self) -> Result<usize> {
+    /// Reads an unsigned number of 4 bytes.
+    pub(super) fn size_32(&mut self) -> Result<usize> {
         size(u64::from(u32::from_le_bytes(self.array()?)))
     }
 
-    /// The same in big-endian.
-    pub(super) fn small_size_big_endian(&mut self) -> Result<usize> {
+    /// Reads an unsigned big-endian number of 4 bytes.
+    pub(super) fn size_32_big_endian(&mut self) -> Result<usize> {
         size(u64::from(u32::from_be_bytes(self.array()?)))
     }
 
-    /// A number of 8 bytes that cannot be negative.
+    /// Reads an unsigned number of 8 bytes.
     pub(super) fn size(&mut self) -> Result<usize> {
         size(u64::from_le_bytes(self.array()?))
     }
@@ -64,5 +63,5 @@ impl<'a> Bytes<'a> {
 }
 
 fn size(number: u64) -> Result<usize> {
-    usize::try_from(number).map_err(|_| corrupt("a length is too large"))
+    usize::try_from(number).map_err(|_| corrupt("a length in the chunk is too large"))
 }

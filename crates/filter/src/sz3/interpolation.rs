@@ -1,19 +1,22 @@
-//! Values that are interpolated, level by level: of each level those half way between the values known.
+//! Values predicted by interpolation, level by level. Each level decodes the points half way
+//! between known points.
 //!
 //! ```text
 //! bytes  | meaning
 //! -------+------------------------------------------------------------------------------------
 //! 8 n    | values in each dimension
-//! 4      | half the points of a level that make a box in each dimension; even
-//! 4      | 0 by lines, 1 by cubics
-//! 4      | in which order the dimensions come, the place in the list of all orders, sorted
+//! 4      | half the number of points of a box in each dimension; even
+//! 4      | 0 linear, 1 cubic interpolation
+//! 4      | order of the dimensions, as the index in the sorted list of all permutations
 //! n      | quantiser
-//! n      | codes: of the first value, predicted as 0, then of the others as they are interpolated
+//! n      | codes: of the first value, predicted as 0, then of the others in the order of decoding
 //! ```
-//! A level with step s knows all values whose places are multiples of 2 s. It goes box by box, the last dimension
-//! fastest. In a box it goes through the lines along the first dimension of the order, then along the second, which
-//! has twice as many lines as now the values between are known along the first, and so on. Values at a box's lower
-//! faces are those of the box before it, but all boxes begin there with what they know.
+//! At the start of a level with step s, all values are known whose coordinates are multiples of 2
+//! s. The decoder processes box after box, with the last dimension fastest. In a box it first
+//! processes the lines along the first dimension of the order, then along the second dimension, and
+//! so on. Each dimension has twice as many lines as the one before, because the points between
+//! along the earlier dimensions are then known. Values at the lower faces of a box belong to the
+//! preceding box.
 
 use super::bytes::Bytes;
 use super::corrupt;
@@ -22,26 +25,27 @@ use super::quantiser::Quantiser;
 use super::value::{Value, Wide};
 use crate::Result;
 
-/// From this level on errors are halved.
-const FINE: u32 = 3;
+/// The level from which on the error bound is halved.
+const HALVED_BOUND_LEVEL: u32 = 3;
 
-/// Reads a chunk of `values.len()` values.
+/// Decodes a chunk of `values.len()` values.
 pub(super) fn decode<V: Value>(payload: &[u8], sizes: &[usize], values: &mut [V]) -> Result<()> {
     let mut bytes = Bytes::new(payload);
     for size in sizes {
         if bytes.size()? != *size {
-            return Err(corrupt("its dimensions are told in two ways"));
+            return Err(corrupt("the dimensions in the payload differ from the configuration"));
         }
     }
-    let block = bytes.small_size()?;
+    let block = bytes.size_32()?;
     let is_cubic = match bytes.int()? {
         0 => false,
         1 => true,
-        _ => return Err(corrupt("an unknown interpolation")),
+        _ => return Err(corrupt("the kind of interpolation is unknown")),
     };
-    let order = order(sizes.len(), bytes.small_size()?).ok_or_else(|| corrupt("an unknown order"))?;
+    let order = order(sizes.len(), bytes.size_32()?)
+        .ok_or_else(|| corrupt("the order of the dimensions is unknown"))?;
     if block == 0 || block % 2 != 0 {
-        return Err(corrupt("a box is empty or odd"));
+        return Err(corrupt("the box size is 0 or odd"));
     }
     let quantiser = Quantiser::parse(&mut bytes, V::SIZE)?;
     let codes = Codes::parse(&mut bytes)?;
@@ -49,16 +53,17 @@ pub(super) fn decode<V: Value>(payload: &[u8], sizes: &[usize], values: &mut [V]
     Interpolation { values, axes, order, block, is_cubic, quantiser, codes }.run()
 }
 
-/// The dimensions in the order of this place in the sorted list of all orders.
-fn order(dimensions: usize, place: usize) -> Option<Vec<usize>> {
+/// Returns the permutation of the dimensions with this index in the sorted list of all
+/// permutations.
+fn order(dimensions: usize, index: usize) -> Option<Vec<usize>> {
     let mut left: Vec<usize> = (0..dimensions).collect();
     let mut orders: usize = (1..=dimensions).product();
-    let mut place = (place < orders).then_some(place)?;
+    let mut index = (index < orders).then_some(index)?;
     let mut order = Vec::with_capacity(dimensions);
     while !left.is_empty() {
         orders /= left.len();
-        order.push(left.remove(place / orders));
-        place %= orders;
+        order.push(left.remove(index / orders));
+        index %= orders;
     }
     Some(order)
 }
@@ -66,9 +71,9 @@ fn order(dimensions: usize, place: usize) -> Option<Vec<usize>> {
 /// A dimension of the chunk.
 #[derive(Debug, Clone, Copy)]
 struct Axis {
-    /// Values.
+    /// The number of values along the dimension.
     size: usize,
-    /// Values from one to the next.
+    /// The distance between two neighbours along the dimension, in values.
     stride: usize,
 }
 
@@ -83,17 +88,18 @@ fn axes(sizes: &[usize]) -> Vec<Axis> {
     axes
 }
 
-/// Places along one dimension that are gone through.
+/// A range of coordinates along one dimension.
 #[derive(Debug, Clone, Copy)]
 struct Range {
     first: usize,
-    /// The last place there may be.
+    /// The maximum coordinate, inclusive.
     last: usize,
     step: usize,
     stride: usize,
 }
 
-/// Calls `act` with the offset of every place of all ranges, the last range fastest.
+/// Calls `act` with the offset of every point in the product of all ranges; the last range varies
+/// fastest.
 fn for_each(ranges: &[Range], offset: usize, act: &mut impl FnMut(usize) -> Result<()>) -> Result<()> {
     let Some((range, inner)) = ranges.split_first() else { return act(offset) };
     let mut at = range.first;
@@ -104,13 +110,13 @@ fn for_each(ranges: &[Range], offset: usize, act: &mut impl FnMut(usize) -> Resu
     Ok(())
 }
 
-/// One line of points, those known and those between.
+/// A line of points, in which known and unknown points alternate.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     offset: usize,
-    /// Points.
+    /// The number of points.
     count: usize,
-    /// Values from one point to the next.
+    /// The distance between two points, in values.
     stride: usize,
 }
 
@@ -132,9 +138,9 @@ impl<V: Value> Interpolation<'_, V> {
         let largest = self.axes.iter().map(|axis| axis.size).max().unwrap_or(1);
         let levels = usize::BITS - (largest.max(1) - 1).leading_zeros();
         for level in (1..=levels).rev() {
-            self.quantiser.bound = if level >= FINE { bound * 0.5 } else { bound };
+            self.quantiser.bound = if level >= HALVED_BOUND_LEVEL { bound * 0.5 } else { bound };
             let step = 1 << (level - 1);
-            // Saturates, as do the sums with it: a block that is longer than the array ends with it.
+            // The sums saturate: a block that is longer than the chunk ends with the chunk.
             let side = self.block.saturating_mul(step);
             let mut begin = vec![0; self.axes.len()];
             loop {
@@ -147,7 +153,7 @@ impl<V: Value> Interpolation<'_, V> {
         Ok(())
     }
 
-    /// Goes to the next box, if there is one.
+    /// Advances to the next box; returns false if there is none.
     fn advance(&self, begin: &mut [usize], side: usize) -> bool {
         for (begin, axis) in begin.iter_mut().zip(&self.axes).rev() {
             let next = begin.saturating_add(side);
@@ -175,7 +181,8 @@ impl<V: Value> Interpolation<'_, V> {
                     line.offset = first * axis.stride;
                     continue;
                 }
-                // Along the dimensions before this one all points are known, along the others every second.
+                // All points are known along the dimensions before this one, and every second point
+                // along the others.
                 let step = if turn < pass { step } else { 2 * step };
                 let first = if *first == 0 { 0 } else { first.saturating_add(step) };
                 ranges.push(Range { first, last, step, stride: axis.stride });
@@ -187,7 +194,7 @@ impl<V: Value> Interpolation<'_, V> {
         Ok(())
     }
 
-    /// Fills the odd points of a line.
+    /// Decodes the odd points of a line.
     fn fill_line(&mut self, line: Line) -> Result<()> {
         let count = line.count;
         if !self.is_cubic || count < 5 {
@@ -196,7 +203,9 @@ impl<V: Value> Interpolation<'_, V> {
             }
             match count {
                 2 => self.fill(line, 1, |near| near(-1)),
-                _ if count.is_multiple_of(2) => self.fill(line, count - 1, |near| onward(near(-3), near(-1))),
+                _ if count.is_multiple_of(2) => {
+                    self.fill(line, count - 1, |near| extrapolate_linear(near(-3), near(-1)))
+                }
                 _ => Ok(()),
             }
         } else {
@@ -208,30 +217,31 @@ impl<V: Value> Interpolation<'_, V> {
             self.fill(line, 1, |near| first_quadratic(near(-1), near(1), near(3)))?;
             self.fill(line, at, |near| last_quadratic(near(-3), near(-1), near(1)))?;
             if count.is_multiple_of(2) {
-                self.fill(line, count - 1, |near| onward_quadratic(near(-5), near(-3), near(-1)))?;
+                self.fill(line, count - 1, |near| extrapolate_quadratic(near(-5), near(-3), near(-1)))?;
             }
             Ok(())
         }
     }
 
-    /// Fills a point of a line with what is predicted from points so far away.
+    /// Decodes a point of a line. `predict` computes the prediction from points at relative
+    /// positions.
     #[inline]
     fn fill(&mut self, line: Line, at: usize, predict: impl Fn(&dyn Fn(isize) -> V) -> V) -> Result<()> {
-        let place = line.offset + at * line.stride;
+        let position = line.offset + at * line.stride;
         let near = |away: isize| {
-            // Neighbours outside the array count as 0.
-            let place = at.checked_add_signed(away).map(|at| line.offset + at * line.stride);
-            place.and_then(|place| self.values.get(place).copied()).unwrap_or_default()
+            // Neighbours outside the chunk count as 0.
+            let position = at.checked_add_signed(away).map(|at| line.offset + at * line.stride);
+            position.and_then(|position| self.values.get(position)).copied().unwrap_or_default()
         };
         let predicted = predict(&near);
-        self.recover(place, predicted)
+        self.recover(position, predicted)
     }
 
     #[inline]
-    fn recover(&mut self, place: usize, predicted: V) -> Result<()> {
+    fn recover(&mut self, position: usize, predicted: V) -> Result<()> {
         let code = self.codes.next()?;
         let value = self.quantiser.recover(predicted, code)?;
-        if let Some(to) = self.values.get_mut(place) {
+        if let Some(to) = self.values.get_mut(position) {
             *to = value;
         }
         Ok(())
@@ -242,8 +252,8 @@ fn linear<V: Value>(a: V, b: V) -> V {
     V::narrow(a.widen().plus(b.widen()).over(2))
 }
 
-/// Behind two points.
-fn onward<V: Value>(a: V, b: V) -> V {
+/// Extrapolates linearly from two points.
+fn extrapolate_linear<V: Value>(a: V, b: V) -> V {
     V::from_real(1.5 * b.real() - 0.5 * a.real())
 }
 
@@ -255,8 +265,8 @@ fn last_quadratic<V: Value>(a: V, b: V, c: V) -> V {
     V::narrow(b.widen().times(6).minus(a.widen()).plus(c.widen().times(3)).over(8))
 }
 
-/// Behind three points.
-fn onward_quadratic<V: Value>(a: V, b: V, c: V) -> V {
+/// Extrapolates quadratically from three points.
+fn extrapolate_quadratic<V: Value>(a: V, b: V, c: V) -> V {
     V::narrow(a.widen().times(3).minus(b.widen().times(10)).plus(c.widen().times(15)).over(8))
 }
 

@@ -1,22 +1,27 @@
-//! The SZ3 filter (number 32024): values within an error, predicted and quantised. It is only read.
+//! The SZ3 filter (number 32024): prediction and quantisation of values with bounded errors. Only
+//! the decoder is implemented.
 //!
 //! ```text
 //! client data  | meaning
-//! -------------+------------------------------------------------------------------------------------
-//! 0            | dimensions n, those of one value left out
-//! 1            | type of the values: float of 4 or 8 bytes, then unsigned and signed integers of 1, 2, 4 and 8 bytes
-//! 2, 3         | if there is one dimension: its values, the higher half first
-//! 2 to n + 1   | if there are more: the values in each, the one that varies fastest first
-//! 9            | largest error, and how it is given; only to encode, and may be missing
+//! -------------+----------------------------------------------------------------------------------
+//! 0            | number of dimensions n, without dimensions of 1
+//! 1            | type of the values: `f32`, `f64`, then unsigned and signed integers of 1, 2, 4
+//!              | and 8 bytes
+//! 2, 3         | only for one dimension: number of values, high half first
+//! 2 to n + 1   | only for more dimensions: values in each dimension, the fastest-varying dimension
+//!              | first
+//! 9            | error bound and its kind; used only by the encoder, may be missing
 //!
 //! bytes of a chunk | meaning
-//! -----------------+--------------------------------------------------------------------------------
-//! 8                | bytes of what follows once it is decoded
-//! n                | a Zstandard frame: the values themselves, or see `interpolation` and `lorenzo`
-//! n                | how it was made, see `config`
+//! -----------------+------------------------------------------------------------------------------
+//! 8                | bytes of the decoded Zstandard frame
+//! n                | a Zstandard frame with the values themselves, or a payload, see
+//!                  | `interpolation` and `lorenzo`
+//! n                | the configuration, see `config`
 //! ```
-//! Chunks of fewer than 20 values are not changed. Values are bit for bit those of the plug-in of version 3.1: predictions
-//! are computed in the type of the values, terms in the order of the tables here, and are quantised in reals of 8 bytes.
+//! Chunks of fewer than 20 values are stored unencoded. Decoded values equal those of version 3.1
+//! of the HDF5 plug-in bit for bit: predictions are computed in the type of the values, with terms
+//! in the order of the tables in this crate, and quantisation uses `f64`.
 
 mod bytes;
 mod config;
@@ -41,11 +46,12 @@ pub struct Sz3;
 
 const ID: FilterId = FilterId::SZ3;
 
-/// Chunks of fewer values are not changed.
-const FEWEST: usize = 20;
+/// The minimum number of values of an encoded chunk. Smaller chunks are stored unencoded.
+const MIN_ENCODED_VALUES: usize = 20;
 
-/// Hardly any frame has more bytes than so many of one.
-const LIKELY: usize = 1 << 10;
+/// The ratio of decoded to encoded bytes that few Zstandard frames exceed. It bounds the first
+/// allocation.
+const LIKELY_EXPANSION_RATIO: usize = 1 << 10;
 
 fn corrupt(what: &str) -> FilterError {
     FilterError::corrupt(ID, what)
@@ -55,18 +61,18 @@ fn unsupported(what: &str) -> FilterError {
     FilterError::Unsupported { id: ID, what: what.to_owned() }
 }
 
-/// What client data say.
+/// The parsed client data.
 #[derive(Debug, Clone, Copy)]
-struct Parameters {
+struct Sz3Parameters {
     dimensions: usize,
     kind: u32,
-    /// Values of a chunk.
+    /// The number of values of a chunk.
     count: usize,
 }
 
-impl Parameters {
+impl Sz3Parameters {
     fn parse(client_data: &[u32]) -> Result<Self> {
-        let wrong = || corrupt("its client data are missing or cannot be");
+        let wrong = || corrupt("the client data are missing or invalid");
         let [dimensions, kind, sizes @ ..] = client_data else { return Err(wrong()) };
         let dimensions = *dimensions as usize;
         let count = match (dimensions, sizes) {
@@ -81,14 +87,14 @@ impl Parameters {
         Ok(Self { dimensions, kind: *kind, count: count.ok_or_else(wrong)? })
     }
 
-    /// Bytes of a value.
+    /// Returns the size of a value in bytes.
     fn size(&self) -> Result<usize> {
         match self.kind {
             2 | 3 => Ok(1),
             4 | 5 => Ok(2),
             0 | 6 | 7 => Ok(4),
             1 | 8 | 9 => Ok(8),
-            _ => Err(corrupt("an unknown type of values")),
+            _ => Err(corrupt("the value type in the client data is unknown")),
         }
     }
 }
@@ -100,12 +106,12 @@ impl Filter for Sz3 {
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let limit = FilterError::Limit { id: ID, limit: context.max_output };
-        // So it is for elements that are no numbers.
+        // Datasets whose elements are not numbers have no client data.
         let parameters = match context.client_data {
             [] => None,
-            client_data => Some(Parameters::parse(client_data)?),
+            client_data => Some(Sz3Parameters::parse(client_data)?),
         };
-        let Some(parameters) = parameters.filter(|parameters| parameters.count >= FEWEST) else {
+        let Some(parameters) = parameters.filter(|parameters| parameters.count >= MIN_ENCODED_VALUES) else {
             return if input.len() <= context.max_output {
                 Ok(Produced::unchanged(input))
             } else {
@@ -136,7 +142,7 @@ impl Filter for Sz3 {
     }
 
     fn encode(&self, _context: &FilterContext<'_>, _input: &[u8], _output: &mut Vec<u8>) -> Result<Produced> {
-        Err(FilterError::failed(ID, "SZ3 is only read"))
+        Err(FilterError::failed(ID, "only decoding is supported"))
     }
 
     fn encoded_length(&self, _context: &FilterContext<'_>, _input: usize) -> Option<usize> {
@@ -147,7 +153,7 @@ impl Filter for Sz3 {
         true
     }
 
-    fn encodes(&self) -> bool {
+    fn can_encode(&self) -> bool {
         false
     }
 }
@@ -156,14 +162,15 @@ impl Filter for Sz3 {
 fn decode_values<V: Value>(chunk: &[u8], count: usize, output: &mut Vec<u8>) -> Result<()> {
     let (config, payload) = Config::parse(chunk)?;
     if config.sizes.iter().product::<usize>() != count {
-        return Err(corrupt("it has another number of values than its client data tell"));
+        return Err(corrupt("the number of values differs from the client data"));
     }
     if config.method == Method::Lossless {
         let length = times(count, V::SIZE);
         unpack(payload, length, output)?;
-        return if output.len() == length { Ok(()) } else { Err(corrupt("it has too few values")) };
+        return if output.len() == length { Ok(()) } else { Err(corrupt("the chunk has too few values")) };
     }
-    // No tree has more than two nodes for a value, and no code is longer than a tree is high.
+    // A Huffman tree has at most two nodes per value, and no code is longer than the height of the
+    // tree.
     let most = times(count, V::SIZE + 64).saturating_add(1 << 16);
     let mut unpacked = Vec::new();
     unpack(payload, most, &mut unpacked)?;
@@ -178,18 +185,18 @@ fn decode_values<V: Value>(chunk: &[u8], count: usize, output: &mut Vec<u8>) -> 
     Ok(())
 }
 
-/// Undoes Zstandard, which may give `most` bytes.
+/// Decodes the Zstandard frame of a payload to at most `most` bytes.
 fn unpack(payload: &[u8], most: usize, output: &mut Vec<u8>) -> Result<()> {
     let mut bytes = Bytes::new(payload);
     let length = bytes.size()?;
     if length > most {
-        return Err(corrupt("it has more bytes than its values need"));
+        return Err(corrupt("the decoded payload is larger than its values need"));
     }
     let frame = payload.split_at(8).1;
-    let guess = length.min(times(frame.len(), LIKELY));
+    let guess = length.min(times(frame.len(), LIKELY_EXPANSION_RATIO));
     let mut state = zstd::State::default();
     grow(ID, guess, length, output, |output| zstd::decode(ID, &mut state, frame, output))?;
-    if output.len() == length { Ok(()) } else { Err(corrupt("its frame has fewer bytes than it tells")) }
+    if output.len() == length { Ok(()) } else { Err(corrupt("the Zstandard frame is shorter than stated")) }
 }
 
 #[cfg(test)]
@@ -199,7 +206,7 @@ mod tests {
     use crate::conformance;
     use proptest::prelude::*;
 
-    /// Integers of 4 bytes from neighbours; see `volume`.
+    /// Integers of 4 bytes, predicted from neighbours; the values are those of `volume`.
     const VOLUME: &str = concat!(
         "da0100000000000028b52ffd60da00250900228f35384073b3068f0b62f785cf8cc7085540288b31c46de7febebee07b15ee",
         "dc21d4ecbda552cb0970dbc907b27feddd3f473408c56386c42d650a2894f2c6c58255932a59cad66afb8029e1705ca7cf7b",
@@ -211,7 +218,7 @@ mod tests {
         "00e03f0000000000000000010100000100200000000101400000000500000006000000030000000050000000",
     );
 
-    /// x y z + 9 w in integers of 2 bytes, from neighbours.
+    /// `x y z + 9 w` in integers of 2 bytes, predicted from neighbours.
     const FOUR: &str = concat!(
         "cc0000000000000028b52ffd20cc6d0300d403030004000500060001010200010002e03f0080800500010003040901000101",
         "3500000154aa552a80aa552a9540552a954aac60000aa552a800000000001600c0206e0460849cf420840801720bc0ae52ab",
@@ -220,7 +227,7 @@ mod tests {
         "000500000006000000040000000058000000",
     );
 
-    /// 100 sin(x / 9) in reals of 4 bytes, from neighbours.
+    /// `100 sin(x / 9)` in `f32`, predicted from neighbours.
     const LINE: &str = concat!(
         "ba0000000000000028b52ffd20ba85030074043c000500000001010c00010001000002e03f008000fe7f0b00000007000102",
         "030400060a090805000704000d000000030001000111008f6b144aa25515afccc8484084093039f0110060301e688c050563",
@@ -228,7 +235,7 @@ mod tests {
         "00000000e03f0000000000000000010100000100200000000101000001000500000080000000010000000040000000",
     );
 
-    /// 100 sin(x / 3) cos(y / 4) in reals of 4 bytes, interpolated.
+    /// `100 sin(x / 3) cos(y / 4)` in `f32`, predicted by interpolation.
     const PLANE: &str = concat!(
         "800100000000000028b52ffd6080004d0700324c293140758635c3c004a339cad7c93cb32d3480c13b118d066c6ce226fb60",
         "605067123cad0ea321c2a2a2cab25aa76adbde32054026678c4e3728243b452c310d76b4c7c43392e21052d128094a61896c",
@@ -239,21 +246,21 @@ mod tests {
         "200000000101000001001000000010000000020000000048000000",
     );
 
-    /// 24 times 3 in reals of 4 bytes, not changed.
+    /// 24 times 3 in `f32`, stored losslessly.
     const SAME: &str = concat!(
         "600000000000000028b52ffd206055000020000040400100f9e4880118000000000000001800000000000000010000000000",
         "000000009a9999999999b93f010001000100200000000101000001008000000080000000010000000040000000",
     );
 
-    /// Client data, chunk, values and largest error.
+    /// Client data, chunk, expected values and maximum error.
     type Example = (Vec<u32>, Vec<u8>, Vec<f64>, f64);
 
     fn all() -> Vec<Example> {
-        let volume = places([4, 6, 9].into())
+        let volume = positions([4, 6, 9].into())
             .map(|at| at[0] * at[1] * at[2] + (at[2] * 7919 + at[1] * 104_729 + at[0] * 1_299_709) % 11);
-        let four = places([3, 4, 5, 6].into()).map(|at| at[3] * at[2] * at[1] + 9 * at[0]);
+        let four = positions([3, 4, 5, 6].into()).map(|at| at[3] * at[2] * at[1] + 9 * at[0]);
         let line = (0..60).map(|x| 100.0 * (f64::from(x) / 9.0).sin());
-        let plane = places([10, 12].into())
+        let plane = positions([10, 12].into())
             .map(|at| 100.0 * (f64::from(at[1]) / 3.0).sin() * (f64::from(at[0]) / 4.0).cos());
         vec![
             (vec![3, 7, 9, 6, 4], unhex(VOLUME), volume.map(f64::from).collect(), 0.0),
@@ -268,12 +275,12 @@ mod tests {
         (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
     }
 
-    /// All places of a chunk, the last dimension fastest.
-    fn places(sizes: Vec<u32>) -> impl Iterator<Item = Vec<u32>> {
+    /// Returns the coordinates of all values of a chunk, the last dimension fastest.
+    fn positions(sizes: Vec<u32>) -> impl Iterator<Item = Vec<u32>> {
         (0..sizes.iter().product()).map(move |mut at| {
-            let mut place: Vec<u32> = sizes.iter().rev().map(|size| (at % size, at /= size).0).collect();
-            place.reverse();
-            place
+            let mut position: Vec<u32> = sizes.iter().rev().map(|size| (at % size, at /= size).0).collect();
+            position.reverse();
+            position
         })
     }
 
@@ -329,17 +336,17 @@ mod tests {
         }
         let five = decode(&[5, 0, 2, 3, 4, 5, 6], &chunk);
         assert!(matches!(five, Err(FilterError::Unsupported { .. })));
-        // By regression; in slabs.
-        for (place, value) in [(25, 0), (71, 1)] {
+        // Prediction by regression; slabs that were encoded in parallel.
+        for (position, value) in [(25, 0), (71, 1)] {
             let mut chunk = unhex(PLANE);
-            let at = chunk.len() - 76 + place;
+            let at = chunk.len() - 76 + position;
             chunk[at] = value;
             assert!(matches!(decode(&[2, 0, 12, 10], &chunk), Err(FilterError::Unsupported { .. })));
         }
         assert!(matches!(conformance::encode(&Sz3, &[], &[0; 99]), Err(FilterError::Failed { .. })));
     }
 
-    /// The chunk with what is behind Zstandard changed.
+    /// Returns the chunk with a change to the decoded payload.
     fn repacked(chunk: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let (_, payload) = Config::parse(chunk).unwrap();
         let mut unpacked = Vec::new();

@@ -1,35 +1,36 @@
-//! From predicted values to values.
+//! The linear quantiser, which computes values from predictions and codes.
 //!
 //! ```text
 //! bytes  | meaning
 //! -------+------------------------------------------------------------------------------------
-//! 1      | 2
-//! 8      | largest error e
-//! 4      | code r of a value that is as predicted
-//! 8      | values n that could not be predicted
-//! n s    | these values
+//! 1      | kind of quantiser: 2
+//! 8      | maximum error e
+//! 4      | code r of a value that equals its prediction
+//! 8      | number n of values that could not be predicted
+//! n s    | the values that could not be predicted
 //! ```
-//! A code c other than 0 adds 2 e (c - r) to what is predicted; 0 takes the next of those values.
+//! A code c other than 0 adds 2 e (c - r) to the prediction. Code 0 takes the next value that could
+//! not be predicted.
 
 use super::bytes::Bytes;
 use super::corrupt;
 use super::value::Value;
 use crate::Result;
 
-/// What makes values of codes.
+/// A linear quantiser.
 #[derive(Debug)]
 pub(super) struct Quantiser<'a> {
-    /// Largest error.
+    /// The maximum error.
     pub(super) bound: f64,
     radius: i32,
     unpredicted: Bytes<'a>,
 }
 
 impl<'a> Quantiser<'a> {
-    /// Reads one for values of `size` bytes.
+    /// Parses a quantiser for values of `size` bytes.
     pub(super) fn parse(bytes: &mut Bytes<'a>, size: usize) -> Result<Self> {
         if bytes.byte()? != 2 {
-            return Err(corrupt("an unknown quantiser"));
+            return Err(corrupt("the kind of quantiser is unknown"));
         }
         let (bound, radius) = (bytes.real()?, bytes.int()?);
         let count = bytes.size()?;
@@ -40,7 +41,7 @@ impl<'a> Quantiser<'a> {
     pub(super) fn recover<V: Value>(&mut self, predicted: V, code: i32) -> Result<V> {
         if code == 0 {
             let bytes = self.unpredicted.take(V::SIZE)?;
-            return V::read(bytes).ok_or_else(|| corrupt("a value is missing"));
+            return V::read(bytes).ok_or_else(|| corrupt("a value that could not be predicted is missing"));
         }
         let steps = code.wrapping_sub(self.radius).wrapping_mul(2);
         Ok(V::from_real(predicted.real() + f64::from(steps) * self.bound))

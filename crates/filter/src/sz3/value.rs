@@ -1,23 +1,23 @@
-//! Values of SZ3, and the arithmetic in which they are predicted: that of C, where integers of fewer than 4 bytes
-//! are computed in 4, and all of them wrap.
+//! The value types of SZ3 and the arithmetic of predictions. The arithmetic follows C: integers of
+//! fewer than 4 bytes are promoted to 4 bytes, and all integers wrap around.
 
-/// A value as it is stored.
+/// A type of stored values.
 pub(super) trait Value: Copy + Default {
-    /// What it is computed in.
+    /// The type in which predictions are computed.
     type Wide: Wide;
-    /// Bytes of a value.
+    /// Size of a value in bytes.
     const SIZE: usize;
-    /// From its little-endian bytes.
+    /// Reads a value from its little-endian bytes.
     fn read(bytes: &[u8]) -> Option<Self>;
     fn append(self, output: &mut Vec<u8>);
     fn widen(self) -> Self::Wide;
     fn narrow(wide: Self::Wide) -> Self;
     fn real(self) -> f64;
-    /// Cut to an integer where it must be one.
+    /// Converts a floating-point number; integer types truncate.
     fn from_real(real: f64) -> Self;
 }
 
-/// What values are computed in.
+/// A type in which predictions are computed.
 pub(super) trait Wide: Copy + Default {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
@@ -25,7 +25,7 @@ pub(super) trait Wide: Copy + Default {
     fn over(self, divisor: i8) -> Self;
 }
 
-/// The lowest bytes of an integer, as one of this type.
+/// Converts an integer to this type by keeping its low bytes.
 macro_rules! lowest {
     ($wide:expr) => {
         $wide.to_le_bytes().first_chunk().map_or(0, |bytes| Self::from_le_bytes(*bytes))
@@ -86,15 +86,21 @@ macro_rules! wide_real {
 }
 wide_real!(f32 f64);
 
-/// Cut to an integer of 4 bytes; the smallest one where it does not fit.
-#[expect(clippy::cast_possible_truncation, reason = "it is meant to be cut, and fits")]
-fn cut_to_4(real: f64) -> i32 {
+/// Truncates to `i32`; numbers out of range become the smallest integer.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the range is checked, and the fraction is meant to be dropped"
+)]
+fn truncate_to_i32(real: f64) -> i32 {
     if real > -2_147_483_649.0 && real < 2_147_483_648.0 { real as i32 } else { i32::MIN }
 }
 
-/// Cut to an integer of 8 bytes; the smallest one where it does not fit.
-#[expect(clippy::cast_possible_truncation, reason = "it is meant to be cut, and fits")]
-fn cut_to_8(real: f64) -> i64 {
+/// Truncates to `i64`; numbers out of range become the smallest integer.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the range is checked, and the fraction is meant to be dropped"
+)]
+fn truncate_to_i64(real: f64) -> i64 {
     if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&real) {
         real as i64
     } else {
@@ -102,22 +108,22 @@ fn cut_to_8(real: f64) -> i64 {
     }
 }
 
-/// The same for integers that are not negative: those that are wrap.
-fn cut_to_unsigned_8(real: f64) -> u64 {
+/// Truncates to `u64`; negative numbers wrap around.
+fn truncate_to_u64(real: f64) -> u64 {
     if real >= 9_223_372_036_854_775_808.0 {
-        cut_to_8(real - 9_223_372_036_854_775_808.0).cast_unsigned() ^ 1 << 63
+        truncate_to_i64(real - 9_223_372_036_854_775_808.0).cast_unsigned() ^ 1 << 63
     } else {
-        cut_to_8(real).cast_unsigned()
+        truncate_to_i64(real).cast_unsigned()
     }
 }
 
-/// Rounded to the nearest.
-#[expect(clippy::cast_possible_truncation, reason = "it is to be rounded to the nearest")]
-fn single(real: f64) -> f32 {
+/// Rounds to the nearest `f32`.
+#[expect(clippy::cast_possible_truncation, reason = "the value is rounded to the nearest number")]
+fn round_to_f32(real: f64) -> f32 {
     real as f32
 }
 
-/// What is the same for all values.
+/// Implements the methods that are the same for all value types.
 macro_rules! common {
     ($wide:ident) => {
         type Wide = $wide;
@@ -163,12 +169,12 @@ macro_rules! real {
     )*};
 }
 real! {
-    f32, single;
+    f32, round_to_f32;
     f64, std::convert::identity;
 }
 
 macro_rules! integer {
-    ($($type:ident in $wide:ident, $cut:expr;)*) => {$(
+    ($($type:ident in $wide:ident, $truncate:expr;)*) => {$(
         impl Value for $type {
             common!($wide);
 
@@ -179,20 +185,20 @@ macro_rules! integer {
 
             #[inline]
             fn from_real(real: f64) -> Self {
-                lowest!($cut(real))
+                lowest!($truncate(real))
             }
         }
     )*};
 }
 integer! {
-    i8 in i32, cut_to_4;
-    u8 in i32, cut_to_4;
-    i16 in i32, cut_to_4;
-    u16 in i32, cut_to_4;
-    i32 in i32, cut_to_4;
-    u32 in u32, cut_to_8;
-    i64 in i64, cut_to_8;
-    u64 in u64, cut_to_unsigned_8;
+    i8 in i32, truncate_to_i32;
+    u8 in i32, truncate_to_i32;
+    i16 in i32, truncate_to_i32;
+    u16 in i32, truncate_to_i32;
+    i32 in i32, truncate_to_i32;
+    u32 in u32, truncate_to_i64;
+    i64 in i64, truncate_to_i64;
+    u64 in u64, truncate_to_u64;
 }
 
 #[cfg(test)]
@@ -211,7 +217,7 @@ mod tests {
 
     #[test]
     fn integers_are_computed_as_in_c() {
-        // Small ones in four bytes, of which the lowest are kept.
+        // Small integers are computed in 4 bytes, of which the low ones are kept.
         assert_eq!(u8::narrow(200_u8.widen().times(3).minus(250_u8.widen()).over(2)), 175);
         assert_eq!(i8::narrow((-7_i8).widen().over(2)), -3);
         assert_eq!(7_u32.times(-1).over(2), (u32::MAX - 6) / 2);

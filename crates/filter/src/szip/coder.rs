@@ -1,45 +1,45 @@
-//! Scan lines, block by block (CCSDS 121.0-B).
+//! The parameters that encoder and decoder of scan lines share (CCSDS 121.0-B).
 //!
 //! ```text
 //! bits     | a block
-//! ---------+-------------------------------------------------------------------------------------------
-//! 3, 4, 5  | code option, for samples of up to 8, up to 16, more bits
-//! 1        | only with option 0: 0 a run of blocks of zeros, 1 second extension
-//! s        | only in the first block of a line with nearest neighbour, and not with the last option: the
-//!          | first sample as it is; it is not among the coded ones
-//! …        | run of zeros: its length in unary: 0 to 3 for 1 to 4 blocks, 4 for all up to the end of the
-//!          | line or of 64 blocks, n for n blocks
-//!          | second extension: pairs (a, b) as (a + b) (a + b + 1) / 2 + b in unary; without a first
-//!          | sample, a is 0
-//!          | 1 to last - 1, split by k = option - 1 bits: the high bits of each sample in unary, then the
-//!          | k low bits of each
-//!          | last option: the samples, s bits each
+//! ---------+--------------------------------------------------------------------------------------
+//! 3, 4, 5  | code option, for samples of up to 8 bits, up to 16 bits, more bits
+//! 1        | only with option 0: 0 a run of zero blocks, 1 second extension
+//! s        | only in the first block of a line with nearest neighbour, and not with the last
+//!          | option: the uncoded first sample; it is not among the coded samples
+//! …        | run of zero blocks: its length in unary: 0 to 3 for 1 to 4 blocks, 4 for all blocks
+//!          | up to the end of the line or of the segment of 64 blocks, n for n blocks second
+//!          | extension: pairs (a, b) as (a + b) (a + b + 1) / 2 + b in unary; without a first
+//!          | sample, a is 0 1 to last - 1, split by k = option - 1 bits: the high bits of each
+//!          | sample in unary, then the k low bits of each last option: the uncoded samples, s bits
+//!          | each
 //! ```
-//! "Unary" is that many zeros and a one. With nearest neighbour, what is coded is the difference from the
-//! sample before, mapped to a number that is not negative; each line begins anew. A last block and, where lines
-//! are not of whole blocks, each line is filled up.
+//! A number in unary is that many zero bits and a one bit. With nearest neighbour, the coded value
+//! is the difference from the preceding sample, mapped to a non-negative number; each line starts
+//! anew. The last block is padded, and so is each line that does not consist of whole blocks.
 
 use super::Parameters;
 
-/// Blocks after which a run of zeros ends.
-pub(super) const SEGMENT: usize = 64;
+/// The number of blocks in a segment. Runs of zero blocks end at the end of a segment.
+pub(super) const SEGMENT_BLOCKS: usize = 64;
 
-/// The length of a run that stands for "up to the end".
-pub(super) const TO_THE_END: u32 = 4;
+/// The run length that stands for all blocks up to the end of the line or segment.
+pub(super) const RUN_TO_END: u32 = 4;
 
-/// Pairs of the second extension are no larger.
-pub(super) const LARGEST_PAIR: u32 = 90;
+/// The maximum code of a pair in the second extension.
+pub(super) const MAX_PAIR_CODE: u32 = 90;
 
-/// Codes and decodes with given parameters.
+/// The coder for given parameters.
 #[derive(Debug)]
 pub(super) struct Coder {
     pub(super) bits: u32,
-    /// The largest sample.
+    /// The maximum sample.
     pub(super) largest: u32,
     pub(super) id_bits: u32,
     pub(super) block: usize,
-    /// Samples of a line, and blocks it is coded as.
+    /// The number of samples of a line.
     pub(super) line: usize,
+    /// The number of blocks that code a line.
     pub(super) blocks: usize,
     pub(super) differences: bool,
     pub(super) sample_bytes: usize,
@@ -66,7 +66,7 @@ impl Coder {
         }
     }
 
-    /// The option of samples as they are.
+    /// Returns the option of uncoded samples.
     pub(super) fn last_option(&self) -> u32 {
         (1 << self.id_bits) - 1
     }

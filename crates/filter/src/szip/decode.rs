@@ -1,23 +1,23 @@
-//! Samples from their code.
+//! The decoder of scan lines.
 
 use std::hint::select_unpredictable;
 
 use crate::bits::BitWindow;
 
-use super::coder::{Coder, LARGEST_PAIR, SEGMENT, TO_THE_END};
+use super::coder::{Coder, MAX_PAIR_CODE, RUN_TO_END, SEGMENT_BLOCKS};
 
 type Decoded<T> = Result<T, &'static str>;
 
-const CUT: &str = "the scan lines are cut off";
+const TRUNCATED: &str = "the scan lines are truncated";
 
-/// Samples that are looked at together, whether they are all the same.
-const FEW: usize = 32;
+/// The number of differences that are tested together for being all zero.
+const ZERO_TEST_SAMPLES: usize = 32;
 
-/// The pairs of all codes of the second extension.
-const PAIRS: [(u32, u32); LARGEST_PAIR as usize + 1] = pairs_of_codes();
+/// The pairs for all codes of the second extension.
+const PAIRS: [(u32, u32); MAX_PAIR_CODE as usize + 1] = pairs_of_codes();
 
 impl Coder {
-    /// Makes `output` the bytes of samples; `samples` is memory.
+    /// Decodes `coded` into `output`; `samples` is a scratch buffer.
     pub(super) fn decode(&self, coded: &[u8], output: &mut [u8], samples: &mut Vec<u32>) -> Decoded<()> {
         let mut window = BitWindow::new(coded);
         samples.resize(self.blocks * self.block, 0);
@@ -33,25 +33,26 @@ impl Coder {
         Ok(())
     }
 
-    /// Bytes of samples that so many bytes of code are enough for: the shortest code is that of a segment of zeros.
-    pub(super) fn most(&self, coded: usize) -> usize {
-        coded.saturating_mul(8 * SEGMENT * self.block * self.sample_bytes)
+    /// Returns the maximum number of bytes that `coded` bytes can decode to. The shortest code is
+    /// one bit for a segment of zero blocks.
+    pub(super) fn max_decoded_length(&self, coded: usize) -> usize {
+        coded.saturating_mul(8 * SEGMENT_BLOCKS * self.block * self.sample_bytes)
     }
 
-    /// Takes the first `needed` blocks of a line.
+    /// Decodes the first `needed` blocks of a line.
     fn decode_line(&self, window: &mut BitWindow<'_>, samples: &mut [u32], needed: usize) -> Decoded<()> {
         let mut blocks = samples.chunks_exact_mut(self.block).take(needed);
         let mut at = 0;
         while let Some(block) = blocks.next() {
-            let mut option = window.get(self.id_bits).ok_or(CUT)?;
+            let mut option = window.get(self.id_bits).ok_or(TRUNCATED)?;
             let is_low = option == 0;
             let mut coded = block;
             if is_low {
-                option = window.get(1).ok_or(CUT)?;
+                option = window.get(1).ok_or(TRUNCATED)?;
             }
             if self.differences && at == 0 && (is_low || option != self.last_option()) {
-                let (first, others) = coded.split_first_mut().ok_or(CUT)?;
-                *first = window.get(self.bits).ok_or(CUT)?;
+                let (first, others) = coded.split_first_mut().ok_or(TRUNCATED)?;
+                *first = window.get(self.bits).ok_or(TRUNCATED)?;
                 coded = others;
             }
             let mut count = 1;
@@ -63,7 +64,7 @@ impl Coder {
                 }
                 (true, _) => pairs(window, coded)?,
                 (false, option) if option == self.last_option() => {
-                    window.get_each(self.bits, coded, |sample, bits| *sample = bits).ok_or(CUT)?;
+                    window.get_each(self.bits, coded, |sample, bits| *sample = bits).ok_or(TRUNCATED)?;
                 }
                 (false, option) => splits(window, coded, option - 1)?,
             }
@@ -72,41 +73,42 @@ impl Coder {
         Ok(())
     }
 
-    /// The blocks of a run of zeros that begins at block `at`; not 0.
+    /// Decodes the number of blocks in a run of zero blocks at block `at`; not 0.
     fn run(&self, window: &mut BitWindow<'_>, at: usize) -> Decoded<usize> {
-        let rest = (self.blocks - at.min(self.blocks)).min(SEGMENT - at % SEGMENT);
-        let count = match window.get_unary().ok_or(CUT)? {
-            TO_THE_END => rest,
-            count @ ..TO_THE_END => (count + 1) as usize,
+        let rest = (self.blocks - at.min(self.blocks)).min(SEGMENT_BLOCKS - at % SEGMENT_BLOCKS);
+        let count = match window.get_unary().ok_or(TRUNCATED)? {
+            RUN_TO_END => rest,
+            count @ ..RUN_TO_END => (count + 1) as usize,
             count => count as usize,
         };
         if count > rest || count == 0 {
-            return Err("a run of zeros passes the end of its line or segment");
+            return Err("a run of zero blocks exceeds its line or segment");
         }
         Ok(count)
     }
 
-    /// Samples from differences.
+    /// Converts differences to samples.
     fn restore(&self, line: &mut [u32]) -> Decoded<()> {
         let largest = self.largest;
         if line.iter().copied().max().is_some_and(|most| most > largest) {
-            return Err("a difference between samples is too large");
+            return Err("a difference between samples exceeds the maximum sample");
         }
         let Some((first, samples)) = line.split_first_mut() else { return Ok(()) };
         let mut last = *first;
-        for samples in samples.chunks_mut(FEW) {
+        for samples in samples.chunks_mut(ZERO_TEST_SAMPLES) {
             if samples.iter().fold(0, |bits, sample| bits | *sample) == 0 {
                 samples.fill(last);
                 continue;
             }
             for sample in samples {
-                // The fewer steps there are from one sample to the next, the better: what does not depend on `last`
-                // is ready before it, and no branch is guessed.
+                // The loop-carried dependency on `last` is kept short: independent values are
+                // computed first, and no branch must be predicted.
                 let mapped = *sample;
                 let half = mapped.div_ceil(2);
                 let near = last.wrapping_add(mapped >> 1 ^ (mapped & 1).wrapping_neg());
                 let far = select_unpredictable(last <= largest / 2, mapped, largest - mapped);
-                // Whether there is as much room on both sides: half <= last and last + half <= largest.
+                // True if the difference fits on both sides of `last`: half <= last and last + half
+                // <= largest.
                 let is_near = last.wrapping_sub(half) < (largest + 1).saturating_sub(2 * half);
                 last = select_unpredictable(is_near, near, far);
                 *sample = last;
@@ -133,8 +135,8 @@ impl Coder {
     }
 }
 
-const fn pairs_of_codes() -> [(u32, u32); LARGEST_PAIR as usize + 1] {
-    let mut pairs = [(0, 0); LARGEST_PAIR as usize + 1];
+const fn pairs_of_codes() -> [(u32, u32); MAX_PAIR_CODE as usize + 1] {
+    let mut pairs = [(0, 0); MAX_PAIR_CODE as usize + 1];
     let (mut rest, mut sum, mut second) = (pairs.as_mut_slice(), 0, 0);
     while let Some((pair, others)) = rest.split_first_mut() {
         *pair = (sum - second, second);
@@ -144,24 +146,24 @@ const fn pairs_of_codes() -> [(u32, u32); LARGEST_PAIR as usize + 1] {
     pairs
 }
 
-/// A block of the second extension.
+/// Decodes a block of the second extension.
 fn pairs(window: &mut BitWindow<'_>, coded: &mut [u32]) -> Decoded<()> {
-    // An odd first sample is the second of a pair.
+    // With an odd number of samples, the first one is the second of a pair.
     let (lone, even) = coded.split_at_mut(coded.len() % 2);
     let mut is_known = true;
     let mut pair_of = |code: u32| {
         let pair = usize::try_from(code).ok().and_then(|code| PAIRS.get(code));
         is_known &= pair.is_some();
-        // A pair that is not known makes the block an error below.
+        // An unknown pair makes the block an error below.
         pair.copied().unwrap_or_default()
     };
-    window.get_unaries(lone, |sample, code| *sample = pair_of(code).1).ok_or(CUT)?;
+    window.get_unaries(lone, |sample, code| *sample = pair_of(code).1).ok_or(TRUNCATED)?;
     let pairs = even.as_chunks_mut::<2>().0;
-    window.get_unaries(pairs, |samples, code| *samples = pair_of(code).into()).ok_or(CUT)?;
-    if is_known { Ok(()) } else { Err("a pair of samples is too large for its code") }
+    window.get_unaries(pairs, |samples, code| *samples = pair_of(code).into()).ok_or(TRUNCATED)?;
+    if is_known { Ok(()) } else { Err("a pair code of the second extension is too large") }
 }
 
-/// A block of samples of which the `low` low bits stand apart.
+/// Decodes a block of samples whose `low` low bits are stored separately.
 fn splits(window: &mut BitWindow<'_>, coded: &mut [u32], low: u32) -> Decoded<()> {
     let mut all = 0;
     window
@@ -169,12 +171,12 @@ fn splits(window: &mut BitWindow<'_>, coded: &mut [u32], low: u32) -> Decoded<()
             all |= high;
             *sample = high << low;
         })
-        .ok_or(CUT)?;
+        .ok_or(TRUNCATED)?;
     if all > u32::MAX >> low {
-        return Err("a sample is too large");
+        return Err("a sample has too many bits");
     }
     if low > 0 {
-        window.get_each(low, coded, |sample, bits| *sample |= bits).ok_or(CUT)?;
+        window.get_each(low, coded, |sample, bits| *sample |= bits).ok_or(TRUNCATED)?;
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
-//! The code of samples.
+//! The encoder of scan lines.
 
 use crate::bits::BitWriter;
 
-use super::coder::{Coder, LARGEST_PAIR, SEGMENT, TO_THE_END};
+use super::coder::{Coder, MAX_PAIR_CODE, RUN_TO_END, SEGMENT_BLOCKS};
 
 impl Coder {
-    /// Appends the code of samples; `line` and `spare` are memory.
+    /// Appends the coded samples; `line` and `spare` are scratch buffers.
     pub(super) fn encode(
         &self,
         samples: &[u8],
@@ -18,8 +18,8 @@ impl Coder {
         for bytes in samples.chunks(self.line * self.sample_bytes) {
             self.read(bytes, line);
             let blocks = line.len().div_ceil(self.block);
-            let filler = line.last().copied().unwrap_or(0);
-            line.resize(blocks * self.block, filler);
+            let padding = line.last().copied().unwrap_or(0);
+            line.resize(blocks * self.block, padding);
             if self.differences {
                 self.subtract(line, spare);
                 self.encode_line(&mut writer, spare, &mut hint);
@@ -30,7 +30,7 @@ impl Coder {
         writer.finish();
     }
 
-    /// Makes `line` the samples in `bytes`.
+    /// Reads the samples in `bytes` into `line`.
     fn read(&self, bytes: &[u8], line: &mut Vec<u32>) {
         line.clear();
         let largest = self.largest;
@@ -48,36 +48,37 @@ impl Coder {
         line.iter_mut().for_each(|sample| *sample &= largest);
     }
 
-    /// Makes `differences` those of the samples of a line, the first of which stays.
+    /// Replaces `differences` by the mapped differences of the samples of a line. The first sample
+    /// is kept.
     fn subtract(&self, line: &[u32], differences: &mut Vec<u32>) {
         differences.clear();
         differences.extend(line.first());
         let largest = self.largest;
         differences.extend(line.iter().zip(line.iter().skip(1)).map(|(last, sample)| {
-            let room = (*last).min(largest - last);
+            let available = (*last).min(largest - last);
             let distance = sample.abs_diff(*last);
-            // Twice as large, less 1 if it is negative.
+            // The mapped difference is twice its magnitude, minus 1 if it is negative.
             let both_ways = (2 * distance).wrapping_sub(u32::from(sample < last));
-            if distance <= room { both_ways } else { room + distance }
+            if distance <= available { both_ways } else { available + distance }
         }));
     }
 
     fn encode_line(&self, writer: &mut BitWriter<'_>, line: &[u32], hint: &mut u32) {
         let mut first = self.differences.then(|| line.first().copied()).flatten();
         let blocks = line.len() / self.block;
-        // Blocks of zeros that are not written yet.
+        // The number of zero blocks that are not written yet.
         let mut run = 0;
         for (at, block) in line.chunks_exact(self.block).enumerate() {
             let coded = if self.differences && at == 0 { block.split_at(1).1 } else { block };
             let is_zero = coded.iter().fold(0, |bits, sample| bits | sample) == 0;
             run += u32::from(is_zero);
-            let is_end = at + 1 == blocks || (at + 1) % SEGMENT == 0;
+            let is_end = at + 1 == blocks || (at + 1) % SEGMENT_BLOCKS == 0;
             if run > 0 && (is_end || !is_zero) {
                 writer.put(0, self.id_bits + 1);
                 self.put_first(writer, first.take());
                 writer.put_unary(match run {
-                    run @ ..=TO_THE_END => run - 1,
-                    _ if is_zero => TO_THE_END,
+                    run @ ..=RUN_TO_END => run - 1,
+                    _ if is_zero => RUN_TO_END,
                     run => run,
                 });
                 run = 0;
@@ -120,7 +121,8 @@ impl Coder {
     }
 }
 
-/// Appends the bits above the `low` lowest of each sample in unary, two at once where they are short.
+/// Appends the bits of each sample above the `low` lowest bits in unary; two samples at once if
+/// they are short.
 fn put_unaries(writer: &mut BitWriter<'_>, coded: &[u32], low: u32) {
     let (pairs, rest) = coded.as_chunks::<2>();
     for [a, b] in pairs {
@@ -135,7 +137,7 @@ fn put_unaries(writer: &mut BitWriter<'_>, coded: &[u32], low: u32) {
     rest.iter().for_each(|sample| writer.put_unary(sample >> low));
 }
 
-/// Appends the `count` low bits of each sample, four at once if they are few.
+/// Appends the `count` low bits of each sample; up to four samples at once.
 fn put_all(writer: &mut BitWriter<'_>, coded: &[u32], count: u32) {
     let (fours, rest) = coded.as_chunks::<4>();
     let mask = (1 << count) - 1;
@@ -153,16 +155,17 @@ fn put_all(writer: &mut BitWriter<'_>, coded: &[u32], count: u32) {
     rest.iter().for_each(|sample| writer.put(*sample, count));
 }
 
-/// How many there are, 32 at most.
+/// Returns the number of samples, which is at most 32.
 fn length(coded: &[u32]) -> u32 {
     u32::try_from(coded.len()).unwrap_or(u32::MAX)
 }
 
-/// The bits that a block takes if `low` low bits, `most` at most, stand apart; with the best `low`, the smallest of
-/// equals. The search begins at `hint`, and goes one way: each bit more shortens the rest by less than the one
-/// before.
+/// Finds the number of separate low bits, at most `most`, for which a block is shortest; the
+/// smallest one if several are equal. Returns the block's length in bits and the number of low
+/// bits. The search starts at `hint` and stops at the first local minimum, because each further bit
+/// saves less than the one before.
 fn best_split(coded: &[u32], most: u32, hint: u32) -> (u32, u32) {
-    // Below 32 times 2 ** 24, and some.
+    // The sum is below 32 times `2 ** 24` plus a few bits.
     let split = |low: u32| coded.iter().map(|sample| sample >> low).sum::<u32>() + length(coded) * (low + 1);
     let mut best = (split(hint), hint);
     for low in (0..hint).rev() {
@@ -185,18 +188,20 @@ fn best_split(coded: &[u32], most: u32, hint: u32) -> (u32, u32) {
     best
 }
 
-/// The pairs of a block, the first of which may lack a sample.
+/// Returns the pairs of a block. With an odd number of samples, the first pair has only its second
+/// sample.
 fn pairs_of(coded: &[u32]) -> impl Iterator<Item = (u32, u32)> {
     let (lone, even) = coded.split_at_checked(coded.len() % 2).unwrap_or((&[], coded));
     lone.iter().map(|b| (0, *b)).chain(even.as_chunks::<2>().0.iter().map(|[a, b]| (*a, *b)))
 }
 
-/// Bits of all pairs in the second extension, if none is too large.
+/// Returns the number of bits of all pairs in the second extension; [`None`] if a pair is too
+/// large.
 fn pair_lengths(coded: &[u32]) -> Option<u32> {
     pairs_of(coded).try_fold(0, |length, (a, b)| {
-        let sum = a.checked_add(b).filter(|sum| *sum < LARGEST_PAIR)?;
+        let sum = a.checked_add(b).filter(|sum| *sum < MAX_PAIR_CODE)?;
         let code = sum * (sum + 1) / 2 + b;
-        (code < LARGEST_PAIR).then(|| length + code + 1)
+        (code < MAX_PAIR_CODE).then(|| length + code + 1)
     })
 }
 

@@ -1,21 +1,22 @@
-//! The szip filter (number 4): extended Rice coding (CCSDS 121.0-B), as libaec and szip have it.
+//! The szip filter (number 4): extended Rice coding (CCSDS 121.0-B), compatible with libaec and
+//! szip.
 //!
 //! ```text
 //! client data  | meaning
-//! -------------+------------------------------------------------------------------------------------
-//! 0            | options: bit 2 entropy coding, bit 5 nearest neighbour, bit 4 high byte first, bit 7 no
-//!              | header (always so); the others say nothing about the bytes
+//! -------------+----------------------------------------------------------------------------------
+//! 0            | options: bit 2 entropy coding, bit 5 nearest neighbour, bit 4 high byte first,
+//!              | bit 7 no header (always set); other bits do not affect the encoded bytes
 //! 1            | samples of a block: even, at most 32
 //! 2            | bits of a sample: 1 to 24, 32, 64
 //! 3            | samples of a scan line: at most 4096
 //!
 //! bytes of a chunk | meaning
 //! -----------------+-----------------------------------
-//! 4                | bytes it decodes to, little-endian
+//! 4                | bytes of the decoded chunk, little-endian
 //! n                | coded scan lines, see `Coder`
 //! ```
-//! A sample has 1, 2 or 4 bytes. Samples of 32 and 64 bits are taken apart: all first bytes, then all second
-//! bytes and so on make a row of samples of 8 bits each.
+//! A sample has 1, 2 or 4 bytes. Samples of 32 and 64 bits are first transposed into byte planes,
+//! which are coded as samples of 8 bits.
 
 mod coder;
 mod decode;
@@ -89,12 +90,12 @@ impl Filter for Szip {
         let parameters = Parameters::parse(context.client_data).map_err(failed)?;
         let length = u32::try_from(input.len()).map_err(|_| failed("the chunk has more than 4 GiB"))?;
         if !input.len().is_multiple_of(parameters.sample_bytes() * parameters.planes()) {
-            return Err(failed("the chunk is not one of whole samples"));
+            return Err(failed("the chunk length is not a multiple of the sample size"));
         }
         output.clear();
         output.extend_from_slice(&length.to_le_bytes());
-        let mut memory: Box<Memory> = workspace.take();
-        let Memory { planes, line, differences } = &mut *memory;
+        let mut scratch: Box<LineScratch> = workspace.take();
+        let LineScratch { planes, line, differences } = &mut *scratch;
         let samples = if parameters.planes() > 1 {
             planes.resize(input.len(), 0);
             to_planes(parameters.planes(), input, planes);
@@ -103,10 +104,11 @@ impl Filter for Szip {
             input
         };
         Coder::new(&parameters).encode(samples, output, line, differences);
-        workspace.keep(memory);
+        workspace.keep(scratch);
         if output.len() == input.len() {
-            // libhdf5 leaves such a chunk as it is, and keeps the filter mask of a chunk that it replaces by one of as many
-            // bytes: a chunk that passed the filter must not be so long. Decoders stop before this byte.
+            // libhdf5 stores such a chunk unencoded. When libhdf5 replaces a chunk by one of the
+            // same length, it keeps the filter mask. So an encoded chunk must not have the length
+            // of the unencoded one. Decoders stop before the additional byte.
             output.push(0);
         }
         Ok(Produced::Output)
@@ -120,65 +122,71 @@ impl Filter for Szip {
         true
     }
 
-    fn suits(&self, dataset: &DatasetFacts<'_>) -> Result<()> {
+    fn check_dataset(&self, dataset: &DatasetFacts<'_>) -> Result<()> {
         let bits = u64::from(dataset.datatype.size) * 8;
         if bits > 32 && bits != 64 {
-            return Err(FilterError::refused(self.id(), "elements have neither 8 nor up to 4 bytes"));
+            return Err(FilterError::refused(
+                self.id(),
+                "the element size is neither 8 bytes nor at most 4 bytes",
+            ));
         }
         Ok(())
     }
 
-    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+    fn prepare(&self, requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         let refused = |reason: &str| FilterError::refused(self.id(), reason);
-        let [options, block, ..] = asked else {
-            return Err(refused("the coding method and the samples of a block are missing"));
+        let [options, block, ..] = requested else {
+            return Err(refused("the client data lack the coding method and the samples per block"));
         };
-        let atom = atom(dataset.datatype).ok_or_else(|| refused("elements are compounds"))?;
-        let order = atom.order.ok_or_else(|| refused("elements have no byte order, or that of the VAX"))?;
+        let atom = atom(dataset.datatype).ok_or_else(|| refused("the elements are compounds"))?;
+        let order =
+            atom.order.ok_or_else(|| refused("the elements have no byte order, or that of the VAX"))?;
         let element = Element {
             size: dataset.datatype.size,
             precision: atom.precision,
             offset: atom.offset,
             big_endian: order == ByteOrder::BigEndian,
         };
-        let elements = dataset.elements().ok_or_else(|| refused("a chunk has too many elements"))?;
+        let elements = dataset.elements().ok_or_else(|| refused("the chunk has too many elements"))?;
         let fastest = dataset.chunk.last().copied().unwrap_or(1);
         let data = parameters::client_data(*options, *block, element, fastest, elements);
         Ok(data.map_err(refused)?.to_vec())
     }
 }
 
-/// What is kept from one chunk to the next.
+/// Buffers that are reused from chunk to chunk.
 #[derive(Debug, Default)]
-struct Memory {
+struct LineScratch {
     planes: Vec<u8>,
     line: Vec<u32>,
     differences: Vec<u32>,
 }
 
-/// The parameters, the bytes that a chunk decodes to, and its coded samples.
+/// Parses the client data and the header; returns the parameters, the decoded length of the chunk,
+/// and the coded samples.
 fn parse<'a>(context: &FilterContext<'_>, input: &'a [u8]) -> Result<(Parameters, usize, &'a [u8])> {
     let corrupt = |what: &str| FilterError::corrupt(FilterId::SZIP, what);
     let parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
-    let (length, coded) = input.split_first_chunk().ok_or_else(|| corrupt("no room for its length"))?;
+    let (length, coded) =
+        input.split_first_chunk().ok_or_else(|| corrupt("the decoded length is truncated"))?;
     let limit = FilterError::Limit { id: FilterId::SZIP, limit: context.max_output };
     let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| limit.clone())?;
     if length > context.max_output {
         return Err(limit);
     }
     if !length.is_multiple_of(parameters.sample_bytes() * parameters.planes()) {
-        return Err(corrupt("its length is not one of whole samples"));
+        return Err(corrupt("the decoded length is not a multiple of the sample size"));
     }
-    if length > Coder::new(&parameters).most(coded.len()) {
-        return Err(corrupt("its length is more than its scan lines can have"));
+    if length > Coder::new(&parameters).max_decoded_length(coded.len()) {
+        return Err(corrupt("the decoded length is too large for the scan lines"));
     }
     Ok((parameters, length, coded))
 }
 
-/// Decodes to a chunk of the length of `output`.
+/// Decodes a chunk into `output`, which has the length of the decoded chunk.
 fn decode(parameters: &Parameters, coded: &[u8], output: &mut [u8], workspace: &mut Workspace) -> Result<()> {
-    let mut memory: Box<Memory> = workspace.take();
-    let Memory { planes, line, .. } = &mut *memory;
+    let mut scratch: Box<LineScratch> = workspace.take();
+    let LineScratch { planes, line, .. } = &mut *scratch;
     let coder = Coder::new(parameters);
     let decoded = if parameters.planes() > 1 {
         planes.resize(output.len(), 0);
@@ -186,7 +194,7 @@ fn decode(parameters: &Parameters, coded: &[u8], output: &mut [u8], workspace: &
     } else {
         coder.decode(coded, output, line)
     };
-    workspace.keep(memory);
+    workspace.keep(scratch);
     decoded.map_err(|what| FilterError::corrupt(FilterId::SZIP, what))
 }
 
@@ -217,7 +225,8 @@ mod tests {
 
     #[test]
     fn chunks_that_libhdf5_wrote() {
-        // 0 to 39 as little-endian integers of 4 bytes, nearest neighbour, blocks of 8, lines of 40.
+        // 0 to 39 as little-endian integers of 4 bytes, nearest neighbour, blocks of 8 samples,
+        // lines of 40.
         let raw: Vec<u8> = (0..40_u32).flat_map(u32::to_le_bytes).collect();
         let stored = [
             0xa0, 0, 0, 0, 0x20, 0x09, 0x24, 0x92, 0x49, 0x24, 0x92, 0x49, 0x24, 0x92, 0x49, 0x24, 0x92,

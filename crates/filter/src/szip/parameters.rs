@@ -4,16 +4,17 @@ const LITTLE_ENDIAN: u32 = 1 << 3;
 const BIG_ENDIAN: u32 = 1 << 4;
 const NEAREST_NEIGHBOUR: u32 = 1 << 5;
 const ENTROPY_CODING: u32 = 1 << 2;
-/// Codes of samples of 13 split bits are allowed.
+/// Permits the code option with 13 split bits.
 const ALLOW_K13: u32 = 1;
 const NO_HEADER: u32 = 1 << 7;
 
-const LONGEST_BLOCK: u32 = 32;
-const LONGEST_LINE: u32 = 4096;
-const MOST_BLOCKS: u32 = 128;
+const MAX_BLOCK_SAMPLES: u32 = 32;
+const MAX_LINE_SAMPLES: u32 = 4096;
+const MAX_LINE_BLOCKS: u32 = 128;
 
-/// The client data that libhdf5 stores for chunks of `elements` elements, `fastest` in the dimension that varies
-/// fastest: of optional filters also where there is no coding samples of so many bits.
+/// Computes the client data that libhdf5 stores for chunks of `elements` elements, of which
+/// `fastest` lie in the fastest-varying dimension. For optional filters, the number of bits may be
+/// one that szip cannot code.
 pub(super) fn client_data(
     options: u32,
     block: u32,
@@ -21,7 +22,7 @@ pub(super) fn client_data(
     fastest: u64,
     elements: u64,
 ) -> Result<[u32; 4], &'static str> {
-    // The checks that need no sample.
+    // Check the values that do not depend on the sample.
     Parameters::parse(&[options, block, 8, 1])?;
     let precision = if element.offset == 0 { element.precision } else { element.size.saturating_mul(8) };
     let bits = match precision {
@@ -31,9 +32,9 @@ pub(super) fn client_data(
     };
     let fastest = if fastest < u64::from(block) { elements } else { fastest };
     if fastest < u64::from(block) {
-        return Err("a chunk has fewer elements than a block");
+        return Err("the chunk has fewer elements than a block has samples");
     }
-    let longest = block.saturating_mul(MOST_BLOCKS).min(LONGEST_LINE);
+    let longest = block.saturating_mul(MAX_LINE_BLOCKS).min(MAX_LINE_SAMPLES);
     let line = u32::try_from(fastest).map_or(longest, |line| line.min(longest));
     let order = if element.big_endian { BIG_ENDIAN } else { LITTLE_ENDIAN };
     Ok([options & !(BIG_ENDIAN | LITTLE_ENDIAN) | order, block, bits, line])
@@ -48,25 +49,25 @@ pub struct Parameters {
     line: u32,
 }
 
-/// What szip asks about the type of an element.
+/// The properties of an element type that szip depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Element {
-    /// Bytes.
+    /// Size of an element in bytes.
     pub size: u32,
-    /// Bits that are used.
+    /// The number of significant bits.
     pub precision: u32,
-    /// The lowest of them.
+    /// The position of the lowest significant bit.
     pub offset: u32,
-    /// The byte order.
+    /// True if the byte order is big-endian.
     pub big_endian: bool,
 }
 
 impl Parameters {
-    /// The parameters that libhdf5 chooses for chunks of `elements` elements, `fastest` in the dimension that
-    /// varies fastest, to be coded in blocks of `block` elements.
+    /// Returns the parameters that libhdf5 chooses for chunks of `elements` elements, of which
+    /// `fastest` lie in the fastest-varying dimension, in blocks of `block` samples.
     ///
     /// # Errors
-    /// What szip cannot code.
+    /// The reason why szip cannot code such chunks.
     pub fn for_chunks(
         nearest_neighbour: bool,
         block: u32,
@@ -78,45 +79,45 @@ impl Parameters {
         Self::parse(&client_data(coding | ALLOW_K13 | NO_HEADER, block, element, fastest, elements)?)
     }
 
-    /// The client data of the filter.
+    /// Returns the client data of the filter.
     pub fn client_data(&self) -> [u32; 4] {
         [self.options, self.block, self.bits, self.line]
     }
 
     pub(super) fn parse(client_data: &[u32]) -> Result<Self, &'static str> {
-        let [options, block, bits, line, ..] = client_data else { return Err("client data are missing") };
+        let [options, block, bits, line, ..] = client_data else { return Err("the client data are missing") };
         let (options, block, bits, line) = (*options, *block, *bits, *line);
         if options & (NEAREST_NEIGHBOUR | ENTROPY_CODING) == 0 {
-            return Err("no coding method");
+            return Err("the client data name no coding method");
         }
-        if !(2..=LONGEST_BLOCK).contains(&block) || block % 2 != 0 {
-            return Err("blocks of an impossible number of samples");
+        if !(2..=MAX_BLOCK_SAMPLES).contains(&block) || block % 2 != 0 {
+            return Err("the samples per block are not an even number from 2 to 32");
         }
         if !matches!(bits, 1..=24 | 32 | 64) {
-            return Err("samples of an impossible number of bits");
+            return Err("the bits per sample are not 1 to 24, 32 or 64");
         }
-        if !(1..=LONGEST_LINE).contains(&line) {
-            return Err("scan lines of an impossible number of samples");
+        if !(1..=MAX_LINE_SAMPLES).contains(&line) {
+            return Err("the samples per scan line are not 1 to 4096");
         }
         Ok(Self { options, block, bits, line })
     }
 
-    /// Whether samples are differences from the one before.
+    /// Returns true if samples are coded as differences from the preceding one.
     pub(super) fn is_nearest_neighbour(&self) -> bool {
         self.options & NEAREST_NEIGHBOUR != 0
     }
 
-    /// Whether the bytes of a sample that is not taken apart begin with the highest.
+    /// Returns true if samples that are not split into byte planes are big-endian.
     pub(super) fn is_big_endian(&self) -> bool {
         self.options & BIG_ENDIAN != 0
     }
 
-    /// Bits of a sample as it is coded.
+    /// Returns the number of bits of a coded sample.
     pub(super) fn bits(&self) -> u32 {
         if self.planes() > 1 { 8 } else { self.bits }
     }
 
-    /// Bytes of a sample as it is coded.
+    /// Returns the size of a coded sample in bytes.
     pub(super) fn sample_bytes(&self) -> usize {
         match self.bits() {
             ..=8 => 1,
@@ -125,7 +126,7 @@ impl Parameters {
         }
     }
 
-    /// Into how many samples one of the data is taken apart.
+    /// Returns the number of byte planes into which samples are split; 1 if they are not split.
     pub(super) fn planes(&self) -> usize {
         match self.bits {
             32 => 4,
@@ -134,12 +135,12 @@ impl Parameters {
         }
     }
 
-    /// Samples of a block.
+    /// Returns the number of samples of a block.
     pub(super) fn block(&self) -> usize {
         self.block as usize
     }
 
-    /// Samples of a scan line.
+    /// Returns the number of samples of a scan line.
     pub(super) fn line(&self) -> usize {
         self.line as usize
     }

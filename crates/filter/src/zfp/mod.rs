@@ -1,19 +1,19 @@
-//! The zfp filter (number 32013), as H5Z-ZFP has it: blocks of 4 values in each dimension, transformed and coded bit
-//! plane by bit plane (Lindstrom 2014).
+//! The zfp filter (number 32013), compatible with H5Z-ZFP: blocks of 4 values in each dimension,
+//! transformed and coded bit plane by bit plane (Lindstrom 2014).
 //!
 //! ```text
 //! client data  | meaning
-//! -------------+------------------------------------------------------------------------------------
-//! 0            | bits 0 to 11: version of the filter, 12 to 15: of the codec (from filter 0x110 on), 16 to 31:
-//!              | of the library
-//! 1…           | a header of zfp, in words of 32 bits, the lowest bits first: see `Parameters`
+//! -------------+----------------------------------------------------------------------------------
+//! 0            | bits 0 to 11: version of the filter, 12 to 15: version of the codec (from filter
+//!              | version 0x110 on), 16 to 31: version of the library
+//! 1…           | a zfp header in 32-bit words, the lowest bits first: see `Parameters`
 //!
 //! bytes of a chunk | meaning
-//! -----------------+--------------------------------------------------------------------------------
-//! n                | the blocks, the lowest bits of a byte first; the header is not repeated
+//! -----------------+------------------------------------------------------------------------------
+//! n                | the blocks, the lowest bits of a byte first; without the header
 //! ```
-//! Where the words of the header have their bytes swapped, a big-endian machine wrote the file, and the values of a
-//! chunk come back big-endian. The coder itself is the crate `zfp_rs`.
+//! If the words of the header are byte-swapped, a big-endian machine wrote the file, and the values
+//! of a chunk are decoded as big-endian. The codec itself is the crate `zfp_rs`.
 
 mod parameters;
 
@@ -36,7 +36,7 @@ pub struct Zfp;
 
 const ID: FilterId = FilterId::ZFP;
 
-/// Whether numbers are stored otherwise than the coder takes them.
+/// Returns true if the elements are not little-endian numbers, as the codec needs them.
 fn is_swapped(dataset: &DatasetFacts<'_>) -> bool {
     atom(dataset.datatype).and_then(|atom| atom.order) != Some(ByteOrder::LittleEndian)
 }
@@ -50,9 +50,9 @@ impl Filter for Zfp {
         let header = Header::parse(context.client_data)?;
         let limit = FilterError::Limit { id: ID, limit: context.max_output };
         let length = header.chunk_length().filter(|length| *length <= context.max_output).ok_or(limit)?;
-        // A block takes a bit at least.
+        // Each block takes at least one bit.
         if header.blocks() / 8 > input.len() {
-            return Err(cut());
+            return Err(truncated());
         }
         output.clear();
         resize(ID, output, length)?;
@@ -70,7 +70,7 @@ impl Filter for Zfp {
         let header =
             Header::parse(context.client_data).map_err(|error| FilterError::failed(ID, error.to_string()))?;
         if header.chunk_length() != Some(input.len()) {
-            return Err(FilterError::failed(ID, "the chunk has not the bytes its client data foretell"));
+            return Err(FilterError::failed(ID, "the chunk length differs from the client data"));
         }
         let stream = match header.metadata.scalar_type {
             ZfpScalarType::I32 => encode::<i32, 4>(&header, input),
@@ -95,25 +95,26 @@ impl Filter for Zfp {
         true
     }
 
-    fn suits(&self, dataset: &DatasetFacts<'_>) -> Result<()> {
+    fn check_dataset(&self, dataset: &DatasetFacts<'_>) -> Result<()> {
         let refused = |reason: &str| Err(FilterError::refused(ID, reason));
         if !dataset.datatype.is_number() {
-            return refused("elements are neither integers nor floating-point numbers");
+            return refused("the elements are neither integers nor floating-point numbers");
         }
         if !parameters::has_dimensions(dataset.chunk) {
-            return refused("a chunk has not one to four dimensions of several elements");
+            return refused("the chunk does not have one to four dimensions of more than one element");
         }
         if is_swapped(dataset) {
-            return refused("elements are not little-endian");
+            return refused("the elements are not little-endian");
         }
         Ok(())
     }
 
-    fn prepare(&self, asked: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+    fn prepare(&self, requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         let refused = |reason: &str| FilterError::refused(ID, reason);
-        // What the plug-in does not change has chunks that are stored without the filter.
+        // The plug-in leaves the client data of such datasets unchanged, and their chunks are
+        // stored without the filter.
         if !dataset.datatype.is_number() {
-            return Ok(asked.to_vec());
+            return Ok(requested.to_vec());
         }
         let is_float = matches!(dataset.datatype.class, DatatypeClass::FloatingPoint(_));
         let number = match (is_float, dataset.datatype.size) {
@@ -121,26 +122,26 @@ impl Filter for Zfp {
             (false, 8) => Number::I64,
             (true, 4) => Number::F32,
             (true, 8) => Number::F64,
-            _ => return Err(refused("elements have neither 4 nor 8 bytes")),
+            _ => return Err(refused("the element size is neither 4 nor 8 bytes")),
         };
         if !parameters::has_dimensions(dataset.chunk) {
-            return Ok(asked.to_vec());
+            return Ok(requested.to_vec());
         }
-        let mode = Mode::asked(asked).map_err(refused)?;
+        let mode = Mode::from_request(requested).map_err(refused)?;
         if is_swapped(dataset) && mode != Mode::Reversible {
             return Err(refused(
-                "elements that are not little-endian would lose all meaning: use reversible",
+                "the elements are not little-endian, which only the reversible mode supports",
             ));
         }
         Ok(Parameters::for_chunks(number, dataset.chunk, mode).map_err(refused)?.client_data())
     }
 }
 
-fn cut() -> FilterError {
-    FilterError::corrupt(ID, "its blocks are cut off")
+fn truncated() -> FilterError {
+    FilterError::corrupt(ID, "the blocks are truncated")
 }
 
-/// The words of a stream, the last one filled up with zeros.
+/// Converts bytes to the words of a stream; the last word is padded with zeros.
 fn words(bytes: &[u8]) -> Vec<u64> {
     let (whole, rest) = bytes.as_chunks::<8>();
     let mut words = Vec::with_capacity(whole.len() + 1);
@@ -153,7 +154,7 @@ fn words(bytes: &[u8]) -> Vec<u64> {
     words
 }
 
-/// A value of `N` bytes.
+/// A numeric type of `N` bytes.
 trait Value<const N: usize>: ZfpScalar {
     fn from_little_endian(bytes: [u8; N]) -> Self;
     fn to_little_endian(self) -> [u8; N];
@@ -175,14 +176,14 @@ macro_rules! values {
 
 values!(i32: 4, i64: 8, f32: 4, f64: 8);
 
-/// Fills `output`, which has the bytes of the chunk.
+/// Decodes a chunk into `output`, which has the length of the decoded chunk.
 fn decode<T: Value<N>, const N: usize>(header: &Header, words: &[u64], output: &mut [u8]) -> Result<()> {
     let mut values = vec![T::default(); output.len() / N];
     let mut field = ZfpFieldMut::new(&mut values, header.metadata.dims)
         .map_err(|error| FilterError::corrupt(ID, error.to_string()))?;
     let decoded = ZfpBitStreamRef::from_words(words).decompress(&header.config, &mut field);
     decoded.map_err(|error| match error {
-        ZfpDecompressionError::Truncated { .. } => cut(),
+        ZfpDecompressionError::Truncated { .. } => truncated(),
         error => FilterError::corrupt(ID, error.to_string()),
     })?;
     for (to, value) in output.as_chunks_mut().0.iter_mut().zip(values) {
@@ -205,7 +206,7 @@ fn encode<T: Value<N>, const N: usize>(header: &Header, input: &[u8]) -> Result<
     let values: Vec<T> = input.as_chunks().0.iter().map(value).collect();
     let field = ZfpField::new(&values, header.metadata.dims).map_err(|error| error.to_string())?;
     let most = header.config.maximum_size(T::SCALAR_TYPE, header.metadata.dims);
-    let most = most.ok_or("the chunk is too large")?;
+    let most = most.ok_or("the chunk is too large for zfp")?;
     let mut stream = ZfpBitStream::new(most).map_err(|error| error.to_string())?;
     stream.compress(&header.config, &field).map_err(|error: ZfpCompressionError| error.to_string())?;
     Ok(stream)
@@ -234,7 +235,7 @@ mod tests {
 
     #[test]
     fn chunks_that_libzfp_wrote() {
-        // The squares of 0 to 19 less 50 as 4 rows of floating-point numbers of 8 bytes, 5 bits each.
+        // The squares of 0 to 19 minus 50, as 4 rows of `f64`, with 5 bits each.
         let raw: Vec<u8> = (0..20).flat_map(|at| f64::from(at * at - 50).to_le_bytes()).collect();
         let client_data = [0x1010_5111, 0x0570_667a, 0x3000_0047, 0x04f0_0000];
         let stored = [17, 72, 170, 36, 146, 128, 101, 112, 196, 2, 17, 72, 42, 36, 82, 1, 68, 40, 148, 2];
@@ -286,13 +287,13 @@ mod tests {
         let stored = conformance::encode(&Zfp, &data, &[7; 64]).unwrap();
         assert_eq!(stored.len(), 32);
         let cut = conformance::decode(&Zfp, &data, &stored[..24], None, 64).unwrap_err();
-        assert_eq!(cut, super::cut());
+        assert_eq!(cut, truncated());
         let with = |at: usize, word: u32| {
             let mut data = data.clone();
             data[at] = word;
             conformance::decode(&Zfp, &data, &stored, None, 64)
         };
-        // A later codec, as the versions or the header have it.
+        // A later codec, according to the versions or to the header.
         for error in [with(0, 0x1000_7110), with(0, 0x0060_0090), with(1, 0x0670_667a), with(1, 0x0470_667a)]
         {
             assert!(matches!(error, Err(FilterError::Unsupported { .. })), "{error:?}");
@@ -312,7 +313,7 @@ mod tests {
     fn a_large_chunk_of_few_bytes_takes_no_memory() {
         let data = client_data(Number::F64, &[1 << 40], Mode::Reversible);
         let error = conformance::decode(&Zfp, &data, &[0; 100], None, usize::MAX).unwrap_err();
-        assert_eq!(error, cut());
+        assert_eq!(error, truncated());
     }
 
     #[test]

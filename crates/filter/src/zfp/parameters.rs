@@ -1,15 +1,17 @@
-//! The client data of zfp: a header of zfp, without a chunk behind it.
+//! The client data of zfp: a zfp header that no chunk follows.
 //!
 //! ```text
 //! bits     | meaning
-//! ---------+--------------------------------------------------------------------------------------------
+//! ---------+--------------------------------------------------------------------------------------
 //! 32       | "zfp" and the version of the codec, 5
-//! 2, 2     | type: int32, int64, float, double; dimensions less 1
-//! 48       | values in each dimension less 1, the one that varies fastest first: 48, 24, 16 or 12 bits each
-//! 12       | mode: 0 to 2047 bits of a block less 1, from 2048 on precision less 1, 2176 reversible, from
-//!          | 2177 on the smallest exponent plus 1074; 4095: the parameters of expert mode follow
-//! 52       | 15 bits: fewest bits of a block less 1, 15: most bits less 1, 7: precision less 1, 15: smallest
-//!          | exponent plus 16495
+//! 2, 2     | type: int32, int64, float, double; number of dimensions minus 1
+//! 48       | size of each dimension minus 1, the fastest-varying dimension first: 48, 24, 16 or 12
+//!          | bits each
+//! 12       | mode: 0 to 2047: bits of a block minus 1; from 2048 on: precision minus 1; 2176:
+//!          | reversible; from 2177 on: smallest exponent plus 1074; 4095: the parameters of expert
+//!          | mode follow
+//! 52       | expert mode: 15 bits: minimum bits of a block minus 1, 15: maximum bits minus 1, 7:
+//!          | precision minus 1, 15: smallest exponent plus 16495
 //! ```
 
 use zfp_rs::{
@@ -21,22 +23,24 @@ use crate::{FilterError, Result};
 
 use super::ID;
 
-/// What libraries and filter the client data are said to come from: those of zfp 1.0.1, codec 5, filter 1.1.1.
+/// The versions that new client data name: library 1.0.1, codec 5, filter 1.1.1.
 const VERSIONS: u32 = 0x1010_5111;
 
-const CODEC: u32 = 5;
+/// The version of the codec that this module supports.
+const CODEC_VERSION: u32 = 5;
 
-/// From this version on, the filter notes that of the codec.
-const NOTES_CODEC: u32 = 0x110;
+/// The first version of the filter that stores the version of the codec.
+const CODEC_IN_FILTER_VERSION: u32 = 0x110;
 
 const MAGIC: [u8; 3] = *b"zfp";
 
-/// A longest header takes five words.
-const MOST_WORDS: usize = 10;
+/// The maximum number of 32-bit words of a header.
+const MAX_HEADER_WORDS: usize = 10;
 
-const BLOCK_SIDE: usize = 4;
+/// The number of values of a block along each dimension.
+const BLOCK_SIDE_VALUES: usize = 4;
 
-/// What a value is.
+/// The numeric type of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Number {
     /// An integer of 4 bytes.
@@ -49,33 +53,34 @@ pub enum Number {
     F64,
 }
 
-/// How many bits stay of a block of 4 values in each dimension.
+/// The mode of compression, which limits the bits of a block (4 values along each dimension).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Mode {
-    /// So many bits of each value on average, in every block the same.
+    /// The average number of bits of each value, equal in all blocks.
     Rate(f64),
-    /// So many bit planes, 1 to 64: a bound on relative errors.
+    /// The number of bit planes, 1 to 64, which bounds the relative error.
     Precision(u32),
-    /// As many bits as keep errors below this: only for floating-point numbers.
+    /// The maximum absolute error; only for floating-point numbers.
     Accuracy(f64),
-    /// All: nothing is lost.
+    /// Lossless compression.
     Reversible,
-    /// Whatever of these bounds holds first.
+    /// Several limits, of which the first to be reached applies.
     Expert {
-        /// Fewest bits of a block, 1 to 32768; what is missing is filled up.
+        /// The minimum number of bits of a block, 1 to 32768; shorter blocks are padded.
         min_bits: u32,
-        /// Most bits of a block, up to 32768.
+        /// The maximum number of bits of a block, up to 32768.
         max_bits: u32,
-        /// Most bit planes, 1 to 64.
+        /// The maximum number of bit planes, 1 to 64.
         max_precision: u32,
-        /// The exponent of the lowest bit plane that stays, at least -1074.
+        /// The exponent of the lowest bit plane that is kept, at least -1074.
         min_exponent: i32,
     },
 }
 
 impl Mode {
-    /// The client data by which the mode is asked for: its number, nothing, and what belongs to it; numbers of
-    /// eight bytes are two values, the low word first.
+    /// Returns the client data with which a user requests the mode: the number of the mode, an
+    /// unused value, and the parameters. Parameters of eight bytes take two values, the low word
+    /// first.
     pub(crate) fn request(self) -> [u32; 6] {
         let halves = |value: f64| {
             let [low @ .., h0, h1, h2, h3] = value.to_le_bytes();
@@ -92,11 +97,11 @@ impl Mode {
         }
     }
 
-    /// Undoes [`Self::request`].
-    pub(crate) fn asked(data: &[u32]) -> Result<Self, &'static str> {
+    /// Parses the client data of a request, the inverse of [`Self::request`].
+    pub(crate) fn from_request(data: &[u32]) -> Result<Self, &'static str> {
         let real = |low: u32, high: u32| f64::from_bits(u64::from(high) << 32 | u64::from(low));
         Ok(match data {
-            // All that zfp can keep.
+            // The default keeps as many bits as zfp can.
             [] => Self::Expert { min_bits: 1, max_bits: 16658, max_precision: 64, min_exponent: -1074 },
             [1, _, low, high, ..] => Self::Rate(real(*low, *high)),
             [2, _, bits, ..] => Self::Precision(*bits),
@@ -108,12 +113,13 @@ impl Mode {
                 min_exponent: min_exponent.cast_signed(),
             },
             [5, ..] => Self::Reversible,
-            _ => return Err("an unknown mode, or one whose parameters are missing"),
+            _ => return Err("the mode is unknown or its parameters are missing"),
         })
     }
 }
 
-/// Whether zfp can code chunks of this shape: one to four dimensions have several elements.
+/// Returns true if zfp can code chunks of this shape: one to four dimensions have more than one
+/// element.
 pub(super) fn has_dimensions(chunk: &[u64]) -> bool {
     (1..=4).contains(&chunk.iter().filter(|size| **size != 1).count())
 }
@@ -126,8 +132,8 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// The parameters of chunks of this shape, the dimension that varies fastest last. Dimensions of one value do
-    /// not count; one to four others must be left.
+    /// Returns the parameters for chunks of this shape, the fastest-varying dimension last.
+    /// Dimensions of 1 are ignored; one to four others must remain.
     ///
     /// ```
     /// use hyperslab_filter::{FilterContext, Filter, Zfp, zfp::{Mode, Number, Parameters}};
@@ -135,23 +141,23 @@ impl Parameters {
     /// let parameters = Parameters::for_chunks(Number::F32, &[1, 8, 12], Mode::Rate(16.0))?;
     /// let data = parameters.client_data();
     /// assert_eq!(data, [0x1010_5111, 0x0570_667a, 0x7000_00b6, 0x0ff0_0000]);
-    /// // 16 of the 32 bits of each value stay.
+    // The encoder keeps 16 of the 32 bits of each value.
     /// assert_eq!(Zfp.encoded_length(&FilterContext::new(&data, usize::MAX), 384), Some(192));
     /// # Ok::<(), &'static str>(())
     /// ```
     ///
     /// # Errors
-    /// What zfp cannot code.
+    /// The reason why zfp cannot code such chunks.
     pub fn for_chunks(number: Number, chunk: &[u64], mode: Mode) -> Result<Self, &'static str> {
         let mut dims = [0; 4];
         let used = chunk.iter().rev().filter(|size| **size != 1);
-        let mut places = dims.iter_mut();
+        let mut free = dims.iter_mut();
         for size in used {
-            let place = places.next().ok_or("a chunk has more than four dimensions of several values")?;
-            *place = usize::try_from(*size).ok().filter(|size| *size > 0).ok_or("a chunk of no values")?;
+            let to = free.next().ok_or("the chunk has more than four dimensions of more than one value")?;
+            *to = usize::try_from(*size).ok().filter(|size| *size > 0).ok_or("the chunk has no values")?;
         }
         let dimensions = match dims {
-            [0, ..] => return Err("a chunk has one value"),
+            [0, ..] => return Err("the chunk has only one value"),
             [_, 0, ..] => ZfpDimensionality::D1,
             [_, _, 0, _] => ZfpDimensionality::D2,
             [_, _, _, 0] => ZfpDimensionality::D3,
@@ -164,16 +170,16 @@ impl Parameters {
             Number::F64 => ZfpScalarType::F64,
         };
         let config = config(scalar_type, dimensions, mode)?;
-        config.checked_mode_bits().map_err(|_| "a mode that a header cannot hold")?;
+        config.checked_mode_bits().map_err(|_| "the mode's parameters do not fit into a header")?;
         let metadata = ZfpFieldMetadata { scalar_type, dims };
-        metadata.to_bits().map_err(|_| "a chunk of too many values")?;
+        metadata.to_bits().map_err(|_| "the chunk has too many values for a header")?;
         Ok(Self { metadata, config })
     }
 
-    /// The client data of the filter.
+    /// Returns the client data of the filter.
     pub fn client_data(&self) -> Vec<u32> {
         let mut data = vec![VERSIONS];
-        // Checked when it was made; a header has less than 32 bytes.
+        // The parameters were checked on creation, and a header has less than 32 bytes.
         let words = ZfpBitStream::new(32).ok().and_then(|mut stream| {
             let bits = stream.write_header(&self.config, &self.metadata, ZfpHeaderMask::FULL).ok()?;
             Some((stream.into_words(), bits))
@@ -196,29 +202,29 @@ fn config(
     match mode {
         Mode::Rate(rate) => {
             ZfpConfig::fixed_rate(rate, scalar_type, dimensions, ZfpStreamAlignment::Unaligned)
-                .map_err(|_| "an impossible rate")
+                .map_err(|_| "the rate is invalid")
         }
         Mode::Precision(precision @ 1..=64) => Ok(ZfpConfig::fixed_precision(precision)),
-        Mode::Precision(_) => Err("a precision of none or of more than 64 bits"),
-        Mode::Accuracy(_) if is_integer => Err("an accuracy of integers"),
+        Mode::Precision(_) => Err("the precision is not 1 to 64 bits"),
+        Mode::Accuracy(_) if is_integer => Err("the accuracy mode does not support integers"),
         Mode::Accuracy(tolerance) if tolerance > 0.0 && tolerance.is_finite() => {
             Ok(ZfpConfig::fixed_accuracy(tolerance))
         }
-        Mode::Accuracy(_) => Err("an accuracy that is no positive number"),
+        Mode::Accuracy(_) => Err("the accuracy is not a positive number"),
         Mode::Reversible => Ok(ZfpConfig::reversible()),
         Mode::Expert { min_bits, max_bits, max_precision, min_exponent } => {
             ZfpConfig::expert(min_bits, max_bits, max_precision, min_exponent)
-                .map_err(|_| "contradictory bounds")
+                .map_err(|_| "the parameters of the expert mode contradict each other")
         }
     }
 }
 
-/// What client data say.
+/// The parsed client data.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Header {
     pub(super) metadata: ZfpFieldMetadata,
     pub(super) config: ZfpConfig,
-    /// Whether the values of a chunk are big-endian.
+    /// True if the values of a chunk are big-endian.
     pub(super) is_swapped: bool,
 }
 
@@ -226,19 +232,19 @@ impl Header {
     pub(super) fn parse(client_data: &[u32]) -> Result<Self> {
         let corrupt = |what: &str| FilterError::corrupt(ID, what);
         let unsupported = |what: String| Err(FilterError::Unsupported { id: ID, what });
-        let [versions, halves @ ..] = client_data else { return Err(corrupt("client data are missing")) };
+        let [versions, halves @ ..] = client_data else { return Err(corrupt("the client data are missing")) };
         let is_magic = |half: u32| half.to_le_bytes().first_chunk() == Some(&MAGIC);
         let is_swapped = match halves.first() {
             Some(half) if is_magic(*half) => false,
             Some(half) if is_magic(half.swap_bytes()) => true,
-            _ => return Err(corrupt("client data are no header of zfp")),
+            _ => return Err(corrupt("the client data contain no zfp header")),
         };
-        if halves.len() > MOST_WORDS {
-            return Err(corrupt("too many client data"));
+        if halves.len() > MAX_HEADER_WORDS {
+            return Err(corrupt("the zfp header in the client data is too long"));
         }
         let codec = codec(*versions);
-        if codec > CODEC {
-            return unsupported(format!("version {codec} of zfp's codec"));
+        if codec > CODEC_VERSION {
+            return unsupported(format!("version {codec} of the zfp codec"));
         }
         let mut half =
             halves.iter().map(|half| u64::from(if is_swapped { half.swap_bytes() } else { *half }));
@@ -249,7 +255,7 @@ impl Header {
         let header = match ZfpBitStreamRef::from_words(&words).read_header(ZfpHeaderMask::FULL) {
             Ok(header) => header,
             Err(ZfpHeaderError::InvalidMagic) => {
-                return unsupported("another version of zfp's codec than 5".to_owned());
+                return unsupported("a version of the zfp codec other than 5".to_owned());
             }
             Err(error) => return Err(corrupt(&error.to_string())),
         };
@@ -257,11 +263,11 @@ impl Header {
             (Some(metadata), Some(config)) if header.bits_read <= 32 * halves.len() => {
                 Ok(Self { metadata, config, is_swapped })
             }
-            _ => Err(corrupt("its header is cut off")),
+            _ => Err(corrupt("the zfp header in the client data is truncated")),
         }
     }
 
-    /// Bytes of a chunk.
+    /// Returns the size of a chunk in bytes; [`None`] if the size overflows.
     pub(super) fn chunk_length(&self) -> Option<usize> {
         let size = match self.metadata.scalar_type {
             ZfpScalarType::I32 | ZfpScalarType::F32 => 4,
@@ -270,12 +276,12 @@ impl Header {
         self.dims().try_fold(size, usize::checked_mul)
     }
 
-    /// Blocks of a chunk.
+    /// Returns the number of blocks of a chunk.
     pub(super) fn blocks(&self) -> usize {
-        self.dims().map(|size| size.div_ceil(BLOCK_SIDE)).fold(1, usize::saturating_mul)
+        self.dims().map(|size| size.div_ceil(BLOCK_SIDE_VALUES)).fold(1, usize::saturating_mul)
     }
 
-    /// Bytes of an encoded chunk, where all blocks have the same.
+    /// Returns the size of an encoded chunk in bytes, if all blocks have the same number of bits.
     pub(super) fn encoded_length(&self) -> Option<usize> {
         let bits = self.config.max_bits();
         let is_reversible = matches!(self.config.mode(), zfp_rs::ZfpMode::Reversible);
@@ -291,14 +297,14 @@ impl Header {
     }
 }
 
-/// The version of the codec that wrote the chunks. Older filters do not note it, but only that of the library, one
-/// digit of which it was until library 1.0.
+/// Returns the version of the codec that wrote the chunks. Older filters store only the version of
+/// the library. Up to library 1.0, the minor version of the library is the version of the codec.
 fn codec(versions: u32) -> u32 {
     let (filter, library) = (versions & 0xfff, versions >> 16 << 4);
     match library {
-        _ if filter >= NOTES_CODEC => versions >> 12 & 0xf,
+        _ if filter >= CODEC_IN_FILTER_VERSION => versions >> 12 & 0xf,
         ..0x500 => 4,
         0x500..0x1000 => library >> 8 & 0xf,
-        _ => CODEC,
+        _ => CODEC_VERSION,
     }
 }

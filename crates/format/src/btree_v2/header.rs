@@ -22,25 +22,25 @@ const SIGNATURE: &[u8; 4] = b"BTHD";
 /// The header of a version 2 B-tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BTreeV2Header {
-    /// 0, or 1 for structured chunks.
+    /// Version: 0, or 1 for structured chunks.
     pub version: u8,
-    /// What the records are: one of the constants of [`records::types`](super::records::types).
+    /// Record type: one of the constants of [`records::types`](super::records::types).
     pub record_type: u8,
-    /// Bytes of every node.
+    /// Size of every node in bytes.
     pub node_size: u32,
-    /// Bytes of a record.
+    /// Size of a record in bytes.
     pub record_size: u16,
-    /// Levels of internal nodes.
+    /// Number of levels of internal nodes.
     pub depth: u16,
-    /// Fullness in percent above which a node is split.
+    /// Fill percentage above which a node is split.
     pub split_percent: u8,
-    /// Fullness in percent below which a node is merged.
+    /// Fill percentage below which a node is merged.
     pub merge_percent: u8,
-    /// The root node; undefined for a tree without records.
+    /// Address of the root node; undefined for a tree without records.
     pub root: Address,
-    /// Records in the root node.
+    /// Number of records in the root node.
     pub root_records: u16,
-    /// Records in the whole tree.
+    /// Number of records in the whole tree.
     pub total_records: u64,
 }
 

@@ -2,64 +2,65 @@
 //!
 //! ```text
 //! byte  0   signature "BTIN"
-//!       4   version 0; 1 is read too
+//!       4   version 0; 1 is also accepted
 //!       5   type
 //!       6   records 0 … N-1
-//!           N+1 times: address of child (O), records in it (w), records in it and below it (t; none at level 1)
-//!           checksum (4), right behind the last pointer
+//!           N+1 times: address of child (O), records in the child (w),
+//!                      records in the child and its subtree (t; none at level 1)
+//!           checksum (4), directly after the last pointer
 //!           undefined up to the node size
 //! ```
 //! The widths w and t are in [`BTreeV2Layout`](super::BTreeV2Layout).
 
-use super::layout::OVERHEAD;
+use super::layout::OVERHEAD_BYTES;
 use super::leaf::read_prefix;
 use crate::codec::{Address, FileParams, Reader, Result, Structure, Writer};
 
 const SIGNATURE: &[u8; 4] = b"BTIN";
 
-/// What the layout of an internal node depends on; made by
+/// Parameters that determine the layout of an internal node. Created by
 /// [`BTreeV2Layout::internal`](super::BTreeV2Layout::internal).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BTreeV2InternalContext {
-    /// Widths of the file.
+    /// Sizes of addresses and lengths in the file.
     pub params: FileParams,
-    /// The header's type.
+    /// Record type from the header.
     pub record_type: u8,
-    /// Bytes of a record.
+    /// Size of a record in bytes.
     pub record_size: usize,
-    /// Bytes of the node.
+    /// Size of the node in bytes.
     pub node_size: usize,
-    /// Records, as the pointer to the node says.
+    /// Number of records in the node, from the pointer to the node.
     pub records: usize,
-    /// Bytes of a child's number of records.
+    /// Width in bytes of a child's record count.
     pub count_width: usize,
-    /// Bytes of a child's total number of records; 0 right above the leaves.
+    /// Width in bytes of a child's total record count; 0 directly above the leaves.
     pub total_width: usize,
-    /// Most records of a child.
+    /// Largest number of records in a child.
     pub max_child_records: u64,
-    /// Most records of a child and all below it.
+    /// Largest number of records in a child and its subtree.
     pub max_child_total: u64,
 }
 
 /// An internal node of a version 2 B-tree: N records between N+1 children.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BTreeV2Internal {
-    /// 0; 1 is read too.
+    /// Version: 0; 1 is also accepted.
     pub version: u8,
-    /// The records' bytes, side by side.
+    /// Concatenated bytes of the records.
     pub records: Vec<u8>,
-    /// One more than there are records.
+    /// Pointers to the children: one more than the number of records.
     pub children: Vec<BTreeV2Child>,
 }
 
 /// A pointer to a node of the next lower level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BTreeV2Child {
-    /// The node.
+    /// Address of the node.
     pub address: Address,
-    /// Records in the node.
+    /// Number of records in the node.
     pub records: u64,
-    /// Records in the node and all below it; for leaves the same number.
+    /// Number of records in the node and its subtree. For a leaf, equal to `records`.
     pub total: u64,
 }
 
@@ -115,10 +116,10 @@ impl BTreeV2InternalContext {
         self.params.offset_width() + self.count_width + self.total_width
     }
 
-    /// Bytes of the node that mean something; the rest is padding.
+    /// Returns the number of bytes in use; padding fills the rest of the node.
     pub fn used_size(&self) -> usize {
         let pointers = (self.records + 1) * self.pointer_size();
-        self.records * self.record_size + pointers + OVERHEAD
+        self.records * self.record_size + pointers + OVERHEAD_BYTES
     }
 }
 

@@ -1,9 +1,11 @@
-//! What follows from a version 2 B-tree's header for its nodes: how many records fit at each level, and how
-//! wide the counts in child pointers are (File Format Specification, section III.A.2).
+//! Layout of version 2 B-tree nodes, derived from the header: the number of records per node at
+//! each level, and the widths of the counts in child pointers (File Format Specification, section
+//! III.A.2).
 //!
 //! ```text
 //! overhead of a node    signature (4), version (1), type (1), checksum (4)
-//! pointer at level u    address (O), records of the child (w), records below the child (t, none at level 1)
+//! pointer at level u    address (O), records in the child (w), records in the child and its
+//!                       subtree (t, none at level 1)
 //! max[0]                (node size - overhead) / record size
 //! max[u]                (node size - overhead - pointer) / (record size + pointer)
 //! below[0]              max[0]
@@ -12,19 +14,21 @@
 //! t at level u          bytes to hold below[u-1]
 //! ```
 //!
-//! The specification derives w from the child's level and gives a product for `below`; files follow the above.
+//! The specification derives w from the child's level and gives a product for `below`. Actual files
+//! follow the formulas above.
 
 use hyperslab_exact::{to_u64, to_usize};
 
 use super::{BTreeV2Header, BTreeV2InternalContext, BTreeV2LeafContext};
 use crate::codec::{FileParams, FormatError, Result, Structure};
 
-/// Bytes of a node that are neither records nor pointers.
-pub(super) const OVERHEAD: usize = 10;
-/// With two records and more per node, 64 levels pass 64 bits of records.
+/// Bytes of a node besides records and pointers: signature, version, type and checksum.
+pub(super) const OVERHEAD_BYTES: usize = 10;
+/// Largest accepted depth. With at least two records per node, a tree of 64 levels holds more than
+/// 2^64 records.
 const MAX_DEPTH: u16 = 64;
 
-/// Sizes within the nodes of one version 2 B-tree.
+/// Sizes and capacities of the nodes of one version 2 B-tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BTreeV2Layout {
     params: FileParams,
@@ -43,16 +47,17 @@ struct Level {
     total_width: usize,
 }
 
-/// Bytes to hold numbers up to `limit`.
+/// Returns the number of bytes needed to store numbers up to `limit`.
 fn width_for(limit: u64) -> usize {
     limit.max(1).ilog2() as usize / 8 + 1
 }
 
 impl BTreeV2Layout {
-    /// The layout of the nodes of the tree with this header.
+    /// Computes the node layout of the tree with this header.
     ///
     /// # Errors
-    /// Nodes too small for a record, or a depth that no tree reaches.
+    /// Returns [`FormatError::Corrupt`] if a node is too small for one record, or if the depth
+    /// exceeds 64.
     pub fn new(header: &BTreeV2Header, params: FileParams) -> Result<Self> {
         let corrupt = |field, expected: String, got: u64| {
             Err(FormatError::corrupt(BTreeV2Header::NAME, field, expected, got))
@@ -77,19 +82,19 @@ impl BTreeV2Layout {
             let total_width = if level > 1 { below.map_or(0, |child| width_for(child.max_below)) } else { 0 };
             let pointer =
                 if level > 0 { params.offset_width() + layout.count_width + total_width } else { 0 };
-            let room = layout.node_size.checked_sub(OVERHEAD + pointer);
-            let max_records = room.map_or(0, |room| to_u64(room / (layout.record_size + pointer)));
+            let payload = layout.node_size.checked_sub(OVERHEAD_BYTES + pointer);
+            let max_records = payload.map_or(0, |bytes| to_u64(bytes / (layout.record_size + pointer)));
             if max_records == 0 {
                 return corrupt(
                     "node size",
-                    format!("room for a record at level {level}"),
+                    format!("enough bytes for a record at level {level}"),
                     header.node_size.into(),
                 );
             }
             let max_below = match below {
                 None => max_records,
                 Some(child) => {
-                    // Saturates: this bound on counts of 64 bits excludes nothing if it passes 64 bits.
+                    // Saturates: a bound above 64 bits excludes no 64-bit count.
                     max_records.saturating_add(1).saturating_mul(child.max_below).saturating_add(max_records)
                 }
             };
@@ -101,27 +106,30 @@ impl BTreeV2Layout {
         Ok(layout)
     }
 
-    /// Levels of internal nodes; the root has this level, leaves level 0.
+    /// Returns the number of levels of internal nodes. The root has this level; leaves have level
+    /// 0.
     pub fn depth(&self) -> u16 {
         self.depth
     }
 
-    /// Bytes of a node.
+    /// Returns the size of a node in bytes.
     pub fn node_size(&self) -> usize {
         self.node_size
     }
 
-    /// Bytes of a record.
+    /// Returns the size of a record in bytes.
     pub fn record_size(&self) -> usize {
         self.record_size
     }
 
-    /// Most records of one node at `level`; 0 for a level the tree does not have.
+    /// Returns the largest number of records in one node at `level`, or 0 if the tree has no such
+    /// level.
     pub fn max_records(&self, level: u16) -> u64 {
         self.level(level).map_or(0, |level| level.max_records)
     }
 
-    /// Most records of a node at `level` and all below it; `u64::MAX` stands for more.
+    /// Returns the largest number of records in a node at `level` and its subtree. `u64::MAX`
+    /// stands for any larger number.
     pub fn max_records_below(&self, level: u16) -> u64 {
         self.level(level).map_or(0, |level| level.max_below)
     }
@@ -130,10 +138,10 @@ impl BTreeV2Layout {
         self.levels.get(usize::from(level))
     }
 
-    /// The context of a leaf with `records` records.
+    /// Returns the context of a leaf with `records` records.
     ///
     /// # Errors
-    /// If that many do not fit.
+    /// Returns [`FormatError::Corrupt`] if a leaf cannot hold that many records.
     pub fn leaf(&self, records: u64) -> Result<BTreeV2LeafContext> {
         Ok(BTreeV2LeafContext {
             record_type: self.record_type,
@@ -143,10 +151,11 @@ impl BTreeV2Layout {
         })
     }
 
-    /// The context of an internal node at `level` (1 and up) with `records` records.
+    /// Returns the context of an internal node at `level` (1 and up) with `records` records.
     ///
     /// # Errors
-    /// If that many do not fit, or the tree has no such level.
+    /// Returns [`FormatError::Corrupt`] if the node cannot hold that many records, or if the tree
+    /// has no such level.
     pub fn internal(&self, level: u16, records: u64) -> Result<BTreeV2InternalContext> {
         let records = self.checked_records(level, records)?;
         let (Some(this), Some(child)) = (self.level(level), level.checked_sub(1).and_then(|l| self.level(l)))
@@ -207,8 +216,8 @@ mod tests {
 
     #[test]
     fn link_name_tree() {
-        // 512-byte nodes of 11-byte records: 45 in a leaf; (512-10-9)/(11+9) = 24 above;
-        // then t holds 25*45+24 = 1149 in two bytes: (512-10-11)/(11+11) = 22.
+        // 512-byte nodes of 11-byte records: 45 records in a leaf, (512-10-9)/(11+9) = 24 at level
+        // 1. At level 2, t must hold 25*45+24 = 1149 and takes two bytes: (512-10-11)/(11+11) = 22.
         let layout = BTreeV2Layout::new(&header(512, 11, 2), FileParams::DEFAULT).unwrap();
         assert_eq!([0, 1, 2, 3].map(|level| layout.max_records(level)), [45, 24, 22, 0]);
         assert_eq!([0, 1, 2].map(|level| layout.max_records_below(level)), [45, 1149, 23 * 1149 + 22]);
@@ -229,7 +238,7 @@ mod tests {
         for bad in [header(512, 0, 0), header(512, 11, 65), header(20, 11, 0), header(30, 11, 1)] {
             assert!(BTreeV2Layout::new(&bad, FileParams::DEFAULT).is_err(), "{bad:?}");
         }
-        // Totals beyond 64 bits are not an error in themselves.
+        // A total above 64 bits is not an error by itself.
         let deep = BTreeV2Layout::new(&header(1 << 20, 8, 64), FileParams::DEFAULT).unwrap();
         assert_eq!(deep.max_records_below(64), u64::MAX);
     }

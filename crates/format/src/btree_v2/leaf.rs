@@ -2,37 +2,38 @@
 //!
 //! ```text
 //! byte  0   signature "BTLF"
-//!       4   version 0; 1 is read too
+//!       4   version 0; 1 is also accepted
 //!       5   type
 //!       6   records
-//!           checksum (4), right behind the last record
+//!           checksum (4), directly after the last record
 //!           undefined up to the node size
 //! ```
 
-use super::layout::OVERHEAD;
+use super::layout::OVERHEAD_BYTES;
 use crate::codec::{Reader, Result, Structure, Writer};
 
 const SIGNATURE: &[u8; 4] = b"BTLF";
 
-/// What the layout of a leaf depends on; made by [`BTreeV2Layout::leaf`](super::BTreeV2Layout::leaf).
+/// Parameters that determine the layout of a leaf. Created by
+/// [`BTreeV2Layout::leaf`](super::BTreeV2Layout::leaf).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BTreeV2LeafContext {
-    /// The header's type.
+    /// Record type from the header.
     pub record_type: u8,
-    /// Bytes of a record.
+    /// Size of a record in bytes.
     pub record_size: usize,
-    /// Bytes of the node.
+    /// Size of the node in bytes.
     pub node_size: usize,
-    /// Records, as the pointer to the node says.
+    /// Number of records in the node, from the pointer to the node.
     pub records: usize,
 }
 
-/// A leaf of a version 2 B-tree: records side by side, as they lie in the file.
+/// A leaf of a version 2 B-tree with its records as stored in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BTreeV2Leaf {
-    /// 0; 1 is read too.
+    /// Version: 0; 1 is also accepted.
     pub version: u8,
-    /// The records' bytes.
+    /// Concatenated bytes of the records.
     pub records: Vec<u8>,
 }
 
@@ -55,7 +56,10 @@ impl Structure for BTreeV2Leaf {
     fn encode(&self, context: &BTreeV2LeafContext) -> Result<Vec<u8>> {
         let mut writer = Writer::new(Self::NAME);
         if self.records.len() != context.records * context.record_size {
-            writer.fail("records", format_args!("{} bytes for {}", self.records.len(), context.records));
+            writer.fail(
+                "records",
+                format_args!("{} bytes for {} records", self.records.len(), context.records),
+            );
         }
         writer.bytes(SIGNATURE);
         writer.u8(self.version);
@@ -68,13 +72,13 @@ impl Structure for BTreeV2Leaf {
 }
 
 impl BTreeV2LeafContext {
-    /// Bytes of the node that mean something; the rest is padding.
+    /// Returns the number of bytes in use; padding fills the rest of the node.
     pub fn used_size(&self) -> usize {
-        self.records * self.record_size + OVERHEAD
+        self.records * self.record_size + OVERHEAD_BYTES
     }
 }
 
-/// Takes what both kinds of node begin with; the version.
+/// Reads the fields that begin leaves and internal nodes, and returns the version.
 pub(super) fn read_prefix(
     reader: &mut Reader<'_>,
     signature: &'static [u8; 4],
@@ -108,7 +112,7 @@ mod tests {
         assert_eq!(leaf, BTreeV2Leaf { version: 0, records: b"abcdef".to_vec() });
         assert_eq!(leaf.encode(&CONTEXT).unwrap(), bytes);
         assert_eq!(CONTEXT.used_size(), 16);
-        // What lies behind the checksum does not matter.
+        // Bytes after the checksum do not matter.
         bytes[23] = 1;
         assert!(BTreeV2Leaf::decode(&bytes, &CONTEXT).is_ok());
         bytes[7] = 1;

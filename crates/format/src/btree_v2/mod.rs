@@ -1,4 +1,5 @@
-//! Version 2 B-trees (File Format Specification, section III.A.2): header, nodes, and the records of each type.
+//! Version 2 B-trees (File Format Specification, section III.A.2): the header, the nodes, and the
+//! records of each type.
 
 mod header;
 mod internal;

@@ -6,13 +6,13 @@
 //! client 2, structured chunks            address (O), size (s), metadata
 //! client 3, filtered structured chunks   the same with longer metadata
 //! ```
-//! An element that is not set has the undefined address, and zeros behind it.
+//! An unset element has the undefined address, followed by zeros.
 
 use crate::codec::{Address, FileParams, FormatError, Reader, Result, Writer};
 
 const NAME: &str = "chunk index element";
 
-/// Who uses an array: what its elements are.
+/// The client of an array, which determines the fields of the elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ChunkIndexClient(pub u8);
 
@@ -27,34 +27,35 @@ impl ChunkIndexClient {
     pub const STRUCTURED_FILTERED: Self = Self(3);
 }
 
-/// An element of an array: a chunk.
+/// An element of an array. Each element describes a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkElement<'a> {
-    /// The chunk; undefined if there is none.
+    /// Address of the chunk; undefined if there is no chunk.
     pub address: Address,
-    /// Bytes of the chunk in the file; 0 for client 0, which does not store it.
+    /// Stored size of the chunk in bytes; 0 for client 0, which has no size field.
     pub size: u64,
-    /// Filters skipped: bit i for filter i of the pipeline; stored by client 1 only.
+    /// Filter mask: bit i is set if filter i of the pipeline was skipped. Only client 1 stores the
+    /// mask.
     pub filter_mask: u32,
-    /// Structured chunk metadata (clients 2 and 3), not interpreted.
+    /// Structured chunk metadata (clients 2 and 3) as raw bytes.
     pub metadata: &'a [u8],
 }
 
-/// What an element stores besides the address.
+/// The fields of an element besides the address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChunkElementForm {
-    /// Nothing.
+    /// No further fields.
     Plain,
     /// Size and filter mask.
     Filtered {
-        /// Bytes of the size field.
+        /// Width of the size field in bytes.
         size_width: usize,
     },
     /// Size and structured chunk metadata.
     Structured {
-        /// Bytes of the size field.
+        /// Width of the size field in bytes.
         size_width: usize,
-        /// Bytes of the metadata.
+        /// Size of the metadata in bytes.
         metadata_size: usize,
     },
 }
@@ -67,16 +68,20 @@ pub struct ChunkElementLayout {
 }
 
 impl ChunkElementLayout {
-    /// Elements of that form.
+    /// Creates the layout of elements with these fields.
     pub fn new(params: FileParams, form: ChunkElementForm) -> Self {
         Self { params, form }
     }
 
-    /// The layout that an array's header leads to; the width of the chunk size is what its element size leaves.
-    /// `metadata_size` is that of structured chunks and does not matter for clients 0 and 1.
+    /// Derives the layout from an array's header. The element size determines the width of the
+    /// chunk size field.
+    ///
+    /// `metadata_size` is the metadata size of structured chunks in bytes; clients 0 and 1 ignore
+    /// it.
     ///
     /// # Errors
-    /// An unknown client, or an element size that leaves no chunk size of 1 to 8 bytes.
+    /// Returns [`FormatError::Unsupported`] for an unknown client, and [`FormatError::Corrupt`] if
+    /// the element size leaves no chunk size field of 1 to 8 bytes.
     pub fn of_array(
         params: FileParams,
         client: ChunkIndexClient,
@@ -87,7 +92,7 @@ impl ChunkElementLayout {
         let width = |rest: usize| {
             let width = element_size.checked_sub(fixed).and_then(|width| width.checked_sub(rest));
             width.filter(|width| (1..=8).contains(width)).ok_or_else(|| {
-                let expected = format!("{fixed} and {rest} and a chunk size of 1 to 8 bytes");
+                let expected = format!("{fixed} + {rest} + a chunk size field of 1 to 8 bytes");
                 FormatError::corrupt(NAME, "element size", expected, element_size)
             })
         };
@@ -107,12 +112,12 @@ impl ChunkElementLayout {
         Ok(Self { params, form })
     }
 
-    /// What an element stores besides the address.
+    /// Returns the fields of an element besides the address.
     pub fn form(&self) -> ChunkElementForm {
         self.form
     }
 
-    /// Bytes of an element.
+    /// Returns the size of an element in bytes.
     pub fn size(&self) -> usize {
         let more = match self.form {
             ChunkElementForm::Plain => 0,
@@ -122,10 +127,10 @@ impl ChunkElementLayout {
         self.params.offset_width() + more
     }
 
-    /// Decodes an element that begins at the first of `bytes`.
+    /// Decodes an element from the start of `bytes`.
     ///
     /// # Errors
-    /// If bytes are missing.
+    /// Returns [`FormatError::Corrupt`] if bytes are missing.
     pub fn decode<'a>(&self, bytes: &'a [u8]) -> Result<ChunkElement<'a>> {
         let mut reader = Reader::new(NAME, bytes);
         let address = reader.offset(self.params, "address")?;
@@ -143,10 +148,10 @@ impl ChunkElementLayout {
         })
     }
 
-    /// Element `index` of elements that lie side by side.
+    /// Decodes element `index` of the consecutive elements in `elements`.
     ///
     /// # Errors
-    /// If there are not so many.
+    /// Returns [`FormatError::Corrupt`] if `index` is out of range.
     pub fn get<'a>(&self, elements: &'a [u8], index: usize) -> Result<ChunkElement<'a>> {
         let bytes = index.checked_mul(self.size()).and_then(|start| elements.get(start..));
         let Some(bytes) = bytes else {
@@ -156,7 +161,7 @@ impl ChunkElementLayout {
         self.decode(bytes)
     }
 
-    /// The elements that lie side by side in `elements`.
+    /// Iterates over the consecutive elements in `elements`.
     pub fn iter<'a>(&self, elements: &'a [u8]) -> impl Iterator<Item = Result<ChunkElement<'a>>> {
         let layout = *self;
         elements.chunks_exact(layout.size().max(1)).map(move |bytes| layout.decode(bytes))
@@ -165,7 +170,7 @@ impl ChunkElementLayout {
     /// Encodes an element.
     ///
     /// # Errors
-    /// If a value does not fit its field.
+    /// Returns [`FormatError::Encode`] if a value does not fit its field.
     pub fn encode(&self, element: &ChunkElement<'_>) -> Result<Vec<u8>> {
         let mut writer = Writer::new(NAME);
         writer.offset(self.params, element.address, "address");
@@ -187,26 +192,28 @@ impl ChunkElementLayout {
         writer.finish()
     }
 
-    /// Replaces element `index` of elements that lie side by side.
+    /// Replaces element `index` of the consecutive elements in `elements`.
     ///
     /// # Errors
-    /// If there are not so many, or a value does not fit its field.
+    /// Returns [`FormatError::Encode`] if `index` is out of range or a value does not fit its
+    /// field.
     pub fn set(&self, elements: &mut [u8], index: usize, element: &ChunkElement<'_>) -> Result<()> {
         if self.set_plain(elements, index, element.address).is_some() {
             return Ok(());
         }
         let image = self.encode(element)?;
-        let place = index
+        let target = index
             .checked_mul(self.size())
             .and_then(|start| elements.get_mut(start..)?.get_mut(..image.len()));
-        let Some(place) = place else {
+        let Some(target) = target else {
             return Err(FormatError::Encode { structure: NAME, field: "element", got: index.to_string() });
         };
-        place.copy_from_slice(&image);
+        target.copy_from_slice(&image);
         Ok(())
     }
 
-    /// As [`set`](Self::set) for elements that are addresses and no more; `None` where that cannot be done.
+    /// Writes an element that consists of an address only. Returns `None` if the elements have more
+    /// fields, or if the address or `index` is out of range.
     fn set_plain(&self, elements: &mut [u8], index: usize, address: Address) -> Option<()> {
         let width = self.params.offset_width();
         let bytes = address.raw().to_le_bytes();
@@ -219,7 +226,7 @@ impl ChunkElementLayout {
         Some(())
     }
 
-    /// The bytes of `count` elements that are not set.
+    /// Returns the encoded bytes of `count` unset elements.
     pub fn unset(&self, count: usize) -> Vec<u8> {
         let mut one = vec![0; self.size()];
         for byte in one.iter_mut().take(self.params.offset_width()) {
@@ -230,7 +237,7 @@ impl ChunkElementLayout {
 }
 
 impl ChunkElement<'_> {
-    /// An element that is not set.
+    /// An unset element.
     pub const UNSET: ChunkElement<'static> =
         ChunkElement { address: Address::UNDEFINED, size: 0, filter_mask: 0, metadata: &[] };
 }

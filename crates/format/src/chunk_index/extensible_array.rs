@@ -1,4 +1,4 @@
-//! Blocks of an extensible array (File Format Specification, section VII.D); their pages are
+//! Blocks of an extensible array (File Format Specification, section VII.D). Pages are
 //! [`ArrayPage`](super::ArrayPage)s.
 //!
 //! ```text
@@ -8,14 +8,16 @@
 //!       5   client ID
 //!       6   header address (O)
 //!
-//! index block        elements, addresses of data blocks (O each), addresses of secondary blocks (O each),
-//!                    checksum (4)
+//! index block        elements, addresses of data blocks (O each),
+//!                    addresses of secondary blocks (O each), checksum (4)
 //! secondary block    block offset (bits of the array, in whole bytes),
-//!                    bitmap of initialised pages: each data block's in whole bytes, only if they are paged,
+//!                    bitmap of initialised pages, whole bytes per data block (if they are paged),
 //!                    addresses of data blocks (O each), checksum (4)
 //! data block         block offset, elements (not if paged), checksum (4); pages follow
 //! ```
-//! The bits of a secondary block's bitmap run on from data block to data block without regard to the whole bytes.
+//! The size of a secondary block's bitmap counts whole bytes per data block. The bits themselves
+//! are consecutive: the first bit of a data block directly follows the last bit of the data block
+//! before.
 
 use super::fixed_array::{ArrayPageContext, bit, read_owner, set_bit, write_owner};
 use super::{ChunkIndexClient, ExtensibleArrayGeometry, ExtensibleArrayHeader, SecondaryBlockShape};
@@ -25,8 +27,8 @@ const INDEX_SIGNATURE: &[u8; 4] = b"EAIB";
 const SECONDARY_SIGNATURE: &[u8; 4] = b"EASB";
 const DATA_SIGNATURE: &[u8; 4] = b"EADB";
 
-/// What the layout of a block depends on: counts of what it holds. Made by
-/// [`index_block`](Self::index_block), [`secondary_block`](Self::secondary_block) and
+/// Parameters that determine the layout of a block: the number of elements, addresses and pages.
+/// Created by [`index_block`](Self::index_block), [`secondary_block`](Self::secondary_block) and
 /// [`data_block`](Self::data_block).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExtensibleArrayBlockContext {
@@ -43,9 +45,10 @@ pub struct ExtensibleArrayBlockContext {
     page_elements: usize,
 }
 
-/// Converts a count or size of a block, which [`ExtensibleArrayGeometry::new`] found to be addressable.
+/// Converts a block's count or size to `usize`. [`ExtensibleArrayGeometry::new`] has checked that
+/// the value fits.
 #[expect(clippy::cast_possible_truncation, reason = "the geometry has checked the largest block")]
-fn fit(value: u64) -> usize {
+fn checked_usize(value: u64) -> usize {
     debug_assert!(usize::try_from(value).is_ok(), "{value}");
     value as usize
 }
@@ -67,7 +70,7 @@ impl ExtensibleArrayBlockContext {
         }
     }
 
-    /// The context of the index block of the array whose header lies at `address`.
+    /// Returns the context of the index block of the array with its header at `address`.
     pub fn index_block(
         header: &ExtensibleArrayHeader,
         geometry: &ExtensibleArrayGeometry,
@@ -82,7 +85,7 @@ impl ExtensibleArrayBlockContext {
         }
     }
 
-    /// The context of a secondary block of that shape.
+    /// Returns the context of a secondary block of the given shape.
     pub fn secondary_block(
         header: &ExtensibleArrayHeader,
         geometry: &ExtensibleArrayGeometry,
@@ -92,14 +95,14 @@ impl ExtensibleArrayBlockContext {
     ) -> Self {
         Self {
             offset_width: geometry.offset_width(),
-            data_blocks: fit(shape.data_blocks),
-            bitmap_size: fit(shape.bitmap_bytes()),
-            pages: fit(shape.pages),
+            data_blocks: checked_usize(shape.data_blocks),
+            bitmap_size: checked_usize(shape.bitmap_bytes()),
+            pages: checked_usize(shape.pages),
             ..Self::new(header, address, params)
         }
     }
 
-    /// The context of a data block of `elements` elements.
+    /// Returns the context of a data block with `elements` elements.
     pub fn data_block(
         header: &ExtensibleArrayHeader,
         geometry: &ExtensibleArrayGeometry,
@@ -111,9 +114,9 @@ impl ExtensibleArrayBlockContext {
         let paged = elements > page_elements;
         Self {
             offset_width: geometry.offset_width(),
-            elements: if paged { 0 } else { fit(elements) },
-            pages: if paged { fit(elements / page_elements) } else { 0 },
-            page_elements: if paged { fit(page_elements) } else { 0 },
+            elements: if paged { 0 } else { checked_usize(elements) },
+            pages: if paged { checked_usize(elements / page_elements) } else { 0 },
+            page_elements: if paged { checked_usize(page_elements) } else { 0 },
             ..Self::new(header, address, params)
         }
     }
@@ -133,23 +136,24 @@ impl ExtensibleArrayBlockContext {
             + CHECKSUM_SIZE
     }
 
-    /// Pages of a data block, or of each data block of a secondary block; 0 if not paged.
+    /// Returns the number of pages of a data block, or of each data block of a secondary block; 0
+    /// if the data blocks are not paged.
     pub fn pages(&self) -> usize {
         self.pages
     }
 
-    /// The context of a page of a paged data block.
+    /// Returns the context of a page of a paged data block.
     pub fn page(&self) -> ArrayPageContext {
         ArrayPageContext { elements: self.page_elements, element_size: self.element_size }
     }
 
-    /// Where a page of a data block begins, in bytes from the start of the data block.
+    /// Returns the offset of a page in bytes from the start of the data block.
     pub fn page_offset(&self, page: usize) -> usize {
         let full = self.page_elements * self.element_size + CHECKSUM_SIZE;
         self.size() + page * full
     }
 
-    /// Bytes of a data block with its pages: what is allocated for it.
+    /// Returns the allocated size of a data block: the block and its pages, in bytes.
     pub fn total_size(&self) -> usize {
         self.page_offset(self.pages)
     }
@@ -187,13 +191,13 @@ impl ExtensibleArrayBlockContext {
 /// The index block: the first elements, and the addresses of all other blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtensibleArrayIndexBlock {
-    /// 0, or 1 with structured chunks.
+    /// Version: 0, or 1 with structured chunks.
     pub version: u8,
-    /// The first elements of the array, side by side.
+    /// Concatenated bytes of the first elements of the array.
     pub elements: Vec<u8>,
-    /// Data blocks that hang on the index block.
+    /// Addresses of the data blocks that the index block refers to directly.
     pub data_blocks: Vec<Address>,
-    /// Secondary blocks.
+    /// Addresses of the secondary blocks.
     pub secondary_blocks: Vec<Address>,
 }
 
@@ -234,13 +238,13 @@ impl Structure for ExtensibleArrayIndexBlock {
 /// A secondary block: the addresses of data blocks of one size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtensibleArraySecondaryBlock {
-    /// 0, or 1 with structured chunks.
+    /// Version: 0, or 1 with structured chunks.
     pub version: u8,
-    /// Its first element, counted without those of the index block.
+    /// Index of the block's first element, not counting the elements of the index block.
     pub block_offset: u64,
-    /// Which pages of its data blocks are initialised; empty if they are not paged.
+    /// Bitmap of the initialised pages of all data blocks; empty if the data blocks are not paged.
     pub page_bitmap: Vec<u8>,
-    /// The data blocks.
+    /// Addresses of the data blocks.
     pub data_blocks: Vec<Address>,
 }
 
@@ -279,7 +283,7 @@ impl Structure for ExtensibleArraySecondaryBlock {
 }
 
 impl ExtensibleArraySecondaryBlock {
-    /// A secondary block without data blocks.
+    /// Creates a secondary block without data blocks.
     pub fn new(version: u8, block_offset: u64, context: &ExtensibleArrayBlockContext) -> Self {
         Self {
             version,
@@ -289,7 +293,8 @@ impl ExtensibleArraySecondaryBlock {
         }
     }
 
-    /// Whether a page of a data block was ever written; its bytes mean nothing before.
+    /// Returns true if the page of the data block was ever written. The bytes of other pages have
+    /// no meaning.
     pub fn is_initialised(
         &self,
         data_block: usize,
@@ -299,21 +304,21 @@ impl ExtensibleArraySecondaryBlock {
         bit(&self.page_bitmap, data_block * context.pages + page)
     }
 
-    /// Remembers that a page of a data block was written.
+    /// Marks a page of a data block as written.
     pub fn set_initialised(&mut self, data_block: usize, page: usize, context: &ExtensibleArrayBlockContext) {
         set_bit(&mut self.page_bitmap, data_block * context.pages + page);
     }
 }
 
-/// A data block: elements, or the head of pages with elements.
+/// A data block: the elements, or the prefix of a block with pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtensibleArrayDataBlock {
-    /// 0, or 1 with structured chunks.
+    /// Version: 0, or 1 with structured chunks.
     pub version: u8,
-    /// Its first element, counted without those of the index block; not reliable in data blocks of the index
-    /// block.
+    /// Index of the block's first element, not counting the elements of the index block. Unreliable
+    /// in data blocks that the index block refers to directly.
     pub block_offset: u64,
-    /// The elements, side by side; empty in a paged block.
+    /// Concatenated bytes of the elements; empty in a paged block.
     pub elements: Vec<u8>,
 }
 
@@ -344,11 +349,11 @@ impl Structure for ExtensibleArrayDataBlock {
 }
 
 impl ExtensibleArrayDataBlock {
-    /// Whether the stored block offset is one that files have for that place: the index of the first element, or
-    /// the sum that libhdf5 makes for data blocks of the index block.
+    /// Checks the stored block offset. Accepted values are the index of the first element, and
+    /// `expected`, the value that libhdf5 stores in data blocks of the index block.
     ///
     /// # Errors
-    /// If it is another.
+    /// Returns [`FormatError::Corrupt`] if the block offset has another value.
     pub fn check_offset(&self, expected: u64, first_element: u64) -> Result<()> {
         if self.block_offset == expected || self.block_offset == first_element {
             return Ok(());
@@ -369,7 +374,8 @@ mod tests {
     const PARAMS: FileParams = FileParams { size_of_offsets: 4, size_of_lengths: 4 };
     const ADDRESS: Address = Address::new(0x1000);
 
-    /// Two elements in the index block, data blocks of one element and up, pages of two.
+    /// Returns an array with two elements in the index block, data blocks of one element and more,
+    /// and pages of two elements.
     fn small() -> (ExtensibleArrayHeader, ExtensibleArrayGeometry) {
         let header = ExtensibleArrayHeader {
             max_elements_bits: 6,
@@ -406,7 +412,7 @@ mod tests {
 
     #[test]
     fn secondary_block() {
-        // Secondary block 3: two data blocks of four elements, which are two pages each.
+        // Secondary block 3: two data blocks of four elements, each with two pages.
         let (header, geometry) = small();
         let shape = geometry.secondary_block(3);
         assert_eq!((shape.data_blocks, shape.data_block_elements, shape.pages), (2, 4, 2));

@@ -1,5 +1,5 @@
-//! Where an element of an extensible array lies (File Format Specification, section VII.D, which does not give
-//! the arithmetic).
+//! Arithmetic that finds the block of an extensible array's element (File Format Specification,
+//! section VII.D, which does not state the formulas).
 //!
 //! ```text
 //! elements 0 … E-1                in the index block
@@ -8,16 +8,16 @@
 //!     elements of a data block    M * 2^((s+1)/2)
 //!     first element               E + M * (2^s - 1)
 //! ```
-//! M is the smallest data block's number of elements. Secondary blocks 0 … 2*log2(P)-1 do not exist as blocks:
-//! their 2*(P-1) data blocks hang on the index block itself. Data blocks with more elements than a page are paged;
-//! the bitmap of initialised pages is in their secondary block.
+//! M is the number of elements in the smallest data block. Secondary blocks 0 … 2*log2(P)-1 are not
+//! stored: the index block refers directly to their 2*(P-1) data blocks. Data blocks with more
+//! elements than a page are paged; their secondary block holds the bitmap of initialised pages.
 
 use hyperslab_exact::{to_u64, to_usize};
 
 use super::ExtensibleArrayHeader;
 use crate::codec::{CHECKSUM_SIZE, FormatError, Result, Structure};
 
-/// The arithmetic of one extensible array.
+/// The numbers and sizes of the blocks of one extensible array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExtensibleArrayGeometry {
     index_block_elements: u8,
@@ -32,66 +32,69 @@ pub struct ExtensibleArrayGeometry {
 /// The shape of one secondary block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecondaryBlockShape {
-    /// Data blocks of the secondary block.
+    /// Number of data blocks in the secondary block.
     pub data_blocks: u64,
-    /// Elements of each of its data blocks.
+    /// Number of elements in each data block.
     pub data_block_elements: u64,
-    /// Its first element, counted without those of the index block: the block offset that it stores.
+    /// Index of the first element, not counting the elements of the index block. The secondary
+    /// block stores this number as its block offset.
     pub first_element: u64,
-    /// Data blocks of the array before its first.
+    /// Number of the array's data blocks before this secondary block.
     pub first_data_block: u64,
-    /// Pages of each of its data blocks; 0 if they are not paged.
+    /// Number of pages in each data block; 0 if the data blocks are not paged.
     pub pages: u64,
 }
 
-/// Where an element lies.
+/// The location of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElementPlace {
-    /// In the index block.
+    /// The element lies in the index block.
     IndexBlock {
-        /// Its number there.
+        /// Position of the element in the index block.
         element: u64,
     },
-    /// In a data block whose address is in the index block.
+    /// The element lies in a data block that the index block refers to directly.
     DataBlock {
-        /// The data block's number in the index block.
+        /// Position of the data block's address in the index block.
         data_block: u64,
-        /// The element's number in the data block.
+        /// Position of the element in the data block.
         element: u64,
-        /// Elements of the data block.
+        /// Number of elements in the data block.
         elements: u64,
-        /// The block offset that the data block stores.
+        /// Block offset that the data block stores.
         block_offset: u64,
     },
-    /// In a data block of a secondary block.
+    /// The element lies in a data block of a secondary block.
     SecondaryBlock {
-        /// The secondary block's number among all, for [`ExtensibleArrayGeometry::secondary_block`].
+        /// Number of the secondary block, as an argument of
+        /// [`ExtensibleArrayGeometry::secondary_block`].
         secondary_block: u32,
-        /// The number of its address in the index block.
+        /// Position of the secondary block's address in the index block.
         pointer: u32,
-        /// The data block's number in the secondary block.
+        /// Position of the data block's address in the secondary block.
         data_block: u64,
-        /// The element's number in the data block, over all its pages.
+        /// Position of the element in the data block, counted across all pages.
         element: u64,
-        /// The block offset that the data block stores.
+        /// Block offset that the data block stores.
         block_offset: u64,
-        /// The page with the element, in a paged data block.
+        /// Page that holds the element, in a paged data block.
         page: Option<u64>,
     },
 }
 
 impl SecondaryBlockShape {
-    /// Returns the bytes of the bitmap of initialised pages.
+    /// Returns the size of the bitmap of initialised pages in bytes.
     pub(super) fn bitmap_bytes(&self) -> u64 {
         self.pages.div_ceil(8) * self.data_blocks
     }
 }
 
 impl ExtensibleArrayGeometry {
-    /// The geometry that a header describes.
+    /// Computes the geometry from a header.
     ///
     /// # Errors
-    /// Parameters that are no powers of two where they must be, or in contradiction with each other.
+    /// Returns an error if a parameter is not a power of two where the format requires one, if
+    /// parameters contradict each other, or if a block exceeds the address space.
     pub fn new(header: &ExtensibleArrayHeader) -> Result<Self> {
         let corrupt = |field, expected: &str, got: u8| {
             FormatError::corrupt(ExtensibleArrayHeader::NAME, field, expected, got)
@@ -106,7 +109,7 @@ impl ExtensibleArrayGeometry {
         if max_bits > 64 || max_bits < min_bits {
             return Err(corrupt(
                 "max nelmts bits",
-                "the bits of a data block, up to 64",
+                "at least the bits of the smallest data block, at most 64",
                 header.max_elements_bits,
             ));
         }
@@ -114,12 +117,16 @@ impl ExtensibleArrayGeometry {
         let inline_secondary_blocks = 2 * pointer_bits;
         if inline_secondary_blocks > secondary_blocks {
             let got = header.min_secondary_block_pointers;
-            return Err(corrupt("secondary blk min data ptrs", "fewer than the elements need", got));
+            return Err(corrupt(
+                "secondary blk min data ptrs",
+                "a number that fits the largest number of elements",
+                got,
+            ));
         }
         let page_bits = u32::from(header.page_bits);
-        // Data blocks of the index block have nowhere to keep a bitmap of pages.
+        // Data blocks of the index block cannot be paged: the index block stores no page bitmap.
         if page_bits > 63 || page_bits < min_bits + pointer_bits {
-            let expected = "a page as large as a data block of the index block, below 2^64";
+            let expected = "a page at least as large as the data blocks of the index block, below 2^64";
             return Err(corrupt("max data blk page nelmts bits", expected, header.page_bits));
         }
         if header.element_size == 0 {
@@ -138,9 +145,10 @@ impl ExtensibleArrayGeometry {
         Ok(geometry)
     }
 
-    /// Checks that memory can address each block. The largest blocks belong to the last secondary block: a data block has
-    /// at most 2^36 elements, a secondary block at most 2^32 addresses and a bitmap of at most 2^61 bytes. No sum or
-    /// product of the blocks' sizes passes 64 bits then.
+    /// Checks that each block fits in memory. The largest blocks belong to the last secondary
+    /// block: a data block has at most 2^36 elements, a secondary block has at most 2^32 addresses
+    /// and a bitmap of at most 2^61 bytes. After this check, no sum or product of block sizes
+    /// exceeds 64 bits.
     fn check_addressable(&self, header: &ExtensibleArrayHeader) -> Result<()> {
         let last = self.secondary_block(self.secondary_blocks - 1);
         let addresses = last.data_blocks * u64::from(u8::MAX);
@@ -151,43 +159,43 @@ impl ExtensibleArrayGeometry {
         Ok(())
     }
 
-    /// Bytes of a block offset.
+    /// Returns the width of a block offset in bytes.
     pub fn offset_width(&self) -> usize {
         self.max_bits.div_ceil(8) as usize
     }
 
-    /// Elements in the index block.
+    /// Returns the number of elements in the index block.
     pub fn index_block_elements(&self) -> usize {
         self.index_block_elements.into()
     }
 
-    /// Addresses of data blocks in the index block.
+    /// Returns the number of data block addresses in the index block.
     pub fn index_block_data_blocks(&self) -> usize {
         ((1 << self.pointer_bits) - 1) * 2
     }
 
-    /// Addresses of secondary blocks in the index block.
+    /// Returns the number of secondary block addresses in the index block.
     pub fn index_block_secondary_blocks(&self) -> usize {
         (self.secondary_blocks - self.inline_secondary_blocks) as usize
     }
 
-    /// The first secondary block that exists as a block.
+    /// Returns the number of the first secondary block that is stored as a block.
     pub fn first_secondary_block(&self) -> u32 {
         self.inline_secondary_blocks
     }
 
-    /// Elements of a page of a paged data block.
+    /// Returns the number of elements in a page of a paged data block.
     pub fn page_elements(&self) -> u64 {
         1 << self.page_bits
     }
 
-    /// Returns the shape of secondary block `number`, whether it exists as a block or not. There are as many numbers as
-    /// bits in the number of elements, less those of the smallest data block, and one more.
+    /// Returns the shape of secondary block `number`, including secondary blocks that are not
+    /// stored. An array has `max_elements_bits - log2(M) + 1` secondary blocks.
     pub fn secondary_block(&self, number: u32) -> SecondaryBlockShape {
-        // `number` is at most 64, and all of these fit 64 bits then.
+        // `number` is at most 64, so all values below fit 64 bits.
         let data_blocks = 1_u64 << (number / 2);
         let data_block_elements = 1_u64 << (self.min_bits + number.div_ceil(2));
-        // 1 + 1 + 2 + 2 + 4 + 4 + … data blocks before.
+        // Earlier secondary blocks have 1 + 1 + 2 + 2 + 4 + 4 + … data blocks.
         let before = (data_blocks - 1) * 2;
         let first_data_block = before + if number % 2 == 1 { data_blocks } else { 0 };
         // 2^number - 1, also for a `number` of 64.
@@ -202,7 +210,7 @@ impl ExtensibleArrayGeometry {
         }
     }
 
-    /// Where the element with that index lies; `None` beyond the end of any such array.
+    /// Returns the location of element `index`, or `None` beyond the largest possible array.
     pub fn locate(&self, index: u64) -> Option<ElementPlace> {
         let Some(rest) = index.checked_sub(self.index_block_elements.into()) else {
             return Some(ElementPlace::IndexBlock { element: index });
@@ -217,7 +225,8 @@ impl ExtensibleArrayGeometry {
         let offset = |block: u64| shape.first_element + block * shape.data_block_elements;
         let Some(pointer) = number.checked_sub(self.inline_secondary_blocks) else {
             let data_block = shape.first_data_block + data_block;
-            // libhdf5 counts all data blocks of the index block here, not those of the secondary block.
+            // libhdf5 adds up all data blocks of the index block here, not only the data blocks of
+            // this secondary block.
             let block_offset = offset(data_block);
             let elements = shape.data_block_elements;
             return Some(ElementPlace::DataBlock { data_block, element, elements, block_offset });

@@ -13,7 +13,7 @@
 //!      12   number and bytes of secondary blocks (L each)
 //!           number and bytes of data blocks (L each)
 //!           max index set (L)
-//!           number of elements (L)         for which there are blocks
+//!           number of elements (L)         that allocated blocks hold
 //!           index block address (O)
 //!           checksum (4)
 //! ```
@@ -26,35 +26,35 @@ const SIGNATURE: &[u8; 4] = b"EAHD";
 /// The header of an extensible array: an index of chunks along one unlimited dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtensibleArrayHeader {
-    /// 0, or 1 with structured chunks.
+    /// Version: 0, or 1 with structured chunks.
     pub version: u8,
-    /// What the elements are.
+    /// Client of the array, which determines the fields of the elements.
     pub client: ChunkIndexClient,
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     pub element_size: u8,
-    /// Bits of the number of elements that there can be.
+    /// Number of bits in the largest possible number of elements.
     pub max_elements_bits: u8,
-    /// Elements in the index block.
+    /// Number of elements in the index block.
     pub index_block_elements: u8,
-    /// Elements of the smallest data block.
+    /// Number of elements in the smallest data block.
     pub min_data_block_elements: u8,
-    /// Data blocks of the smallest secondary block.
+    /// Number of data blocks in the smallest secondary block.
     pub min_secondary_block_pointers: u8,
-    /// A page of a data block has two to this power elements.
+    /// Binary logarithm of the number of elements in a page of a data block.
     pub page_bits: u8,
     /// Number of secondary blocks.
     pub secondary_blocks: u64,
-    /// Bytes of all secondary blocks.
+    /// Total size of all secondary blocks in bytes.
     pub secondary_block_size: u64,
     /// Number of data blocks.
     pub data_blocks: u64,
-    /// Bytes of all data blocks.
+    /// Total size of all data blocks in bytes.
     pub data_block_size: u64,
-    /// One more than the greatest index that was ever set.
+    /// Greatest index ever set, plus one.
     pub max_index_set: u64,
-    /// Elements for which there are blocks.
+    /// Number of elements that the allocated blocks hold.
     pub elements: u64,
-    /// The index block.
+    /// Address of the index block.
     pub index_block: Address,
 }
 
@@ -124,7 +124,7 @@ pub(super) mod tests {
 
     const PARAMS: FileParams = FileParams { size_of_offsets: 4, size_of_lengths: 1 };
 
-    /// The parameters libhdf5 gives to an index of chunks.
+    /// Returns a header with libhdf5's parameters for an index of chunks.
     pub(crate) fn default_header() -> ExtensibleArrayHeader {
         ExtensibleArrayHeader {
             version: 0,

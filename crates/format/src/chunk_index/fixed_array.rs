@@ -1,4 +1,5 @@
-//! Fixed array (File Format Specification, section VII.C): an index of chunks whose greatest number is known.
+//! Fixed array (File Format Specification, section VII.C): a chunk index for a dataset whose
+//! largest number of chunks is known.
 //!
 //! ```text
 //! header
@@ -16,9 +17,9 @@
 //!       4   version, as in the header
 //!       5   client ID
 //!       6   header address (O)
-//!           not more elements than a page has: elements, checksum (4)
-//!           more: bitmap of the pages that are initialised (bit 7 of byte 0 is page 0), checksum (4), then
-//!           the pages: elements, checksum (4) each; the last page has the elements that are left
+//!           if the elements fit in one page: elements, checksum (4)
+//!           otherwise: bitmap of initialised pages (bit 7 of byte 0 is page 0), checksum (4),
+//!           then the pages: elements, checksum (4) each; the last page has the remaining elements
 //! ```
 
 use super::ChunkIndexClient;
@@ -30,17 +31,17 @@ const BLOCK_SIGNATURE: &[u8; 4] = b"FADB";
 /// The header of a fixed array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FixedArrayHeader {
-    /// 0, or 1 with structured chunks.
+    /// Version: 0, or 1 with structured chunks.
     pub version: u8,
-    /// What the elements are.
+    /// Client of the array, which determines the fields of the elements.
     pub client: ChunkIndexClient,
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     pub element_size: u8,
-    /// A page has two to this power elements.
+    /// Binary logarithm of the number of elements in a page.
     pub page_bits: u8,
     /// Number of elements.
     pub elements: u64,
-    /// The data block.
+    /// Address of the data block.
     pub data_block: Address,
 }
 
@@ -82,7 +83,8 @@ impl Structure for FixedArrayHeader {
     }
 }
 
-/// What follows from a fixed array's header for its data block; also the context of the block.
+/// The sizes of a fixed array's data block and pages, derived from the header. Also the context of
+/// the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FixedArrayLayout {
     params: FileParams,
@@ -94,10 +96,10 @@ pub struct FixedArrayLayout {
 }
 
 impl FixedArrayLayout {
-    /// The layout of the data block of the array whose header lies at `address`.
+    /// Computes the layout of the data block of the array with its header at `address`.
     ///
     /// # Errors
-    /// An array without elements, or one that memory cannot hold.
+    /// Returns [`FormatError::Corrupt`] if the array has no elements or exceeds the address space.
     pub fn new(header: &FixedArrayHeader, address: Address, params: FileParams) -> Result<Self> {
         let corrupt = |field, expected: &str, got: u64| {
             Err(FormatError::corrupt(FixedArrayHeader::NAME, field, expected, got))
@@ -106,26 +108,26 @@ impl FixedArrayLayout {
             return corrupt("entry size", "at least 1", 0);
         }
         let Some(page_elements) = 1_usize.checked_shl(header.page_bits.into()) else {
-            return corrupt("page bits", "fewer than the bits of an address", header.page_bits.into());
+            return corrupt("page bits", "fewer bits than a memory address", header.page_bits.into());
         };
         let element_size = usize::from(header.element_size);
-        // The whole block, with a checksum for each element, must be addressable. No sum or product of the sizes of its
-        // parts overflows then.
+        // The whole block, with a checksum for each element, must be addressable. After this check,
+        // no sum or product of the sizes of its parts overflows.
         let elements = usize::try_from(header.elements).ok().filter(|elements| {
             *elements > 0 && elements.checked_mul(element_size + 2 * CHECKSUM_SIZE).is_some()
         });
         let Some(elements) = elements else {
-            return corrupt("max num entries", "1 or more, within the address space", header.elements);
+            return corrupt("max num entries", "at least 1, within the address space", header.elements);
         };
         Ok(Self { params, header: address, client: header.client, element_size, elements, page_elements })
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn elements(&self) -> usize {
         self.elements
     }
 
-    /// Pages of the data block; 0 if it holds the elements itself.
+    /// Returns the number of pages; 0 if the data block itself holds the elements.
     pub fn pages(&self) -> usize {
         if self.elements > self.page_elements { self.elements.div_ceil(self.page_elements) } else { 0 }
     }
@@ -134,12 +136,12 @@ impl FixedArrayLayout {
         6 + self.params.offset_width()
     }
 
-    /// Bytes of the data block without its pages.
+    /// Returns the size of the data block without its pages, in bytes.
     pub fn block_size(&self) -> usize {
         self.prefix_size() + self.body_size() + CHECKSUM_SIZE
     }
 
-    /// Returns the bytes of the elements or, with pages, of the bitmap of pages.
+    /// Returns the size of the elements or, in a block with pages, of the page bitmap, in bytes.
     fn body_size(&self) -> usize {
         match self.pages() {
             0 => self.elements * self.element_size,
@@ -147,7 +149,7 @@ impl FixedArrayLayout {
         }
     }
 
-    /// Bytes of the data block with its pages: what is allocated for it.
+    /// Returns the allocated size: the data block and its pages, in bytes.
     pub fn total_size(&self) -> usize {
         let pages = match self.pages() {
             0 => 0,
@@ -159,7 +161,8 @@ impl FixedArrayLayout {
         self.block_size() + pages
     }
 
-    /// The page of an element, and its number in that page; page 0 and the same number in a block without pages.
+    /// Returns the page of an element and the element's position in that page. In a block without
+    /// pages, returns page 0 and `element`.
     pub fn locate(&self, element: usize) -> (usize, usize) {
         if self.pages() == 0 {
             (0, element)
@@ -168,7 +171,8 @@ impl FixedArrayLayout {
         }
     }
 
-    /// Returns where a page begins, in bytes from the start of the data block; the end of a block without pages.
+    /// Returns the offset of a page in bytes from the start of the data block. In a block without
+    /// pages, returns the end of the block.
     pub fn page_offset(&self, page: usize) -> usize {
         if self.pages() == 0 {
             return self.block_size();
@@ -177,7 +181,7 @@ impl FixedArrayLayout {
         self.block_size() + page * full
     }
 
-    /// The context of a page; `None` if there is no such page.
+    /// Returns the context of a page, or `None` if there is no such page.
     pub fn page(&self, page: usize) -> Option<ArrayPageContext> {
         if page >= self.pages() {
             return None;
@@ -191,11 +195,11 @@ impl FixedArrayLayout {
 /// The data block of a fixed array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FixedArrayDataBlock {
-    /// 0, or 1 with structured chunks.
+    /// Version: 0, or 1 with structured chunks.
     pub version: u8,
-    /// Which pages are initialised, most significant bit first; empty in a block without pages.
+    /// Bitmap of the initialised pages, most significant bit first; empty in a block without pages.
     pub page_bitmap: Vec<u8>,
-    /// The elements, side by side; empty in a block with pages.
+    /// Concatenated bytes of the elements; empty in a block with pages.
     pub elements: Vec<u8>,
 }
 
@@ -235,18 +239,18 @@ impl Structure for FixedArrayDataBlock {
 }
 
 impl FixedArrayDataBlock {
-    /// Whether a page was ever written; its bytes mean nothing before.
+    /// Returns true if the page was ever written. The bytes of other pages have no meaning.
     pub fn is_initialised(&self, page: usize) -> bool {
         bit(&self.page_bitmap, page)
     }
 
-    /// Remembers that a page was written.
+    /// Marks a page as written.
     pub fn set_initialised(&mut self, page: usize) {
         set_bit(&mut self.page_bitmap, page);
     }
 }
 
-/// Bit `index`, most significant bit first.
+/// Returns bit `index`, most significant bit first.
 pub(super) fn bit(bytes: &[u8], index: usize) -> bool {
     bytes.get(index / 8).is_some_and(|byte| byte & (0x80 >> (index % 8)) != 0)
 }
@@ -258,7 +262,8 @@ pub(super) fn set_bit(bytes: &mut [u8], index: usize) {
     }
 }
 
-/// Takes version, client and header address of a block; the version.
+/// Reads version, client and header address of a block, checks the last two, and returns the
+/// version.
 pub(super) fn read_owner(
     reader: &mut Reader<'_>,
     params: FileParams,
@@ -290,19 +295,19 @@ pub(super) fn write_owner(
     writer.offset(params, header, "header address");
 }
 
-/// The layout of a page of a fixed or extensible array's data block.
+/// The layout of a page in a data block of a fixed or extensible array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrayPageContext {
-    /// Elements in the page.
+    /// Number of elements in the page.
     pub elements: usize,
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     pub element_size: usize,
 }
 
-/// A page of a fixed or extensible array's data block: elements side by side, then a checksum.
+/// A page in a data block of a fixed or extensible array: the elements and a checksum.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArrayPage {
-    /// The elements' bytes.
+    /// Concatenated bytes of the elements.
     pub elements: Vec<u8>,
 }
 
@@ -379,7 +384,7 @@ mod tests {
 
     #[test]
     fn with_pages() {
-        // Five elements in pages of two: three pages, the last with one.
+        // Five elements in pages of two: three pages, the last with one element.
         let layout = FixedArrayLayout::new(&header(5, 1), ADDRESS, PARAMS).unwrap();
         assert_eq!((layout.pages(), layout.block_size(), layout.total_size()), (3, 15, 15 + 12 + 12 + 8));
         assert_eq!((layout.page_offset(0), layout.page_offset(2), layout.locate(4)), (15, 39, (2, 0)));

@@ -1,4 +1,4 @@
-//! Indexes of dataset chunks that are structures of their own (File Format Specification, appendix C): the
+//! Chunk indexes with on-disk structures of their own (File Format Specification, appendix C): the
 //! fixed array, the extensible array, and the elements of both.
 
 mod element;

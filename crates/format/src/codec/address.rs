@@ -4,36 +4,37 @@ use std::fmt;
 
 /// The position of a structure in the file, in bytes from the file's *base address*.
 ///
-/// On disk an address is `size_of_offsets` bytes wide; a field of all ones is the
-/// *undefined address*, which says that the structure does not exist.
+/// On disk, an address is `size_of_offsets` bytes wide. A field of all ones is the *undefined
+/// address*: the structure does not exist.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address(u64);
 
 impl Address {
-    /// The undefined address: nothing is stored.
+    /// The undefined address: the structure does not exist.
     pub const UNDEFINED: Self = Self(u64::MAX);
 
-    /// The address `offset` bytes after the base address.
+    /// Creates the address `offset` bytes after the base address.
     pub const fn new(offset: u64) -> Self {
         Self(offset)
     }
 
-    /// Whether the address points anywhere.
+    /// Returns true unless this is the undefined address.
     pub const fn is_defined(self) -> bool {
         self.0 != u64::MAX
     }
 
-    /// The offset from the base address, or `None` for the undefined address.
+    /// Returns the offset from the base address, or `None` for the undefined address.
     pub const fn get(self) -> Option<u64> {
         if self.is_defined() { Some(self.0) } else { None }
     }
 
-    /// The offset from the base address; `u64::MAX` for the undefined address.
+    /// Returns the offset from the base address, or `u64::MAX` for the undefined address.
     pub const fn raw(self) -> u64 {
         self.0
     }
 
-    /// The address `bytes` further on; `None` if this one is undefined or the sum overflows.
+    /// Returns the address `bytes` after this address, or `None` if this address is undefined or
+    /// the sum overflows.
     pub fn checked_add(self, bytes: u64) -> Option<Self> {
         self.get()?.checked_add(bytes).filter(|sum| *sum != u64::MAX).map(Self)
     }

@@ -1,9 +1,9 @@
-//! The metadata checksum of the format: Jenkins' lookup3 (`hashlittle`, initial value 0).
+//! Metadata checksum of the format: Jenkins' lookup3 (`hashlittle`, initial value 0).
 
-/// Bytes of a metadata checksum.
+/// Size of a metadata checksum in bytes.
 pub const CHECKSUM_SIZE: usize = 4;
 
-/// The lookup3 hash of `bytes`, as the format stores it behind version 2 structures.
+/// Computes the lookup3 hash of `bytes`, the checksum that version 2 structures end with.
 ///
 /// ```
 /// assert_eq!(hyperslab_format::codec::checksum(b""), 0xdead_beef);
@@ -12,8 +12,8 @@ pub fn checksum(bytes: &[u8]) -> u32 {
     checksum_from(0, bytes)
 }
 
-/// The lookup3 hash of `bytes` with another initial value than 0: the hash of a shared message has the number of its
-/// message type there.
+/// Computes the lookup3 hash of `bytes` with the initial value `initial`. The hash of a shared
+/// message uses the number of the message type as the initial value.
 pub fn checksum_from(initial: u32, bytes: &[u8]) -> u32 {
     #[expect(clippy::cast_possible_truncation, reason = "the hash takes the length modulo 2^32")]
     let length = bytes.len() as u32;

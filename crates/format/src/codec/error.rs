@@ -1,4 +1,4 @@
-//! Errors of decoding and encoding: whose fault, and where.
+//! Errors of decoding and encoding. Each error names the structure and the cause.
 
 use std::fmt;
 
@@ -9,65 +9,66 @@ use super::Address;
 /// The result of decoding or encoding a structure.
 pub type Result<T, E = FormatError> = std::result::Result<T, E>;
 
-/// Why bytes could not be decoded, or a value not encoded.
+/// The reason why bytes could not be decoded or a value could not be encoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
     /// The bytes contradict the format specification.
     #[error(transparent)]
     Corrupt(Box<Corrupt>),
-    /// The bytes may be sound, but use something this version does not implement.
+    /// The bytes may be valid, but use a feature that this version does not implement.
     #[error("{structure}: {what} is not supported")]
     Unsupported {
-        /// The on-disk structure, in the specification's words.
+        /// Name of the on-disk structure in the specification.
         structure: &'static str,
-        /// What is not supported.
+        /// Unsupported feature.
         what: String,
     },
-    /// A size, count or depth passes a [`Limits`](super::Limits) bound.
+    /// A size, count or depth exceeds a bound of [`Limits`](super::Limits).
     #[error("{structure}: {what} is {got}, more than the limit of {limit}")]
     Limit {
-        /// The on-disk structure, in the specification's words.
+        /// Name of the on-disk structure in the specification.
         structure: &'static str,
-        /// What is limited.
+        /// Limited quantity.
         what: &'static str,
-        /// The value in the file.
+        /// Value in the file.
         got: u64,
-        /// The bound.
+        /// Largest allowed value.
         limit: u64,
     },
-    /// A value given by the caller cannot be written in the chosen layout.
+    /// The chosen layout cannot store a value of the caller.
     #[error("{structure}: {field} cannot hold {got}")]
     Encode {
-        /// The on-disk structure, in the specification's words.
+        /// Name of the on-disk structure in the specification.
         structure: &'static str,
-        /// The field that is too small or of another kind.
+        /// Field that cannot hold the value.
         field: &'static str,
-        /// The value that does not fit.
+        /// Value that does not fit.
         got: String,
     },
-    /// An invariant of this crate does not hold. The bytes and the caller's values are not the cause.
+    /// An invariant of this crate does not hold. The bytes and the caller's values are not the
+    /// cause.
     #[error("internal error: {structure}: {invariant} does not hold; please report it")]
     Internal {
-        /// The on-disk structure, in the specification's words.
+        /// Name of the on-disk structure in the specification.
         structure: &'static str,
-        /// The condition that should hold.
+        /// Condition that should hold.
         invariant: &'static str,
     },
 }
 
-/// Where and how bytes contradict the specification.
+/// A contradiction between the bytes of a structure and the specification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Corrupt {
-    /// The on-disk structure, in the specification's words.
+    /// Name of the on-disk structure in the specification.
     pub structure: &'static str,
-    /// The field, in the specification's words.
+    /// Name of the field in the specification.
     pub field: &'static str,
-    /// Where the structure lies in the file, where known.
+    /// Address of the structure in the file, if known.
     pub address: Option<u64>,
-    /// What the specification asks for.
+    /// Value that the specification requires.
     pub expected: String,
-    /// What the file holds.
+    /// Value that the file holds.
     pub got: String,
 }
 
@@ -84,7 +85,7 @@ impl fmt::Display for Corrupt {
 impl std::error::Error for Corrupt {}
 
 impl FormatError {
-    /// A field that contradicts the specification.
+    /// Creates a [`Corrupt`](Self::Corrupt) error about a field that contradicts the specification.
     pub fn corrupt(
         structure: &'static str,
         field: &'static str,
@@ -100,17 +101,18 @@ impl FormatError {
         }))
     }
 
-    /// Something sound that is not implemented.
+    /// Creates an [`Unsupported`](Self::Unsupported) error about a feature that is not implemented.
     pub fn unsupported(structure: &'static str, what: impl Into<String>) -> Self {
         Self::Unsupported { structure, what: what.into() }
     }
 
-    /// A broken invariant of this crate.
+    /// Creates an [`Internal`](Self::Internal) error about an invariant of this crate that does not
+    /// hold.
     pub fn internal(structure: &'static str, invariant: &'static str) -> Self {
         Self::Internal { structure, invariant }
     }
 
-    /// Says where in the file the structure lies, unless the error already says so.
+    /// Adds the structure's address to a [`Corrupt`](Self::Corrupt) error that has no address yet.
     #[must_use]
     pub fn at(mut self, address: Address) -> Self {
         if let Self::Corrupt(corrupt) = &mut self {

@@ -1,37 +1,41 @@
-//! Named bounds on what a file may ask for.
+//! Limits on memory and work when files are read.
 
-/// Bounds on recursion, on memory that lengths in a file may claim, and on work that a few bytes may ask for. A decoder
-/// allocates only in proportion to the bytes it was given; these limits bound what cannot be bounded that way.
+/// Limits on the recursion, memory and work that the bytes of a file can cause.
 ///
-/// The default ones are such that no honest file meets them; [`cautious`](Limits::cautious) ones are for files of
-/// strangers.
+/// A decoder allocates only in proportion to the bytes it decodes. These limits bound the remaining
+/// costs. Valid files stay far below the default limits; [`cautious`](Limits::cautious) limits are
+/// for untrusted files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of one metadata block that is read as a whole.
+    /// Largest size in bytes of one metadata block that is read as a whole.
     pub metadata_block: u64,
-    /// Nodes visited in one walk of one index.
+    /// Largest number of nodes visited in one traversal of an index.
     pub index_nodes: u64,
-    /// Continuation chunks of one object header.
+    /// Largest number of continuation blocks of one object header.
     pub header_chunks: usize,
-    /// Bytes of one chunk after decoding.
+    /// Largest decoded size of one chunk in bytes.
     pub chunk_bytes: u64,
-    /// Ratio of decoded to stored bytes of one chunk beyond which it is refused.
+    /// Largest ratio of decoded to stored bytes of one chunk. A chunk with a larger ratio is
+    /// refused.
     pub expansion: u64,
-    /// Bytes that one read may hold in memory: elements as they are stored, and what is made of them.
+    /// Largest number of bytes that one read may hold in memory: the stored elements and the
+    /// converted elements.
     pub result_bytes: u64,
-    /// Steps that virtual datasets may take in one operation, however they show each other: 16 for a source to look for, 1
-    /// for a mapping, for a run of elements, and for 4 elements to copy. There are 16 more for each element that is asked
-    /// for.
+    /// Work budget of one operation on virtual datasets, in steps. Each requested element adds 16
+    /// steps to the budget. Searching for a source costs 16 steps; a mapping, a run of elements,
+    /// and four copied elements cost 1 step each. Nested virtual datasets share the budget.
     pub virtual_steps: u64,
 }
 
 impl Limits {
-    /// Depth of nested datatypes (compound members, array and sequence bases) that decoders accept.
+    /// Largest depth of nested datatypes (compound members, array and sequence base types) that
+    /// decoders accept.
     pub const MAX_DATATYPE_DEPTH: usize = 64;
     /// The largest rank of a dataspace (H5S_MAX_RANK).
     pub const MAX_RANK: usize = 32;
 
-    /// Bounds for files of strangers: no read allocates more than a GiB, no chunk more than 256 MiB.
+    /// Returns limits for untrusted files: no read allocates more than 1 GiB, no chunk more than
+    /// 256 MiB.
     ///
     /// ```
     /// use hyperslab_format::codec::Limits;

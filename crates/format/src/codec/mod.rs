@@ -1,4 +1,4 @@
-//! The tools that every structure shares: a bounded reader, a writer, errors that say where, limits.
+//! Tools that every structure shares: a bounded reader, a writer, errors and limits.
 
 mod address;
 mod checksum;

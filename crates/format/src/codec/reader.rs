@@ -1,9 +1,11 @@
-//! The only way to take bytes of a structure: a cursor that knows its end and its structure's name.
+//! The bounded reader that all decoders use.
 
 use super::{Address, CHECKSUM_SIZE, FileParams, FormatError, Result, checksum};
 
-/// A cursor over the bytes of one structure. Every method that takes bytes names the field it takes
-/// them for, so that a missing byte says which field of which structure is cut off.
+/// A cursor over the bytes of one structure.
+///
+/// Every method that takes bytes also takes a field name. If bytes are missing, the error names the
+/// structure and the field.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     structure: &'static str,
@@ -12,45 +14,45 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of `bytes`, which hold the structure of that name.
+    /// Creates a reader of `bytes`, which hold the structure named `structure`.
     #[inline]
     pub fn new(structure: &'static str, bytes: &'a [u8]) -> Self {
         Self { structure, all: bytes, rest: bytes }
     }
 
-    /// The structure's name.
+    /// Returns the structure's name.
     pub fn structure(&self) -> &'static str {
         self.structure
     }
 
-    /// Bytes not yet taken.
+    /// Returns the number of bytes not yet taken.
     #[inline]
     pub fn remaining(&self) -> usize {
         self.rest.len()
     }
 
-    /// Whether all bytes are taken.
+    /// Returns true if all bytes are taken.
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// Bytes taken so far.
+    /// Returns the number of bytes taken so far.
     #[inline]
     pub fn position(&self) -> usize {
         self.all.len() - self.rest.len()
     }
 
-    /// The bytes not yet taken, without taking them.
+    /// Returns the remaining bytes without taking them.
     pub fn peek_rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// The bytes taken so far.
+    /// Returns the bytes taken so far.
     pub fn taken(&self) -> &'a [u8] {
         self.all.split_at(self.position()).0
     }
 
-    /// A [`FormatError::Corrupt`] about `field` of this structure.
+    /// Creates a [`FormatError::Corrupt`] about `field` of this structure.
     pub fn corrupt(
         &self,
         field: &'static str,
@@ -60,7 +62,7 @@ impl<'a> Reader<'a> {
         FormatError::corrupt(self.structure, field, expected, got)
     }
 
-    /// A [`FormatError::Unsupported`] about this structure.
+    /// Creates a [`FormatError::Unsupported`] about this structure.
     pub fn unsupported(&self, what: impl Into<String>) -> FormatError {
         FormatError::unsupported(self.structure, what)
     }
@@ -81,7 +83,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes `count` bytes, where the count is a number of the file.
+    /// Takes `count` bytes, for a count read from the file.
     pub fn take_u64(&mut self, count: u64, field: &'static str) -> Result<&'a [u8]> {
         match usize::try_from(count) {
             Ok(count) => self.take(count, field),
@@ -89,7 +91,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes all that is left.
+    /// Takes the remaining bytes.
     pub fn take_rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.rest)
     }
@@ -130,7 +132,8 @@ impl<'a> Reader<'a> {
         self.array(field).map(u64::from_le_bytes)
     }
 
-    /// Takes a little-endian unsigned integer of `width` bytes. Wider than 8 bytes, the upper ones must be zero.
+    /// Takes a little-endian unsigned integer of `width` bytes. If `width` exceeds 8, the upper
+    /// bytes must be zero.
     #[inline]
     pub fn uint(&mut self, width: usize, field: &'static str) -> Result<u64> {
         match width {
@@ -141,7 +144,7 @@ impl<'a> Reader<'a> {
             0 => return Ok(0),
             _ => {}
         }
-        // Eight bytes at once, of which the upper ones belong to what follows.
+        // Fast path: load eight bytes and mask the upper bytes, which belong to later fields.
         if let Some((word, _)) = self.rest.split_first_chunk::<8>()
             && width < 8
         {
@@ -155,7 +158,7 @@ impl<'a> Reader<'a> {
         let bytes = self.take(width, field)?;
         let (low, high) = bytes.split_at(width.min(8));
         if high.iter().any(|byte| *byte != 0) {
-            return Err(self.corrupt(field, "a value of at most 64 bits", "a larger one"));
+            return Err(self.corrupt(field, "a value of at most 64 bits", "a larger value"));
         }
         let mut word = [0_u8; 8];
         for (to, from) in word.iter_mut().zip(low) {
@@ -164,18 +167,18 @@ impl<'a> Reader<'a> {
         Ok(u64::from_le_bytes(word))
     }
 
-    /// Takes a length: `size_of_lengths` bytes.
+    /// Takes a length of `size_of_lengths` bytes.
     #[inline]
     pub fn length(&mut self, params: FileParams, field: &'static str) -> Result<u64> {
         self.uint(params.length_width(), field)
     }
 
-    /// Takes a length of which all ones means "undefined" or "unlimited".
+    /// Takes a length. All ones mean undefined or unlimited, and return `None`.
     pub fn length_or_undefined(&mut self, params: FileParams, field: &'static str) -> Result<Option<u64>> {
         self.all_ones_or_uint(params.length_width(), field)
     }
 
-    /// Takes an address: `size_of_offsets` bytes, all ones for the undefined address.
+    /// Takes an address of `size_of_offsets` bytes. All ones are the undefined address.
     #[inline]
     pub fn offset(&mut self, params: FileParams, field: &'static str) -> Result<Address> {
         Ok(self.all_ones_or_uint(params.offset_width(), field)?.map_or(Address::UNDEFINED, Address::new))
@@ -193,7 +196,7 @@ impl<'a> Reader<'a> {
         self.uint(width, field).map(Some)
     }
 
-    /// Takes and checks a signature.
+    /// Takes a signature and compares it with `expected`.
     #[inline]
     pub fn signature(&mut self, expected: &'static [u8; 4]) -> Result<()> {
         let got: [u8; 4] = self.array("signature")?;
@@ -204,7 +207,7 @@ impl<'a> Reader<'a> {
         Err(self.corrupt("signature", format!("\"{}\"", show(expected)), format_args!("\"{}\"", show(&got))))
     }
 
-    /// Takes a version byte that must be one of `known`; another one is unsupported, not corrupt.
+    /// Takes a version byte. A version outside `known` is unsupported, not corrupt.
     #[inline]
     pub fn version(&mut self, known: &[u8]) -> Result<u8> {
         let version = self.u8("version")?;
@@ -214,13 +217,14 @@ impl<'a> Reader<'a> {
         Err(self.unsupported(format!("version {version}")))
     }
 
-    /// Skips `count` bytes whose content does not matter.
+    /// Skips `count` bytes with arbitrary content.
     #[inline]
     pub fn skip(&mut self, count: usize, field: &'static str) -> Result<()> {
         self.take(count, field).map(drop)
     }
 
-    /// Takes the bytes before the next zero byte, and that byte.
+    /// Takes the bytes up to the next zero byte, and the zero byte. Returns the bytes before the
+    /// zero byte.
     pub fn until_nul(&mut self, field: &'static str) -> Result<&'a [u8]> {
         let Some(end) = self.rest.iter().position(|byte| *byte == 0) else {
             return Err(self.corrupt(field, "a terminating zero byte", "none"));
@@ -230,22 +234,23 @@ impl<'a> Reader<'a> {
         Ok(text)
     }
 
-    /// A count of the file, checked against the bytes left: each item takes at least `item_size` bytes
-    /// (at least 1), so that the count can size an allocation.
+    /// Checks a count from the file against the remaining bytes. Each item takes at least
+    /// `item_size` bytes (at least 1), so a checked count may size an allocation.
     pub fn count(&self, count: u64, item_size: usize, field: &'static str) -> Result<usize> {
         let possible = self.rest.len().checked_div(item_size.max(1)).unwrap_or(0);
         match usize::try_from(count) {
             Ok(count) if count <= possible => Ok(count),
-            _ => Err(self.corrupt(field, format!("at most {possible} items in the bytes there are"), count)),
+            _ => Err(self.corrupt(field, format!("at most {possible} items in the remaining bytes"), count)),
         }
     }
 
-    /// A reader of the next `length` bytes as a structure of its own; this reader goes on behind them.
+    /// Takes the next `length` bytes and returns a reader of these bytes as a structure named
+    /// `structure`.
     pub fn sub(&mut self, length: usize, structure: &'static str) -> Result<Reader<'a>> {
         Ok(Reader::new(structure, self.take(length, structure)?))
     }
 
-    /// Takes the metadata checksum and compares it with the bytes taken so far.
+    /// Takes the metadata checksum and compares it with the checksum of the bytes taken so far.
     #[inline]
     pub fn checksum(&mut self) -> Result<()> {
         let computed = checksum(self.taken());
@@ -256,7 +261,8 @@ impl<'a> Reader<'a> {
         Err(self.corrupt("checksum", format!("{computed:#010x}"), format_args!("{stored:#010x}")))
     }
 
-    /// Checks the metadata checksum in the last four bytes of all bytes, and leaves them out of what follows.
+    /// Checks the metadata checksum in the last four bytes of the structure, and removes these
+    /// bytes from the reader.
     pub fn trailing_checksum(&mut self) -> Result<()> {
         let position = self.position();
         let parts = self.all.split_last_chunk::<CHECKSUM_SIZE>().filter(|(body, _)| body.len() >= position);
@@ -277,7 +283,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Ends the structure: bytes left over are an error.
+    /// Ends the structure. Returns [`FormatError::Corrupt`] if bytes remain.
     #[inline]
     pub fn finish(self) -> Result<()> {
         if self.rest.is_empty() {

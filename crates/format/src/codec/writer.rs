@@ -1,12 +1,14 @@
-//! The writing side: bytes of one structure, with overflows remembered until the end.
+//! Writer of the bytes of one structure, with deferred overflow errors.
 
 use super::{Address, FileParams, FormatError, Result, checksum};
 
-/// Bytes that most structures and messages fit in: room for them is made at once.
-const TYPICAL: usize = 128;
+/// Initial capacity in bytes. Most structures and messages fit.
+const TYPICAL_BYTES: usize = 128;
 
-/// Collects the bytes of one structure. A value too wide for its field is remembered and reported by
-/// [`finish`](Self::finish), so that encoders read as straight lines.
+/// A buffer that collects the bytes of one structure.
+///
+/// The writer records a value that is too wide for its field, and [`finish`](Self::finish) returns
+/// the error. Encoders therefore need no error handling for each field.
 #[derive(Debug)]
 pub struct Writer {
     structure: &'static str,
@@ -15,34 +17,35 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A writer of the structure of that name.
+    /// Creates a writer of the structure named `structure`.
     pub fn new(structure: &'static str) -> Self {
-        Self { structure, bytes: Vec::with_capacity(TYPICAL), error: None }
+        Self { structure, bytes: Vec::with_capacity(TYPICAL_BYTES), error: None }
     }
 
-    /// As [`new`](Self::new), of a structure that is about so long.
+    /// Creates a writer with an initial capacity of `bytes`.
     pub fn with_capacity(structure: &'static str, bytes: usize) -> Self {
         Self { structure, bytes: Vec::with_capacity(bytes), error: None }
     }
 
-    /// Bytes written so far.
+    /// Returns the number of bytes written so far.
     #[inline]
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether nothing is written yet.
+    /// Returns true if no bytes are written yet.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Remembers that `got` does not fit `field`; the first such error is the one reported.
+    /// Records that `field` cannot hold `got`. [`finish`](Self::finish) returns the first recorded
+    /// error.
     pub fn fail(&mut self, field: &'static str, got: impl std::fmt::Display) {
         let structure = self.structure;
         self.error.get_or_insert_with(|| FormatError::Encode { structure, field, got: got.to_string() });
     }
 
-    /// Writes bytes as they are.
+    /// Writes `bytes` unchanged.
     #[inline]
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
@@ -111,7 +114,7 @@ impl Writer {
         self.uint(params.length_width(), value, field);
     }
 
-    /// Writes a length, all ones for `None`.
+    /// Writes a length, or all ones for `None`.
     pub fn length_or_undefined(&mut self, params: FileParams, value: Option<u64>, field: &'static str) {
         match value {
             Some(value) => self.length(params, value, field),
@@ -119,7 +122,7 @@ impl Writer {
         }
     }
 
-    /// Writes an address of `size_of_offsets` bytes, all ones for the undefined address.
+    /// Writes an address of `size_of_offsets` bytes, or all ones for the undefined address.
     #[inline]
     pub fn offset(&mut self, params: FileParams, address: Address, field: &'static str) {
         match address.get() {
@@ -134,13 +137,14 @@ impl Writer {
         self.fill(0, count);
     }
 
-    /// Writes `count` bytes of that value.
+    /// Writes `count` bytes of the value `value`.
     #[inline]
     pub fn fill(&mut self, value: u8, count: usize) {
         self.bytes.resize(self.bytes.len() + count, value);
     }
 
-    /// Writes zero bytes up to a length of `length`; a structure already longer is an error.
+    /// Writes zero bytes until the structure is `length` bytes long. Records an error if the
+    /// structure is already longer.
     #[inline]
     pub fn pad_to(&mut self, length: usize, field: &'static str) {
         match length.checked_sub(self.bytes.len()) {
@@ -158,13 +162,13 @@ impl Writer {
         self.u8(0);
     }
 
-    /// Writes the metadata checksum of all bytes so far.
+    /// Writes the metadata checksum of all bytes written so far.
     pub fn checksum(&mut self) {
         let sum = checksum(&self.bytes);
         self.u32(sum);
     }
 
-    /// The bytes, or the first value that did not fit.
+    /// Returns the bytes, or the first recorded error.
     pub fn finish(self) -> Result<Vec<u8>> {
         match self.error {
             None => Ok(self.bytes),

@@ -5,10 +5,10 @@
 //!       4   version 0
 //!       5   heap header address (O)
 //!     5+O   block offset in the heap's address space (bits of the heap, in whole bytes)
-//!           checksum (4), if the heap has them: of the whole block with this field as zero
+//!           checksum (4), if the heap has checksums: of the whole block with this field zeroed
 //!           objects
 //! ```
-//! In a heap with filters these are the bytes after the filters are undone.
+//! In a heap with filters, these are the decoded bytes.
 
 use crate::codec::{
     Address, CHECKSUM_SIZE, FileParams, FormatError, Reader, Result, Structure, Writer, checksum,
@@ -17,34 +17,34 @@ use crate::codec::{
 const SIGNATURE: &[u8; 4] = b"FHDB";
 const VERSION: u8 = 0;
 
-/// What the layout of a direct block depends on; made by
+/// Parameters that determine the layout of a direct block. Created by
 /// [`DoublingTable::direct_block`](super::DoublingTable::direct_block).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FractalHeapDirectContext {
-    /// Widths of the file.
+    /// Sizes of addresses and lengths in the file.
     pub params: FileParams,
-    /// The heap's header.
+    /// Address of the heap's header.
     pub header: Address,
-    /// Bytes of an offset in the heap.
+    /// Width of an offset in the heap, in bytes.
     pub offset_width: usize,
-    /// Whether the block has a checksum.
+    /// True if the block has a checksum.
     pub checksum: bool,
-    /// Bytes of the block, without filters.
+    /// Decoded size of the block in bytes.
     pub size: usize,
 }
 
-/// A direct block: objects, found by heap IDs.
+/// A direct block with objects. Heap IDs contain the objects' offsets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FractalHeapDirectBlock {
-    /// Where the block begins in the heap's address space.
+    /// Offset of the block in the heap's address space.
     pub block_offset: u64,
-    /// The whole block. Offsets of heap IDs count from its first byte; the fields before the objects are
-    /// written by [`encode`](Structure::encode), whatever they hold here.
+    /// All bytes of the block. Offsets of objects in the block count from the first byte.
+    /// [`encode`](Structure::encode) overwrites the fields before the objects.
     pub bytes: Vec<u8>,
 }
 
 impl FractalHeapDirectContext {
-    /// Bytes before the first object.
+    /// Returns the number of bytes before the first object.
     pub fn prefix_size(&self) -> usize {
         let checksum = if self.checksum { CHECKSUM_SIZE } else { 0 };
         5 + self.params.offset_width() + self.offset_width + checksum
@@ -107,7 +107,8 @@ impl Structure for FractalHeapDirectBlock {
     }
 }
 
-/// The checksum of a block whose checksum field at `at` counts as zero, and a copy of the block.
+/// Returns the checksum of a block, computed with the checksum field at `at` zeroed, and a copy of
+/// the block.
 fn checksum_without(bytes: &[u8], at: usize) -> Result<(u32, Vec<u8>)> {
     let mut copy = bytes.to_vec();
     let stored = std::mem::replace(checksum_field(&mut copy, at)?, [0; CHECKSUM_SIZE]);
@@ -122,15 +123,16 @@ fn checksum_field(bytes: &mut [u8], at: usize) -> Result<&mut [u8; CHECKSUM_SIZE
 }
 
 impl FractalHeapDirectBlock {
-    /// A block without objects.
+    /// Creates a block without objects.
     pub fn new(block_offset: u64, context: &FractalHeapDirectContext) -> Self {
         Self { block_offset, bytes: vec![0; context.size] }
     }
 
-    /// The object of `length` bytes at `offset` of the heap's address space.
+    /// Returns the object of `length` bytes at `offset` of the heap's address space.
     ///
     /// # Errors
-    /// If it does not lie in this block, behind its prefix.
+    /// Returns [`FormatError::Corrupt`] if the object does not lie within this block, after the
+    /// prefix.
     pub fn object(&self, offset: u64, length: u64, context: &FractalHeapDirectContext) -> Result<&[u8]> {
         let within = || {
             let start = usize::try_from(offset.checked_sub(self.block_offset)?).ok()?;

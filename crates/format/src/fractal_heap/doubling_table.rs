@@ -1,4 +1,4 @@
-//! The doubling table of a fractal heap: which block holds which part of the heap's address space (File
+//! Doubling table of a fractal heap. It maps offsets of the heap's address space to blocks (File
 //! Format Specification, section III.G).
 //!
 //! ```text
@@ -6,14 +6,15 @@
 //! row 1      width blocks of size S
 //! row r      width blocks of size S * 2^(r-1), from offset width * S * 2^(r-1) on
 //! ```
-//! Blocks up to the maximum direct block size are direct; in later rows they are indirect blocks, each a table
-//! of its own with as many rows as cover it: log2(size) - log2(width * S) + 1. (The specification leaves the
-//! width out of that formula.)
+//! Blocks up to the maximum direct block size are direct. Later rows hold indirect blocks. Each
+//! indirect block is a table of its own, with log2(size) - log2(width * S) + 1 rows for the size
+//! that it covers. (The formula in the specification omits the width.)
 
 use super::{FractalHeapDirectContext, FractalHeapHeader, FractalHeapIndirectContext};
 use crate::codec::{Address, FileParams, FormatError, Result, Structure};
 
-/// The shape of the tables of one fractal heap. Sizes and offsets are in bytes of the heap's address space.
+/// The shape of the tables of one fractal heap. Sizes and offsets are in bytes of the heap's
+/// address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DoublingTable {
     width: u16,
@@ -28,23 +29,24 @@ pub struct DoublingTable {
 /// An entry of an indirect block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DoublingTableEntry {
-    /// The row.
+    /// Row of the entry.
     pub row: u32,
-    /// The column.
+    /// Column of the entry.
     pub column: u64,
-    /// Where the entry's block begins, relative to the table.
+    /// Offset of the entry's block from the start of the table.
     pub block_offset: u64,
-    /// Bytes of address space that the block covers.
+    /// Size of the address space that the block covers, in bytes.
     pub block_size: u64,
-    /// Whether the block is a direct one.
+    /// True if the block is a direct block.
     pub direct: bool,
 }
 
 impl DoublingTable {
-    /// The table that a heap's header describes.
+    /// Computes the table from a heap's header.
     ///
     /// # Errors
-    /// Sizes that are no powers of two, or in contradiction with each other.
+    /// Returns [`FormatError::Corrupt`] if a size is not a power of two, or if sizes contradict
+    /// each other.
     pub fn new(header: &FractalHeapHeader) -> Result<Self> {
         let bits = |field, value: u64| {
             value
@@ -83,38 +85,40 @@ impl DoublingTable {
         Ok(table)
     }
 
-    /// Columns of the table.
+    /// Returns the number of columns.
     pub fn width(&self) -> u64 {
         self.width.into()
     }
 
-    /// Bytes of an offset in the heap's address space, in blocks and managed heap IDs.
+    /// Returns the width in bytes of an offset in the heap's address space, as blocks and managed
+    /// heap IDs store it.
     pub fn offset_width(&self) -> usize {
         self.max_heap_bits.div_ceil(8) as usize
     }
 
-    /// Size of the largest direct block.
+    /// Returns the size of the largest direct block in bytes.
     pub fn max_direct_size(&self) -> u64 {
         1_u64.checked_shl(self.max_direct_bits).unwrap_or(u64::MAX)
     }
 
-    /// Rows of direct blocks in an indirect block that has more rows than that.
+    /// Returns the number of direct block rows in an indirect block that also has rows of indirect
+    /// blocks.
     pub fn max_direct_rows(&self) -> u32 {
         self.max_direct_bits - self.start_bits + 2
     }
 
-    /// Most rows of the root indirect block.
+    /// Returns the largest number of rows of the root indirect block.
     pub fn max_root_rows(&self) -> u32 {
         self.max_heap_bits - self.first_row_bits + 1
     }
 
-    /// Bytes that a block in `row` covers; `u64::MAX` past 64 bits.
+    /// Returns the number of bytes that a block in `row` covers; `u64::MAX` above 64 bits.
     pub fn row_block_size(&self, row: u32) -> u64 {
         let bits = self.start_bits.checked_add(row.max(1) - 1);
         bits.and_then(|bits| 1_u64.checked_shl(bits)).unwrap_or(u64::MAX)
     }
 
-    /// Where `row` begins, relative to its table; `u64::MAX` past 64 bits.
+    /// Returns the offset of `row` from the start of its table; `u64::MAX` above 64 bits.
     pub fn row_offset(&self, row: u32) -> u64 {
         match row.checked_sub(1) {
             None => 0,
@@ -125,21 +129,23 @@ impl DoublingTable {
         }
     }
 
-    /// Rows of the indirect block that covers `size` bytes: of an entry, not of the root.
+    /// Returns the number of rows of a child indirect block that covers `size` bytes. Not valid for
+    /// the root.
     pub fn rows_for(&self, size: u64) -> u32 {
         let bits = size.max(1).ilog2();
-        // A size below that of the first row takes no rows.
+        // A size below the size of the first row results in 0 rows.
         (bits + 1).max(self.first_row_bits) - self.first_row_bits
     }
 
-    /// Entries of an indirect block of `rows` rows: those of direct blocks and those of indirect ones.
+    /// Returns the number of direct and of indirect block entries in an indirect block of `rows`
+    /// rows.
     pub fn indirect_entries(&self, rows: u32) -> (usize, usize) {
         let direct = rows.min(self.max_direct_rows());
         let count = |rows: u32| rows as usize * usize::from(self.width);
         (count(direct), count(rows - direct))
     }
 
-    /// The entry that holds `offset`, counted from the start of its table.
+    /// Returns the entry that contains `offset`, which counts from the start of the table.
     pub fn locate(&self, offset: u64) -> DoublingTableEntry {
         let row = match offset.checked_ilog2() {
             Some(bits) if bits >= self.first_row_bits => bits - self.first_row_bits + 1,
@@ -157,21 +163,21 @@ impl DoublingTable {
         }
     }
 
-    /// The entry with that number in an indirect block, counted row after row.
+    /// Returns entry `number` of an indirect block, counted row by row.
     pub fn entry(&self, number: usize) -> DoublingTableEntry {
         let number = number as u64;
-        // Saturates, as the sizes of rows and blocks do past 64 bits.
+        // Saturates, like the sizes of rows and blocks above 64 bits.
         let row = u32::try_from(number / self.width()).unwrap_or(u32::MAX);
         let (column, block_size) = (number % self.width(), self.row_block_size(row));
-        // Saturates: `u64::MAX` past 64 bits, as for rows.
+        // Saturates to `u64::MAX` above 64 bits, like the offsets of rows.
         let block_offset = self.row_offset(row).saturating_add(column.saturating_mul(block_size));
         DoublingTableEntry { row, column, block_offset, block_size, direct: row < self.max_direct_rows() }
     }
 
-    /// The context of the direct block of `size` bytes.
+    /// Returns the context of a direct block of `size` bytes.
     ///
     /// # Errors
-    /// If no direct block has that size.
+    /// Returns [`FormatError::Corrupt`] if no direct block has that size.
     pub fn direct_block(
         &self,
         params: FileParams,
@@ -194,7 +200,7 @@ impl DoublingTable {
         }
     }
 
-    /// The context of an indirect block of `rows` rows.
+    /// Returns the context of an indirect block of `rows` rows.
     pub fn indirect_block(
         &self,
         params: FileParams,
@@ -208,7 +214,7 @@ impl DoublingTable {
 }
 
 impl DoublingTableEntry {
-    /// The entry's number in its indirect block.
+    /// Returns the number of the entry in its indirect block, counted row by row.
     pub fn number(&self, table: &DoublingTable) -> usize {
         #[expect(clippy::cast_possible_truncation, reason = "a table has less than 2^16 columns")]
         let column = self.column as usize;
@@ -229,7 +235,7 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(|r| table.row_offset(r)), [0, 2048, 4096, 8192]);
         assert_eq!(table.indirect_entries(3), (12, 0));
         assert_eq!(table.indirect_entries(10), (32, 8));
-        // The first indirect entry covers 64 KiB: 4 * (512 + 512 + 1024 + … + 8192), which are 6 rows.
+        // The first indirect entry covers 64 KiB: 4 * (512 + 512 + 1024 + … + 8192), six rows.
         assert_eq!(table.rows_for(65536), 6);
         assert_eq!((0..6).map(|r| 4 * table.row_block_size(r)).sum::<u64>(), 65536);
         let end = table.locate(2047);

@@ -5,7 +5,8 @@
 //!       4   version 0
 //!       5   heap ID length (2)
 //!       7   I/O filters' encoded length (2)        F
-//!       9   flags                                  bit 0 huge IDs wrapped, bit 1 direct blocks have checksums
+//!       9   flags                                  bit 0 huge IDs wrapped,
+//!                                                  bit 1 direct blocks have checksums
 //!      10   maximum size of managed objects (4)
 //!      14   next huge object ID (L)
 //!           B-tree of huge objects (O)
@@ -22,7 +23,8 @@
 //!           starting rows of the root indirect block (2)
 //!           root block (O)
 //!           current rows of the root indirect block (2)    0: the root is a direct block
-//!           only if F > 0: size of the filtered root direct block (L), its filter mask (4), filter pipeline (F)
+//!           only if F > 0: stored size of the root direct block (L), its filter mask (4),
+//!                          filter pipeline (F)
 //!           checksum (4)
 //! ```
 
@@ -32,86 +34,87 @@ const SIGNATURE: &[u8; 4] = b"FRHP";
 const VERSION: u8 = 0;
 
 bitflags::bitflags! {
-    /// Status of a fractal heap.
+    /// The flags of a fractal heap.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct FractalHeapFlags: u8 {
-        /// IDs of huge objects wrapped around: a new one must be searched for.
+        /// The counter of huge object IDs wrapped around: a search must find the next unused ID.
         const HUGE_IDS_WRAPPED = 1 << 0;
         /// Direct blocks have checksums.
         const CHECKSUM_DIRECT_BLOCKS = 1 << 1;
-        /// Bits without a meaning yet.
+        /// Bits without a defined meaning.
         const _ = !0;
     }
 }
 
-/// What the length of a fractal heap header depends on.
+/// Parameters that determine the length of a fractal heap header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FractalHeapHeaderContext {
-    /// Widths of the file.
+    /// Sizes of addresses and lengths in the file.
     pub params: FileParams,
-    /// Bytes of the encoded filter pipeline; [`FractalHeapHeader::stored_context`] reads it from the first bytes.
+    /// Length of the encoded filter pipeline in bytes. [`FractalHeapHeader::stored_context`] reads
+    /// the length from the first bytes of the header.
     pub filters_length: u16,
 }
 
 /// The header of a fractal heap. Sizes are in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FractalHeapHeader {
-    /// Bytes of an object's ID.
+    /// Length of a heap ID in bytes.
     pub id_length: u16,
-    /// Status.
+    /// Flags of the heap.
     pub flags: FractalHeapFlags,
-    /// Larger objects are huge.
+    /// Size of the largest managed object. Larger objects are huge objects.
     pub max_managed_size: u32,
-    /// The next key of an indirect huge object.
+    /// Key for the next indirect huge object.
     pub next_huge_id: u64,
-    /// Version 2 B-tree of huge objects.
+    /// Address of the version 2 B-tree of huge objects.
     pub huge_btree: Address,
-    /// Free bytes in direct blocks.
+    /// Number of free bytes in direct blocks.
     pub free_space: u64,
-    /// Free-space manager of the direct blocks.
+    /// Address of the free-space manager of the direct blocks.
     pub free_space_manager: Address,
-    /// The end of the heap's address space.
+    /// End of the heap's address space.
     pub managed_size: u64,
-    /// Bytes of direct blocks that exist.
+    /// Total size of the allocated direct blocks.
     pub allocated_size: u64,
-    /// Where in the heap's address space the next direct block goes.
+    /// Offset in the heap's address space of the next direct block to allocate.
     pub iterator_offset: u64,
     /// Number of managed objects.
     pub managed_objects: u64,
-    /// Bytes of all huge objects.
+    /// Total size of all huge objects.
     pub huge_size: u64,
     /// Number of huge objects.
     pub huge_objects: u64,
-    /// Bytes of all tiny objects.
+    /// Total size of all tiny objects.
     pub tiny_size: u64,
     /// Number of tiny objects.
     pub tiny_objects: u64,
-    /// Columns of the doubling table.
+    /// Number of columns of the doubling table.
     pub table_width: u16,
     /// Size of the blocks in the first two rows.
     pub starting_block_size: u64,
     /// Size of the largest direct block.
     pub max_direct_size: u64,
-    /// Bits of an offset in the heap's address space.
+    /// Number of bits of an offset in the heap's address space.
     pub max_heap_bits: u16,
-    /// Rows that a new root indirect block has; 0: as many as there can be.
+    /// Number of rows in a new root indirect block; 0 for the largest possible number.
     pub starting_rows: u16,
-    /// The root block; undefined for a heap without managed objects.
+    /// Address of the root block; undefined for a heap without managed objects.
     pub root: Address,
-    /// Rows of the root indirect block; 0: the root is a direct block.
+    /// Number of rows of the root indirect block; 0 if the root is a direct block.
     pub root_rows: u16,
-    /// The filters of the heap.
+    /// Filters of the heap.
     pub filters: Option<FractalHeapFilters>,
 }
 
-/// Filters that direct blocks and huge objects of a heap pass through.
+/// The filters that encode direct blocks and huge objects of a heap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FractalHeapFilters {
-    /// Bytes of the root direct block in the file, if the root is one.
+    /// Stored size of the root block in bytes, if the root is a direct block.
     pub root_size: u64,
-    /// Filters skipped for the root direct block: bit i for filter i.
+    /// Filter mask of the root direct block: bit i is set if filter i was skipped.
     pub root_mask: u32,
-    /// A filter pipeline message.
+    /// Encoded filter pipeline message.
     pub pipeline: Vec<u8>,
 }
 
@@ -203,22 +206,22 @@ fn read_prefix(reader: &mut Reader<'_>) -> Result<(u16, u16)> {
 }
 
 impl FractalHeapHeader {
-    /// Bytes needed by [`stored_context`](Self::stored_context).
+    /// Number of bytes that [`stored_context`](Self::stored_context) needs.
     pub const PREFIX_SIZE: usize = 9;
 
-    /// The context of the header that begins with these bytes.
+    /// Reads the context of a header from the first bytes of the header.
     ///
     /// # Errors
-    /// If these are not the first bytes of a fractal heap header.
+    /// Returns an error if `prefix` does not begin a fractal heap header.
     pub fn stored_context(prefix: &[u8], params: FileParams) -> Result<FractalHeapHeaderContext> {
         let (_, filters_length) = read_prefix(&mut Reader::new(Self::NAME, prefix))?;
         Ok(FractalHeapHeaderContext { params, filters_length })
     }
 
-    /// The context to encode this header with.
+    /// Returns the context to encode this header with.
     ///
     /// # Errors
-    /// If the filter pipeline is too long.
+    /// Returns [`FormatError::Encode`] if the filter pipeline is too long.
     pub fn context(&self, params: FileParams) -> Result<FractalHeapHeaderContext> {
         let length = self.filters.as_ref().map_or(0, |filters| filters.pipeline.len());
         let Ok(filters_length) = u16::try_from(length) else {
@@ -228,7 +231,7 @@ impl FractalHeapHeader {
         Ok(FractalHeapHeaderContext { params, filters_length })
     }
 
-    /// Whether direct blocks have checksums.
+    /// Returns true if direct blocks have checksums.
     pub fn has_checksums(&self) -> bool {
         self.flags.contains(FractalHeapFlags::CHECKSUM_DIRECT_BLOCKS)
     }
@@ -269,7 +272,7 @@ pub(super) mod tests {
 
     const NARROW: FileParams = FileParams { size_of_offsets: 4, size_of_lengths: 2 };
 
-    /// The parameters libhdf5 gives to a heap of links.
+    /// Returns a header with libhdf5's parameters for a heap of links.
     pub(crate) fn link_heap() -> FractalHeapHeader {
         FractalHeapHeader {
             id_length: 7,

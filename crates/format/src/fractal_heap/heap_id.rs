@@ -5,13 +5,14 @@
 //!
 //! managed            offset (bits of the heap, in whole bytes), length (see below)
 //! huge, indirect     key in the version 2 B-tree (the rest of the ID, at most 8 bytes)
-//! huge, direct       address (O), length (L); with filters also filter mask (4), size in memory (L)
-//! tiny               bits 0-3 of byte 0: length - 1; data from byte 1 on           IDs up to 18 bytes
+//! huge, direct       address (O), length (L); with filters also filter mask (4), decoded size (L)
+//! tiny               bits 0-3 of byte 0: length - 1; data from byte 1 on   IDs up to 18 bytes
 //! tiny, extended     bits 0-3 of byte 0 and byte 1: length - 1; data from byte 2 on   longer IDs
 //! ```
-//! The length of a managed object takes as many bytes as hold the smaller of: an offset in the largest direct
-//! block, and the maximum size of managed objects. Huge IDs are direct where the fields fit the ID. The rest of
-//! an ID is zero. The specification gives the key L bytes; files have it as above.
+//! The width of a managed object's length is the number of bytes that can hold the smaller of two
+//! values: an offset in the largest direct block, and the maximum size of managed objects. Huge IDs
+//! are direct if the fields fit the ID. The rest of an ID is zero. The specification gives the key
+//! L bytes; actual files store the key as described above.
 
 use super::FractalHeapHeader;
 use crate::btree_v2::records::{BTreeV2Record, HugeObjectFiltered, HugeObjectRecord, HugeRecordContext};
@@ -21,41 +22,41 @@ const NAME: &str = "fractal heap ID";
 const MANAGED: u8 = 0;
 const HUGE: u8 = 1;
 const TINY: u8 = 2;
-/// Longest ID with the short form of tiny objects.
-const LONGEST_SHORT_TINY: usize = 18;
+/// Length in bytes of the longest ID that uses the short form of tiny objects.
+const MAX_SHORT_TINY_ID_BYTES: usize = 18;
 
-/// Where an object of a fractal heap lies.
+/// The location of an object of a fractal heap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeapId {
-    /// In a direct block.
+    /// An object in a direct block.
     Managed {
-        /// Where it begins in the heap's address space.
+        /// Offset of the object in the heap's address space.
         offset: u64,
-        /// Bytes of the object.
+        /// Size of the object in bytes.
         length: u64,
     },
-    /// On its own in the file; a B-tree knows where.
+    /// An object outside the heap's blocks. The heap's B-tree stores the address.
     HugeIndirect {
-        /// The key in the B-tree.
+        /// Key of the object in the B-tree.
         key: u64,
     },
-    /// On its own in the file.
+    /// An object outside the heap's blocks, with its address in the ID.
     HugeDirect {
-        /// The object.
+        /// Address of the object.
         address: Address,
-        /// Bytes in the file.
+        /// Stored size of the object in bytes.
         length: u64,
-        /// What filters did, in a heap with filters.
+        /// Filter information, in a heap with filters.
         filtered: Option<HugeObjectFiltered>,
     },
-    /// In the ID itself.
+    /// An object inside the ID.
     Tiny {
-        /// The object.
+        /// Bytes of the object.
         data: Vec<u8>,
     },
 }
 
-/// Widths within the IDs of one heap.
+/// The field widths of the IDs of one heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeapIdLayout {
     params: FileParams,
@@ -67,10 +68,11 @@ pub struct HeapIdLayout {
 }
 
 impl HeapIdLayout {
-    /// The layout of the IDs of the heap with this header.
+    /// Computes the layout of the IDs of the heap with this header.
     ///
     /// # Errors
-    /// IDs too short for managed objects, or a heap beyond 64 bits.
+    /// Returns [`FormatError::Corrupt`] if an ID is too short for managed objects, or if offsets
+    /// exceed 64 bits.
     pub fn new(header: &FractalHeapHeader, params: FileParams) -> Result<Self> {
         let id_length = usize::from(header.id_length);
         let offset_width = usize::from(header.max_heap_bits).div_ceil(8);
@@ -79,7 +81,7 @@ impl HeapIdLayout {
         let in_managed = bytes_for(header.max_managed_size.checked_ilog2().unwrap_or(0) + 1);
         let length_width = in_block.min(in_managed);
         if offset_width > 8 || 1 + offset_width + length_width > id_length {
-            let expected = format!("{} at least", 1 + offset_width + length_width);
+            let expected = format!("at least {}", 1 + offset_width + length_width);
             return Err(FormatError::corrupt("fractal heap header", "heap ID length", expected, id_length));
         }
         let filtered = header.filters.is_some();
@@ -88,38 +90,38 @@ impl HeapIdLayout {
         Ok(Self { params, id_length, offset_width, length_width, filtered, huge_direct })
     }
 
-    /// Bytes of an ID.
+    /// Returns the length of an ID in bytes.
     pub fn id_length(&self) -> usize {
         self.id_length
     }
 
-    /// The context of the records in the heap's B-tree of huge objects.
+    /// Returns the context of the records in the heap's B-tree of huge objects.
     pub fn huge_records(&self) -> HugeRecordContext {
         HugeRecordContext { params: self.params, indirect: !self.huge_direct, filtered: self.filtered }
     }
 
-    /// The largest key of an indirect huge object.
+    /// Returns the largest key of an indirect huge object.
     pub fn max_huge_key(&self) -> u64 {
         u64::MAX >> (64 - 8 * self.key_width())
     }
 
-    /// Bytes of the longest tiny object.
+    /// Returns the size of the largest tiny object in bytes.
     pub fn max_tiny_size(&self) -> usize {
         if self.extended_tiny() { (self.id_length - 2).min(1 << 12) } else { (self.id_length - 1).min(16) }
     }
 
     fn extended_tiny(&self) -> bool {
-        self.id_length > LONGEST_SHORT_TINY
+        self.id_length > MAX_SHORT_TINY_ID_BYTES
     }
 
     fn key_width(&self) -> usize {
         (self.id_length - 1).min(8)
     }
 
-    /// Decodes an ID. It may be followed by zero bytes up to the length of a field that holds it.
+    /// Decodes an ID. Bytes after the ID are ignored: a field may be longer than the heap's IDs.
     ///
     /// # Errors
-    /// An ID that is too short, or of another type or version.
+    /// Returns an error if the ID is too short, or has an unknown type or version.
     pub fn decode(&self, bytes: &[u8]) -> Result<HeapId> {
         let mut reader = Reader::new(NAME, bytes.get(..self.id_length).unwrap_or(bytes));
         let first = reader.u8("version and type")?;
@@ -158,7 +160,8 @@ impl HeapIdLayout {
     /// Encodes an ID.
     ///
     /// # Errors
-    /// A value that does not fit, or a huge object of the form that this heap does not have.
+    /// Returns [`FormatError::Encode`] if a value does not fit its field, or if the heap stores
+    /// huge objects in the other form (direct or indirect).
     pub fn encode(&self, id: &HeapId) -> Result<Vec<u8>> {
         let mut writer = Writer::with_capacity(NAME, 16);
         match id {
@@ -183,7 +186,10 @@ impl HeapIdLayout {
                 }
             }
             HeapId::HugeIndirect { .. } | HeapId::HugeDirect { .. } => {
-                writer.fail("version and type", "a huge object of the other form");
+                writer.fail(
+                    "version and type",
+                    "a huge object in the form (direct or indirect) that the heap does not use",
+                );
             }
             HeapId::Tiny { data } => self.write_tiny(&mut writer, data),
         }

@@ -5,7 +5,7 @@
 //!       4   version 0
 //!       5   heap header address (O)
 //!     5+O   block offset in the heap's address space (bits of the heap, in whole bytes)
-//!           K direct blocks: address (O); in a heap with filters also stored size (L) and filter mask (4)
+//!           K direct blocks: address (O); with filters also stored size (L) and filter mask (4)
 //!           N indirect blocks: address (O)
 //!           checksum (4)
 //! ```
@@ -15,41 +15,41 @@ use crate::codec::{Address, FileParams, FormatError, Reader, Result, Structure, 
 const SIGNATURE: &[u8; 4] = b"FHIB";
 const VERSION: u8 = 0;
 
-/// What the layout of an indirect block depends on; made by
+/// Parameters that determine the layout of an indirect block. Created by
 /// [`DoublingTable::indirect_block`](super::DoublingTable::indirect_block).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FractalHeapIndirectContext {
-    /// Widths of the file.
+    /// Sizes of addresses and lengths in the file.
     pub params: FileParams,
-    /// The heap's header.
+    /// Address of the heap's header.
     pub header: Address,
-    /// Bytes of an offset in the heap.
+    /// Width of an offset in the heap, in bytes.
     pub offset_width: usize,
-    /// Whether the heap has filters.
+    /// True if the heap has filters.
     pub filtered: bool,
-    /// Entries of direct blocks.
+    /// Number of direct block entries.
     pub direct: usize,
-    /// Entries of indirect blocks.
+    /// Number of indirect block entries.
     pub indirect: usize,
 }
 
-/// An indirect block: the addresses of one doubling table.
+/// An indirect block: the block addresses of one doubling table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FractalHeapIndirectBlock {
-    /// Where the table begins in the heap's address space.
+    /// Offset of the table in the heap's address space.
     pub block_offset: u64,
-    /// The blocks, row after row; undefined where there is none.
+    /// Addresses of the child blocks, row by row; undefined for a block that does not exist.
     pub children: Vec<Address>,
-    /// What filters did to each direct block; empty in a heap without filters.
+    /// Filter information of each direct block; empty in a heap without filters.
     pub filtered: Vec<FilteredBlock>,
 }
 
-/// What filters did to a direct block.
+/// Filter information of a direct block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FilteredBlock {
-    /// Bytes of the block in the file.
+    /// Stored size of the block in bytes.
     pub size: u64,
-    /// Filters skipped: bit i for filter i of the pipeline.
+    /// Filter mask: bit i is set if filter i of the pipeline was skipped.
     pub filter_mask: u32,
 }
 
@@ -106,7 +106,10 @@ impl Structure for FractalHeapIndirectBlock {
         let mut writer = Writer::new(Self::NAME);
         let filtered = if context.filtered { context.direct } else { 0 };
         if self.children.len() != context.direct + context.indirect || self.filtered.len() != filtered {
-            writer.fail("child blocks", format_args!("{} and {}", self.children.len(), self.filtered.len()));
+            writer.fail(
+                "child blocks",
+                format_args!("{} addresses and {} filter entries", self.children.len(), self.filtered.len()),
+            );
         }
         writer.bytes(SIGNATURE);
         writer.u8(VERSION);
@@ -125,7 +128,7 @@ impl Structure for FractalHeapIndirectBlock {
 }
 
 impl FractalHeapIndirectBlock {
-    /// A table without blocks.
+    /// Creates an indirect block without child blocks.
     pub fn new(block_offset: u64, context: &FractalHeapIndirectContext) -> Self {
         let filtered = if context.filtered { context.direct } else { 0 };
         Self {

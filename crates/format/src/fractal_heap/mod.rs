@@ -1,5 +1,5 @@
-//! Fractal heaps (File Format Specification, section III.G): links and attributes of indexed groups and
-//! objects, and shared messages.
+//! Fractal heaps (File Format Specification, section III.G). They hold links and attributes in
+//! dense storage, and shared messages.
 
 mod direct_block;
 mod doubling_table;

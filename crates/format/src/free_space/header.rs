@@ -19,7 +19,7 @@ use crate::codec::{Address, FileParams, Reader, Result, Structure, Writer};
 const SIGNATURE: &[u8; 4] = b"FSHD";
 const VERSION: u8 = 0;
 
-/// Whose free space a manager keeps.
+/// The client whose free space a manager records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FreeSpaceClient(pub u8);
 
@@ -33,31 +33,31 @@ impl FreeSpaceClient {
 /// The header of a free-space manager.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FreeSpaceHeader {
-    /// Whose free space it is.
+    /// Client whose free space the manager records.
     pub client: FreeSpaceClient,
-    /// Bytes in all sections.
+    /// Total size of all sections in bytes.
     pub total_space: u64,
     /// Number of sections.
     pub sections: u64,
-    /// Sections in the list.
+    /// Number of sections in the section list.
     pub serialized_sections: u64,
-    /// Sections that are not in the list, as they follow from others.
+    /// Number of sections that are not in the list, because they follow from other sections.
     pub unserialized_sections: u64,
-    /// Kinds of sections that the client has.
+    /// Number of section classes of the client.
     pub section_classes: u16,
-    /// Percent of the list's size to shrink by.
+    /// Percentage of the current size for shrinking the allocated section list.
     pub shrink_percent: u16,
-    /// Percent of the list's size to grow by.
+    /// Percentage of the current size for growing the allocated section list.
     pub expand_percent: u16,
-    /// Bits of an offset in the client's address space.
+    /// Number of bits of an offset in the client's address space.
     pub address_bits: u16,
-    /// Bytes of the largest section.
+    /// Size of the largest section in bytes.
     pub max_section_size: u64,
-    /// The section list; undefined if there are no sections in the file.
+    /// Address of the section list; undefined if the file stores no sections.
     pub list: Address,
-    /// Bytes of the section list.
+    /// Used size of the section list in bytes.
     pub list_used: u64,
-    /// Bytes allocated for the section list.
+    /// Allocated size of the section list in bytes.
     pub list_allocated: u64,
 }
 

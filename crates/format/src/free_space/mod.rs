@@ -1,5 +1,5 @@
-//! Free-space managers (File Format Specification, section III.H): what is unused in the file, or in a
-//! fractal heap.
+//! Free-space managers (File Format Specification, section III.H). They record the unused bytes of
+//! the file or of a fractal heap.
 
 mod header;
 mod sections;

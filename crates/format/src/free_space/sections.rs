@@ -4,7 +4,7 @@
 //! byte  0   signature "FSSE"
 //!       4   version 0
 //!       5   header address (O)
-//!           sets of sections of one size, until the bytes used are used up:
+//!           sets of sections of equal size, up to the used size of the list:
 //!             number of sections (bytes to hold the header's number of serialized sections)
 //!             size of each (bytes to hold the header's maximum section size)
 //!             for each: offset (bits of the address space, in whole bytes), type (1), data
@@ -13,12 +13,14 @@
 //!
 //! type, data    file          0 a range of bytes: none
 //!               fractal heap  0 single: none
-//!                             1 first row, 3 indirect: offset of the indirect block (bits of the heap, in whole
-//!                               bytes), start row (2), start column (2), number of blocks (2)
+//!                             1 first row, 3 indirect: offset of the indirect block (bits of the
+//!                               heap, in whole bytes), start row (2), start column (2),
+//!                               number of blocks (2)
 //!                             2 normal row: none
 //! ```
-//! A file with paged aggregation has types 1 (small) and 2 (large) for itself, without data. Where the maximum
-//! section size is 2^8, 2^16, …, old libraries wrote sizes one byte narrower; decoders take both.
+//! A file with paged aggregation uses types 1 (small) and 2 (large), without data. If the maximum
+//! section size is 2^8, 2^16, …, old libraries wrote sizes one byte narrower; decoders accept both
+//! widths.
 
 use hyperslab_exact::{to_u64, to_usize};
 
@@ -30,7 +32,7 @@ const VERSION: u8 = 0;
 const FIRST_ROW: u8 = 1;
 const INDIRECT: u8 = 3;
 
-/// What the layout of a section list depends on.
+/// Parameters that determine the layout of a section list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreeSpaceSectionsContext {
     params: FileParams,
@@ -48,73 +50,77 @@ pub struct FreeSpaceSectionsContext {
 /// The free-space sections of a manager.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FreeSpaceSections {
-    /// The sections; those of one size stand together.
+    /// Free-space sections. Sections of equal size are adjacent.
     pub sections: Vec<FreeSpaceSection>,
 }
 
-/// Unused bytes of the client's address space.
+/// A range of unused bytes in the client's address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreeSpaceSection {
-    /// Where the section begins.
+    /// Offset of the section in the client's address space.
     pub offset: u64,
-    /// Bytes of the section.
+    /// Size of the section in bytes.
     pub size: u64,
-    /// What the section is to its client.
+    /// Type of the section and type-specific data.
     pub kind: FreeSpaceSectionKind,
 }
 
-/// What a section is to its client.
+/// The type of a section, with type-specific data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FreeSpaceSectionKind {
-    /// A section that is no more than its offset and size: of a file, or "single" or "normal row" of a heap.
+    /// A section without further data: in a file, or a "single" or "normal row" section of a heap.
     Plain(u8),
-    /// The first row of an indirect block's empty blocks.
+    /// First row of the unallocated blocks of an indirect block.
     FirstRow(IndirectSection),
-    /// Empty blocks of an indirect block.
+    /// Unallocated blocks of an indirect block.
     Indirect(IndirectSection),
 }
 
-/// Blocks of a fractal heap's indirect block that do not exist yet.
+/// The unallocated blocks of a fractal heap's indirect block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndirectSection {
-    /// Where the indirect block begins in the heap's address space.
+    /// Offset of the indirect block in the heap's address space.
     pub block_offset: u64,
-    /// The row of the first block.
+    /// Row of the first block.
     pub row: u16,
-    /// The column of the first block.
+    /// Column of the first block.
     pub column: u16,
     /// Number of blocks.
     pub blocks: u16,
 }
 
 impl FreeSpaceSectionKind {
-    /// The file's own kind of section.
+    /// A section of the file.
     pub const FILE: Self = Self::Plain(0);
-    /// Part of an existing direct block of a heap.
+    /// A part of an allocated direct block of a heap.
     pub const SINGLE: Self = Self::Plain(0);
-    /// A row of an indirect block's empty blocks, after the first.
+    /// A later row of the unallocated blocks of an indirect block.
     pub const NORMAL_ROW: Self = Self::Plain(2);
 }
 
-/// Bytes to hold numbers up to `limit`.
+/// Returns the number of bytes needed to store numbers up to `limit`.
 fn width_for(limit: u64) -> usize {
     limit.max(1).ilog2() as usize / 8 + 1
 }
 
-/// The same by the rule of old libraries, which is too narrow for 2^8, 2^16 and so on.
+/// Returns the width that old libraries used, which is one byte too narrow for limits of 2^8, 2^16
+/// and so on.
 fn narrow_width_for(limit: u64) -> usize {
     limit.max(1).ilog2().div_ceil(8).max(1) as usize
 }
 
-/// Bytes of what names the blocks of an indirect block.
+/// Returns the size in bytes of the data that identifies blocks of an indirect block.
 fn indirect_size(heap_offset_width: usize) -> usize {
     heap_offset_width + 6
 }
 
 impl FreeSpaceHeader {
-    /// Returns the bytes used by a list of the header's number of serialized sections, which have `sizes` different
-    /// sizes, and of which `indirect` name an indirect block. `heap_offset_width` as in [`FreeSpaceSectionsContext::new`].
-    /// The sections are in memory: their counts are small enough for the size to fit 64 bits.
+    /// Returns the used size of a section list in bytes.
+    ///
+    /// The list has the header's number of serialized sections. The sections have `sizes` distinct
+    /// sizes, and `indirect` of the sections refer to an indirect block. `heap_offset_width` is
+    /// described at [`FreeSpaceSectionsContext::new`]. The sections are in memory, so the result
+    /// fits 64 bits.
     pub fn list_size(
         &self,
         sizes: usize,
@@ -131,13 +137,15 @@ impl FreeSpaceHeader {
 }
 
 impl FreeSpaceSectionsContext {
-    /// The layout of the section list of the manager whose header lies at `address`. `heap_offset_width` are the
-    /// bytes of an offset in the fractal heap
-    /// ([`DoublingTable::offset_width`](crate::fractal_heap::DoublingTable::offset_width)); it does not matter for
-    /// a file.
+    /// Computes the layout of the section list of the manager with its header at `address`.
+    ///
+    /// `heap_offset_width` is the width in bytes of an offset in the fractal heap
+    /// ([`DoublingTable::offset_width`](crate::fractal_heap::DoublingTable::offset_width)); the
+    /// layout for a file ignores it.
     ///
     /// # Errors
-    /// An address space beyond 64 bits, or a list larger than memory.
+    /// Returns [`FormatError::Corrupt`] if the address space exceeds 64 bits or the used size is
+    /// impossible.
     pub fn new(
         header: &FreeSpaceHeader,
         address: Address,
@@ -155,7 +163,7 @@ impl FreeSpaceSectionsContext {
             header.list_used <= header.list_allocated && (*used >= least || header.serialized_sections == 0)
         });
         let Some(used) = used else {
-            let expected = format!("{least} to the allocated {}", header.list_allocated);
+            let expected = format!("{least} to {} (the allocated size)", header.list_allocated);
             return corrupt("size of serialized section list used", expected, header.list_used);
         };
         Ok(Self {
@@ -228,7 +236,7 @@ impl Structure for FreeSpaceSections {
     const NAME: &'static str = "free-space section list";
     type Context = FreeSpaceSectionsContext;
 
-    /// The bytes used; more may be allocated.
+    /// Returns the used size. The allocated size may be larger.
     fn size(context: &FreeSpaceSectionsContext) -> usize {
         context.used
     }
@@ -283,7 +291,8 @@ impl FreeSpaceSections {
         let total = reader.count(context.sections, section_size, "number of serialized sections")?;
         let mut sections = Vec::with_capacity(total);
         while !reader.is_empty() {
-            // Lists of libhdf5 may end with zeros in place of sections that have come to be one with others.
+            // libhdf5 may leave zeros at the end of a list in place of sections that were merged
+            // with other sections.
             if sections.len() == total && reader.peek_rest().iter().all(|byte| *byte == 0) {
                 break;
             }
@@ -305,11 +314,11 @@ impl FreeSpaceSections {
         Ok(Self { sections })
     }
 
-    /// Sorts the sections by size and offset, and sets the header's counts and sizes of the list to them: what
-    /// must come before [`encode`](Structure::encode). The allocated size grows if the list needs it.
+    /// Sorts the sections by size and offset, and updates the header's counts and list sizes. Call
+    /// this method before [`encode`](Structure::encode). The allocated size grows if necessary.
     ///
     /// # Errors
-    /// As [`FreeSpaceSectionsContext::new`].
+    /// Returns the errors of [`FreeSpaceSectionsContext::new`].
     pub fn arrange(
         &mut self,
         header: &mut FreeSpaceHeader,

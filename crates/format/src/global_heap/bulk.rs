@@ -1,4 +1,4 @@
-//! Whole collections from their objects, and the elements that lead to them.
+//! Encoding of a whole collection from its objects, and of the elements that refer to the objects.
 
 use super::{
     ALIGNMENT, FREE_SPACE, GlobalHeapCollection, GlobalHeapId, SIGNATURE, VERSION, header_size,
@@ -7,10 +7,11 @@ use super::{
 use crate::codec::{Address, FileParams, FormatError, Result, Structure as _, Writer};
 
 impl GlobalHeapCollection {
-    /// Makes `bytes` a collection, as large as they are, of these objects, numbered from 1 on.
+    /// Fills `bytes` with a collection of these objects, numbered from 1.
     ///
     /// # Errors
-    /// If the objects do not fit, or a length its field.
+    /// Returns [`FormatError::Encode`] if the objects do not fit, or if a length does not fit its
+    /// field.
     pub fn write_all<'a>(
         bytes: &mut [u8],
         objects: impl IntoIterator<Item = &'a [u8]>,
@@ -32,17 +33,17 @@ impl GlobalHeapCollection {
         let mut index = 0_u16;
         for data in objects {
             index = index.checked_add(1).ok_or_else(|| too_long(data.len()))?;
-            let place = rest.split_at_mut_checked(Self::object_size(data.len(), params));
-            let (place, behind) = place.ok_or_else(|| too_long(data.len()))?;
-            // What is behind the data; they come over it.
-            if let Some(padding) = place.last_chunk_mut::<ALIGNMENT>() {
+            let parts = rest.split_at_mut_checked(Self::object_size(data.len(), params));
+            let (object, remaining) = parts.ok_or_else(|| too_long(data.len()))?;
+            // Zeroes the padding after the data; the copy below overwrites the rest of these bytes.
+            if let Some(padding) = object.last_chunk_mut::<ALIGNMENT>() {
                 *padding = [0; ALIGNMENT];
             }
-            write_object_header(place, index, 1, data.len(), params)?;
-            if let Some(to) = place.get_mut(prefix..).and_then(|to| to.get_mut(..data.len())) {
+            write_object_header(object, index, 1, data.len(), params)?;
+            if let Some(to) = object.get_mut(prefix..).and_then(|to| to.get_mut(..data.len())) {
                 to.copy_from_slice(data);
             }
-            rest = behind;
+            rest = remaining;
         }
         let free = rest.len();
         rest.fill(0);
@@ -54,11 +55,12 @@ impl GlobalHeapCollection {
 }
 
 impl GlobalHeapId {
-    /// Makes `out` the elements, four bytes of length and an ID each, that lead to the objects of a collection one
-    /// after the other, from number 1 on. Each element gets what `lengths` says.
+    /// Fills `out` with variable-length elements that refer to consecutive objects of a collection,
+    /// from object 1 on. An element is a length of four bytes, taken from `lengths`, and a global
+    /// heap ID.
     ///
     /// # Errors
-    /// If a number does not fit its field.
+    /// Returns [`FormatError::Encode`] if a number does not fit its field.
     pub fn write_elements(
         collection: Address,
         lengths: impl IntoIterator<Item = usize>,
@@ -76,10 +78,10 @@ impl GlobalHeapId {
                 got: length.to_string(),
             })?;
             if let Some((first, rest)) = element.split_first_chunk_mut::<4>()
-                && let Some((place, last)) = rest.split_last_chunk_mut::<4>()
+                && let Some((collection_field, last)) = rest.split_last_chunk_mut::<4>()
             {
                 *first = length.to_le_bytes();
-                place.copy_from_slice(&address);
+                collection_field.copy_from_slice(&address);
                 *last = index.to_le_bytes();
             }
         }

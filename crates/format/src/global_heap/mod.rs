@@ -1,20 +1,21 @@
-//! Global heap collection and global heap ID (File Format Specification, section III.E): where
-//! variable-length data, region references and virtual dataset mappings lie.
+//! Global heap collection and global heap ID (File Format Specification, section III.E). Global
+//! heaps store variable-length data, region references and virtual dataset mappings.
 //!
 //! ```text
 //! collection
 //! byte  0   signature "GCOL"
 //!       4   version 1
 //!       5   reserved (3)
-//!       8   collection size (L), this header included; then padding to a multiple of 8
+//!       8   collection size (L), including this header; then padding to a multiple of 8
 //!           objects, without gaps
-//!           object 0: the free space at the end, if there is room for its header
+//!           object 0: the free space at the end, if its header fits
 //!
 //! object
 //!       0   index (2)
 //!       2   reference count (2)
 //!       4   reserved (4)
-//!       8   size of the data (L); for object 0, of all free space with this header; padding to a multiple of 8
+//!       8   size of the data (L); for object 0, of all free space including this header;
+//!           then padding to a multiple of 8
 //!           data, then padding to a multiple of 8
 //!
 //! global heap ID
@@ -22,7 +23,8 @@
 //!       O   object index (4)
 //! ```
 //!
-//! The padding behind the size of lengths (where that is not 8) is not in the specification; files have it.
+//! If lengths are not 8 bytes wide, actual files have padding after the sizes above. The
+//! specification does not mention this padding.
 
 mod bulk;
 
@@ -37,19 +39,20 @@ const VERSION: u8 = 1;
 const ALIGNMENT: usize = 8;
 const FREE_SPACE: u16 = 0;
 
-/// The smallest collection that libhdf5 makes and takes, in bytes.
+/// Size in bytes of the smallest collection that libhdf5 creates and accepts.
 pub const GLOBAL_HEAP_MIN_SIZE: usize = 4096;
 
-/// What the layout of a global heap collection depends on.
+/// Parameters that determine the layout of a global heap collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GlobalHeapContext {
-    /// Widths of the file.
+    /// Sizes of addresses and lengths in the file.
     pub params: FileParams,
-    /// Bytes of the whole collection; [`GlobalHeapCollection::stored_size`] reads it from the first bytes.
+    /// Size of the whole collection in bytes. [`GlobalHeapCollection::stored_size`] reads the size
+    /// from the first bytes of the collection.
     pub size: usize,
 }
 
-/// A global heap collection: its bytes, and where in them the objects lie.
+/// A global heap collection: the bytes, and the positions of the objects in these bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobalHeapCollection {
     params: FileParams,
@@ -58,14 +61,14 @@ pub struct GlobalHeapCollection {
     used: usize,
 }
 
-/// Where an object lies in its collection.
+/// The position of an object in its collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobalHeapObject {
-    /// The object's number; never 0.
+    /// Number of the object; never 0.
     pub index: u16,
-    /// References to the object.
+    /// Number of references to the object.
     pub reference_count: u16,
-    /// Where its data lie in the collection's bytes.
+    /// Range of the object's data in the collection's bytes.
     pub data: Range<usize>,
 }
 
@@ -73,11 +76,11 @@ fn align(length: usize) -> usize {
     length.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX)
 }
 
-/// The error of a collection whose objects and free space are not within its bytes.
-fn broken() -> FormatError {
+/// Returns the internal error of a collection with objects or free space outside of its bytes.
+fn inconsistent() -> FormatError {
     FormatError::internal(
         GlobalHeapCollection::NAME,
-        "objects and free space lie side by side in the collection",
+        "the objects and the free space lie within the collection, without overlap",
     )
 }
 
@@ -98,8 +101,13 @@ impl Structure for GlobalHeapCollection {
         let size = Self::stored_size(bytes, params)?;
         let image = usize::try_from(size).ok().and_then(|size| bytes.get(..size));
         let Some(image) = image.filter(|image| image.len() >= header_size(params)) else {
-            let got = format_args!("{size} for {} bytes", bytes.len());
-            return Err(FormatError::corrupt(Self::NAME, "collection size", "the bytes there are", got));
+            let got = format_args!("{size} with {} bytes available", bytes.len());
+            return Err(FormatError::corrupt(
+                Self::NAME,
+                "collection size",
+                "at least a header, at most the available bytes",
+                got,
+            ));
         };
         let (objects, used) = read_objects(image, params)?;
         Ok(Self { params, bytes: image.to_vec(), objects, used })
@@ -114,38 +122,38 @@ impl Structure for GlobalHeapCollection {
     }
 }
 
-/// The objects, sorted by index, and the bytes up to the free space.
+/// Decodes the objects, sorted by index, and returns the objects and the offset of the free space.
 fn read_objects(image: &[u8], params: FileParams) -> Result<(Vec<GlobalHeapObject>, usize)> {
     let prefix = header_size(params);
     let mut objects = Vec::new();
     let mut position = prefix;
     let mut sorted = true;
-    // Where not even a header fits any more, the rest is free.
+    // If the remaining bytes cannot hold an object header, they are free space.
     while let Some(header) = image.get(position..).and_then(|rest| rest.get(..prefix)) {
         let mut reader = Reader::new("global heap object", header);
         let index = reader.u16("heap object index")?;
         let reference_count = reader.u16("reference count")?;
         reader.skip(4, "reserved")?;
         let size = reader.length(params, "object size")?;
-        let room = image.len() - position;
+        let available = image.len() - position;
         let start = position + prefix;
         if index == FREE_SPACE {
-            if size > room as u64 {
-                return Err(reader.corrupt("object size", format!("at most {room} free bytes"), size));
+            if size > available as u64 {
+                return Err(reader.corrupt("object size", format!("at most {available} free bytes"), size));
             }
             break;
         }
         let end = usize::try_from(size).ok().and_then(|size| start.checked_add(size));
         let Some(end) = end.filter(|end| *end <= image.len()) else {
-            return Err(reader.corrupt("object size", format!("at most {} bytes", room - prefix), size));
+            return Err(reader.corrupt("object size", format!("at most {} bytes", available - prefix), size));
         };
         sorted &= objects.last().is_none_or(|last: &GlobalHeapObject| last.index < index);
         objects.push(GlobalHeapObject { index, reference_count, data: start..end });
-        // The padding of the last object may be cut off.
+        // The end of the collection may cut off the padding of the last object.
         position = align(end).min(image.len());
     }
     if !sorted {
-        // Of two objects with one number the later counts, as for libhdf5.
+        // If two objects have the same number, the later object counts, as in libhdf5.
         objects.reverse();
         objects.sort_by_key(|object| object.index);
         objects.dedup_by_key(|object| object.index);
@@ -153,9 +161,9 @@ fn read_objects(image: &[u8], params: FileParams) -> Result<(Vec<GlobalHeapObjec
     Ok((objects, position))
 }
 
-/// Writes the header of an object to the beginning of its place.
+/// Writes the header of an object to the start of `target`.
 fn write_object_header(
-    place: &mut [u8],
+    target: &mut [u8],
     index: u16,
     reference_count: u16,
     length: usize,
@@ -168,24 +176,24 @@ fn write_object_header(
         return Err(FormatError::Encode { structure, field: "object size", got });
     }
     let ([low, high], [count, count_high]) = (index.to_le_bytes(), reference_count.to_le_bytes());
-    let (fields, rest) = place.split_first_chunk_mut::<8>().ok_or_else(broken)?;
+    let (fields, rest) = target.split_first_chunk_mut::<8>().ok_or_else(inconsistent)?;
     *fields = [low, high, count, count_high, 0, 0, 0, 0];
-    let to = rest.get_mut(..header_size(params) - 8).ok_or_else(broken)?;
+    let to = rest.get_mut(..header_size(params) - 8).ok_or_else(inconsistent)?;
     to.fill(0);
     to.iter_mut().zip(used).for_each(|(to, from)| *to = *from);
     Ok(())
 }
 
 impl GlobalHeapCollection {
-    /// Bytes needed by [`stored_size`](Self::stored_size).
+    /// Returns the number of bytes that [`stored_size`](Self::stored_size) needs.
     pub fn prefix_size(params: FileParams) -> usize {
         8 + params.length_width()
     }
 
-    /// The size of the collection that begins with these bytes.
+    /// Reads the size of a collection from its first bytes.
     ///
     /// # Errors
-    /// If these are not the first bytes of a collection.
+    /// Returns an error if `prefix` does not begin a collection.
     pub fn stored_size(prefix: &[u8], params: FileParams) -> Result<u64> {
         let mut reader = Reader::new(Self::NAME, prefix);
         reader.signature(SIGNATURE)?;
@@ -194,10 +202,12 @@ impl GlobalHeapCollection {
         reader.length(params, "collection size")
     }
 
-    /// An empty collection of `size` bytes (a multiple of 8, at least [`GLOBAL_HEAP_MIN_SIZE`] for libhdf5).
+    /// Creates an empty collection of `size` bytes. libhdf5 requires a multiple of 8, and at least
+    /// [`GLOBAL_HEAP_MIN_SIZE`].
     ///
     /// # Errors
-    /// If the header does not fit, or the size its field.
+    /// Returns [`FormatError::Encode`] if the header does not fit, or if the size does not fit its
+    /// field.
     pub fn new(size: usize, params: FileParams) -> Result<Self> {
         let mut writer = Writer::new(Self::NAME);
         writer.bytes(SIGNATURE);
@@ -212,88 +222,93 @@ impl GlobalHeapCollection {
         Ok(collection)
     }
 
-    /// Bytes for objects in a collection of `size` bytes.
-    pub fn room(size: usize, params: FileParams) -> usize {
+    /// Returns the number of bytes available for objects in a collection of `size` bytes.
+    pub fn object_capacity(size: usize, params: FileParams) -> usize {
         size - header_size(params)
     }
 
-    /// Bytes of the smallest collection that can hold one object of `length` bytes.
+    /// Returns the size in bytes of the smallest collection that can hold one object of `length`
+    /// bytes.
     pub fn size_for(length: usize, params: FileParams) -> usize {
         (align(length) + 2 * header_size(params)).max(GLOBAL_HEAP_MIN_SIZE)
     }
 
-    /// Bytes that an object of `length` bytes takes in a collection.
+    /// Returns the number of bytes that an object with `length` bytes of data takes in a
+    /// collection.
     pub fn object_size(length: usize, params: FileParams) -> usize {
         align(length) + header_size(params)
     }
 
-    /// Bytes of the whole collection.
+    /// Returns the size of the whole collection in bytes.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether there are no objects.
+    /// Returns true if there are no objects.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
 
-    /// The objects, sorted by index.
+    /// Returns the objects, sorted by index.
     pub fn objects(&self) -> &[GlobalHeapObject] {
         &self.objects
     }
 
-    /// The bytes of the whole collection, into which [`GlobalHeapObject::data`] points.
+    /// Returns the bytes of the whole collection. [`GlobalHeapObject::data`] is a range of these
+    /// bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Bytes not used by objects.
+    /// Returns the number of bytes not used by objects.
     pub fn free_space(&self) -> usize {
         self.bytes.len() - self.used
     }
 
-    /// Where object `index` lies.
+    /// Returns the position of object `index`.
     pub fn object(&self, index: u32) -> Option<&GlobalHeapObject> {
         let index = u16::try_from(index).ok()?;
-        // Numbers are nearly always 1, 2, 3, …
+        // Objects are nearly always numbered 1, 2, 3, …
         if let Some(object) = self.objects.get(usize::from(index).wrapping_sub(1))
             && object.index == index
         {
             return Some(object);
         }
-        let place = self.objects.binary_search_by_key(&index, |object| object.index).ok()?;
-        self.objects.get(place)
+        let position = self.objects.binary_search_by_key(&index, |object| object.index).ok()?;
+        self.objects.get(position)
     }
 
-    /// The data of object `index`.
+    /// Returns the data of object `index`.
     pub fn get(&self, index: u32) -> Option<&[u8]> {
         self.bytes.get(self.object(index)?.data.clone())
     }
 
-    /// The data of object `index`, to be changed in place.
+    /// Returns the mutable data of object `index`.
     pub fn get_mut(&mut self, index: u32) -> Option<&mut [u8]> {
         let range = self.object(index)?.data.clone();
         self.bytes.get_mut(range)
     }
 
-    /// Adds an object with a reference count of 1 under the smallest free number, which is returned; `None`
-    /// if there is no room or no number.
+    /// Adds an object with a reference count of 1 under the smallest free number, and returns the
+    /// number. Returns `None` if the free space is too small or all numbers are in use.
     ///
     /// # Errors
-    /// If the length does not fit its field; [`FormatError::Internal`] if the collection contradicts itself.
+    /// Returns [`FormatError::Encode`] if the length does not fit its field, and
+    /// [`FormatError::Internal`] if the collection is inconsistent.
     pub fn insert(&mut self, data: &[u8]) -> Result<Option<u16>> {
         let number = self.first_gap();
         let index = u16::try_from(number).ok().and_then(|number| number.checked_add(1));
         let prefix = header_size(self.params);
         let need = align(data.len()) + prefix;
-        let free = self.bytes.len().checked_sub(self.used).ok_or_else(broken)?;
+        let free = self.bytes.len().checked_sub(self.used).ok_or_else(inconsistent)?;
         let Some(index) = index.filter(|_| need <= free) else { return Ok(None) };
         let start = self.used;
-        // Nothing is allocated here: a million strings come this way.
-        let place = self.bytes.get_mut(start..start + need).ok_or_else(broken)?;
-        write_object_header(place, index, 1, data.len(), self.params)?;
-        let contents = place.get_mut(prefix..).and_then(|to| to.split_at_mut_checked(data.len()));
-        let (contents, padding) = contents.ok_or_else(broken)?;
+        // Hot path: writing a million strings calls this once per string, so nothing is allocated
+        // here.
+        let target = self.bytes.get_mut(start..start + need).ok_or_else(inconsistent)?;
+        write_object_header(target, index, 1, data.len(), self.params)?;
+        let parts = target.get_mut(prefix..).and_then(|to| to.split_at_mut_checked(data.len()));
+        let (contents, padding) = parts.ok_or_else(inconsistent)?;
         contents.copy_from_slice(data);
         padding.fill(0);
         let data_start = start + prefix;
@@ -304,10 +319,11 @@ impl GlobalHeapCollection {
         Ok(Some(index))
     }
 
-    /// Removes object `index` and moves the objects behind it up; whether there was one.
+    /// Removes object `index` and closes the gap. Returns false if there is no such object.
     ///
     /// # Errors
-    /// Never for a collection that was decoded or made by [`new`](Self::new).
+    /// Returns [`FormatError::Internal`] if the collection is inconsistent, which does not happen
+    /// to a collection from `decode` or [`new`](Self::new).
     pub fn remove(&mut self, index: u32) -> Result<bool> {
         if self.object(index).is_none() {
             return Ok(false);
@@ -316,10 +332,11 @@ impl GlobalHeapCollection {
         Ok(true)
     }
 
-    /// Removes the objects whose numbers `keep` declines, and moves the others up.
+    /// Removes the objects for whose numbers `keep` returns false, and closes the gaps.
     ///
     /// # Errors
-    /// Never for a collection that was decoded or made by [`new`](Self::new).
+    /// Returns [`FormatError::Internal`] if the collection is inconsistent, which does not happen
+    /// to a collection from `decode` or [`new`](Self::new).
     pub fn retain(&mut self, mut keep: impl FnMut(u16) -> bool) -> Result<()> {
         let prefix = header_size(self.params);
         self.objects.retain(|object| keep(object.index));
@@ -330,7 +347,7 @@ impl GlobalHeapCollection {
             let start = object.data.start - prefix;
             let end = align(object.data.end).min(self.used);
             if used > start || start > end || end > self.bytes.len() {
-                return Err(broken());
+                return Err(inconsistent());
             }
             if used < start {
                 self.bytes.copy_within(start..end, used);
@@ -343,16 +360,16 @@ impl GlobalHeapCollection {
         self.write_free_space()
     }
 
-    /// Sets the reference count of object `index`; whether there is one.
+    /// Sets the reference count of object `index`. Returns false if there is no such object.
     pub fn set_reference_count(&mut self, index: u32, count: u16) -> bool {
-        let Some(place) = self
+        let Some(position) = self
             .object(index)
             .map(|object| object.index)
             .and_then(|index| self.objects.binary_search_by_key(&index, |object| object.index).ok())
         else {
             return false;
         };
-        let Some(object) = self.objects.get_mut(place) else { return false };
+        let Some(object) = self.objects.get_mut(position) else { return false };
         let start = object.data.start - header_size(self.params);
         let Some(field) = self.bytes.get_mut(start + 2..start + 4) else { return false };
         field.copy_from_slice(&count.to_le_bytes());
@@ -360,10 +377,11 @@ impl GlobalHeapCollection {
         true
     }
 
-    /// The place of the smallest number that no object has.
+    /// Returns the position in the sorted objects at which the smallest unused number belongs.
     fn first_gap(&self) -> usize {
-        let numbered = |(place, object): (usize, &GlobalHeapObject)| usize::from(object.index) != place + 1;
-        // Mostly there is no gap, which the last number tells.
+        let numbered =
+            |(position, object): (usize, &GlobalHeapObject)| usize::from(object.index) != position + 1;
+        // Usually the numbers have no gap; the last number then equals the number of objects.
         match self.objects.last() {
             Some(last) if usize::from(last.index) != self.objects.len() => {
                 self.objects.iter().enumerate().position(numbered).unwrap_or(self.objects.len())
@@ -372,16 +390,16 @@ impl GlobalHeapCollection {
         }
     }
 
-    /// Zeroes the free space and writes object 0, if its header fits.
+    /// Zeroes the free space and writes the header of object 0, if it fits.
     fn write_free_space(&mut self) -> Result<()> {
-        self.bytes.get_mut(self.used..).ok_or_else(broken)?.fill(0);
+        self.bytes.get_mut(self.used..).ok_or_else(inconsistent)?.fill(0);
         self.write_free_header()
     }
 
-    /// Writes object 0, if its header fits.
+    /// Writes the header of object 0, if it fits.
     fn write_free_header(&mut self) -> Result<()> {
         let prefix = header_size(self.params);
-        let rest = self.bytes.get_mut(self.used..).ok_or_else(broken)?;
+        let rest = self.bytes.get_mut(self.used..).ok_or_else(inconsistent)?;
         let length_bytes = to_u64(rest.len()).to_le_bytes();
         let header = rest.get_mut(..prefix);
         if let Some((fields, length)) = header.and_then(|header| header.split_at_mut_checked(8)) {
@@ -396,17 +414,18 @@ impl GlobalHeapCollection {
     }
 }
 
-/// Which object of which collection.
+/// The identity of an object in the file's global heaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct GlobalHeapId {
-    /// The collection. Undefined, or address 0, where there is no object (a variable-length value of length 0).
+    /// Address of the collection. Undefined or 0 if there is no object, as for a variable-length
+    /// value of length 0.
     pub collection: Address,
-    /// The object's number in its collection.
+    /// Number of the object in its collection.
     pub index: u32,
 }
 
 impl GlobalHeapId {
-    /// Bytes of an ID.
+    /// Returns the size of an ID in bytes.
     pub const fn size(params: FileParams) -> usize {
         params.offset_width() + 4
     }
@@ -414,7 +433,7 @@ impl GlobalHeapId {
     /// Reads an ID.
     ///
     /// # Errors
-    /// If bytes are missing.
+    /// Returns [`FormatError::Corrupt`] if bytes are missing.
     pub fn read(reader: &mut Reader<'_>, params: FileParams) -> Result<Self> {
         let collection = reader.offset(params, "collection address")?;
         Ok(Self { collection, index: reader.u32("object index")? })
@@ -426,7 +445,7 @@ impl GlobalHeapId {
         writer.u32(self.index);
     }
 
-    /// Whether the ID leads to no object.
+    /// Returns true if the ID refers to no object.
     pub fn is_null(&self) -> bool {
         self.index == 0 || matches!(self.collection.get(), None | Some(0))
     }
@@ -440,7 +459,8 @@ mod tests {
 
     const WIDE: FileParams = FileParams::DEFAULT;
 
-    /// Objects 2 ("abc", two references) and 1 ("defghijkl"), then 24 free bytes.
+    /// Returns a collection with objects 2 ("abc", two references) and 1 ("defghijkl"), then 24
+    /// free bytes.
     fn image() -> Vec<u8> {
         let mut bytes = b"GCOL\x01\x00\x00\x00".to_vec();
         bytes.extend(104_u64.to_le_bytes());
@@ -489,21 +509,21 @@ mod tests {
 
     #[test]
     fn tails() {
-        // Eight bytes are too few for the header of object 0.
+        // Eight bytes cannot hold the header of object 0.
         let mut heap = GlobalHeapCollection::new(48, WIDE).unwrap();
         assert_eq!(heap.insert(b"12345678"), Ok(Some(1)));
         assert_eq!(heap.free_space(), 8);
         let again = GlobalHeapCollection::decode(heap.bytes(), &context(48)).unwrap();
         assert_eq!((again.get(1), again.free_space()), (Some(&b"12345678"[..]), 8));
-        // An object that reaches beyond the collection.
+        // An object extends past the end of the collection.
         let mut bytes = image();
         bytes[24] = 90;
         assert!(GlobalHeapCollection::decode(&bytes, &context(104)).is_err());
-        // Free space that does.
+        // The free space extends past the end of the collection.
         let mut bytes = image();
         bytes[80] = 33;
         assert!(GlobalHeapCollection::decode(&bytes, &context(104)).is_err());
-        // A collection cut off.
+        // The collection is truncated.
         assert!(GlobalHeapCollection::decode(&image()[..103], &context(104)).is_err());
     }
 

@@ -1,10 +1,10 @@
-//! The attribute message (section IV.A.2.m).
+//! Attribute message (section IV.A.2.m).
 //!
 //! ```text
 //! version 1                        versions 2 and 3
 //! size  field                      size  field
 //! 1     version = 1                1     version = 2 or 3
-//! 1     reserved (zero)            1     flags: bit 0 datatype is shared, bit 1 dataspace is shared
+//! 1     reserved (zero)            1     flags: bit 0 shared datatype, bit 1 shared dataspace
 //! 2     name size (n)              2     name size (n)
 //! 2     datatype size (t)          2     datatype size (t)
 //! 2     dataspace size (s)         2     dataspace size (s)
@@ -15,10 +15,11 @@
 //! ..    data                       ..    data
 //! ```
 //!
-//! The name size counts the zero byte. Like libhdf5, the reader takes any byte in its place.
+//! The name size includes the zero byte. Like libhdf5, the decoder accepts any byte in place of
+//! that zero byte.
 //!
-//! The datatype and the dataspace stay undecoded here, so that looking for one attribute among many costs
-//! little; their sizes and the element count decide how many of the remaining bytes are data.
+//! The datatype and the dataspace stay encoded, so that a search for one attribute among many is
+//! cheap. Their sizes and the element count determine how many of the remaining bytes are data.
 
 use hyperslab_datatype::CharacterSet;
 
@@ -27,10 +28,10 @@ use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
 bitflags::bitflags! {
-    /// Which parts of an attribute are [`SharedReference`](super::SharedReference)s.
+    /// Flags that mark parts of an attribute as [`SharedReference`](super::SharedReference)s.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct AttributeFlags: u8 {
-        /// The datatype is a reference, mostly to a committed datatype.
+        /// The datatype is a reference, usually to a committed datatype.
         const SHARED_DATATYPE = 1 << 0;
         /// The dataspace is a reference.
         const SHARED_DATASPACE = 1 << 1;
@@ -42,27 +43,27 @@ bitflags::bitflags! {
 pub struct Attribute<'a> {
     /// Version of the message: 1, 2 or 3.
     pub version: u8,
-    /// Which parts are shared; none in version 1.
+    /// Flags of the shared parts; empty in version 1.
     pub flags: AttributeFlags,
-    /// How the name is encoded; ASCII before version 3.
+    /// Character set of the name; ASCII before version 3.
     pub charset: CharacterSet,
-    /// The name without the zero byte behind it; never empty.
+    /// Name without the terminating zero byte; never empty.
     pub name: &'a [u8],
-    /// The body of a datatype message or, if the flags say so, a shared message reference.
+    /// Body of a datatype message or, depending on the flags, a shared message reference.
     pub datatype: &'a [u8],
-    /// The body of a dataspace message or, if the flags say so, a shared message reference.
+    /// Body of a dataspace message or, depending on the flags, a shared message reference.
     pub dataspace: &'a [u8],
-    /// All that is left: the elements, and padding of the object header behind them.
+    /// Remaining bytes: the elements, followed by any padding of the object header.
     pub data: &'a [u8],
 }
 
 impl Attribute<'_> {
-    /// Whether the datatype is a shared message reference.
+    /// Returns true if the datatype is a shared message reference.
     pub const fn datatype_is_shared(&self) -> bool {
         self.flags.contains(AttributeFlags::SHARED_DATATYPE)
     }
 
-    /// Whether the dataspace is a shared message reference.
+    /// Returns true if the dataspace is a shared message reference.
     pub const fn dataspace_is_shared(&self) -> bool {
         self.flags.contains(AttributeFlags::SHARED_DATASPACE)
     }
@@ -98,7 +99,7 @@ impl<'a> Message<'a> for Attribute<'a> {
             [name @ .., _] if !name.is_empty() && !name.contains(&0) => name,
             _ => {
                 let got = format_args!("\"{}\"", name.escape_ascii());
-                return Err(r.corrupt("name", "at least one byte, and no zero byte but the last", got));
+                return Err(r.corrupt("name", "at least one byte, and a zero byte only at the end", got));
             }
         };
         Ok(Self { version, flags, charset, name, datatype, dataspace, data: r.take_rest() })
@@ -135,7 +136,7 @@ impl<'a> Message<'a> for Attribute<'a> {
     }
 }
 
-/// Zero bytes behind a part of that size.
+/// Returns the number of zero bytes after a part of `size` bytes.
 fn padding(version: u8, size: usize) -> usize {
     if version == 1 { size.next_multiple_of(8) - size } else { 0 }
 }

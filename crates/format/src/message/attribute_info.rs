@@ -1,4 +1,4 @@
-//! The attribute info message (section IV.A.2.v).
+//! Attribute info message (section IV.A.2.v).
 //!
 //! ```text
 //! size  field
@@ -16,21 +16,22 @@ use crate::codec::{Address, FileParams, Reader, Result, Writer};
 const TRACKED: u8 = 1 << 0;
 const INDEXED: u8 = 1 << 1;
 
-/// Where an object keeps its attributes, and whether it remembers their order.
+/// The storage of an object's attributes, and the tracking of creation order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AttributeInfo {
-    /// The largest creation order value given out so far; `Some` if creation order is tracked.
+    /// Largest creation order value used so far; `Some` if creation order is tracked.
     pub max_creation_index: Option<u16>,
-    /// The fractal heap of dense attributes; undefined while attributes are messages in the header.
+    /// Address of the fractal heap of dense attributes; undefined for compact storage.
     pub fractal_heap: Address,
-    /// The B-tree of dense attributes by name.
+    /// Address of the B-tree that indexes dense attributes by name.
     pub name_index: Address,
-    /// The B-tree of dense attributes by creation order; `Some` if creation order is indexed.
+    /// Address of the B-tree that indexes dense attributes by creation order; `Some` if creation
+    /// order is indexed.
     pub creation_order_index: Option<Address>,
 }
 
 impl AttributeInfo {
-    /// No dense attributes, and their order is not tracked.
+    /// No dense attributes, and no tracking of creation order.
     pub const EMPTY: Self = Self {
         max_creation_index: None,
         fractal_heap: Address::UNDEFINED,
@@ -38,7 +39,7 @@ impl AttributeInfo {
         creation_order_index: None,
     };
 
-    /// Whether attributes are in the fractal heap instead of the object header.
+    /// Returns true if attributes are in dense storage.
     pub const fn is_dense(&self) -> bool {
         self.fractal_heap.is_defined()
     }

@@ -1,4 +1,4 @@
-//! The bogus message, which tests use as an unknown message (section IV.A.2.j).
+//! Bogus message, an unknown message for tests (section IV.A.2.j).
 //!
 //! ```text
 //! size  field
@@ -8,12 +8,12 @@
 use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
-/// The bogus message; it says nothing.
+/// The bogus message. It carries no information.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Bogus;
 
 impl Bogus {
-    /// What the message holds.
+    /// Value that the message stores.
     pub const VALUE: u32 = 0xdead_beef;
 }
 

@@ -1,4 +1,4 @@
-//! The B-tree 'K' values message of the superblock extension (section IV.A.2.t).
+//! B-tree 'K' values message of the superblock extension (section IV.A.2.t).
 //!
 //! ```text
 //! size  field
@@ -11,19 +11,19 @@
 use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
-/// Half the number of entries of a full node of each kind of version 1 B-tree.
+/// Half the number of entries in a full node, for each kind of version 1 B-tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BTreeK {
-    /// Internal nodes of chunk B-trees.
+    /// K of the internal nodes of chunk B-trees.
     pub chunk_internal: u16,
-    /// Internal nodes of group B-trees.
+    /// K of the internal nodes of group B-trees.
     pub group_internal: u16,
-    /// Symbol table nodes of groups.
+    /// K of the symbol table nodes of groups.
     pub group_leaf: u16,
 }
 
 impl BTreeK {
-    /// The values of a file that states none.
+    /// Values for a file that does not state them.
     pub const DEFAULT: Self = Self { chunk_internal: 32, group_internal: 16, group_leaf: 4 };
 }
 

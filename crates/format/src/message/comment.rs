@@ -1,4 +1,4 @@
-//! The object comment message (section IV.A.2.n).
+//! Object comment message (section IV.A.2.n).
 //!
 //! ```text
 //! size  field
@@ -8,10 +8,11 @@
 use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
-/// A comment on an object. The format says ASCII; any bytes but zero are kept.
+/// A comment on an object. The specification requires ASCII; this type accepts any bytes except
+/// zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Comment<'a> {
-    /// The text without the zero byte behind it.
+    /// Text without the terminating zero byte.
     pub text: &'a [u8],
 }
 

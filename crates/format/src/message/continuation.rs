@@ -1,4 +1,4 @@
-//! The object header continuation message (section IV.A.2.q).
+//! Object header continuation message (section IV.A.2.q).
 //!
 //! ```text
 //! size  field
@@ -9,12 +9,12 @@
 use super::{Message, MessageType};
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
-/// Where an object header goes on.
+/// The address and length of a continuation block of an object header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Continuation {
-    /// The continuation block.
+    /// Address of the continuation block.
     pub address: Address,
-    /// Bytes of the continuation block; never 0.
+    /// Length of the continuation block in bytes; never 0.
     pub length: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The dataspace message (section IV.A.2.b).
+//! Dataspace message (section IV.A.2.b).
 //!
 //! ```text
 //! version 1                                  version 2
@@ -12,8 +12,9 @@
 //! D x L permutation indices (if bit 1)
 //! ```
 //!
-//! A maximum size of all ones is unlimited. Permutation indices were never implemented anywhere; they are
-//! ignored as libhdf5 ignores them, and not written. In version 1 a dimensionality of 0 is a scalar.
+//! A maximum size of all ones means unlimited. No library ever implemented permutation indices;
+//! decoders ignore them like libhdf5, and encoders do not write them. In version 1, a
+//! dimensionality of 0 is a scalar.
 
 use hyperslab_dataspace::{Dataspace, Dims, MAX_RANK, MaxDims, SimpleExtent};
 
@@ -28,14 +29,15 @@ const NULL: u8 = 2;
 /// The dataspace of a dataset or attribute, as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DataspaceMessage {
-    /// Version of the message: 1 or 2. Only version 2 knows the null dataspace.
+    /// Version of the message: 1 or 2. Only version 2 can store the null dataspace.
     pub version: u8,
     /// The dataspace.
     pub dataspace: Dataspace,
 }
 
 impl DataspaceMessage {
-    /// A message in the oldest version that can hold the dataspace, which is what libhdf5 writes by default.
+    /// Creates a message in the oldest version that can store the dataspace, which libhdf5 also
+    /// writes by default.
     pub fn new(dataspace: Dataspace) -> Self {
         Self { version: if dataspace == Dataspace::Null { 2 } else { 1 }, dataspace }
     }
@@ -99,7 +101,10 @@ impl Message<'_> for DataspaceMessage {
         }
         if let Some(max_dims) = max_dims {
             if max_dims.len() != rank {
-                w.fail("dimension maximum size", format_args!("{} of rank {rank}", max_dims.len()));
+                w.fail(
+                    "dimension maximum size",
+                    format_args!("{} maximum sizes for rank {rank}", max_dims.len()),
+                );
             }
             for max in max_dims {
                 w.length_or_undefined(params, *max, "dimension maximum size");
@@ -176,7 +181,7 @@ mod tests {
             [2, 33, 0, 1, 7, 0, 6, 0], // rank
             [2, 1, 0, 3, 7, 0, 6, 0],  // type
             [3, 1, 0, 1, 7, 0, 6, 0],  // version
-            [2, 3, 0, 1, 7, 0, 6, 0],  // cut off
+            [2, 3, 0, 1, 7, 0, 6, 0],  // truncated
         ] {
             assert!(decode(&bytes).is_err(), "{bytes:?}");
         }

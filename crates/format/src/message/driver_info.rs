@@ -1,4 +1,4 @@
-//! The driver info message of the superblock extension (section IV.A.2.u).
+//! Driver info message of the superblock extension (section IV.A.2.u).
 //!
 //! ```text
 //! size  field
@@ -11,14 +11,15 @@
 use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
-/// What a file driver needs to reopen a file; the superblock extension's form of the
-/// [driver information block](crate::driver_info).
+/// The driver information of a file in a superblock extension, like the [driver information
+/// block](crate::driver_info) of older superblocks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DriverInfo {
-    /// The driver, such as `NCSAfami`.
+    /// Identification of the driver, such as `NCSAfami`.
     pub identification: [u8; 8],
-    /// What the driver stored; [`DriverInformation::decode`](crate::driver_info::DriverInformation::decode)
-    /// tells what it says.
+    /// Driver information as raw bytes.
+    /// [`DriverInformation::decode`](crate::driver_info::DriverInformation::decode) decodes these
+    /// bytes.
     pub information: Vec<u8>,
 }
 

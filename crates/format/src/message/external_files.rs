@@ -1,4 +1,4 @@
-//! The external data files message (section IV.A.2.h).
+//! External data files message (section IV.A.2.h).
 //!
 //! ```text
 //! size  field
@@ -10,29 +10,29 @@
 //! n x   slot: L offset of the name in the heap, L offset in the file, L bytes reserved in the file
 //! ```
 //!
-//! A slot's size of all ones is unlimited (the last slot only). Slots that are allocated but not used are
-//! not kept.
+//! A slot size of all ones means unlimited; only the last slot may be unlimited. Decoders drop
+//! allocated slots that are not used.
 
 use super::{Message, MessageType};
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
-/// The files that hold the raw data of a dataset.
+/// The external files that hold the raw data of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ExternalFiles {
-    /// The local heap of the file names.
+    /// Address of the local heap with the file names.
     pub heap: Address,
-    /// The pieces of the data, in order.
+    /// Pieces of the data, in order.
     pub slots: Vec<ExternalFileSlot>,
 }
 
-/// A piece of a dataset in an external file.
+/// A piece of a dataset's raw data in an external file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ExternalFileSlot {
-    /// Where the file's name begins in the local heap, in bytes.
+    /// Offset of the file name in the local heap, in bytes.
     pub name_offset: u64,
-    /// Where the piece begins in the file, in bytes.
+    /// Offset of the piece in the file, in bytes.
     pub offset: u64,
-    /// Bytes of the piece; `None` if unlimited.
+    /// Size of the piece in bytes; `None` if unlimited.
     pub size: Option<u64>,
 }
 
@@ -49,7 +49,7 @@ impl Message<'_> for ExternalFiles {
         }
         let used = r.u16("used slots")?;
         if used > allocated {
-            return Err(r.corrupt("used slots", format!("at most the {allocated} allocated"), used));
+            return Err(r.corrupt("used slots", format!("at most {allocated} (the allocated slots)"), used));
         }
         let heap = r.offset(params, "heap address")?;
         if !heap.is_defined() {

@@ -1,4 +1,4 @@
-//! The file space info message of the superblock extension (section IV.A.2.x).
+//! File space info message of the superblock extension (section IV.A.2.x).
 //!
 //! ```text
 //! version 0 (HDF5 1.10.0)                    version 1
@@ -14,66 +14,68 @@
 //!                                            6 x O large-sized managers (if persisting)
 //! ```
 //!
-//! The managers are for superblock, B-tree, raw data, global heap, local heap and object header, in this
-//! order. The strategies of version 0 are represented by those of version 1, as libhdf5 maps them.
+//! The managers are for superblock, B-tree, raw data, global heap, local heap and object header, in
+//! this order. Strategies of version 0 are mapped to strategies of version 1, as in libhdf5.
 
 use super::{Message, MessageType};
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
-/// How the file's space is managed.
+/// The management of a file's space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileSpaceInfo {
     /// Version of the message: 0 or 1.
     pub version: u8,
-    /// Who hands out space.
+    /// Strategy that allocates file space.
     pub strategy: FileSpaceStrategy,
-    /// The smallest free section that managers track, in bytes.
+    /// Size in bytes of the smallest free section that managers track.
     pub threshold: u64,
-    /// Bytes of a page under [`FileSpaceStrategy::Page`]; in version 0 the default.
+    /// Page size in bytes under [`FileSpaceStrategy::Page`]; the default in version 0.
     pub page_size: u64,
-    /// The smallest free section at the end of a page that managers track, in bytes; 0 in version 0.
+    /// Size in bytes of the smallest free section at the end of a page that managers track; 0 in
+    /// version 0.
     pub page_end_threshold: u16,
-    /// The end of allocated space before the managers themselves were stored; undefined in version 0.
+    /// End of allocation before the managers themselves were stored; undefined in version 0.
     pub end_before_managers: Address,
-    /// The stored managers; `Some` if free space persists when the file is closed.
+    /// Addresses of the stored managers; `Some` if free space persists when the file is closed.
     pub managers: Option<FreeSpaceManagers>,
 }
 
-/// Who hands out file space.
+/// The strategy that allocates file space. Each strategy tries its sources of space in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileSpaceStrategy {
-    /// Free-space managers, aggregators, the driver. The default.
+    /// Free-space managers, then aggregators, then the driver. The default.
     FreeSpaceAndAggregators,
-    /// Free-space managers with pages, the driver.
+    /// Free-space managers with pages, then the driver.
     Page,
-    /// Aggregators, the driver.
+    /// Aggregators, then the driver.
     Aggregators,
-    /// The driver alone.
+    /// Only the driver.
     None,
 }
 
-/// Addresses of free-space manager headers, each for one type of space: superblock, B-tree, raw data,
-/// global heap, local heap, object header. Undefined where there is none.
+/// The addresses of free-space manager headers, one per type of space: superblock, B-tree, raw
+/// data, global heap, local heap, object header. An address is undefined if there is no such
+/// manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FreeSpaceManagers {
-    /// Managers of sections smaller than a page, or of all sections where there are no pages.
+    /// Managers of sections smaller than a page, or of all sections in a file without pages.
     pub small: [Address; 6],
-    /// Managers of larger sections, where there are pages; undefined in version 0.
+    /// Managers of larger sections in a file with pages; undefined in version 0.
     pub large: [Address; 6],
 }
 
 impl FreeSpaceManagers {
-    /// No manager is stored.
+    /// Addresses for a file that stores no managers.
     pub const NONE: Self = Self { small: [Address::UNDEFINED; 6], large: [Address::UNDEFINED; 6] };
 }
 
 impl FileSpaceInfo {
-    /// The page size of a file that states none, in bytes.
+    /// Page size in bytes of a file that does not state one.
     pub const DEFAULT_PAGE_SIZE: u64 = 4096;
-    /// The largest page size, in bytes.
+    /// Largest page size in bytes.
     pub const MAX_PAGE_SIZE: u64 = 1 << 30;
 
-    /// What holds for a file without this message.
+    /// Settings of a file without this message.
     pub const DEFAULT: Self = Self {
         version: 1,
         strategy: FileSpaceStrategy::FreeSpaceAndAggregators,
@@ -98,9 +100,10 @@ impl FileSpaceInfo {
             4 => (FileSpaceStrategy::None, None),
             other => return Err(r.corrupt("strategy", "1 to 4", other)),
         };
-        // Where nobody keeps account of free sections, libhdf5 takes the default, whatever is stored.
-        let keeps_account = strategy == FileSpaceStrategy::FreeSpaceAndAggregators;
-        let threshold = if keeps_account { threshold } else { Self::DEFAULT.threshold };
+        // For strategies that do not track free sections, libhdf5 ignores the stored threshold and
+        // uses the default.
+        let tracks_sections = strategy == FileSpaceStrategy::FreeSpaceAndAggregators;
+        let threshold = if tracks_sections { threshold } else { Self::DEFAULT.threshold };
         Ok(Self { version: 0, strategy, threshold, managers, ..Self::DEFAULT })
     }
 
@@ -248,7 +251,7 @@ mod tests {
         let mut bytes = vec![0, 1, 7, 0, 0, 0];
         bytes.extend([0xff; 12]);
         assert_eq!(assert_laws!(FileSpaceInfo, persisting, SMALL), bytes);
-        // Strategies without managers: the threshold that is stored means nothing.
+        // Strategies without managers: the stored threshold is ignored.
         for strategy in [3, 4] {
             let info = FileSpaceInfo::decode(&[0, strategy, 7, 0, 0, 0], SMALL).unwrap();
             assert_eq!((info.threshold, info.managers), (1, None));

@@ -1,4 +1,4 @@
-//! The fill value message (section IV.A.2.f).
+//! Fill value message (section IV.A.2.f).
 //!
 //! ```text
 //! versions 1 and 2                        version 3
@@ -11,11 +11,13 @@
 //! n     fill value                        n     fill value (if bit 5)
 //! ```
 //!
-//! In version 2 the size and value are there only if "fill value defined" is not 0. Version 1 always has the
-//! size, which means nothing when the fill value is not defined; libhdf5 does not read it then.
+//! In version 2, the size and the value are present only if "fill value defined" is not 0. Version
+//! 1 always has the size. If the fill value is not defined, the size has no meaning and libhdf5
+//! does not read it.
 //!
-//! The fill value has one of three states. *Undefined*: not defined, or a negative size. *Default*: defined
-//! with a size of 0 (version 3: neither bit 4 nor bit 5), which reads as zeros. *User-defined*: a value.
+//! The fill value has one of three states. *Undefined*: not defined, or a negative size. *Default*:
+//! defined with a size of 0 (version 3: neither bit 4 nor bit 5), which reads as zeros.
+//! *User-defined*: a value.
 
 use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
@@ -24,60 +26,62 @@ const UNDEFINED: u8 = 1 << 4;
 const HAS_VALUE: u8 = 1 << 5;
 const ALL_FLAGS: u8 = 0b0011_1111;
 
-/// The fill value of a dataset, and when storage is allocated and filled.
+/// The fill value of a dataset, and the times at which storage is allocated and filled.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FillValue {
     /// Version of the message: 1, 2 or 3.
     pub version: u8,
-    /// When the space for raw data is allocated.
+    /// Time at which the space for raw data is allocated.
     pub allocation_time: AllocationTime,
-    /// When the fill value is written into it.
+    /// Time at which the fill value is written into the allocated space.
     pub write_time: FillWriteTime,
-    /// The value: `None` if undefined, empty for the default (zeros), else one element of the dataset's datatype.
+    /// Fill value: `None` if undefined, empty for the default (zeros), else one element of the
+    /// dataset's datatype.
     pub value: Option<Vec<u8>>,
 }
 
-/// When the space for raw data is allocated.
+/// The time at which the space for raw data is allocated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AllocationTime(pub u8);
 
 impl AllocationTime {
-    /// The default of the storage: early for compact, late for contiguous, incremental for chunked.
+    /// Default of the storage layout: early for compact, late for contiguous, incremental for
+    /// chunked.
     pub const DEFAULT: Self = Self(0);
-    /// All of it when the dataset is created.
+    /// All space when the dataset is created.
     pub const EARLY: Self = Self(1);
-    /// All of it at the first write.
+    /// All space at the first write.
     pub const LATE: Self = Self(2);
-    /// Each part when it is written.
+    /// Each part of the space at the first write to that part.
     pub const INCREMENTAL: Self = Self(3);
 }
 
-/// When the fill value is written into allocated space.
+/// The time at which the fill value is written into allocated space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FillWriteTime(pub u8);
 
 impl FillWriteTime {
-    /// When space is allocated.
+    /// At the allocation of the space.
     pub const ON_ALLOCATION: Self = Self(0);
-    /// Never.
+    /// Never: allocated space is not filled.
     pub const NEVER: Self = Self(1);
-    /// When space is allocated, if the user set the value.
+    /// At the allocation of the space, if the user set the fill value.
     pub const IF_SET: Self = Self(2);
 }
 
-/// What a fill value message says about the value.
+/// The state of a fill value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FillStatus<'a> {
-    /// There is none: libhdf5 refuses to read a dataset without storage then.
+    /// No fill value. libhdf5 refuses to read such a dataset if no storage is allocated.
     Undefined,
-    /// Zeros.
+    /// Default fill value: zeros.
     Default,
-    /// One element of the dataset's datatype, never empty.
+    /// User-defined fill value: one element of the dataset's datatype, never empty.
     UserDefined(&'a [u8]),
 }
 
 impl FillValue {
-    /// What the message says about the value.
+    /// Returns the state of the fill value.
     pub fn status(&self) -> FillStatus<'_> {
         match self.value.as_deref() {
             None => FillStatus::Undefined,
@@ -162,7 +166,8 @@ impl Message<'_> for FillValue {
     }
 }
 
-/// What stands before the size.
+/// The decoded fields before the size: `WithoutSize` states if the value is defined; `WithSize`
+/// means that size and value follow.
 enum Defined {
     WithoutSize(bool),
     WithSize,

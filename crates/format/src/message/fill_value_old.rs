@@ -1,5 +1,5 @@
-//! The fill value (old) message, as written before HDF5 1.6 and beside the new one for such readers
-//! (section IV.A.2.e).
+//! Fill value (old) message, which libraries before HDF5 1.6 wrote. Later libraries write it in
+//! addition to the new message, for the sake of old readers (section IV.A.2.e).
 //!
 //! ```text
 //! size  field
@@ -10,7 +10,7 @@
 use super::{FillStatus, Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
-/// The fill value of a dataset, without what the [newer message](super::FillValue) says besides.
+/// The fill value of a dataset, without the times of the [newer message](super::FillValue).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FillValueOld {
     /// One element of the dataset's datatype; empty if none is stored.
@@ -18,7 +18,8 @@ pub struct FillValueOld {
 }
 
 impl FillValueOld {
-    /// What the message says: as in libhdf5, one without a value says that the fill value is undefined.
+    /// Returns the state of the fill value. As in libhdf5, a message without a value means that the
+    /// fill value is undefined.
     pub fn status(&self) -> FillStatus<'_> {
         if self.value.is_empty() { FillStatus::Undefined } else { FillStatus::UserDefined(&self.value) }
     }

@@ -1,94 +1,96 @@
-//! The filter pipeline message (section IV.A.2.l).
+//! Filter pipeline message (section IV.A.2.l).
 //!
 //! ```text
 //! version 1                        version 2                 version 3 (structured chunks)
 //! size  field                      size  field               size  field
 //! 1     version = 1                1     version = 2         1     version = 3 (or 0, see below)
-//! 1     number of filters          1     number of filters   1     number of filtered sections
-//! 6     reserved (zero)            ..    filter descriptions each section, ascending:
-//! ..    filter descriptions                                    1   section
+
+//! 1     number of filters          1     number of filters   1     number of filtered sections 6
+//! reserved (zero)            ..    filter descriptions for each section, ascending: ..    filter
+//! descriptions                                    1   section
 //!                                                              1   number of filters
 //!                                                              2   bytes of the descriptions
-//!                                                              ..  filter descriptions, as in version 2
+//!                                                              ..  descriptions, as in version 2
 //! ```
 //! A filter description:
 //! ```text
-//! size  field
-//! 2     filter identification value
-//! 2     name length (n); versions 2 and 3 only for identifications from 256 on
-//! 2     flags: bit 0 optional
-//! 2     number of client data values (c)
-//! n     name and a zero byte; in version 1 padded with zero bytes to a multiple of eight
-//! c x 4 client data
-//! 4     padding, if c is odd (version 1 only)
+//! size  field 2     filter identification value 2     name length (n); versions 2 and 3 only for
+//! identifications from 256 on 2     flags: bit 0 optional 2     number of client data values (c) n
+//! name and a zero byte; in version 1 padded with zero bytes to a multiple of eight c x 4 client
+//! data 4     padding, if c is odd (version 1 only)
 //! ```
 //!
-//! Version 0 is the number that the founding proposal of structured chunks gave to what the specification
-//! made version 3. An unreleased branch of libhdf5 uses version 3 for something else (filters of ordinary
-//! chunks with a text parameter); only a dataset with the structured chunk layout has the version 3 read here.
+//! Version 0 and version 3 have the same layout: the original proposal of structured chunks used
+//! version 0, the specification uses version 3. An unreleased branch of libhdf5 uses version 3 for
+//! another layout (filters of ordinary chunks with a text parameter). Version 3 as described here
+//! occurs only in datasets with the structured chunk layout.
 
 use smallvec::SmallVec;
 
 use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
-/// The filters that chunks pass on their way to the file.
+/// The filters of a dataset or heap, in the order of encoding.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FilterPipeline {
     /// Version of the message: 1 or 2 for [`Filters::Chunk`], 3 or 0 for [`Filters::Sections`].
     pub version: u8,
-    /// The filters.
+    /// Filters of chunks or of sections.
     pub filters: Filters,
 }
 
-/// What the filters of a pipeline apply to.
+/// The filters of a pipeline, by the bytes that they encode.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Filters {
-    /// The whole chunk, in the order of writing.
+    /// Filters of whole chunks, in the order of encoding.
     Chunk(Vec<Filter>),
-    /// Sections of a structured chunk; those not listed are not filtered. Section numbers ascend.
+    /// Filters of sections of a structured chunk, in ascending order of section numbers. Sections
+    /// that are not listed have no filters.
     Sections(Vec<SectionFilters>),
 }
 
 /// The filters of one section of a structured chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SectionFilters {
-    /// The section, from 0.
+    /// Section number, starting at 0.
     pub section: u8,
-    /// Its filters, in the order of writing.
+    /// Filters of the section, in the order of encoding.
     pub filters: Vec<Filter>,
 }
 
 /// One filter and its parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Filter {
-    /// The registered number of the filter.
+    /// Registered identification number of the filter.
     pub id: u16,
-    /// Bit 0: the filter is optional, a chunk on which it fails is stored without it.
+    /// Flags. Bit 0: the filter is optional. If an optional filter fails on a chunk, the chunk is
+    /// stored without that filter.
     pub flags: u16,
-    /// A name for people; empty if none is stored, and always for identifications below 256 from version 2 on.
+    /// Name of the filter, for information only. Empty if no name is stored; always empty for
+    /// identifications below 256 from version 2 on.
     pub name: Vec<u8>,
-    /// The filter's parameters.
+    /// Parameters of the filter.
     pub client_data: SmallVec<[u32; 8]>,
 }
 
 impl Filter {
-    /// The flag of an optional filter.
+    /// Flag of an optional filter.
     pub const OPTIONAL: u16 = 1 << 0;
 
-    /// Whether a chunk on which the filter fails may be stored without it.
+    /// Returns true if a chunk may be stored without the filter when the filter fails.
     pub const fn is_optional(&self) -> bool {
         self.flags & Self::OPTIONAL != 0
     }
 }
 
 impl FilterPipeline {
-    /// The largest number of filters of a chunk or section.
+    /// Largest number of filters of a chunk or section.
     pub const MAX_FILTERS: usize = 32;
-    /// Filters with smaller identifications are the library's own, and have no stored name from version 2 on.
-    pub const FIRST_NAMED: u16 = 256;
+    /// Smallest identification with a stored name from version 2 on. Smaller identifications belong
+    /// to filters of the HDF5 library.
+    pub const FIRST_NAMED_ID: u16 = 256;
 
-    /// The filters of ordinary chunks; `None` for structured ones.
+    /// Returns the filters of ordinary chunks, or `None` for structured chunks.
     pub fn chunk(&self) -> Option<&[Filter]> {
         match &self.filters {
             Filters::Chunk(filters) => Some(filters),
@@ -96,7 +98,8 @@ impl FilterPipeline {
         }
     }
 
-    /// The filters of a section of structured chunks: empty if it has none, `None` for ordinary chunks.
+    /// Returns the filters of a section of structured chunks, empty if the section has no filters.
+    /// Returns `None` for ordinary chunks.
     pub fn section(&self, section: u8) -> Option<&[Filter]> {
         match &self.filters {
             Filters::Chunk(_) => None,
@@ -211,7 +214,7 @@ impl Filter {
         let id = r.u16("filter identification value")?;
         let name_length = match version {
             1 => r.u16("name length")?,
-            _ if id < FilterPipeline::FIRST_NAMED => 0,
+            _ if id < FilterPipeline::FIRST_NAMED_ID => 0,
             _ => r.u16("name length")?,
         };
         if version == 1 && !name_length.is_multiple_of(8) {
@@ -242,7 +245,7 @@ impl Filter {
             name.resize(if version == 1 { with_end.next_multiple_of(8) } else { with_end }, 0);
         }
         w.u16(self.id);
-        if version == 1 || self.id >= FilterPipeline::FIRST_NAMED {
+        if version == 1 || self.id >= FilterPipeline::FIRST_NAMED_ID {
             w.narrow_u16(name.len(), "name length");
         } else if !name.is_empty() {
             w.fail("name", format_args!("the name of filter {}", self.id));

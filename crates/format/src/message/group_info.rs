@@ -1,4 +1,4 @@
-//! The group info message of a new-style group (section IV.A.2.k).
+//! Group info message of a group in the format of HDF5 1.8 and later (section IV.A.2.k).
 //!
 //! ```text
 //! size  field
@@ -16,40 +16,40 @@ use crate::codec::{FileParams, Reader, Result, Writer};
 const PHASE_CHANGE: u8 = 1 << 0;
 const ESTIMATES: u8 = 1 << 1;
 
-/// Constants of a new-style group.
+/// The creation parameters of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct GroupInfo {
-    /// When links move between the header and the fractal heap; `None` for [`LinkPhaseChange::DEFAULT`].
+    /// Thresholds between compact and dense storage; `None` for [`LinkPhaseChange::DEFAULT`].
     pub phase_change: Option<LinkPhaseChange>,
-    /// What the group's creator expected; `None` for [`EstimatedEntries::DEFAULT`].
+    /// Expected links; `None` for [`EstimatedEntries::DEFAULT`].
     pub estimated: Option<EstimatedEntries>,
 }
 
-/// When a group's links move between the object header and the fractal heap.
+/// The thresholds at which a group's links move between compact and dense storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LinkPhaseChange {
-    /// The largest number of links kept in the header.
+    /// Largest number of links in compact storage.
     pub max_compact: u16,
-    /// The smallest number of links kept in the heap.
+    /// Smallest number of links in dense storage.
     pub min_dense: u16,
 }
 
 impl LinkPhaseChange {
-    /// The values of a group that states none.
+    /// Thresholds of a group that does not state them.
     pub const DEFAULT: Self = Self { max_compact: 8, min_dense: 6 };
 }
 
-/// What sizes the object header of a group when it is created.
+/// The expected links of a group. They determine the size of a new object header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EstimatedEntries {
-    /// Number of links.
+    /// Expected number of links.
     pub count: u16,
-    /// Bytes of a link's name.
+    /// Expected length of a link name in bytes.
     pub name_length: u16,
 }
 
 impl EstimatedEntries {
-    /// The values of a group that states none.
+    /// Estimates of a group that does not state them.
     pub const DEFAULT: Self = Self { count: 4, name_length: 8 };
 }
 

@@ -1,27 +1,27 @@
-//! What holds for every message, as macros and strategies for the messages' tests.
+//! Properties that hold for every message, as macros and strategies for tests.
 
 use proptest::prelude::*;
 
 use crate::codec::{Address, FileParams};
 
-/// Widths of offsets and lengths, each of which holds at least 16 bits.
+/// Generates sizes of offsets and lengths of at least 16 bits.
 pub(crate) fn params() -> impl Strategy<Value = FileParams> {
     let width = || prop::sample::select(vec![2_u8, 4, 8, 16, 32]);
     (width(), width())
         .prop_map(|(size_of_offsets, size_of_lengths)| FileParams { size_of_offsets, size_of_lengths })
 }
 
-/// Addresses that fit every width of [`params`].
+/// Generates addresses that fit every size of [`params`].
 pub(crate) fn addresses() -> impl Strategy<Value = Address> {
     prop_oneof![9 => (0_u64..0xffff).prop_map(Address::new), 1 => Just(Address::UNDEFINED)]
 }
 
-/// Lengths that fit every width of [`params`].
+/// Generates lengths that fit every size of [`params`].
 pub(crate) fn lengths() -> impl Strategy<Value = u64> {
     0_u64..0xffff
 }
 
-/// Arbitrary bytes, most of which begin like a message: with small numbers.
+/// Generates arbitrary bytes. Most begin with small numbers, like a message.
 pub(crate) fn bodies() -> impl Strategy<Value = Vec<u8>> {
     let tail = || prop::collection::vec(any::<u8>(), 0..160);
     prop_oneof![
@@ -31,7 +31,7 @@ pub(crate) fn bodies() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Each prefix of `bytes`, and copies with one byte changed.
+/// Returns each prefix of `bytes`, and copies with one changed byte.
 pub(crate) fn damaged(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
     let cut = (0..bytes.len()).map(|end| bytes[..end].to_vec());
     let changed = (0..bytes.len()).flat_map(move |at| {
@@ -44,7 +44,8 @@ pub(crate) fn damaged(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
     cut.chain(changed)
 }
 
-/// Bytes that decode, encode again, and decode to the same; bytes that do not decode give an error.
+/// Checks that arbitrary bytes either fail to decode, or decode to a message that survives encoding
+/// and decoding.
 macro_rules! assert_survives {
     ($message:ident, $bytes:expr, $params:expr) => {
         if let Ok(message) = $message::decode($bytes, $params)
@@ -55,7 +56,7 @@ macro_rules! assert_survives {
     };
 }
 
-/// `decode(encode(x)) == x`, with and without padding, and damaged copies do no harm.
+/// Checks `decode(encode(x)) == x` with and without padding, and that damaged copies do not panic.
 macro_rules! assert_laws {
     ($message:ident, $value:expr, $params:expr) => {{
         let value = &$value;

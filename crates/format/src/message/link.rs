@@ -1,11 +1,11 @@
-//! The link message: one link of a new-style group (section IV.A.2.g), in its object header or its
-//! fractal heap.
+//! Link message: one link of a group in the format of HDF5 1.8 and later, stored in the object
+//! header or in the group's fractal heap (section IV.A.2.g).
 //!
 //! ```text
 //! size  field
 //! 1     version = 1
-//! 1     flags: bits 0-1 width of the name length (1, 2, 4, 8), bit 2 creation order, bit 3 link type,
-//!              bit 4 character set
+//! 1     flags: bits 0-1 width of the name length (1, 2, 4, 8), bit 2 creation order,
+//!              bit 3 link type, bit 4 character set
 //! 1     link type (if bit 3): 0 hard, 1 soft, 64 external, 65-255 user-defined
 //! 8     creation order (if bit 2)
 //! 1     character set of the name (if bit 4): 0 ASCII, 1 UTF-8
@@ -17,7 +17,7 @@
 //!         others 2  length, then the value
 //! ```
 //!
-//! Some writers store the name's length wider than it needs to be; what is written is the narrowest.
+//! Decoders accept any width of the name length. Encoders write the smallest width.
 //!
 //! The value of an external link:
 //! ```text
@@ -43,37 +43,38 @@ const SOFT: u8 = 1;
 /// One link of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Link<'a> {
-    /// The name; never empty.
+    /// Name of the link; never empty.
     pub name: &'a [u8],
-    /// How the name is encoded.
+    /// Character set of the name.
     pub charset: CharacterSet,
-    /// The link's place in the order of creation, if the group tracks it.
+    /// Position of the link in the order of creation, if the group tracks the order.
     pub creation_order: Option<u64>,
-    /// Where the link leads.
+    /// Target of the link.
     pub target: LinkTarget<'a>,
 }
 
-/// Where a link leads.
+/// The target of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LinkTarget<'a> {
-    /// To the object header at this address.
+    /// Hard link: the address of an object header.
     Hard(Address),
-    /// To whatever this path leads to, from the group that holds the link.
+    /// Soft link: a path, relative to the group that holds the link.
     Soft(&'a [u8]),
-    /// To what the link's class makes of the value.
+    /// User-defined link: a value for the link's class to interpret.
     UserDefined {
-        /// 64 ([`LinkTarget::EXTERNAL`]) for external links, 65 to 255 for classes that a program registers.
+        /// Link class: 64 ([`LinkTarget::EXTERNAL`]) for external links, 65 to 255 for classes that
+        /// programs register.
         class: u8,
-        /// What the class stored; for external links see [`ExternalLink::decode`].
+        /// Value of the link. [`ExternalLink::decode`] decodes the value of an external link.
         value: &'a [u8],
     },
 }
 
 impl LinkTarget<'_> {
-    /// The class of external links.
+    /// Class of external links.
     pub const EXTERNAL: u8 = 64;
 
-    /// The link type as stored.
+    /// Returns the link type number.
     pub const fn link_type(&self) -> u8 {
         match self {
             Self::Hard(_) => HARD,
@@ -86,9 +87,9 @@ impl LinkTarget<'_> {
 /// The value of an external link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ExternalLink<'a> {
-    /// The name of the file.
+    /// Name of the file.
     pub file: &'a [u8],
-    /// The path of the object in that file.
+    /// Path of the object in the file.
     pub path: &'a [u8],
 }
 
@@ -98,7 +99,8 @@ impl<'a> ExternalLink<'a> {
     /// Decodes the value of a link of class [`LinkTarget::EXTERNAL`].
     ///
     /// # Errors
-    /// `Unsupported` for another version or unknown flags, `Corrupt` for names without an end.
+    /// Returns `Unsupported` for another version or unknown flags, and `Corrupt` for a name without
+    /// a terminating zero byte.
     pub fn decode(value: &'a [u8]) -> Result<Self> {
         let mut r = Reader::new(Self::NAME, value);
         let version_and_flags = r.u8("version and flags")?;
@@ -112,10 +114,10 @@ impl<'a> ExternalLink<'a> {
         Ok(Self { file: r.until_nul("file name")?, path: r.until_nul("object path")? })
     }
 
-    /// The value as bytes.
+    /// Encodes the value.
     ///
     /// # Errors
-    /// `Encode` if a name has a zero byte inside.
+    /// Returns `Encode` if a name contains a zero byte.
     pub fn encode(&self) -> Result<Vec<u8>> {
         let mut w = Writer::new(Self::NAME);
         w.u8(0);
@@ -228,7 +230,7 @@ fn decode_target<'a>(r: &mut Reader<'a>, link_type: u8, params: FileParams) -> R
     }
 }
 
-/// Takes a character set.
+/// Reads a character set.
 pub(super) fn decode_charset(r: &mut Reader<'_>, field: &'static str) -> Result<CharacterSet> {
     match r.u8(field)? {
         0 => Ok(CharacterSet::Ascii),
@@ -237,7 +239,7 @@ pub(super) fn decode_charset(r: &mut Reader<'_>, field: &'static str) -> Result<
     }
 }
 
-/// The number of a character set.
+/// Returns the number of a character set.
 pub(super) const fn charset_code(charset: CharacterSet) -> u8 {
     match charset {
         CharacterSet::Ascii => 0,
@@ -245,7 +247,7 @@ pub(super) const fn charset_code(charset: CharacterSet) -> u8 {
     }
 }
 
-/// The flag bits and the width of the smallest field that holds a name length.
+/// Returns the flag bits and the width of the smallest field that fits a name length.
 fn name_length_width(length: usize) -> (u8, usize) {
     match length {
         0..=0xff => (0, 1),

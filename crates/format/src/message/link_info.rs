@@ -1,4 +1,4 @@
-//! The link info message of a new-style group (section IV.A.2.c).
+//! Link info message of a group in the format of HDF5 1.8 and later (section IV.A.2.c).
 //!
 //! ```text
 //! size  field
@@ -16,22 +16,23 @@ use crate::codec::{Address, FileParams, Reader, Result, Writer};
 const TRACKED: u8 = 1 << 0;
 const INDEXED: u8 = 1 << 1;
 
-/// Where a new-style group keeps its links, and whether it remembers their order.
+/// The storage of a group's links, and the tracking of creation order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LinkInfo {
-    /// The largest creation order value given out so far; `Some` if creation order is tracked.
-    /// At most `i64::MAX`.
+    /// Largest creation order value used so far, at most `i64::MAX`; `Some` if creation order is
+    /// tracked.
     pub max_creation_index: Option<u64>,
-    /// The fractal heap of dense links; undefined while links are compact (messages in the header).
+    /// Address of the fractal heap of dense links; undefined for compact storage.
     pub fractal_heap: Address,
-    /// The B-tree of dense links by name.
+    /// Address of the B-tree that indexes dense links by name.
     pub name_index: Address,
-    /// The B-tree of dense links by creation order; `Some` if creation order is indexed.
+    /// Address of the B-tree that indexes dense links by creation order; `Some` if creation order
+    /// is indexed.
     pub creation_order_index: Option<Address>,
 }
 
 impl LinkInfo {
-    /// A group without links that does not track their order.
+    /// No dense links, and no tracking of creation order.
     pub const EMPTY: Self = Self {
         max_creation_index: None,
         fractal_heap: Address::UNDEFINED,
@@ -39,7 +40,7 @@ impl LinkInfo {
         creation_order_index: None,
     };
 
-    /// Whether links are in the fractal heap instead of the object header.
+    /// Returns true if links are in dense storage.
     pub const fn is_dense(&self) -> bool {
         self.fractal_heap.is_defined()
     }

@@ -1,5 +1,5 @@
-//! The metadata cache image message of the superblock extension. The specification does not describe it;
-//! the bytes are those of libhdf5 1.10 and later.
+//! Metadata cache image message of the superblock extension. The specification does not describe
+//! the message; the layout is that of libhdf5 1.10 and later.
 //!
 //! ```text
 //! size  field
@@ -11,12 +11,12 @@
 use super::{Message, MessageType};
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
-/// Where the file's metadata cache image lies.
+/// The address and length of the file's metadata cache image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MetadataCacheImage {
-    /// The block; undefined if there is none.
+    /// Address of the image; undefined if there is none.
     pub address: Address,
-    /// Bytes of the block.
+    /// Length of the image in bytes.
     pub length: u64,
 }
 

@@ -1,9 +1,10 @@
-//! The messages of object headers: one file per message type (File Format Specification, section IV.A.2).
+//! Messages of object headers, one file per message type (File Format Specification, section
+//! IV.A.2).
 //!
-//! A message's body is what these files decode; the envelope around it (type, size, flags, creation order)
-//! belongs to the object header. A message whose flags say [`MessageFlags::SHARED`] has a
-//! [`SharedReference`] in place of its body. Version 1 object headers pad bodies to a multiple of eight
-//! bytes, so bytes behind a body are accepted.
+//! These modules decode the body of a message. The envelope around the body (type, size, flags,
+//! creation order) belongs to the object header. A message with the flag [`MessageFlags::SHARED`]
+//! has a [`SharedReference`] in place of its body. Version 1 object headers pad bodies to a
+//! multiple of eight bytes, so decoders accept bytes after a body.
 //!
 //! ```
 //! use hyperslab_format::codec::FileParams;
@@ -82,25 +83,26 @@ pub use shared::{SharedLocation, SharedReference};
 pub use shared_message_table::SharedMessageTable;
 pub use symbol_table::SymbolTable;
 
-/// The body of one header message. `'a` is the life of the bytes that a message may borrow from.
+/// The body of one header message. A message may borrow from bytes with the lifetime `'a`.
 pub trait Message<'a>: Sized {
-    /// The message type in the object header.
+    /// Message type in the object header.
     const TYPE: MessageType;
 
-    /// Decodes a body. Bytes behind the message are accepted.
+    /// Decodes a body. Bytes after the message are accepted.
     ///
     /// # Errors
-    /// `Corrupt` where the bytes contradict the specification, `Unsupported` for unknown versions.
+    /// Returns `Corrupt` if the bytes contradict the specification, and `Unsupported` for an
+    /// unknown version.
     fn decode(bytes: &'a [u8], params: FileParams) -> Result<Self>;
 
-    /// Writes the body, in the version that the message carries. A value that does not fit is remembered
-    /// by the writer and reported by its [`finish`](Writer::finish).
+    /// Writes the body in the version that the message states. The writer records values that do
+    /// not fit, and [`finish`](Writer::finish) returns the error.
     fn encode(&self, params: FileParams, w: &mut Writer);
 
-    /// The body as bytes.
+    /// Encodes the body.
     ///
     /// # Errors
-    /// `Encode` if a value does not fit its field.
+    /// Returns `Encode` if a value does not fit its field.
     fn to_bytes(&self, params: FileParams) -> Result<Vec<u8>> {
         let mut w = Writer::new(Self::TYPE.name());
         self.encode(params, &mut w);
@@ -117,9 +119,9 @@ impl MessageType {
     pub const NIL: Self = Self(0x00);
     /// Rank and sizes of a dataset.
     pub const DATASPACE: Self = Self(0x01);
-    /// Where a group keeps its links.
+    /// Storage of a group's links.
     pub const LINK_INFO: Self = Self(0x02);
-    /// Datatype of a dataset, or a committed datatype.
+    /// Datatype of a dataset, attribute or committed datatype.
     pub const DATATYPE: Self = Self(0x03);
     /// Fill value as written before HDF5 1.6.
     pub const FILL_VALUE_OLD: Self = Self(0x04);
@@ -127,44 +129,44 @@ impl MessageType {
     pub const FILL_VALUE: Self = Self(0x05);
     /// One link of a group.
     pub const LINK: Self = Self(0x06);
-    /// Files that hold the raw data.
+    /// External files with the raw data.
     pub const EXTERNAL_FILES: Self = Self(0x07);
-    /// How and where raw data is stored.
+    /// Storage of raw data.
     pub const DATA_LAYOUT: Self = Self(0x08);
-    /// For tests of unknown messages only.
+    /// Message for tests of unknown messages.
     pub const BOGUS: Self = Self(0x09);
-    /// Constants of a group.
+    /// Creation parameters of a group.
     pub const GROUP_INFO: Self = Self(0x0a);
     /// Filters of chunks or of a group's heap.
     pub const FILTER_PIPELINE: Self = Self(0x0b);
     /// One attribute.
     pub const ATTRIBUTE: Self = Self(0x0c);
-    /// A comment on the object.
+    /// Comment on the object.
     pub const COMMENT: Self = Self(0x0d);
     /// Modification time as text.
     pub const MODIFICATION_TIME_OLD: Self = Self(0x0e);
-    /// Where the table of shared messages lies.
+    /// Address of the table of shared messages.
     pub const SHARED_MESSAGE_TABLE: Self = Self(0x0f);
-    /// Where the object header goes on.
+    /// Address and length of a continuation block.
     pub const CONTINUATION: Self = Self(0x10);
-    /// B-tree and heap of an old-style group.
+    /// B-tree and heap of a symbol table group.
     pub const SYMBOL_TABLE: Self = Self(0x11);
     /// Modification time.
     pub const MODIFICATION_TIME: Self = Self(0x12);
     /// 'K' values of version 1 B-trees.
     pub const BTREE_K: Self = Self(0x13);
-    /// What a file driver needs to reopen a file.
+    /// Driver information.
     pub const DRIVER_INFO: Self = Self(0x14);
-    /// Where an object keeps its attributes.
+    /// Storage of an object's attributes.
     pub const ATTRIBUTE_INFO: Self = Self(0x15);
     /// Number of hard links to the object.
     pub const REFERENCE_COUNT: Self = Self(0x16);
-    /// How file space is managed.
+    /// Management of file space.
     pub const FILE_SPACE_INFO: Self = Self(0x17);
-    /// Where the metadata cache image lies.
+    /// Address of the metadata cache image.
     pub const METADATA_CACHE_IMAGE: Self = Self(0x18);
 
-    /// The name in the specification's words; "unknown message" for other types.
+    /// Returns the name of the type in the specification, or "unknown message" for other types.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NIL => "NIL message",
@@ -196,7 +198,7 @@ impl MessageType {
         }
     }
 
-    /// Whether this is one of the types of the specification.
+    /// Returns true if the specification or libhdf5 defines this type.
     pub const fn is_known(self) -> bool {
         self.0 <= Self::METADATA_CACHE_IMAGE.0
     }
@@ -228,7 +230,7 @@ bitflags::bitflags! {
         const FAIL_IF_UNKNOWN_AND_WRITING = 1 << 3;
         /// A program that does not know the type and changes the object must set `WAS_UNKNOWN`.
         const MARK_IF_UNKNOWN = 1 << 4;
-        /// The object was changed by a program that did not know the type.
+        /// A program that did not know the type changed the object.
         const WAS_UNKNOWN = 1 << 5;
         /// The message may be shared.
         const SHAREABLE = 1 << 6;

@@ -1,4 +1,4 @@
-//! The object modification time message (section IV.A.2.s).
+//! Object modification time message (section IV.A.2.s).
 //!
 //! ```text
 //! size  field
@@ -10,10 +10,10 @@
 use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
-/// When the object was last modified.
+/// The time of an object's last modification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ModificationTime {
-    /// Seconds after 1970-01-01T00:00:00Z.
+    /// Seconds since 1970-01-01T00:00:00Z.
     pub seconds: u32,
 }
 

@@ -1,4 +1,4 @@
-//! The object modification time (old) message (section IV.A.2.o).
+//! Object modification time (old) message (section IV.A.2.o).
 //!
 //! ```text
 //! size  field
@@ -14,15 +14,16 @@
 use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
-/// When the object was last modified, in UTC, as written before HDF5 1.6. The numbers are as stored;
-/// [`unix_seconds`](Self::unix_seconds) tells whether they are a date.
+/// The time of an object's last modification in UTC, as libraries before HDF5 1.6 wrote it. The
+/// fields hold the stored numbers; [`unix_seconds`](Self::unix_seconds) checks that the numbers are
+/// a valid date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ModificationTimeOld {
     /// Year, 0 to 9999.
     pub year: u16,
-    /// Month, from 1.
+    /// Month, 1 to 12.
     pub month: u8,
-    /// Day of the month, from 1.
+    /// Day of the month, 1 to 31.
     pub day: u8,
     /// Hour.
     pub hour: u8,
@@ -32,11 +33,12 @@ pub struct ModificationTimeOld {
     pub second: u8,
 }
 
-const SECONDS_OF_DAY: i64 = 86_400;
+const SECONDS_PER_DAY: i64 = 86_400;
 
 impl ModificationTimeOld {
-    /// Seconds after 1970-01-01T00:00:00Z (proleptic Gregorian calendar), or `None` if the numbers are no
-    /// date and time. A second of 60 (a leap second) counts as the first of the next minute.
+    /// Returns the seconds since 1970-01-01T00:00:00Z (proleptic Gregorian calendar), or `None` if
+    /// the numbers are not a valid date and time. A second of 60 (a leap second) counts as the
+    /// first second of the next minute.
     pub fn unix_seconds(self) -> Option<i64> {
         let in_range = (1..=12).contains(&self.month)
             && (1..=days_of_month(self.year, self.month)).contains(&self.day)
@@ -45,17 +47,19 @@ impl ModificationTimeOld {
             && self.second <= 60;
         in_range.then(|| {
             let time = (i64::from(self.hour) * 60 + i64::from(self.minute)) * 60 + i64::from(self.second);
-            days_before_year(self.year) * SECONDS_OF_DAY
-                + (days_before_month(self.year, self.month) + i64::from(self.day) - 1) * SECONDS_OF_DAY
+            days_before_year(self.year) * SECONDS_PER_DAY
+                + (days_before_month(self.year, self.month) + i64::from(self.day) - 1) * SECONDS_PER_DAY
                 + time
         })
     }
 
-    /// The date and time of so many seconds after 1970-01-01T00:00:00Z; `None` outside the years 0 to 9999.
+    /// Converts seconds since 1970-01-01T00:00:00Z to a date and time. Returns `None` outside the
+    /// years 0 to 9999.
     pub fn from_unix_seconds(seconds: i64) -> Option<Self> {
-        let time = seconds.rem_euclid(SECONDS_OF_DAY);
-        let day = seconds.div_euclid(SECONDS_OF_DAY);
-        // A first guess by the mean length of a year (400 years are 146097 days), then at most a step or two.
+        let time = seconds.rem_euclid(SECONDS_PER_DAY);
+        let day = seconds.div_euclid(SECONDS_PER_DAY);
+        // Estimate the year by its mean length (400 years have 146097 days). The error is at most
+        // one year.
         let guess = day.checked_mul(400)?.div_euclid(146_097).checked_add(1970)?;
         let year = (guess.checked_sub(1)?..=guess.checked_add(1)?)
             .filter_map(|year| u16::try_from(year).ok().filter(|year| *year <= 9999))
@@ -87,9 +91,9 @@ fn days_before_month(year: u16, month: u8) -> i64 {
     (1..month).map(|month| i64::from(days_of_month(year, month))).sum()
 }
 
-/// Days from 1970-01-01 to the first day of the year.
+/// Returns the days from 1970-01-01 to the first day of the year.
 fn days_before_year(year: u16) -> i64 {
-    // Leap years before the year, counted from year 0, which is one.
+    // Number of leap years before `year`, counted from year 0, a leap year.
     let leaps =
         |year: i64| (year + 3).div_euclid(4) - (year + 99).div_euclid(100) + (year + 399).div_euclid(400);
     let year = i64::from(year);

@@ -1,4 +1,4 @@
-//! The NIL message: space in an object header that holds no message (section IV.A.2.a).
+//! NIL message: unused space in an object header (section IV.A.2.a).
 //!
 //! ```text
 //! size  field
@@ -8,10 +8,10 @@
 use super::{Message, MessageType};
 use crate::codec::{FileParams, Result, Writer};
 
-/// Unused bytes of an object header. Their content means nothing, but is kept.
+/// Unused bytes of an object header. The bytes have no meaning, but encoding preserves them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Nil<'a> {
-    /// The unused bytes.
+    /// Unused bytes.
     pub bytes: &'a [u8],
 }
 

@@ -1,4 +1,4 @@
-//! The object reference count message (section IV.A.2.w).
+//! Object reference count message (section IV.A.2.w).
 //!
 //! ```text
 //! size  field
@@ -9,7 +9,8 @@
 use super::{Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
-/// The number of hard links to an object; an object with a version 2 header and without this message has one.
+/// The number of hard links to an object. An object with a version 2 header and without this
+/// message has one hard link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ReferenceCount {
     /// Number of hard links.

@@ -1,5 +1,5 @@
-//! The shared message reference, which stands in place of the body of a message whose flags say that it is
-//! shared (section IV.A.2, "Layout: Shared Message").
+//! Shared message reference: the body of a message with the "shared" flag (section IV.A.2, "Layout:
+//! Shared Message").
 //!
 //! ```text
 //! version 1                            version 2            version 3
@@ -7,64 +7,68 @@
 //! 1     version = 1                    1     version = 2    1     version = 3
 //! 1     type                           1     type           1     type: 1 heap, 2 committed
 //! 6     reserved (zero)                O     address        8|O   heap ID, or address
-//! L     name offset, means nothing
+//! L     name offset, ignored
 //! O     address of the object header
-//! 24    means nothing
+//! 24    ignored
 //! ```
 //!
-//! Version 1 holds a whole symbol table entry, of which only the address counts; the specification shows the
-//! address alone, but libhdf5 does not read that. Before version 3 the type byte means nothing, the body is
-//! always in another object's header: files have 0 or (from HDF5 1.8 on, in version 2) 2.
+//! Version 1 stores a whole symbol table entry, of which only the address has a meaning. The
+//! specification shows only the address, but libhdf5 does not read such a reference. Before version
+//! 3 the type byte has no meaning, and the body is always in another object's header. The byte is 0
+//! or, in version 2 from HDF5 1.8 on, 2.
 
 use super::MessageType;
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
 const NAME: &str = "shared message";
-/// Bytes of a symbol table entry behind its address.
-const ENTRY_REST: usize = 24;
+/// Number of bytes in a symbol table entry after the address.
+const BYTES_AFTER_ADDRESS: usize = 24;
 
-/// Where the body of a shared message is.
+/// A reference to the body of a shared message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SharedReference {
     /// Version of the reference: 1, 2 or 3.
     pub version: u8,
-    /// Where the body is.
+    /// Location of the body.
     pub location: SharedLocation,
 }
 
-/// The place of a shared message's body.
+/// The location of a shared message's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SharedLocation {
-    /// In the file's shared message heap of this message type: the 8-byte ID of an object of the fractal heap.
+    /// The shared message heap of this message type: the 8-byte ID of an object in the fractal
+    /// heap.
     Heap([u8; 8]),
-    /// In the object header at this address: the first message of the same type there (a committed datatype).
+    /// The object header at this address: the first message of the same type, such as the datatype
+    /// of a committed datatype.
     Committed(Address),
 }
 
 impl SharedReference {
-    /// A reference to a committed datatype, in the version that HDF5 1.8 and later write.
+    /// Creates a reference to a committed datatype, in the version that HDF5 1.8 and later write.
     pub const fn committed(header: Address) -> Self {
         Self { version: 3, location: SharedLocation::Committed(header) }
     }
 
-    /// A reference into the shared message heap.
+    /// Creates a reference to an object in the shared message heap.
     pub const fn heap(id: [u8; 8]) -> Self {
         Self { version: 3, location: SharedLocation::Heap(id) }
     }
 
-    /// Decodes the body of a message of any type whose flags say that it is shared. Bytes behind the
-    /// reference are accepted.
+    /// Decodes the body of a message of any type with the "shared" flag. Bytes after the reference
+    /// are accepted.
     ///
     /// # Errors
-    /// `Unsupported` for unknown versions and types of location, `Corrupt` for missing bytes.
+    /// Returns `Unsupported` for an unknown version or location type, and `Corrupt` for missing
+    /// bytes.
     pub fn decode(bytes: &[u8], params: FileParams) -> Result<Self> {
         Self::decode_prefix(&mut Reader::new(NAME, bytes), params)
     }
 
-    /// Decodes a reference at the front of `r`, as attribute messages hold them.
+    /// Decodes a reference at the reader's position, as in attribute messages.
     ///
     /// # Errors
-    /// As [`decode`](Self::decode).
+    /// Returns the errors of [`decode`](Self::decode).
     pub fn decode_prefix(r: &mut Reader<'_>, params: FileParams) -> Result<Self> {
         let version = r.version(&[1, 2, 3])?;
         let kind = r.u8("type")?;
@@ -105,14 +109,14 @@ impl SharedReference {
             SharedLocation::Committed(address) => w.offset(params, address, "address"),
         }
         if self.version == 1 {
-            w.zeros(ENTRY_REST);
+            w.zeros(BYTES_AFTER_ADDRESS);
         }
     }
 
-    /// The reference as bytes.
+    /// Encodes the reference.
     ///
     /// # Errors
-    /// `Encode` if a value does not fit its field.
+    /// Returns `Encode` if a value does not fit its field.
     pub fn to_bytes(&self, params: FileParams) -> Result<Vec<u8>> {
         let mut w = Writer::new(NAME);
         self.encode(params, &mut w);
@@ -121,8 +125,8 @@ impl SharedReference {
 }
 
 impl MessageType {
-    /// Whether messages of this type may be shared: dataspace, datatype, fill values, filter pipeline and
-    /// attribute.
+    /// Returns true if messages of this type may be shared: dataspaces, datatypes, fill values,
+    /// filter pipelines and attributes.
     pub const fn is_shareable(self) -> bool {
         matches!(
             self,

@@ -1,21 +1,21 @@
-//! The shared message table message of the superblock extension (section IV.A.2.p).
+//! Shared message table message of the superblock extension (section IV.A.2.p).
 //!
 //! ```text
 //! size  field
 //! 1     version = 0
 //! O     address of the shared object header message table
-//! 1     number of indices in it
+//! 1     number of indexes in the table
 //! ```
 
 use super::{Message, MessageType};
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
-/// Where the file's table of shared messages lies.
+/// The address of the file's table of shared messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SharedMessageTable {
-    /// The master table.
+    /// Address of the table.
     pub table: Address,
-    /// Number of its indices.
+    /// Number of indexes in the table.
     pub index_count: u8,
 }
 

@@ -1,4 +1,4 @@
-//! The symbol table message of an old-style group (section IV.A.2.r).
+//! Symbol table message of a symbol table group (section IV.A.2.r).
 //!
 //! ```text
 //! size  field
@@ -9,12 +9,12 @@
 use super::{Message, MessageType};
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
-/// Where an old-style group keeps its links.
+/// The addresses of a symbol table group's B-tree and heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SymbolTable {
-    /// The version 1 B-tree over symbol table nodes.
+    /// Address of the version 1 B-tree over symbol table nodes.
     pub btree: Address,
-    /// The local heap of the names.
+    /// Address of the local heap of link names.
     pub heap: Address,
 }
 

@@ -13,17 +13,18 @@ use crate::codec::{Reader, Result, Writer};
 
 const NAME: &str = "object header continuation block";
 
-/// The block that a version 2 continuation message points at.
+/// The continuation block of a version 2 object header.
 #[derive(Debug, Clone, Copy)]
 pub struct ContinuationBlock;
 
 impl ContinuationBlock {
-    /// The signature of a version 2 block.
+    /// Signature of a version 2 block.
     pub const SIGNATURE: &'static [u8; 4] = b"OCHK";
-    /// Bytes of signature and checksum.
-    pub const OVERHEAD: usize = 8;
+    /// Size of signature and checksum in bytes.
+    pub const OVERHEAD_BYTES: usize = 8;
 
-    /// Verifies signature and checksum of a version 2 block and gives the bytes of its messages and gap.
+    /// Verifies signature and checksum of a version 2 block. Returns the bytes of the messages and
+    /// the gap.
     pub fn messages(block: &[u8]) -> Result<&[u8]> {
         let mut r = Reader::new(NAME, block);
         r.signature(Self::SIGNATURE)?;
@@ -31,7 +32,7 @@ impl ContinuationBlock {
         Ok(r.take_rest())
     }
 
-    /// A version 2 block around encoded messages.
+    /// Encodes a version 2 block around encoded messages.
     pub fn encode(messages: &[u8]) -> Result<Vec<u8>> {
         let mut w = Writer::new(NAME);
         w.bytes(Self::SIGNATURE);
@@ -48,7 +49,7 @@ mod tests {
     #[test]
     fn gives_back_its_messages() {
         let block = ContinuationBlock::encode(&[1, 2, 3, 4, 5]).unwrap();
-        assert_eq!(block.len(), 5 + ContinuationBlock::OVERHEAD);
+        assert_eq!(block.len(), 5 + ContinuationBlock::OVERHEAD_BYTES);
         assert_eq!(ContinuationBlock::messages(&block).unwrap(), [1, 2, 3, 4, 5]);
         assert!(ContinuationBlock::messages(&block[..7]).is_err());
         assert!(ContinuationBlock::messages(b"OCHX12345678").is_err());

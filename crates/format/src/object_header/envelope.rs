@@ -1,4 +1,4 @@
-//! The envelope around each message of an object header.
+//! Envelope around each message of an object header.
 //!
 //! ```text
 //! version 1                        version 2
@@ -10,7 +10,8 @@
 //! 8   ..   body                    ..  ..   body
 //! ```
 //!
-//! In version 2 up to an envelope's width of bytes may be left at the end of a chunk: the gap.
+//! In version 2, the end of a chunk of the header may have a gap: fewer bytes than an envelope
+//! needs.
 
 use std::ops::Range;
 
@@ -19,20 +20,20 @@ use crate::message::{MessageFlags, MessageType};
 
 const NAME: &str = "object header message";
 
-/// How envelopes look in one object header.
+/// The layout of the envelopes in one object header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EnvelopeLayout {
     /// Version 1.
     V1,
     /// Version 2.
     V2 {
-        /// Whether each envelope holds the creation order.
+        /// True if each envelope stores the creation order.
         creation_order: bool,
     },
 }
 
 impl EnvelopeLayout {
-    /// Bytes before the body.
+    /// Returns the number of bytes before the body.
     pub const fn size(self) -> usize {
         match self {
             Self::V1 => 8,
@@ -42,20 +43,20 @@ impl EnvelopeLayout {
     }
 }
 
-/// One message, still closed: its kind and where its body lies.
+/// The envelope of one message: its type, its flags and the position of its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Envelope {
-    /// What the message says.
+    /// Message type.
     pub kind: MessageType,
-    /// How it is to be treated.
+    /// Flags of the message.
     pub flags: MessageFlags,
-    /// When it was created among the attributes, where tracked.
+    /// Position of an attribute in the order of creation, if tracked.
     pub creation_order: Option<u16>,
-    /// The body's bytes in the chunk's messages.
+    /// Range of the body in the bytes of the chunk's messages.
     pub body: Range<usize>,
 }
 
-/// Walks the envelopes of one chunk of a header, in order, NIL messages included.
+/// Iterator over the envelopes of one chunk of an object header, in order, including NIL messages.
 #[derive(Debug)]
 pub struct Envelopes<'a> {
     reader: Reader<'a>,
@@ -63,7 +64,8 @@ pub struct Envelopes<'a> {
 }
 
 impl<'a> Envelopes<'a> {
-    /// The envelopes in `messages`, the bytes of one chunk without signature, prefix and checksum.
+    /// Creates an iterator over the envelopes in `messages`: the bytes of one chunk without
+    /// signature, prefix and checksum.
     pub fn new(messages: &'a [u8], layout: EnvelopeLayout) -> Self {
         Self { reader: Reader::new(NAME, messages), layout }
     }
@@ -108,7 +110,7 @@ impl Iterator for Envelopes<'_> {
     }
 }
 
-/// Writes one message: its envelope, then `body` (in version 1 padded to a multiple of 8).
+/// Writes one message: its envelope and `body`. In version 1, pads `body` to a multiple of 8.
 pub fn write_envelope(
     w: &mut Writer,
     layout: EnvelopeLayout,

@@ -1,5 +1,5 @@
-//! Object headers: the prefix of each version, the envelopes around messages, continuation blocks
-//! (File Format Specification, section IV.A.1).
+//! Object headers: prefixes of both versions, message envelopes and continuation blocks (File
+//! Format Specification, section IV.A.1).
 
 mod continuation;
 mod envelope;

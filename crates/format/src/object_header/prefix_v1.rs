@@ -4,7 +4,7 @@
 //! off size field
 //! 0   1    version = 1
 //! 1   1    reserved
-//! 2   2    total number of header messages (in all chunks, NIL messages included)
+//! 2   2    total number of header messages (in all chunks, including NIL messages)
 //! 4   4    object reference count
 //! 8   4    object header size: bytes of messages in the first chunk
 //! 12  4    padding to a multiple of 8
@@ -14,22 +14,22 @@ use crate::codec::{Reader, Result, Writer};
 
 const NAME: &str = "object header (version 1)";
 
-/// What stands before the messages of a version 1 object header.
+/// The fields before the messages of a version 1 object header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrefixV1 {
-    /// Messages in all chunks.
+    /// Number of messages in all chunks of the header.
     pub message_count: u16,
-    /// Hard links to the object.
+    /// Number of hard links to the object.
     pub reference_count: u32,
-    /// Bytes of messages in the first chunk.
+    /// Size of the messages in the first chunk, in bytes.
     pub chunk0_size: u32,
 }
 
 impl PrefixV1 {
-    /// Bytes of the prefix with its padding.
+    /// Size of the prefix with its padding, in bytes.
     pub const SIZE: usize = 16;
 
-    /// Decodes the prefix at the start of `bytes`; what follows is left alone.
+    /// Decodes the prefix at the start of `bytes` and ignores later bytes.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         let mut r = Reader::new(NAME, bytes);
         r.version(&[1])?;

@@ -22,15 +22,15 @@ bitflags! {
     /// Flags of a version 2 object header.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct HeaderFlags: u8 {
-        /// Width of the "size of chunk 0" field: 1, 2, 4 or 8 bytes.
+        /// Width code of the "size of chunk 0" field: 1, 2, 4 or 8 bytes.
         const CHUNK0_SIZE_WIDTH = 0b11;
-        /// Creation order of attributes is tracked.
+        /// The object tracks the creation order of attributes.
         const ATTRIBUTE_ORDER_TRACKED = 1 << 2;
-        /// Creation order of attributes is indexed.
+        /// The object indexes the creation order of attributes.
         const ATTRIBUTE_ORDER_INDEXED = 1 << 3;
-        /// The attribute phase change values are stored.
+        /// The header stores the attribute phase change values.
         const PHASE_CHANGE_STORED = 1 << 4;
-        /// Four times are stored.
+        /// The header stores four times.
         const TIMES_STORED = 1 << 5;
     }
 }
@@ -38,22 +38,22 @@ bitflags! {
 /// The times of an object, in seconds since 1970-01-01 UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ObjectTimes {
-    /// Last access.
+    /// Time of the last access.
     pub access: u32,
-    /// Last change of the object's data.
+    /// Time of the last change of the object's data.
     pub modification: u32,
-    /// Last change of the object's metadata.
+    /// Time of the last change of the object's metadata.
     pub change: u32,
-    /// Creation.
+    /// Time of creation.
     pub birth: u32,
 }
 
-/// When attributes move between the header and an index of their own.
+/// The thresholds at which an object's attributes move between compact and dense storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AttributePhaseChange {
-    /// The most attributes kept in the header.
+    /// Largest number of attributes in compact storage.
     pub max_compact: u16,
-    /// The fewest attributes kept outside of it.
+    /// Smallest number of attributes in dense storage.
     pub min_dense: u16,
 }
 
@@ -63,33 +63,34 @@ impl Default for AttributePhaseChange {
     }
 }
 
-/// What stands before the messages of a version 2 object header.
+/// The fields before the messages of a version 2 object header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrefixV2 {
-    /// Which fields are stored and how.
+    /// Flags that state which fields are stored, and their widths.
     pub flags: HeaderFlags,
-    /// The times, where stored.
+    /// Times of the object, if stored.
     pub times: Option<ObjectTimes>,
-    /// The phase change values, where they are not the default.
+    /// Attribute phase change values, if stored.
     pub phase_change: Option<AttributePhaseChange>,
-    /// Bytes of messages and gap in the first chunk.
+    /// Size of messages and gap in the first chunk, in bytes.
     pub chunk0_size: u64,
 }
 
 impl PrefixV2 {
-    /// The signature of a version 2 header.
+    /// Signature of a version 2 header.
     pub const SIGNATURE: &'static [u8; 4] = b"OHDR";
-    /// Bytes of the longest prefix.
+    /// Size of the longest prefix in bytes.
     pub const MAX_SIZE: usize = 34;
 
-    /// Bytes of this prefix.
+    /// Returns the size of this prefix in bytes.
     pub fn size(&self) -> usize {
         let times = if self.flags.contains(HeaderFlags::TIMES_STORED) { 16 } else { 0 };
         let phase = if self.flags.contains(HeaderFlags::PHASE_CHANGE_STORED) { 4 } else { 0 };
         6 + times + phase + self.chunk0_width()
     }
 
-    /// Bytes of the whole first chunk with prefix and checksum; `None` if it passes 64 bits.
+    /// Returns the size of the first chunk with prefix and checksum, in bytes, or `None` if the
+    /// size exceeds 64 bits.
     pub fn chunk0_total(&self) -> Option<u64> {
         self.chunk0_size.checked_add((self.size() + CHECKSUM_SIZE) as u64)
     }
@@ -98,7 +99,7 @@ impl PrefixV2 {
         1 << (self.flags & HeaderFlags::CHUNK0_SIZE_WIDTH).bits()
     }
 
-    /// Decodes the prefix at the start of `bytes`; what follows is left alone and the checksum not looked at.
+    /// Decodes the prefix at the start of `bytes`. Ignores later bytes, including the checksum.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         let mut r = Reader::new(NAME, bytes);
         r.signature(Self::SIGNATURE)?;
@@ -116,7 +117,7 @@ impl PrefixV2 {
         Ok(prefix)
     }
 
-    /// Verifies the checksum of the whole first chunk and gives the bytes of its messages and gap.
+    /// Verifies the checksum of the whole first chunk. Returns the bytes of its messages and gap.
     pub fn messages<'a>(&self, chunk: &'a [u8]) -> Result<&'a [u8]> {
         let mut r = Reader::new(NAME, chunk);
         r.skip(self.size(), "prefix")?;
@@ -124,14 +125,14 @@ impl PrefixV2 {
         Ok(r.take_rest())
     }
 
-    /// Writes the prefix; the flags decide which fields stand in it.
+    /// Writes the prefix with the fields that the flags require.
     pub fn encode(&self, w: &mut Writer) {
         w.bytes(Self::SIGNATURE);
         w.u8(2);
         w.u8(self.flags.bits());
         if self.flags.contains(HeaderFlags::TIMES_STORED) {
             let times = self.times.unwrap_or_else(|| {
-                w.fail("times", "no times under a flag that announces them");
+                w.fail("times", "no times (the flags require times)");
                 ObjectTimes::default()
             });
             for time in [times.access, times.modification, times.change, times.birth] {
@@ -140,7 +141,7 @@ impl PrefixV2 {
         }
         if self.flags.contains(HeaderFlags::PHASE_CHANGE_STORED) {
             let phase = self.phase_change.unwrap_or_else(|| {
-                w.fail("phase change", "no values under a flag that announces them");
+                w.fail("phase change", "no values (the flags require values)");
                 AttributePhaseChange::default()
             });
             w.u16(phase.max_compact);
@@ -228,7 +229,7 @@ mod tests {
             let mut writer = Writer::new("test");
             PrefixV2 { flags: flag, times: None, phase_change: None, chunk0_size: 3 }.encode(&mut writer);
             let error = writer.finish().unwrap_err().to_string();
-            assert!(error.contains("under a flag that announces"), "{error}");
+            assert!(error.contains("(the flags require"), "{error}");
         }
     }
 }

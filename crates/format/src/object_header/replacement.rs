@@ -1,14 +1,14 @@
-//! One message's body replaced by another of its length.
+//! Replacement of a message body by another body of the same length.
 
 use crate::codec::{CHECKSUM_SIZE, Reader, Result, Writer};
 
 const NAME: &str = "object header";
 
-/// The chunk of an object header with `body` in place of as many bytes behind the first `skip`. A version 2 chunk,
-/// with its signature and checksum, is `sealed` and gets a new checksum.
+/// Returns a copy of a chunk of an object header in which `body` replaces the bytes after the first
+/// `skip` bytes. A `sealed` chunk (version 2, with signature and checksum) gets a new checksum.
 ///
 /// # Errors
-/// If the chunk is shorter than that.
+/// Returns [`FormatError::Corrupt`](crate::codec::FormatError::Corrupt) if the chunk is too short.
 pub fn replace_body(chunk: &[u8], sealed: bool, skip: u64, body: &[u8]) -> Result<Vec<u8>> {
     let mut r = Reader::new(NAME, chunk);
     let mut w = Writer::new(NAME);
@@ -16,10 +16,10 @@ pub fn replace_body(chunk: &[u8], sealed: bool, skip: u64, body: &[u8]) -> Resul
     r.skip(body.len(), "message data")?;
     w.bytes(body);
     let seal = if sealed { CHECKSUM_SIZE } else { 0 };
-    let Some(behind) = r.remaining().checked_sub(seal) else {
+    let Some(after) = r.remaining().checked_sub(seal) else {
         return Err(r.corrupt("checksum", format!("{seal} bytes"), r.remaining()));
     };
-    w.bytes(r.take(behind, "messages behind")?);
+    w.bytes(r.take(after, "messages after")?);
     r.skip(seal, "checksum")?;
     if sealed {
         w.checksum();

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! byte  0   signature "SMLI"
-//!       4   records, as many as the index in the table counts
-//!           checksum (4), right behind the last record
-//!           undefined up to the room for as many records as the index's list cutoff
+//!       4   records; the index in the table states the number
+//!           checksum (4), directly after the last record
+//!           undefined up to the size of a list with as many records as the index's list cutoff
 //! ```
 
 use super::SharedMessageRecord;
@@ -13,21 +13,21 @@ use crate::codec::{CHECKSUM_SIZE, FileParams, Reader, Result, Structure, Writer}
 
 const SIGNATURE: &[u8; 4] = b"SMLI";
 
-/// What the layout of a shared message list depends on.
+/// Parameters that determine the layout of a shared message list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedMessageListContext {
-    /// Widths of the file.
+    /// Sizes of addresses and lengths in the file.
     pub params: FileParams,
-    /// Records in the list: the index's number of messages.
+    /// Number of records in the list: the index's number of messages.
     pub records: u16,
-    /// Room for records: the index's list cutoff.
+    /// Largest number of records in the list: the index's list cutoff.
     pub capacity: u16,
 }
 
-/// An index of shared messages, as a list.
+/// An index of shared messages in the form of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SharedMessageList {
-    /// The records, in no order.
+    /// Records, in no particular order.
     pub records: Vec<SharedMessageRecord>,
 }
 

@@ -1,5 +1,5 @@
-//! Shared object header messages (File Format Specification, section III.I): the file's table of their
-//! indexes, an index as a list, and the record that lists and version 2 B-trees (type 7) have in common.
+//! Shared object header messages (File Format Specification, section III.I): the file's table of
+//! indexes, the list form of an index, and the records of lists and version 2 B-trees (type 7).
 
 mod list;
 mod record;

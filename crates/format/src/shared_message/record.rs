@@ -9,7 +9,7 @@
 //!       9   heap ID (8)               6   message type
 //!                                     7   index among the header's messages of that type (2)
 //!                                     9   object header address (O)
-//!           padding, so that both are as long as the longer
+//!           padding to the length of the longer form
 //! ```
 
 use crate::btree_v2::records::BTreeV2Record;
@@ -20,32 +20,33 @@ const IN_HEADER: u8 = 1;
 const FIXED_SIZE: usize = 9;
 const HEAP_ID_SIZE: usize = 8;
 
-/// A message that several object headers may share.
+/// A shared message, as an index records it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedMessageRecord {
-    /// [`checksum_from`](crate::codec::checksum_from) the number of the message type, of the encoded message.
+    /// Hash of the encoded message: [`checksum_from`](crate::codec::checksum_from) with the number
+    /// of the message type as the initial value.
     pub hash: u32,
-    /// Where the message lies.
+    /// Location of the message.
     pub location: SharedMessageLocation,
 }
 
-/// Where a shared message lies.
+/// The location of a shared message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SharedMessageLocation {
-    /// In the fractal heap of the index.
+    /// The message lies in the fractal heap of the index.
     Heap {
-        /// Object headers that use the message.
+        /// Number of object headers that use the message.
         reference_count: u32,
-        /// The message in the heap.
+        /// Heap ID of the message.
         heap_id: [u8; HEAP_ID_SIZE],
     },
-    /// In the one object header that uses it so far.
+    /// The message lies in the only object header that uses it.
     Header {
-        /// The message's type.
+        /// Type of the message.
         message_type: u8,
-        /// Which of the header's messages of that type, from 0.
+        /// Position among the header's messages of this type, starting at 0.
         index: u16,
-        /// The object header.
+        /// Address of the object header.
         header: Address,
     },
 }
@@ -59,9 +60,9 @@ impl BTreeV2Record for SharedMessageRecord {
     }
 
     fn read(reader: &mut Reader<'_>, params: FileParams) -> Result<Self> {
-        let place = reader.u8("message location")?;
+        let kind = reader.u8("message location")?;
         let hash = reader.u32("hash value")?;
-        let (location, used) = match place {
+        let (location, used) = match kind {
             IN_HEAP => {
                 let reference_count = reader.u32("reference count")?;
                 let heap_id = reader.array("fractal heap ID")?;

@@ -5,10 +5,11 @@
 //!           for each index:
 //!       0     version 0
 //!       1     index type               0 list, 1 version 2 B-tree
-//!       2     message type flags (2)   bit 0 dataspace, 1 datatype, 2 fill value, 3 filter pipeline, 4 attribute
+//!       2     message type flags (2)   bit 0 dataspace, 1 datatype, 2 fill value,
+//!                                      3 filter pipeline, 4 attribute (see `SharedMessageTypes`)
 //!       4     minimum message size (4)
-//!       8     list cutoff (2)          a list never holds more messages
-//!      10     B-tree cutoff (2)        a B-tree that has fewer becomes a list
+//!       8     list cutoff (2)          largest number of messages in a list
+//!      10     B-tree cutoff (2)        a B-tree with fewer messages becomes a list
 //!      12     number of messages (2)
 //!      14     index address (O)
 //!    14+O     fractal heap address (O)
@@ -23,73 +24,73 @@ const LIST: u8 = 0;
 const BTREE: u8 = 1;
 
 bitflags::bitflags! {
-    /// Types of messages that an index holds: the bit of each is the number of its message type. (The
-    /// specification counts them from 0; files of libhdf5 have them so.)
+    /// The message types that an index holds. The bit number of a type is the number of the message
+    /// type, as in files of libhdf5. The specification numbers the bits from 0 instead.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct SharedMessageTypes: u16 {
         /// Dataspaces.
         const DATASPACE = 1 << 1;
         /// Datatypes.
         const DATATYPE = 1 << 3;
-        /// Fill values (the newer message; the older one has bit 4).
+        /// Fill values. This bit stands for the newer message; bit 4 stands for the older message.
         const FILL_VALUE = 1 << 5;
         /// Filter pipelines.
         const FILTER_PIPELINE = 1 << 11;
         /// Attributes.
         const ATTRIBUTE = 1 << 12;
-        /// Bits without a meaning yet.
+        /// Bits without a defined meaning.
         const _ = !0;
     }
 }
 
-/// What the layout of the table depends on.
+/// Parameters that determine the layout of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedMessageTableContext {
-    /// Widths of the file.
+    /// Sizes of addresses and lengths in the file.
     pub params: FileParams,
-    /// Indexes in the table, from the shared message table message.
+    /// Number of indexes in the table, from the shared message table message.
     pub indexes: u8,
 }
 
-/// The file's indexes of shared messages.
+/// The table of the file's shared message indexes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SharedMessageTable {
-    /// The indexes.
+    /// Indexes of the table.
     pub indexes: Vec<SharedMessageIndex>,
 }
 
-/// How an index is stored.
+/// The storage form of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SharedMessageIndexKind {
-    /// As a [`SharedMessageList`](super::SharedMessageList).
+    /// A [`SharedMessageList`](super::SharedMessageList).
     List,
-    /// As a version 2 B-tree of type 7.
+    /// A version 2 B-tree of type 7.
     BTree,
 }
 
 /// One index of shared messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedMessageIndex {
-    /// How it is stored at present.
+    /// Current storage form.
     pub kind: SharedMessageIndexKind,
-    /// Types of messages in it.
+    /// Types of messages in the index.
     pub message_types: SharedMessageTypes,
-    /// Smaller messages, in bytes, are not shared.
+    /// Size in bytes of the smallest message that is shared.
     pub min_message_size: u32,
-    /// Most messages in a list.
+    /// Largest number of messages in a list.
     pub list_cutoff: u16,
-    /// Fewest messages in a B-tree.
+    /// Smallest number of messages in a B-tree.
     pub btree_cutoff: u16,
-    /// Messages in the index.
+    /// Number of messages in the index.
     pub messages: u16,
-    /// The list, or the header of the B-tree.
+    /// Address of the list, or of the B-tree's header.
     pub index: Address,
-    /// The fractal heap that holds messages with several users.
+    /// Address of the fractal heap with messages that several object headers use.
     pub heap: Address,
 }
 
 impl SharedMessageIndex {
-    /// An index that holds nothing, for no messages.
+    /// An empty index for no message types.
     pub const EMPTY: Self = Self {
         kind: SharedMessageIndexKind::List,
         message_types: SharedMessageTypes::empty(),

@@ -1,24 +1,24 @@
-//! The last section of chunks with elements of variable length: a heap of what they hold. No document fixes its bytes
-//! yet; two forms are read, the first is written.
+//! Last section of chunks with variable-length elements: a heap with the contents of the elements.
+//! No document fixes the format yet. Decoders accept two forms; encoders write the first.
 //!
 //! ```text
-//! counted heap (the founding proposal)          heap set (a prototype)
+//! counted heap (the original proposal)          heap set (a prototype)
 //! 4    unused bytes at the end                  4    "HGLS"
-//! ..   contents                                 1    version = 1
+//! ..   data                                     1    version = 1
 //! ..   unused bytes                             3    zero
 //!                                               4    number of slots
-//!                                               ..   each slot: offset (L), length (L) of a collection
+//!                                               ..   slots: offset (L), length (L) of a collection
 //!                                               ..   collections, as in the global heap
 //! ```
-//! What stands in an element:
+//! The stored form of an element is a descriptor:
 //! ```text
 //! counted heap                                  heap set
 //! 8    offset in the section                    4    items
-//! ..   bytes (as many as are left)              2    slot, from 0
+//! ..   length (remaining bytes)                 2    slot, from 0
 //!                                               2    object in the collection
 //!                                               ..   zero
 //! ```
-//! All zeros is an element that holds nothing.
+//! A descriptor of all zeros is an empty element.
 
 use crate::codec::{FileParams, FormatError, Reader, Result, Structure as _, Writer};
 use crate::global_heap::{GlobalHeapCollection, GlobalHeapContext};
@@ -26,29 +26,30 @@ use crate::global_heap::{GlobalHeapCollection, GlobalHeapContext};
 const NAME: &str = "structured chunk heap";
 const SIGNATURE: [u8; 4] = *b"HGLS";
 
-/// Bytes before the contents of a counted heap.
-pub const UNUSED_WIDTH: usize = 4;
+/// Size in bytes of the field before the data of a counted heap.
+pub const HEAP_PREFIX_BYTES: usize = 4;
 
-/// The heap of a chunk, its checksum checked and taken off.
+/// The heap of a chunk, after its checksum was verified and removed.
 #[derive(Debug, Clone)]
 pub enum SectionHeap<'a> {
-    /// There is none: no element holds anything.
+    /// No heap: all elements are empty.
     Absent,
-    /// Offsets into the section; the bytes that may be used.
+    /// Counted heap: the used bytes of the section. Descriptors contain offsets in the section.
     Counted(&'a [u8]),
-    /// Slots of collections.
-    Set(Vec<HeapObjects>),
+    /// Heap set: slots of collections.
+    Set(Vec<HeapSlot>),
 }
 
-/// A collection of a heap set; `None` for a free slot.
+/// A slot of a heap set: a collection, or `None` for a free slot.
 #[derive(Debug, Clone)]
-pub struct HeapObjects(Option<GlobalHeapCollection>);
+pub struct HeapSlot(Option<GlobalHeapCollection>);
 
 impl<'a> SectionHeap<'a> {
-    /// Reads the heap.
+    /// Decodes the heap.
     ///
     /// # Errors
-    /// More unused bytes than there are bytes; slots that overlap, do not ascend or do not end with the section.
+    /// Returns [`FormatError::Corrupt`] if there are more unused bytes than bytes, or if the
+    /// collections of a heap set overlap, do not ascend or do not end with the section.
     pub fn decode(section: &'a [u8], params: FileParams) -> Result<Self> {
         if section.is_empty() {
             return Ok(Self::Absent);
@@ -58,10 +59,12 @@ impl<'a> SectionHeap<'a> {
         }
         let mut r = Reader::new(NAME, section);
         let unused = u64::from(r.u32("unused bytes")?);
-        let used = (section.len() as u64).checked_sub(unused).filter(|used| *used >= UNUSED_WIDTH as u64);
+        let used =
+            (section.len() as u64).checked_sub(unused).filter(|used| *used >= HEAP_PREFIX_BYTES as u64);
         let Some(used) = used.and_then(|used| usize::try_from(used).ok()) else {
-            // The number of unused bytes was taken from the section, which has at least its bytes.
-            let most = section.len() - UNUSED_WIDTH;
+            // The section begins with the number of unused bytes, so it is at least that field
+            // long.
+            let most = section.len() - HEAP_PREFIX_BYTES;
             return Err(r.corrupt("unused bytes", format!("at most {most}"), unused));
         };
         let used = section.get(..used);
@@ -69,26 +72,30 @@ impl<'a> SectionHeap<'a> {
         Ok(Self::Counted(used))
     }
 
-    /// What an element holds, by its stored bytes and the bytes of an item.
+    /// Returns the contents of an element. `descriptor` is the stored form of the element;
+    /// `item_size` is the size of an item in bytes.
     ///
     /// # Errors
-    /// A descriptor that leads out of the heap, or to bytes that are no whole number of items.
+    /// Returns [`FormatError::Corrupt`] if the descriptor points outside of the heap, or if the
+    /// contents are not a whole number of items.
     pub fn get(&self, descriptor: &[u8], item_size: usize) -> Result<&[u8]> {
         if descriptor.iter().all(|byte| *byte == 0) {
             return Ok(&[]);
         }
         let mut r = Reader::new(NAME, descriptor);
         match self {
-            Self::Absent => Err(r.corrupt("element", "zeros, as there is no heap", "something else")),
+            Self::Absent => Err(r.corrupt("element", "zeros (the chunk has no heap)", "other bytes")),
             Self::Counted(heap) => {
-                let (offset, length) = decode_place(&mut r)?;
-                let inside =
-                    usize::try_from(offset).ok().filter(|offset| *offset >= UNUSED_WIDTH).and_then(|start| {
+                let (offset, length) = decode_range(&mut r)?;
+                let inside = usize::try_from(offset)
+                    .ok()
+                    .filter(|offset| *offset >= HEAP_PREFIX_BYTES)
+                    .and_then(|start| {
                         let length = usize::try_from(length).ok()?;
                         heap.get(start..)?.get(..length)
                     });
                 let Some(contents) = inside else {
-                    let expected = format!("a range within {UNUSED_WIDTH} to {}", heap.len());
+                    let expected = format!("a range within {HEAP_PREFIX_BYTES} to {}", heap.len());
                     return Err(r.corrupt("offset", expected, format_args!("{length} bytes at {offset}")));
                 };
                 if !contents.len().is_multiple_of(item_size.max(1)) {
@@ -102,12 +109,12 @@ impl<'a> SectionHeap<'a> {
     }
 }
 
-/// Writes where contents lie in a counted heap, which an element of 12 to 16 bytes then leads to; no contents at all are
-/// zeros.
+/// Writes the descriptor of an element in a counted heap. Descriptors are 12 to 16 bytes long. A
+/// length of 0 results in all zeros.
 ///
 /// # Errors
-/// If the element has no room for these numbers.
-pub fn write_place(descriptor: &mut [u8], offset: u64, length: u64) -> Result<()> {
+/// Returns [`FormatError::Encode`] if the numbers do not fit the descriptor.
+pub fn write_descriptor(descriptor: &mut [u8], offset: u64, length: u64) -> Result<()> {
     let mut w = Writer::with_capacity(NAME, descriptor.len());
     if length > 0 {
         w.u64(offset);
@@ -119,13 +126,13 @@ pub fn write_place(descriptor: &mut [u8], offset: u64, length: u64) -> Result<()
     Ok(())
 }
 
-/// Begins a counted heap without unused bytes; contents follow.
+/// Creates a counted heap without unused bytes. The caller appends the data.
 pub fn begin_heap() -> Vec<u8> {
-    vec![0; UNUSED_WIDTH]
+    vec![0; HEAP_PREFIX_BYTES]
 }
 
-/// Offset and bytes in a counted heap.
-fn decode_place(r: &mut Reader<'_>) -> Result<(u64, u64)> {
+/// Reads the offset and the length of a range in a counted heap.
+fn decode_range(r: &mut Reader<'_>) -> Result<(u64, u64)> {
     let offset = r.u64("offset")?;
     let width = r.remaining();
     let length = r.uint(width.min(8), "length")?;
@@ -135,12 +142,12 @@ fn decode_place(r: &mut Reader<'_>) -> Result<(u64, u64)> {
     Ok((offset, length))
 }
 
-fn object<'s>(r: &mut Reader<'_>, slots: &'s [HeapObjects], item_size: usize) -> Result<&'s [u8]> {
+fn object<'s>(r: &mut Reader<'_>, slots: &'s [HeapSlot], item_size: usize) -> Result<&'s [u8]> {
     let items = r.u32("length")?;
     let slot = r.u16("slot")?;
     let index = r.u16("object")?;
     if r.take_rest().iter().any(|byte| *byte != 0) {
-        return Err(r.corrupt("element", "zeros at the end", "something else"));
+        return Err(r.corrupt("element", "zeros at the end", "other bytes"));
     }
     if index == 0 && slot == 0 {
         return if items == 0 { Ok(&[]) } else { Err(r.corrupt("length", "0 without an object", items)) };
@@ -152,30 +159,31 @@ fn object<'s>(r: &mut Reader<'_>, slots: &'s [HeapObjects], item_size: usize) ->
     };
     let wanted = usize::try_from(items).ok().and_then(|items| items.checked_mul(item_size));
     if wanted != Some(object.len()) {
-        let expected = format!("the {} bytes of object {index} in items of {item_size}", object.len());
+        let expected =
+            format!("{item_size}-byte items that fill the {} bytes of object {index}", object.len());
         return Err(r.corrupt("length", expected, items));
     }
     Ok(object)
 }
 
-fn decode_set(section: &[u8], params: FileParams) -> Result<Vec<HeapObjects>> {
+fn decode_set(section: &[u8], params: FileParams) -> Result<Vec<HeapSlot>> {
     let mut r = Reader::new(NAME, section);
     r.signature(&SIGNATURE)?;
     r.version(&[1])?;
     if r.array::<3>("reserved")? != [0; 3] {
-        return Err(r.corrupt("reserved", "zeros", "something else"));
+        return Err(r.corrupt("reserved", "zeros", "other bytes"));
     }
     let count = r.u32("number of slots")?;
     let count = r.count(count.into(), params.length_width() * 2, "number of slots")?;
-    let mut places = Vec::with_capacity(count);
+    let mut ranges = Vec::with_capacity(count);
     for _ in 0..count {
-        places.push((r.length(params, "offset")?, r.length(params, "length")?));
+        ranges.push((r.length(params, "offset")?, r.length(params, "length")?));
     }
     let mut end = r.position() as u64;
     let mut slots = Vec::with_capacity(count);
-    for (offset, length) in places {
+    for (offset, length) in ranges {
         if (offset, length) == (0, 0) {
-            slots.push(HeapObjects(None));
+            slots.push(HeapSlot(None));
             continue;
         }
         let image = (offset >= end)
@@ -187,7 +195,7 @@ fn decode_set(section: &[u8], params: FileParams) -> Result<Vec<HeapObjects>> {
             return Err(r.corrupt("offset", expected, format_args!("{length} bytes at {offset}")));
         };
         let context = GlobalHeapContext { params, size: image.len() };
-        slots.push(HeapObjects(Some(GlobalHeapCollection::decode(image, &context)?)));
+        slots.push(HeapSlot(Some(GlobalHeapCollection::decode(image, &context)?)));
         end = offset + length;
     }
     if end != section.len() as u64 {
@@ -205,7 +213,7 @@ mod tests {
 
     fn element(offset: u64, length: u64) -> [u8; 16] {
         let mut element = [0xff; 16];
-        write_place(&mut element, offset, length).unwrap();
+        write_descriptor(&mut element, offset, length).unwrap();
         element
     }
 
@@ -234,8 +242,8 @@ mod tests {
         let absent = SectionHeap::decode(&[], PARAMS).unwrap();
         assert!(absent.get(&[0; 16], 1).unwrap().is_empty() && absent.get(&element(4, 1), 1).is_err());
         let mut narrow = [0; 12];
-        assert!(write_place(&mut narrow, 4, 1 << 32).is_err());
-        write_place(&mut narrow, 4, 3).unwrap();
+        assert!(write_descriptor(&mut narrow, 4, 1 << 32).is_err());
+        write_descriptor(&mut narrow, 4, 3).unwrap();
         bytes[0] = 0;
         assert_eq!(SectionHeap::decode(&bytes, PARAMS).unwrap().get(&narrow, 1).unwrap(), b"abc");
     }

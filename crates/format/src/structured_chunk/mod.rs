@@ -1,13 +1,13 @@
-//! The chunks of structured chunk storage (Appendix E of the draft specification; the founding proposal's section on
-//! the file format): what an index says of a chunk, and the sections that it consists of.
+//! Chunks of structured chunk storage: the metadata in the chunk index, and the sections of a chunk
+//! (Appendix E of the draft specification; the file format section of the original proposal).
 //!
 //! ```text
-//! chunk metadata, N sections, offsets of o bytes     without filters: the offsets alone
-//! (N-1) x o   offsets of sections 1 to N-1           section 0 begins at 0, the last ends with the chunk
-//! N x o       bytes of each section without filters  the checksum included
-//! N x 4       filter mask of each section            bit i: filter i of the section's pipeline was skipped
+//! chunk metadata, N sections, offsets of o bytes     without filters: only the offsets
+//! (N-1) x o   offsets of sections 1 to N-1           section 0 begins at 0
+//! N x o       decoded size of each section           including the checksum
+//! N x 4       filter mask of each section            bit i: filter i of the section was skipped
 //! ```
-//! The founding proposal has masks, offsets, sizes instead ([`MetadataOrder::MasksFirst`]).
+//! In the original proposal, the order is masks, offsets, sizes ([`MetadataOrder::MasksFirst`]).
 
 mod defined;
 mod heap;
@@ -18,59 +18,61 @@ use smallvec::SmallVec;
 use crate::codec::{Reader, Result, Writer};
 
 pub use defined::{DecodedDefined, DefinedEncoding, decode_defined, encode_defined};
-pub use heap::{HeapObjects, SectionHeap, UNUSED_WIDTH, begin_heap, write_place};
+pub use heap::{HEAP_PREFIX_BYTES, HeapSlot, SectionHeap, begin_heap, write_descriptor};
 pub use section::{open_section, seal_section};
 
 const NAME: &str = "structured chunk metadata";
 
-/// In which order the metadata of filtered chunks stand.
+/// The order of the fields in the metadata of filtered chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum MetadataOrder {
-    /// Offsets, sizes, masks: what is written.
+    /// Offsets, sizes, masks. Encoders use this order.
     #[default]
     OffsetsFirst,
-    /// Masks, offsets, sizes: the founding proposal.
+    /// Masks, offsets, sizes: the order of the original proposal.
     MasksFirst,
 }
 
 /// One section of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ChunkSection {
-    /// First byte, counted from the start of the chunk.
+    /// Offset of the section from the start of the chunk, in bytes.
     pub offset: u64,
-    /// Bytes in the file.
+    /// Stored size in bytes.
     pub size: u64,
-    /// Bytes without filters, the checksum included.
+    /// Decoded size in bytes, including the checksum.
     pub unfiltered: u64,
-    /// Filters skipped: bit i for filter i of the section's pipeline.
+    /// Filter mask: bit i is set if filter i of the section's pipeline was skipped.
     pub filter_mask: u32,
 }
 
-/// Where the sections of a chunk lie in it.
+/// The sections of a chunk, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChunkSections(pub SmallVec<[ChunkSection; 3]>);
 
 impl ChunkSections {
-    /// Sections side by side, of which sizes and masks are given.
-    pub fn side_by_side(sections: impl IntoIterator<Item = ChunkSection>) -> Self {
+    /// Lays out consecutive sections with the given sizes and masks, and fills in the offsets.
+    pub fn consecutive(sections: impl IntoIterator<Item = ChunkSection>) -> Self {
         let mut offset = 0_u64;
-        let place = |section: ChunkSection| {
+        let assign_offset = |section: ChunkSection| {
             let placed = ChunkSection { offset, ..section };
             offset += section.size;
             placed
         };
-        Self(sections.into_iter().map(place).collect())
+        Self(sections.into_iter().map(assign_offset).collect())
     }
 
-    /// Bytes of all sections.
+    /// Returns the total size of all sections in bytes.
     pub fn chunk_size(&self) -> u64 {
         self.0.iter().fold(0, |sum, section| sum + section.size)
     }
 
-    /// Decodes the metadata of a chunk of `chunk_size` bytes and `sections` sections.
+    /// Decodes the metadata of a chunk of `chunk_size` bytes. The tuple holds the number of
+    /// sections and the offset size.
     ///
     /// # Errors
-    /// Metadata of another length, sections that do not ascend or reach out of the chunk.
+    /// Returns `Corrupt` if the metadata has another length, or if sections do not ascend or extend
+    /// past the chunk.
     pub fn decode(
         metadata: &[u8],
         (sections, offset_size): (u8, u8),
@@ -96,7 +98,7 @@ impl ChunkSections {
         let mut end = chunk_size;
         for (number, section) in list.iter_mut().enumerate().rev() {
             let Some(size) = end.checked_sub(section.offset) else {
-                let expected = format!("section {number} at most at {end} of the chunk's {chunk_size} bytes");
+                let expected = format!("at most {end} for section {number} of a chunk of {chunk_size} bytes");
                 return Err(r.corrupt("offset of section", expected, section.offset));
             };
             section.size = size;
@@ -115,10 +117,11 @@ impl ChunkSections {
         Ok(Self(list))
     }
 
-    /// Encodes the metadata, with sizes and masks if chunks pass filters.
+    /// Encodes the metadata. `filtered` is `None` for a dataset without filters; else the metadata
+    /// includes sizes and masks in the given order.
     ///
     /// # Errors
-    /// If a value does not fit its field.
+    /// Returns `Encode` if a value does not fit its field.
     pub fn encode(&self, offset_size: u8, filtered: Option<MetadataOrder>) -> Result<Vec<u8>> {
         let width = usize::from(offset_size);
         let mut w = Writer::with_capacity(NAME, 52);
@@ -141,7 +144,7 @@ impl ChunkSections {
     }
 }
 
-/// Whether section 0 of a chunk, without filters, lists its elements one by one.
+/// Returns true if the decoded section 0 of a chunk lists its elements as points.
 pub fn is_point_list(selection: &[u8]) -> bool {
     const POINTS: u32 = 1;
     let mut r = Reader::new(NAME, selection);
@@ -191,7 +194,7 @@ mod tests {
         ) {
             let order = if masks_first { MetadataOrder::MasksFirst } else { MetadataOrder::OffsetsFirst };
             let part = |(size, unfiltered, filter_mask)| ChunkSection { offset: 0, size, unfiltered, filter_mask };
-            let sections = ChunkSections::side_by_side(parts.into_iter().map(part));
+            let sections = ChunkSections::consecutive(parts.into_iter().map(part));
             let count = u8::try_from(sections.0.len()).unwrap();
             let bytes = sections.encode(8, Some(order)).unwrap();
             prop_assert_eq!(bytes.len(), (sections.0.len() - 1) * 8 + sections.0.len() * 12);

@@ -1,13 +1,14 @@
-//! The checksum at the end of a section.
+//! Checksum at the end of a section.
 //!
-//! A section that the layout message lists as one with metadata, and that is not empty, ends with the checksum of the
-//! bytes before it (4 bytes). Filters come after it.
+//! A section that the layout message lists as a section with metadata ends with the checksum of the
+//! preceding bytes (4 bytes), unless the section is empty. Filters encode the section including the
+//! checksum.
 
 use crate::codec::{FormatError, Result, checksum};
 
-const CHECKSUM: usize = 4;
+const CHECKSUM_BYTES: usize = 4;
 
-/// Adds the checksum to the contents of a section; an empty section has none.
+/// Appends the checksum to the bytes of a section. An empty section has no checksum.
 pub fn seal_section(contents: &mut Vec<u8>) {
     if !contents.is_empty() {
         let sum = checksum(contents);
@@ -15,10 +16,11 @@ pub fn seal_section(contents: &mut Vec<u8>) {
     }
 }
 
-/// The contents of section `number` of a chunk, without the checksum, which must be right.
+/// Verifies the checksum of section `number` of a chunk. Returns the bytes without the checksum.
 ///
 /// # Errors
-/// A section that is too short for a checksum, or has another one.
+/// Returns [`FormatError::Corrupt`] if the section is too short for a checksum, or if the checksum
+/// does not match.
 pub fn open_section(section: &[u8], number: usize) -> Result<&[u8]> {
     const NAMES: [&str; 3] =
         ["structured chunk section 0", "structured chunk section 1", "structured chunk section 2"];
@@ -26,7 +28,7 @@ pub fn open_section(section: &[u8], number: usize) -> Result<&[u8]> {
     if section.is_empty() {
         return Ok(section);
     }
-    let Some((contents, stored)) = section.split_last_chunk::<CHECKSUM>() else {
+    let Some((contents, stored)) = section.split_last_chunk::<CHECKSUM_BYTES>() else {
         let got = format_args!("{} bytes", section.len());
         return Err(FormatError::corrupt(name, "checksum", "4 bytes at the end", got));
     };
@@ -53,7 +55,7 @@ mod tests {
         let mut empty = Vec::new();
         seal_section(&mut empty);
         assert!(empty.is_empty() && open_section(&empty, 1).unwrap().is_empty());
-        // A checksum of nothing, which some writers leave behind.
+        // A section that consists of the checksum of no bytes, as some writers store it.
         assert!(open_section(&checksum(b"").to_le_bytes(), 1).unwrap().is_empty());
     }
 }

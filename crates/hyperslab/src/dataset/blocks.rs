@@ -35,16 +35,16 @@ impl Dataset {
     /// let temperature = hyperslab::File::open(path)?.dataset("series/temperature")?;
     /// let mut sum = 0.0;
     /// for region in temperature.blocks(16 << 20) {
-    ///     sum += temperature.read_region::<f64>(&region)?.sum();
+    ///     sum += temperature.read::<f64, hyperslab::IxDyn>(&region)?.sum();
     /// }
-    /// assert!((sum - temperature.read::<f64>()?.sum()).abs() < 1e-3);
+    /// assert!((sum - temperature.read::<f64, hyperslab::IxDyn>(..)?.sum()).abs() < 1e-3);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     pub fn blocks(&self, bytes: u64) -> Blocks {
         let dims = self.dataspace().dims().to_vec();
         let chunk = match self.layout() {
             Layout::Chunked(chunking) => chunking.shape,
-            _ => match self.structured_chunking() {
+            _ => match self.sparse().chunking() {
                 Some(chunking) => chunking.shape,
                 None => vec![1; dims.len()],
             },
@@ -66,13 +66,13 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// Each box gives those of [`read_region`](Self::read_region).
+    /// Each box gives those of [`read`](Self::read).
     pub fn read_blocks<T: H5Type>(
         &self,
         bytes: u64,
     ) -> impl Iterator<Item = Result<(Region, ArrayD<T>)>> + '_ {
         self.blocks(bytes).map(|region| {
-            let values = self.read_region(&region)?;
+            let values = self.read(&region)?;
             Ok((region, values))
         })
     }

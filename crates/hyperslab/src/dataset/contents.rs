@@ -1,42 +1,40 @@
 //! Writing elements with contents in a heap: strings, sequences, dynamic values and references.
 
+use std::borrow::Cow;
+
+use hyperslab_engine::ops::elements::WriteSource;
 use hyperslab_engine::{Error, Result};
 
 use super::Dataset;
 use crate::datatype::convert::{VariableArena, VariableSink as _};
 use crate::dynamic::Encoder;
-use crate::{Datatype, DatatypeClass, H5Type, ReferenceTarget, Selection, Value};
+use crate::{Datatype, DatatypeClass, H5Type, IntoSelection, ReferenceTarget, Selection, Value};
 
 impl Dataset {
-    /// Writes strings of fixed or variable length to all elements.
+    /// Writes strings of fixed or variable length to the selected elements.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let names = file.new_dataset("names").write_strings(&["one", "", "three"])?;
-    /// assert_eq!(names.read_strings()?.into_raw_vec_and_offset().0, ["one", "", "three"]);
-    /// names.write_strings(&["a", "longer than before", "c"])?;
-    /// assert_eq!(names.read_strings()?[1], "longer than before");
+    /// assert_eq!(names.read_strings(..)?.into_raw_vec_and_offset().0, ["one", "", "three"]);
+    /// names.write_strings(.., &["a", "longer than before", "c"])?;
+    /// assert_eq!(names.read_strings(..)?[1], "longer than before");
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not strings, if the number of texts is not the
     /// number of elements, or if a text is longer than a string of fixed length; the errors of
-    /// [`write_raw`](Self::write_raw).
-    pub fn write_strings<S: AsRef<str>>(&self, texts: &[S]) -> Result<()> {
-        self.write_strings_selection(&Selection::All, texts)
-    }
-
-    /// Writes strings to the selected elements; see [`write_strings`](Self::write_strings).
-    ///
-    /// # Errors
-    /// The errors of [`write_strings`](Self::write_strings) and [`write_selection`](Self::write_selection).
-    pub fn write_strings_selection<S: AsRef<str>>(&self, selection: &Selection, texts: &[S]) -> Result<()> {
+    /// [`write`](Self::write).
+    pub fn write_strings<S: AsRef<str>>(&self, selection: impl IntoSelection, texts: &[S]) -> Result<()> {
+        let selection = self.resolve(selection)?;
+        let selection = selection.selection();
         let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_ref().as_bytes()).collect();
         match &self.datatype().class {
             DatatypeClass::String(_) => {
                 let bytes = fixed_texts(self.datatype().size as usize, &texts);
-                self.write_stored(selection, &bytes.map_err(|error| self.context(error))?)
+                let bytes = bytes.map_err(|error| self.context(error))?;
+                self.write_from(selection, &WriteSource::stored(&bytes, self.datatype().size as usize))
             }
             DatatypeClass::VariableLength(_) if self.datatype().is_variable_string() => {
                 self.check_count(selection, texts.len())?;
@@ -54,21 +52,26 @@ impl Dataset {
         }
     }
 
-    /// Writes sequences of variable length to all elements.
+    /// Writes sequences of variable length to the selected elements.
     ///
     /// ```
     /// use hyperslab::{Datatype, H5Type};
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let dataset = file.new_dataset("a").datatype(Datatype::sequence(i32::datatype(), 8)).shape(&[2]).create()?;
-    /// dataset.write_sequences(&[vec![1_i64, 2, 3], vec![]])?;
-    /// assert_eq!(dataset.read_sequences::<i32>()?.into_raw_vec_and_offset().0, [vec![1, 2, 3], vec![]]);
+    /// dataset.write_sequences(.., &[vec![1_i64, 2, 3], vec![]])?;
+    /// assert_eq!(dataset.read_sequences::<i32>(..)?.into_raw_vec_and_offset().0, [vec![1, 2, 3], vec![]]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not sequences or their items cannot be
-    /// converted; the errors of [`write_raw`](Self::write_raw).
-    pub fn write_sequences<T: H5Type, S: AsRef<[T]>>(&self, sequences: &[S]) -> Result<()> {
+    /// converted; the errors of [`write`](Self::write).
+    pub fn write_sequences<T: H5Type, S: AsRef<[T]>>(
+        &self,
+        selection: impl IntoSelection,
+        sequences: &[S],
+    ) -> Result<()> {
+        let selection = self.resolve(selection)?;
         let arena = VariableArena::default();
         let mut bytes = vec![0; sequences.len().saturating_mul(16)];
         for (sequence, descriptor) in sequences.iter().zip(bytes.chunks_exact_mut(16)) {
@@ -78,14 +81,14 @@ impl Dataset {
                 .map_err(|error| self.context(error.into()))?;
         }
         let memory = Datatype::sequence(T::datatype(), 8);
-        self.write_contents(&Selection::All, &memory, &bytes, Some(arena))
+        self.write_contents(selection.selection(), &memory, &bytes, Some(arena))
     }
 
     /// Writes elements of any datatype from dynamic values: compounds with members of variable length, sequences of such
     /// compounds, arrays. The name of a member identifies the member.
     ///
     /// ```
-    /// use hyperslab::{CharacterSet, Datatype, Selection, Value, datatype::ByteOrder::LittleEndian};
+    /// use hyperslab::{CharacterSet, Datatype, Value, datatype::ByteOrder::LittleEndian};
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let run = Datatype::packed([
     ///     ("name", Datatype::variable_string(CharacterSet::Utf8, 8)),
@@ -94,49 +97,52 @@ impl Dataset {
     /// let runs = file.new_dataset("runs").datatype(run).shape(&[1]).create()?;
     /// let counts = Value::Sequence(vec![Value::Integer(3), Value::Integer(4)]);
     /// let record = Value::Compound(vec![("name".into(), Value::Text("first".into())), ("counts".into(), counts)]);
-    /// runs.write_values(&Selection::All, &[record.clone()])?;
-    /// assert_eq!(runs.read_dyn()?.get(&[0]), Some(record));
+    /// runs.write_values(.., &[record.clone()])?;
+    /// assert_eq!(runs.read_dyn(..)?.get(&[0]), Some(record));
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a value does not have the datatype of the dataset, or the number
     /// of values is not the number of selected elements; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for references and times; the errors
-    /// of [`write_selection`](Self::write_selection).
-    pub fn write_values(&self, selection: &Selection, values: &[Value]) -> Result<()> {
+    /// of [`write`](Self::write).
+    pub fn write_values(&self, selection: impl IntoSelection, values: &[Value]) -> Result<()> {
+        let selection = self.resolve(selection)?;
         let arena = VariableArena::default();
         let encoder = Encoder::new(self.datatype()).map_err(|error| self.context(error))?;
         let bytes = encoder.encode(values, &arena).map_err(|error| self.context(error))?;
-        self.write_contents(selection, encoder.memory(), &bytes, Some(arena))
+        self.write_contents(selection.selection(), encoder.memory(), &bytes, Some(arena))
     }
 
-    /// Writes references of any kind to all elements.
+    /// Writes references of any kind to the selected elements.
     ///
     /// ```
     /// use hyperslab::{Datatype, ReferenceTarget, Region, Selection};
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let values = file.new_dataset("values").write(&[1, 2, 3, 4])?;
     /// let links = file.new_dataset("links").datatype(Datatype::object_reference(8)).shape(&[2]).create()?;
-    /// links.write_references(&[ReferenceTarget::object(&values), ReferenceTarget::Null])?;
-    /// assert_eq!(links.read_references()?[0].object()?.token(), values.token());
-    /// let middle = Selection::region(&Region::new(&[1], &[2]).map_err(hyperslab::Error::from)?);
+    /// links.write_references(.., &[ReferenceTarget::object(&values), ReferenceTarget::Null])?;
+    /// assert_eq!(links.read_references(..)?[0].object()?.token(), values.token());
+    /// let middle = Selection::region(&Region::from([1..3]));
     /// let parts = file.new_dataset("parts").datatype(Datatype::region_reference(8)).shape(&[1]).create()?;
-    /// parts.write_references(&[ReferenceTarget::Region(values.token(), middle)])?;
-    /// assert_eq!(parts.read_references()?[0].read::<i32>()?.into_raw_vec_and_offset().0, [2, 3]);
+    /// parts.write_references(.., &[ReferenceTarget::Region(values.token(), middle)])?;
+    /// assert_eq!(parts.read_references(..)?[0].read::<i32, hyperslab::IxDyn>(..)?.into_raw_vec_and_offset().0, [2, 3]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not references, or if references of that kind
-    /// cannot have such a target; the errors of [`write_raw`](Self::write_raw).
-    pub fn write_references(&self, targets: &[ReferenceTarget]) -> Result<()> {
+    /// cannot have such a target; the errors of [`write`](Self::write).
+    pub fn write_references(&self, selection: impl IntoSelection, targets: &[ReferenceTarget]) -> Result<()> {
+        let selection = self.resolve(selection)?;
+        let selection = selection.selection();
         let DatatypeClass::Reference(kind) = self.datatype().class else {
             let what = format!("its elements are no references but {}", self.datatype());
             return Err(self.context(Error::Misuse(what)));
         };
-        self.check_count(&Selection::All, targets.len())?;
+        self.check_count(selection, targets.len())?;
         let (file, size) = (self.object.file(), self.datatype().size as usize);
-        self.replace_contents(&Selection::All, |edit| {
+        self.replace_contents(selection, |edit| {
             let mut elements = Vec::with_capacity(size.saturating_mul(targets.len()));
             for target in targets {
                 elements.extend(file.store_reference(
@@ -179,7 +185,7 @@ impl Dataset {
         selection: &Selection,
         store: impl FnOnce(&mut hyperslab_engine::store::Edit<'_>) -> Result<Vec<u8>>,
     ) -> Result<()> {
-        let selection = self.without_overlaps(selection)?;
+        let selection = self.without_overlaps(Cow::Borrowed(selection))?;
         let (file, size) = (self.object.file(), self.datatype().size as usize);
         self.change(|edit| file.replace_contents(edit, self.write_to(), &selection, size, store))
     }

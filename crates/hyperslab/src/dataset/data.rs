@@ -1,8 +1,8 @@
-//! Arrays to be written: slices, vectors, and arrays of `ndarray`.
+//! Arrays to write and to read into: slices, vectors, and arrays of ndarray.
 
 use std::borrow::Cow;
 
-use ndarray::{ArrayBase, Data, Dimension};
+use ndarray::{ArrayBase, Data, DataMut, Dimension};
 
 use crate::H5Type;
 
@@ -85,4 +85,65 @@ impl<A: ArrayData + ?Sized> ArrayData for &A {
     fn elements(&self) -> Cow<'_, [A::Element]> {
         (**self).elements()
     }
+}
+
+/// Memory that elements are read into, with a shape: a slice, a vector, or an array or view of ndarray.
+///
+/// ```
+/// use hyperslab::{Array2, ArrayDataMut};
+/// let mut array = Array2::<i32>::zeros((2, 3));
+/// array.assign(vec![1, 2, 3, 4, 5, 6]);
+/// assert_eq!(array[[1, 0]], 4);
+/// ```
+pub trait ArrayDataMut: ArrayData {
+    /// Returns all elements in C order, if they lie in memory like this.
+    fn contiguous(&mut self) -> Option<&mut [Self::Element]>;
+
+    /// Sets all elements, given in C order.
+    fn assign(&mut self, elements: Vec<Self::Element>);
+}
+
+impl<T: H5Type> ArrayDataMut for [T] {
+    fn contiguous(&mut self) -> Option<&mut [T]> {
+        Some(self)
+    }
+
+    fn assign(&mut self, elements: Vec<T>) {
+        self.iter_mut().zip(elements).for_each(|(to, from)| *to = from);
+    }
+}
+
+/// Containers that are slices.
+macro_rules! slices {
+    ($([$($generic:tt)*] $type:ty),*) => {$(
+        impl<$($generic)*> ArrayDataMut for $type {
+            fn contiguous(&mut self) -> Option<&mut [T]> {
+                Some(self)
+            }
+
+            fn assign(&mut self, elements: Vec<T>) {
+                self.as_mut_slice().assign(elements);
+            }
+        }
+    )*};
+}
+
+slices! { [T: H5Type] Vec<T>, [T: H5Type, const N: usize] [T; N] }
+
+impl<T: H5Type, S: DataMut<Elem = T>, D: Dimension> ArrayDataMut for ArrayBase<S, D> {
+    fn contiguous(&mut self) -> Option<&mut [T]> {
+        self.as_slice_mut()
+    }
+
+    fn assign(&mut self, elements: Vec<T>) {
+        self.iter_mut().zip(elements).for_each(|(to, from)| *to = from);
+    }
+}
+
+/// Returns `true` if an array of the shape `dims` holds `count` elements of the shape `shape`: both shapes are equal, or
+/// one of them has a single dimension.
+pub(super) fn fits(shape: Option<&[u64]>, count: u64, dims: &[u64]) -> bool {
+    let flat = dims.len() == 1 || shape.is_none_or(|shape| shape.len() == 1);
+    let elements = dims.iter().try_fold(1_u64, |product, size| product.checked_mul(*size));
+    shape == Some(dims) || (flat && elements == Some(count))
 }

@@ -10,7 +10,7 @@ use super::elements::Elements;
 use super::{Dataset, array};
 use crate::datatype::convert::Conversions;
 use crate::dynamic::DynArray;
-use crate::{Datatype, Reference, Selection, Value, conversion};
+use crate::{Datatype, IntoSelection, Reference, Selection, Value, conversion};
 
 impl Dataset {
     /// The same dataset, read with other conversions: with exceptions as errors, or with rules of one's own. They
@@ -24,9 +24,9 @@ impl Dataset {
     /// use hyperslab::File;
     /// use hyperslab::datatype::convert::{Conversions, Exceptions};
     /// let temperature = File::open(path)?.dataset("series/temperature")?;
-    /// assert!(temperature.read::<i8>().is_ok());
+    /// assert!(temperature.read_raw::<i8>(..).is_ok());
     /// let strict = Conversions::default().with_exceptions(Exceptions::error());
-    /// let error = temperature.with_conversions(strict).read::<i8>().unwrap_err();
+    /// let error = temperature.with_conversions(strict).read_raw::<i8>(..).unwrap_err();
     /// println!("{error}"); // A temperature that is no whole number.
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
@@ -43,16 +43,21 @@ impl Dataset {
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
     /// use hyperslab::datatype::ByteOrder;
-    /// use hyperslab::{Datatype, File, Selection};
+    /// use hyperslab::{Datatype, File};
     /// let temperature = File::open(path)?.dataset("series/temperature")?;
     /// let mut year = vec![0; 8760 * 4];
-    /// temperature.read_bytes(&Selection::All, &Datatype::f32(ByteOrder::BigEndian), &mut year)?;
+    /// temperature.read_bytes(.., &Datatype::f32(ByteOrder::BigEndian), &mut year)?;
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`read_into`](Self::read_into).
-    pub fn read_bytes(&self, selection: &Selection, memory: &Datatype, bytes: &mut [u8]) -> Result<()> {
+    pub fn read_bytes(
+        &self,
+        selection: impl IntoSelection,
+        memory: &Datatype,
+        bytes: &mut [u8],
+    ) -> Result<()> {
         let wanted = self.prepare(selection, 0).map_err(|error| self.context(error))?;
         let count = wanted.count;
         if count.checked_mul(memory.size as usize) != Some(bytes.len()) {
@@ -64,12 +69,12 @@ impl Dataset {
         elements.put(bytes, false).map_err(|error| self.context(error))
     }
 
-    /// All elements, whatever their type.
+    /// Reads the selected elements, whatever their type.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/datatypes_compound_latest.h5");
     /// use hyperslab::{Column, File, Value};
-    /// let rows = File::open(path)?.dataset("nested")?.read_dyn()?;
+    /// let rows = File::open(path)?.dataset("nested")?.read_dyn(..)?;
     /// let Some(Column::U16(ids)) = rows.column().member("id") else { panic!("no ids") };
     /// assert_eq!(ids, &[1, 2, 3]);
     /// let Some(Value::Compound(second)) = rows.get(&[1]) else { panic!("no row") };
@@ -79,9 +84,9 @@ impl Dataset {
     ///
     /// # Errors
     /// If the elements cannot be read, or what they point at.
-    pub fn read_dyn(&self) -> Result<DynArray> {
-        let column = self.read_stored()?.column().map_err(|error| self.context(error))?;
-        Ok(DynArray::new(self.shape()?, column))
+    pub fn read_dyn(&self, selection: impl IntoSelection) -> Result<DynArray> {
+        let (shape, stored) = self.read_shaped(selection)?;
+        Ok(DynArray::new(shape, stored.column().map_err(|error| self.context(error))?))
     }
 
     /// One element, whatever its type.
@@ -98,20 +103,16 @@ impl Dataset {
     /// As [`read_dyn`](Self::read_dyn), and if there is no element of these coordinates.
     pub fn read_value(&self, coordinates: &[u64]) -> Result<Value> {
         let region = crate::Region::new(coordinates, &vec![1; coordinates.len()])?;
-        let dataspace = self.dataspace();
-        let dims = dataspace.dims();
-        region.check_within("the element", dims).map_err(|error| self.context(error.into()))?;
-        let selection = if dims.is_empty() { Selection::All } else { Selection::region(&region) };
-        let column = self.read_stored_selection(&selection)?.column().map_err(|error| self.context(error))?;
+        let column = self.read_stored(&region)?.column().map_err(|error| self.context(error))?;
         column.get(0).ok_or_else(|| self.context(Error::Misuse("the dataset has no elements".into())))
     }
 
-    /// All elements as references, to be followed.
+    /// Reads the selected elements as references, to be followed.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/references_latest.h5");
     /// # let file = hyperslab::File::open(path)?;
-    /// for reference in file.dataset("objects")?.read_references()? {
+    /// for reference in file.dataset("objects")?.read_references(..)? {
     ///     if !reference.is_null() {
     ///         println!("{:?}", reference.object()?);
     ///     }
@@ -121,16 +122,28 @@ impl Dataset {
     ///
     /// # Errors
     /// If they are no references, or lead out of their heap.
-    pub fn read_references(&self) -> Result<ArrayD<Reference>> {
-        array(self.shape()?, self.read_stored()?.references().map_err(|error| self.context(error))?)
+    pub fn read_references(&self, selection: impl IntoSelection) -> Result<ArrayD<Reference>> {
+        let (shape, stored) = self.read_shaped(selection)?;
+        array(&shape, stored.references().map_err(|error| self.context(error))?)
     }
 
     /// Writes the selected elements from the bytes of elements of the datatype `memory`. Members that `memory` does not
     /// have keep their values.
     ///
     /// # Errors
-    /// The errors of [`write_selection`](Self::write_selection).
-    pub fn write_bytes(&self, selection: &Selection, memory: &Datatype, bytes: &[u8]) -> Result<()> {
+    /// The errors of [`write`](Self::write).
+    pub fn write_bytes(&self, selection: impl IntoSelection, memory: &Datatype, bytes: &[u8]) -> Result<()> {
+        let selection = self.resolve(selection)?;
+        self.write_converted(selection.selection(), memory, bytes)
+    }
+
+    /// Writes the selected elements from the bytes of elements of the datatype `memory`.
+    pub(super) fn write_converted(
+        &self,
+        selection: &Selection,
+        memory: &Datatype,
+        bytes: &[u8],
+    ) -> Result<()> {
         if self.datatype().is_variable_length() {
             return self.write_contents(selection, memory, bytes, None);
         }

@@ -11,7 +11,7 @@ use hyperslab_engine::{Error, Result};
 
 use super::{Dataset, to_usize};
 use crate::datatype::convert::{Conversion, Conversions, ConvertError};
-use crate::{Dataspace, Selection, Stored};
+use crate::{Dataspace, IntoSelection, Selection, Stored};
 
 /// A planned conversion.
 pub(super) type Planned = Result<Conversion, ConvertError>;
@@ -21,6 +21,8 @@ pub(super) struct Wanted<'a> {
     pub(super) selection: Cow<'a, Selection>,
     /// How many elements are selected.
     pub(super) count: usize,
+    /// Their shape; `None` if they form one dimension.
+    shape: Option<Vec<u64>>,
     pub(super) open: Arc<OpenDataset>,
     pub(super) _reading: Reading<'a>,
 }
@@ -35,9 +37,17 @@ pub(super) struct Elements<'a> {
 }
 
 impl Wanted<'_> {
-    /// The shape that the dataset has.
-    pub(super) fn dataspace(&self) -> &Dataspace {
-        &self.open.description.dataspace
+    /// Returns the shape of the elements; `None` if they form one dimension.
+    pub(super) fn shape(&self) -> Option<&[u64]> {
+        self.shape.as_deref()
+    }
+
+    /// Returns the shape that an array of the elements has in memory.
+    pub(super) fn memory_shape(&self) -> Result<Vec<usize>> {
+        match &self.shape {
+            Some(shape) => shape.iter().map(|size| to_usize(*size)).collect(),
+            None => Ok(vec![self.count]),
+        }
     }
 
     /// The elements as stored.
@@ -91,19 +101,27 @@ impl Dataset {
             && matches!(layout, StoredLayout::Virtual(_) | StoredLayout::Structured(_))
     }
 
-    /// What is selected, if so many elements of that size may be read, and the dataset as it stays until they are.
-    pub(super) fn prepare<'a>(&'a self, selection: &'a Selection, size: usize) -> Result<Wanted<'a>> {
-        let selection = self.without_overlaps(selection)?;
+    /// Returns the selected elements, if so many of that size may be read, and the dataset as it stays until they are.
+    pub(super) fn prepare<'a>(
+        &'a self,
+        selection: impl IntoSelection + 'a,
+        size: usize,
+    ) -> Result<Wanted<'a>> {
         let (open, reading) = self.current()?;
-        let count = match open.description.dataspace {
-            Dataspace::Null => 0,
-            _ => open.selected(&selection)?,
+        let dataspace = &open.description.dataspace;
+        let (selection, mut shape) = selection.into_selection(dataspace.dims())?.into_parts();
+        let selection = self.without_overlaps(selection)?;
+        let count = if let Dataspace::Null = dataspace {
+            shape = Some(vec![0]);
+            0
+        } else {
+            open.selected(&selection)?
         };
         let limit = self.object.file().container.store.limits().result_bytes;
         let bytes = count.saturating_mul(size as u64);
         if bytes > limit {
             return Err(Error::Limit { what: "read: bytes".into(), got: bytes, limit });
         }
-        Ok(Wanted { selection, count: to_usize(count)?, open, _reading: reading })
+        Ok(Wanted { selection, count: to_usize(count)?, shape, open, _reading: reading })
     }
 }

@@ -1,6 +1,5 @@
 //! Datasets.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -14,6 +13,7 @@ mod dynamic;
 mod elements;
 mod field;
 mod memory;
+mod read;
 mod storage;
 mod view;
 mod write;
@@ -23,23 +23,20 @@ use hyperslab_engine::ops::OpenDataset;
 use hyperslab_engine::ops::datasets::DatasetDescription;
 use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
-use ndarray::{ArrayD, IxDyn};
+use ndarray::{Array, ArrayD, Dimension, IxDyn};
 use parking_lot::RwLock;
 
 use crate::datatype::convert::Conversions;
 use crate::layout::{Chunking, ExternalFile, FillStatus, FillValue, FilterInfo, Layout, VirtualMapping};
 use crate::object::Known;
-use crate::slice::{self, Slice};
-use crate::{
-    Dataspace, Datatype, H5Type, Hyperslab, Object, ObjectKind, ObjectToken, Region, Selection, Stored,
-    conversion,
-};
+use crate::{Dataspace, Datatype, Object, ObjectKind, ObjectToken, Stored, conversion};
 pub use blocks::Blocks;
 pub use builder::DatasetBuilder;
 pub(crate) use builder::{Storage, auto_chunk};
-pub use chunks::StoredChunk;
-pub use data::ArrayData;
-use elements::{Elements, Planned, Wanted};
+pub use chunks::{Chunks, StoredChunk};
+pub use data::{ArrayData, ArrayDataMut};
+use elements::Planned;
+pub use field::Field;
 
 /// A dataset: an array of elements of one type.
 ///
@@ -52,8 +49,8 @@ use elements::{Elements, Planned, Wanted};
 /// # let Some(object) = file.members()?.into_iter().find(|o| o.kind() == Some(hyperslab::ObjectKind::Dataset)) else { return Ok(()) };
 /// let dataset = object.into_dataset()?;
 /// println!("{} of {}", dataset.dataspace(), dataset.datatype());
-/// let values = dataset.read::<f64>()?;
-/// assert_eq!(values.shape(), dataset.shape()?);
+/// let values = dataset.read::<f64, hyperslab::IxDyn>(..)?;
+/// assert_eq!(values.len() as u64, dataset.size()?);
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
 #[derive(Clone)]
@@ -135,12 +132,12 @@ impl Dataset {
         )
     }
 
-    /// The shape: the size of each dimension, slowest first. Empty for a scalar.
+    /// Returns the shape: the size of each dimension, slowest first. Empty for a scalar.
     ///
-    /// # Errors
-    /// If a dimension is larger than this machine can address.
-    pub fn shape(&self) -> Result<Vec<usize>> {
-        shape(&self.dataspace())
+    /// Shapes of datasets and chunks are `u64` everywhere, as the file has them: a dataset may be larger than the
+    /// memory of a 32-bit machine can address. Shapes of arrays in memory are `usize`, as ndarray has them.
+    pub fn shape(&self) -> Vec<u64> {
+        self.dataspace().dims().to_vec()
     }
 
     /// The number of dimensions.
@@ -230,25 +227,6 @@ impl Dataset {
         error.context(format!("dataset `{}`", self.name()))
     }
 
-    /// All elements as stored, before any conversion.
-    ///
-    /// # Errors
-    /// If they are damaged, or stored in a way that is not supported.
-    pub fn read_stored(&self) -> Result<Stored> {
-        self.read_stored_selection(&Selection::All)
-    }
-
-    /// The selected elements as stored, in the order of the selection: points in their own, all others in C order.
-    /// Blocks that overlap count once.
-    ///
-    /// # Errors
-    /// As [`read_stored`](Self::read_stored), and if the selection reaches out of the dataset.
-    pub fn read_stored_selection(&self, selection: &Selection) -> Result<Stored> {
-        let size = self.datatype().size as usize;
-        let wanted = self.prepare(selection, size).map_err(|error| self.context(error))?;
-        wanted.stored(self).map_err(|error| self.context(error))
-    }
-
     /// All elements as stored, without a copy: for a contiguous dataset of a file that is in memory, mapped or an
     /// image, and [`None`] for any other.
     ///
@@ -259,7 +237,7 @@ impl Dataset {
     /// for object in file.members()?.into_iter().filter(|object| object.kind() == Some(ObjectKind::Dataset)) {
     ///     let dataset = object.into_dataset()?;
     ///     if let Some(bytes) = dataset.stored_view() {
-    ///         assert_eq!(bytes, dataset.read_stored()?.bytes());
+    ///         assert_eq!(bytes, dataset.read_stored(..)?.bytes());
     ///     }
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -267,197 +245,6 @@ impl Dataset {
     pub fn stored_view(&self) -> Option<&[u8]> {
         let file = self.object.file();
         if file.container.store.is_writable() { None } else { self.first.view(file) }
-    }
-
-    /// All elements as an array of the dataset's shape.
-    ///
-    /// # Errors
-    /// If the elements' type cannot be converted to `T`, or they cannot be read.
-    pub fn read<T: H5Type>(&self) -> Result<ArrayD<T>> {
-        let wanted = self
-            .prepare(&Selection::All, size_of::<T>().max(T::SIZE))
-            .map_err(|error| self.context(error))?;
-        let shape = shape(wanted.dataspace())?;
-        let plan = |conversions: &Conversions| conversions.plan(self.datatype(), &T::datatype());
-        array(shape, self.read_wanted(wanted, plan)?)
-    }
-
-    /// All elements in C order.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
-    pub fn read_raw<T: H5Type>(&self) -> Result<Vec<T>> {
-        self.read_selection(&Selection::All)
-    }
-
-    /// The elements of a box as an array of its shape.
-    ///
-    /// ```
-    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
-    /// # let file = hyperslab::File::open(path)?;
-    /// # fn all(group: &hyperslab::Group, found: &mut Vec<hyperslab::Dataset>) -> hyperslab::Result<()> {
-    /// #     for object in group.members()? { match object.kind() {
-    /// #         Some(hyperslab::ObjectKind::Group) => all(&object.into_group()?, found)?,
-    /// #         Some(hyperslab::ObjectKind::Dataset) => found.push(object.into_dataset()?), _ => {} } }
-    /// #     Ok(())
-    /// # }
-    /// # let mut found = Vec::new(); all(&file, &mut found)?;
-    /// # let Some(dataset) = found.into_iter().find(|d| d.ndim() == 1 && d.datatype().is_number()) else { return Ok(()) };
-    /// use hyperslab::Region;
-    /// let first = dataset.read_region::<f64>(&Region::new(&[0], &[3]).map_err(hyperslab::Error::from)?)?;
-    /// assert_eq!(first.shape(), [3]);
-    /// # Ok::<(), hyperslab::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`read`](Self::read), and if the box reaches out of the dataset.
-    pub fn read_region<T: H5Type>(&self, region: &Region) -> Result<ArrayD<T>> {
-        let shape: Result<Vec<usize>> = region.count.iter().map(|size| to_usize(*size)).collect();
-        array(shape?, self.read_region_raw(region)?)
-    }
-
-    fn read_region_raw<T: H5Type>(&self, region: &Region) -> Result<Vec<T>> {
-        let dataspace = self.dataspace();
-        let dims = dataspace.dims();
-        region.check_within("the box", dims).map_err(|error| self.context(error.into()))?;
-        self.read_selection(&if dims.is_empty() { Selection::All } else { Selection::region(region) })
-    }
-
-    /// The selected elements, in the order of the selection: points in their own, all others in C order.
-    /// Blocks that overlap count once.
-    ///
-    /// ```
-    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
-    /// use hyperslab::{File, Points, Selection};
-    /// let temperature = File::open(path)?.dataset("series/temperature")?;
-    /// let points = Selection::Points(Points { rank: 1, coordinates: vec![700, 3, 8000] });
-    /// assert_eq!(temperature.read_selection::<f64>(&points)?.len(), 3);
-    /// # Ok::<(), hyperslab::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`read`](Self::read), and if the selection reaches out of the dataset.
-    pub fn read_selection<T: H5Type>(&self, selection: &Selection) -> Result<Vec<T>> {
-        self.read_planned(selection, |conversions| conversions.plan(self.datatype(), &T::datatype()))
-    }
-
-    /// The selected elements, converted as planned.
-    fn read_planned<T: H5Type>(
-        &self,
-        selection: &Selection,
-        plan: impl FnOnce(&Conversions) -> Planned,
-    ) -> Result<Vec<T>> {
-        let wanted = self.prepare(selection, size_of::<T>().max(T::SIZE));
-        self.read_wanted(wanted.map_err(|error| self.context(error))?, plan)
-    }
-
-    fn read_wanted<T: H5Type>(
-        &self,
-        wanted: Wanted<'_>,
-        plan: impl FnOnce(&Conversions) -> Planned,
-    ) -> Result<Vec<T>> {
-        let count = wanted.count;
-        let elements = Elements::new(self, wanted, plan).map_err(|error| self.context(error))?;
-        T::read_vec(count, |out| elements.put(out, true)).map_err(|error| self.context(error))
-    }
-
-    /// As [`read_selection`](Self::read_selection), into a slice of as many elements as are selected.
-    ///
-    /// ```
-    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
-    /// use hyperslab::{File, Selection};
-    /// let temperature = File::open(path)?.dataset("series/temperature")?;
-    /// let mut year = vec![0.0_f32; 8760];
-    /// temperature.read_into(&Selection::All, &mut year)?;
-    /// assert!(year.iter().any(|value| *value != 0.0));
-    /// # Ok::<(), hyperslab::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`read_selection`](Self::read_selection), and if the slice has another length. What the slice holds
-    /// then is not defined.
-    pub fn read_into<T: H5Type>(&self, selection: &Selection, values: &mut [T]) -> Result<()> {
-        self.read_planned_into(selection, values, |conversions| {
-            conversions.plan(self.datatype(), &T::datatype())
-        })
-    }
-
-    /// The selected elements, converted as planned, into a slice of as many.
-    fn read_planned_into<T: H5Type>(
-        &self,
-        selection: &Selection,
-        values: &mut [T],
-        plan: impl FnOnce(&Conversions) -> Planned,
-    ) -> Result<()> {
-        let wanted = self.prepare(selection, 0).map_err(|error| self.context(error))?;
-        if wanted.count != values.len() {
-            let count = wanted.count;
-            let message = format!("{count} elements are selected for a slice of {}", values.len());
-            return Err(self.context(Error::Misuse(message)));
-        }
-        let elements = Elements::new(self, wanted, plan).map_err(|error| self.context(error))?;
-        T::read_slice(values, |out| elements.put(out, false)).map_err(|error| self.context(error))
-    }
-
-    /// The elements of a slice, which [`s!`](crate::s) makes, as an array of the slice's shape: a dimension of
-    /// which one coordinate is taken is not in it.
-    ///
-    /// ```
-    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
-    /// use hyperslab::{File, s};
-    /// let temperature = File::open(path)?.dataset("series/temperature")?;
-    /// let mornings = temperature.read_slice::<f32>(s![6..;24])?;
-    /// assert_eq!(mornings.shape(), [365]);
-    /// # Ok::<(), hyperslab::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`read`](Self::read), and if the slice has another number of dimensions, or leaves the dataset.
-    pub fn read_slice<T: H5Type>(&self, slices: impl AsRef<[Slice]>) -> Result<ArrayD<T>> {
-        let (selection, shape) = slice::selection(slices.as_ref(), self.dataspace().dims())
-            .map_err(|error| self.context(error))?;
-        let shape: Result<Vec<usize>> = shape.into_iter().map(to_usize).collect();
-        array(shape?, self.read_selection(&selection)?)
-    }
-
-    /// A selection each of whose elements counts once.
-    fn without_overlaps<'a>(&self, selection: &'a Selection) -> Result<Cow<'a, Selection>> {
-        Ok(match selection {
-            Selection::Hyperslab(Hyperslab::Irregular { .. }) => {
-                Cow::Owned(selection.clone().simplified().map_err(|error| self.context(error.into()))?)
-            }
-            _ => Cow::Borrowed(selection),
-        })
-    }
-
-    /// The only element.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read), and if there is another number of elements than one.
-    pub fn read_scalar<T: H5Type>(&self) -> Result<T> {
-        match self.read_raw::<T>()?.as_slice() {
-            [value] => Ok(*value),
-            values => {
-                let message = format!("it has {} elements instead of one", values.len());
-                Err(self.context(Error::Misuse(message)))
-            }
-        }
-    }
-
-    /// All elements as text: fixed or variable strings.
-    ///
-    /// # Errors
-    /// If they are no strings.
-    pub fn read_strings(&self) -> Result<ArrayD<String>> {
-        array(self.shape()?, self.read_stored()?.strings().map_err(|error| self.context(error))?)
-    }
-
-    /// All elements as vectors, for a dataset of sequences of variable length.
-    ///
-    /// # Errors
-    /// If they are no sequences, or their items cannot be converted to `T`.
-    pub fn read_sequences<T: H5Type>(&self) -> Result<ArrayD<Vec<T>>> {
-        array(self.shape()?, self.read_stored()?.sequences().map_err(|error| self.context(error))?)
     }
 }
 
@@ -471,7 +258,14 @@ impl Deref for Dataset {
 
 impl fmt::Debug for Dataset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Dataset({:?}, {} of {})", self.name(), self.dataspace(), self.datatype())
+        // The shape that was read last: nothing is read, and no lock is waited for.
+        let open = Known::last(&self.now).unwrap_or_else(|| Arc::clone(&self.first));
+        f.debug_struct("Dataset")
+            .field("path", &self.name())
+            .field("shape", &format_args!("{}", open.description.dataspace))
+            .field("datatype", &format_args!("{}", self.datatype()))
+            .field("file", &self.object.file().container.store.name())
+            .finish_non_exhaustive()
     }
 }
 
@@ -491,7 +285,38 @@ pub(crate) fn shape(dataspace: &Dataspace) -> Result<Vec<usize>> {
     }
 }
 
-pub(crate) fn array<T>(shape: Vec<usize>, values: Vec<T>) -> Result<ArrayD<T>> {
-    ArrayD::from_shape_vec(IxDyn(&shape), values)
+/// Returns an array of the elements; its number of dimensions is `D`'s.
+pub(crate) fn array<T, D: Dimension>(shape: &[usize], values: Vec<T>) -> Result<Array<T, D>> {
+    check_rank::<D>(shape)?;
+    ArrayD::from_shape_vec(IxDyn(shape), values)
+        .and_then(ArrayD::into_dimensionality)
         .map_err(|error| Error::Misuse(format!("elements do not fill the shape {shape:?}: {error}")))
+}
+
+/// Returns an error unless arrays of the shape can have the dimension type `D`.
+pub(crate) fn check_rank<D: Dimension>(shape: &[usize]) -> Result<()> {
+    match D::NDIM {
+        Some(rank) if rank != shape.len() => {
+            let got = shape.len();
+            Err(Error::Misuse(format!("{got} dimensions, the shape {shape:?}, for an array of {rank}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::FileOptions;
+
+    #[test]
+    fn debug_names_path_shape_and_type() {
+        let file = FileOptions::new().create_in_memory().unwrap();
+        let dataset = file.new_dataset("g/a").of::<i32>().shape(&[2, 3]).create().unwrap();
+        let text = format!("{dataset:?}");
+        for part in ["g/a", "(2, 3)", &dataset.datatype().to_string(), "file in memory"] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(format!("{:?}", file.group("g").unwrap()).contains("Group"));
+        assert!(format!("{file:?}").contains("writable: true"));
+    }
 }

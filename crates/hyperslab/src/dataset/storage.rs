@@ -16,12 +16,12 @@ impl Dataset {
             Layout::Compact | Layout::Contiguous { address: Some(_) } => self.open()?.byte_count(),
             Layout::Chunked(_) => {
                 let mut sum = 0_u64;
-                self.for_each_chunk(|chunk| sum = sum.saturating_add(chunk.size))?;
+                self.chunks().for_each(&mut |chunk| sum = sum.saturating_add(chunk.size))?;
                 Ok(sum)
             }
             Layout::Structured => {
                 let mut sum = 0_u64;
-                self.for_each_structured_place(&mut |size| sum = sum.saturating_add(size))?;
+                self.sparse().for_each_place(&mut |size| sum = sum.saturating_add(size))?;
                 Ok(sum)
             }
             _ => Ok(0),
@@ -52,7 +52,7 @@ impl Dataset {
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let dataset = file.new_dataset("a").of::<i32>().shape(&[4]).chunks(&[2]).create()?;
     /// assert_eq!(dataset.space_status()?, SpaceStatus::NotAllocated);
-    /// dataset.write_slice(&hyperslab::s![..2], &[1, 2])?;
+    /// dataset.write(..2, &[1, 2])?;
     /// assert_eq!(dataset.space_status()?, SpaceStatus::PartAllocated);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
@@ -69,13 +69,13 @@ impl Dataset {
             }
             Layout::Chunked(chunking) => {
                 let mut stored = 0_u64;
-                self.for_each_chunk(|_| stored = stored.saturating_add(1))?;
+                self.chunks().for_each(&mut |_| stored = stored.saturating_add(1))?;
                 Ok(self.status_of(stored, &chunking.shape))
             }
             Layout::Structured => {
                 let mut stored = 0_u64;
-                self.for_each_structured_place(&mut |_| stored = stored.saturating_add(1))?;
-                let shape = self.structured_chunking().map(|chunking| chunking.shape).unwrap_or_default();
+                self.sparse().for_each_place(&mut |_| stored = stored.saturating_add(1))?;
+                let shape = self.sparse().chunking().map(|chunking| chunking.shape).unwrap_or_default();
                 Ok(self.status_of(stored, &shape))
             }
             _ => Ok(SpaceStatus::Allocated),

@@ -1,14 +1,15 @@
 //! Writing elements, and changes of the shape.
 
+use std::borrow::Cow;
+
 use hyperslab_engine::ops::WriteTo;
 use hyperslab_engine::ops::elements::{WriteSource, leaves_parts};
 use hyperslab_engine::store::Edit;
 use hyperslab_engine::{Error, Result};
 
 use super::Dataset;
-use super::data::ArrayData;
-use crate::slice::{self, Slice};
-use crate::{H5Type, Region, Selection};
+use super::data::{self, ArrayData};
+use crate::{Dataspace, Datatype, H5Type, IntoSelection, Selected, Selection};
 
 impl Dataset {
     /// Calls `work` with the right to change the file, in which objects may be open. Errors name the dataset.
@@ -20,119 +21,96 @@ impl Dataset {
         Ok(outcome)
     }
 
-    /// Writes all elements. The array has the dataset's shape; its elements are converted to the dataset's type.
+    /// Writes the selected elements; see [`IntoSelection`] for the selections. The array has the shape of the selection,
+    /// or one of both has a single dimension and as many elements. The elements go in the order of the selection, points
+    /// in their own and all others in C order, and are converted to the dataset's type.
     ///
     /// ```
+    /// use hyperslab::{Points, s};
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let dataset = file.new_dataset("a").of::<i16>().shape(&[2, 3]).create()?;
-    /// dataset.write(&ndarray::arr2(&[[1_u8, 2, 3], [4, 5, 6]]))?;
-    /// assert_eq!(dataset.read_raw::<i64>()?, [1, 2, 3, 4, 5, 6]);
-    /// assert!(dataset.write(&[1_u8, 2, 3]).is_err());
+    /// dataset.write(.., &ndarray::arr2(&[[1_u8, 2, 3], [4, 5, 6]]))?;
+    /// dataset.write(s![1, ..2], &[7, 8])?;
+    /// dataset.write(Points::from_rows([[0, 2], [0, 0]]), &[9.0, 10.0])?;
+    /// assert_eq!(dataset.read_raw::<i64>(..)?, [10, 2, 9, 7, 8, 6]);
+    /// assert!(dataset.write(.., &[1_u8, 2, 3]).is_err());
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
-    /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the array has another shape, if its elements cannot be
-    /// converted, or if the file is open for reading only; those of filters and the medium.
-    pub fn write<A: ArrayData + ?Sized>(&self, array: &A) -> Result<()> {
-        let (dims, dataspace) = (array.dims(), self.dataspace());
-        if dims != dataspace.dims() {
-            let message =
-                format!("an array of the shape {dims:?} for a dataset of the shape {:?}", dataspace.dims());
-            return Err(self.context(Error::Misuse(message)));
-        }
-        self.write_selection(&Selection::All, &array.elements())
-    }
-
-    /// Writes all elements, given in C order.
-    ///
-    /// # Errors
-    /// As [`write`](Self::write), and if there is another number of elements.
-    pub fn write_raw<T: H5Type>(&self, elements: &[T]) -> Result<()> {
-        self.write_selection(&Selection::All, elements)
-    }
-
-    /// Writes the only element.
-    ///
-    /// # Errors
-    /// As [`write_raw`](Self::write_raw).
-    pub fn write_scalar<T: H5Type>(&self, value: T) -> Result<()> {
-        self.write_raw(&[value])
-    }
-
-    /// Writes the elements of a slice, such as `s![2, ..]`.
-    ///
-    /// ```
-    /// use hyperslab::s;
-    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
-    /// let dataset = file.new_dataset("a").of::<i32>().shape(&[2, 3]).create()?;
-    /// dataset.write_slice(&s![1, ..], &[7, 8, 9])?;
-    /// assert_eq!(dataset.read_raw::<i32>()?, [0, 0, 0, 7, 8, 9]);
-    /// # Ok::<(), hyperslab::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`write`](Self::write), and if the slice reaches out of the dataset.
-    pub fn write_slice<A: ArrayData + ?Sized>(&self, slices: &[Slice], array: &A) -> Result<()> {
-        let dataspace = self.dataspace();
-        let (selection, shape) =
-            slice::selection(slices, dataspace.dims()).map_err(|error| self.context(error))?;
-        let dims = array.dims();
-        let same = dims == shape || (shape.is_empty() && dims == [1]);
-        if !same {
-            let message = format!("an array of the shape {dims:?} for a slice of the shape {shape:?}");
-            return Err(self.context(Error::Misuse(message)));
-        }
-        self.write_selection(&selection, &array.elements())
-    }
-
-    /// Writes the elements of a box, given in C order.
-    ///
-    /// # Errors
-    /// As [`write`](Self::write), and if the box reaches out of the dataset.
-    pub fn write_region<T: H5Type>(&self, region: &Region, elements: &[T]) -> Result<()> {
-        let dataspace = self.dataspace();
-        region.check_within("the box", dataspace.dims()).map_err(|error| self.context(error.into()))?;
-        let whole = dataspace.dims().is_empty();
-        self.write_selection(&if whole { Selection::All } else { Selection::region(region) }, elements)
-    }
-
-    /// Writes the selected elements, given in the order of the selection: points in their own, all others in C order.
-    ///
-    /// ```
-    /// use hyperslab::{Points, Selection};
-    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
-    /// let dataset = file.new_dataset("a").of::<f32>().shape(&[100]).create()?;
-    /// let points = Selection::Points(Points { rank: 1, coordinates: vec![7, 3] });
-    /// dataset.write_selection(&points, &[0.5, 1.5])?;
-    /// assert_eq!(dataset.read_selection::<f32>(&points)?, [0.5, 1.5]);
-    /// # Ok::<(), hyperslab::Error>(())
-    /// ```
-    ///
-    /// Elements of a virtual dataset go to the datasets that it shows, which may be virtual in turn; to all of them, where
-    /// several mappings show one. Those in other files are opened for that, as
+    /// Elements of a virtual dataset go to the datasets that it shows, which may be virtual in turn; to all of them, if
+    /// several mappings show one element. Those in other files are opened for that, as
     /// [`external_files`](crate::OpenOptions::external_files) allows, and changed on the medium when this returns: nobody
     /// else should have them open for writing. Elements of variable length and references go to sources in the same
     /// file only.
     ///
     /// # Errors
-    /// As [`write`](Self::write), and if the selection reaches out of the dataset or has another number of elements.
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if an element of a virtual dataset has no source, or its source is
-    /// not there; nothing is written then.
-    pub fn write_selection<T: H5Type>(&self, selection: &Selection, elements: &[T]) -> Result<()> {
-        self.write_bytes(selection, &T::datatype(), &T::to_bytes(elements))
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the selection reaches out of the dataset, if the array has another
+    /// shape, if its elements cannot be converted, if the file is open for reading only, or if an element of a virtual
+    /// dataset has no source, or its source is not there; nothing is written then. The errors of filters and the medium.
+    pub fn write<A: ArrayData + ?Sized>(&self, selection: impl IntoSelection, array: &A) -> Result<()> {
+        self.write_array(selection, array, &<A::Element as H5Type>::datatype())
     }
 
-    /// As [`write_selection`](Self::write_selection), of elements as the file stores them.
+    /// Writes the elements of an array, which are elements of the datatype `memory`, to the selected elements.
+    pub(super) fn write_array<A: ArrayData + ?Sized>(
+        &self,
+        selection: impl IntoSelection,
+        array: &A,
+        memory: &Datatype,
+    ) -> Result<()> {
+        let selected = self.resolve(selection)?;
+        let (dims, elements) = (array.dims(), array.elements());
+        let count = elements.len() as u64;
+        let shape = selected.shape().filter(|shape| !data::fits(Some(shape), product(shape), &dims));
+        if let Some(shape) = shape {
+            let message = format!("an array of the shape {dims:?} for elements of the shape {shape:?}");
+            return Err(self.context(Error::Misuse(message)));
+        }
+        if selected.shape().is_none() && !data::fits(None, count, &dims) {
+            let message = format!("an array of the shape {dims:?} has {count} elements");
+            return Err(self.context(Error::Misuse(message)));
+        }
+        let bytes = <A::Element as H5Type>::to_bytes(&elements);
+        self.write_converted(selected.selection(), memory, &bytes)
+    }
+
+    /// Returns the elements that are selected in the dataset as it is.
+    pub(crate) fn resolve<'a>(&self, selection: impl IntoSelection + 'a) -> Result<Selected<'a>> {
+        let dataspace = self.dataspace();
+        let selected = selection.into_selection(dataspace.dims()).map_err(|error| self.context(error))?;
+        Ok(match dataspace {
+            Dataspace::Null => Selected::with_shape(selected.into_parts().0, vec![0]),
+            _ => selected,
+        })
+    }
+
+    /// Writes the only selected element.
+    ///
+    /// ```
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let dataset = file.new_dataset("a").of::<i16>().shape(&[2, 3]).create()?;
+    /// dataset.write_scalar((1, 2), 7)?;
+    /// assert_eq!(dataset.read_scalar::<i16>((1, 2))?, 7);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`write_selection`](Self::write_selection).
-    pub fn write_stored(&self, selection: &Selection, bytes: &[u8]) -> Result<()> {
-        self.write_from(selection, &WriteSource::stored(bytes, self.datatype().size as usize))
+    /// The errors of [`write`](Self::write), and an error if the selection has another number of elements than one.
+    pub fn write_scalar<T: H5Type>(&self, selection: impl IntoSelection, value: T) -> Result<()> {
+        self.write(selection, &[value])
+    }
+
+    /// Writes the selected elements from bytes as the file stores them.
+    ///
+    /// # Errors
+    /// The errors of [`write`](Self::write).
+    pub fn write_stored(&self, selection: impl IntoSelection, bytes: &[u8]) -> Result<()> {
+        let selection = self.resolve(selection)?;
+        self.write_from(selection.selection(), &WriteSource::stored(bytes, self.datatype().size as usize))
     }
 
     pub(crate) fn write_from(&self, selection: &Selection, from: &WriteSource<'_>) -> Result<()> {
-        let selection = self.without_overlaps(selection)?;
+        let selection = self.without_overlaps(Cow::Borrowed(selection))?;
         let file = self.object.file();
         file.write_elements(self.write_to(), &selection, from).map_err(|error| self.context(error))
     }
@@ -148,11 +126,11 @@ impl Dataset {
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let dataset = file.new_dataset("a").of::<i32>().shape(&[2, 2]).chunks(&[4, 4]).unlimited().fill(-1).create()?;
-    /// dataset.write_raw(&[1, 2, 3, 4])?;
+    /// dataset.write(.., &[1, 2, 3, 4])?;
     /// dataset.resize(&[3, 1])?;
-    /// assert_eq!(dataset.read_raw::<i32>()?, [1, 3, -1]);
+    /// assert_eq!(dataset.read_raw::<i32>(..)?, [1, 3, -1]);
     /// dataset.resize(&[2, 2])?;
-    /// assert_eq!(dataset.read_raw::<i32>()?, [1, -1, 3, -1]);
+    /// assert_eq!(dataset.read_raw::<i32>(..)?, [1, -1, 3, -1]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
@@ -170,7 +148,7 @@ impl Dataset {
     /// let log = file.new_dataset("log").of::<f64>().shape(&[0]).unlimited().create()?;
     /// log.append(0, &[1.0, 2.0])?;
     /// log.append(0, &[3.0])?;
-    /// assert_eq!(log.read_raw::<f64>()?, [1.0, 2.0, 3.0]);
+    /// assert_eq!(log.read_raw::<f64>(..)?, [1.0, 2.0, 3.0]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
@@ -197,7 +175,7 @@ impl Dataset {
     /// let log = file.new_dataset("log").shape(&[2]).unlimited().chunks(&[2]).write(&[3, 4])?;
     /// log.prepend(0, &[1, 2])?;
     /// log.prepend(0, &[0])?;
-    /// assert_eq!(log.read_raw::<i32>()?, [0, 1, 2, 3, 4]);
+    /// assert_eq!(log.read_raw::<i32>(..)?, [0, 1, 2, 3, 4]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
@@ -215,4 +193,9 @@ impl Dataset {
         let (file, address) = (self.object.file(), self.object.address());
         self.change(|edit| file.prepend_elements(edit, address, axis, &array.dims(), &from))
     }
+}
+
+/// Returns the number of elements of a shape; the largest number for a shape of more elements than memory can hold.
+fn product(shape: &[u64]) -> u64 {
+    shape.iter().try_fold(1_u64, |product, size| product.checked_mul(*size)).unwrap_or(u64::MAX)
 }

@@ -18,7 +18,7 @@ impl Stored {
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
     /// use hyperslab::{Column, File};
-    /// let column = File::open(path)?.dataset("series/temperature")?.read_stored()?.column()?;
+    /// let column = File::open(path)?.dataset("series/temperature")?.read_stored(..)?.column()?;
     /// assert!(matches!(column, Column::F32(_) | Column::F64(_)));
     /// # Ok::<(), hyperslab::Error>(())
     /// ```

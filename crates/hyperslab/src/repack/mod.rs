@@ -73,7 +73,7 @@ type Progress<'a> = Box<dyn Fn(&str, u64) + 'a>;
 ///     .filters("/*", vec![FilterSpec::shuffle(), FilterSpec::deflate(6)])?
 ///     .run(&file, &path)?;
 /// let small = hyperslab::File::open(&path)?;
-/// assert_eq!(small.dataset("a")?.read_raw::<f64>()?, vec![0.5; 100_000]);
+/// assert_eq!(small.dataset("a")?.read_raw::<f64>(..)?, vec![0.5; 100_000]);
 /// assert!(small.info().length < 10_000);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -170,8 +170,8 @@ impl<'a> Repack<'a> {
     ///     .section_filters("counts", Section::Values, vec![FilterSpec::deflate(6)])?
     ///     .run(&file, &path)?;
     /// let sparse = hyperslab::File::open(&path)?;
-    /// assert_eq!(sparse.dataset("counts")?.defined_count()?, 1);
-    /// assert_eq!(sparse.dataset("counts")?.read_raw::<u32>()?, counts);
+    /// assert_eq!(sparse.dataset("counts")?.sparse().defined_count()?, 1);
+    /// assert_eq!(sparse.dataset("counts")?.read_raw::<u32>(..)?, counts);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -201,8 +201,8 @@ impl<'a> Repack<'a> {
     ///     .undefined("heights", -9999)?
     ///     .run(&file, &path)?;
     /// let heights = hyperslab::File::open(&path)?.dataset("heights")?;
-    /// assert_eq!(heights.defined_count()?, 2);
-    /// assert_eq!(heights.read_raw::<f32>()?, [-9999.0, 17.5, 0.0, -9999.0]);
+    /// assert_eq!(heights.sparse().defined_count()?, 2);
+    /// assert_eq!(heights.read_raw::<f32>(..)?, [-9999.0, 17.5, 0.0, -9999.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -142,9 +142,9 @@ impl DatasetBuilder {
     ///     .section_filters(Section::Selection, &[FilterSpec::shuffle(), FilterSpec::deflate(4)])
     ///     .section_filters(Section::Values, &[FilterSpec::deflate(4)])
     ///     .create()?;
-    /// let points = Points { rank: 2, coordinates: vec![7, 99_999, 50_000, 3] };
-    /// counts.write_points(&points, &[12, 34])?;
-    /// assert_eq!(counts.defined_count()?, 2);
+    /// let points = Points::from_rows([[7, 99_999], [50_000, 3]]);
+    /// counts.sparse().write(&points, &[12, 34])?;
+    /// assert_eq!(counts.sparse().defined_count()?, 2);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     pub fn sparse(mut self, chunk: &[u64]) -> Self {
@@ -165,7 +165,7 @@ impl DatasetBuilder {
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let new = file.new_dataset("a").of::<f32>().shape(&[20_000, 20_000]).sparse_auto().density(0.1);
-    /// let info = new.create()?.structured_chunking().map(|chunks| chunks.shape);
+    /// let info = new.create()?.sparse().chunking().map(|chunks| chunks.shape);
     /// assert_eq!(info, Some(vec![500, 128]));
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
@@ -183,7 +183,7 @@ impl DatasetBuilder {
     /// let text = hyperslab::Datatype::variable_string(hyperslab::CharacterSet::Utf8, 8);
     /// let log = file.new_dataset("log").datatype(text).shape(&[1000]).variable_chunks(&[500]).deflate(6).create()?;
     /// log.write_strings(&texts)?;
-    /// assert_eq!(log.read_strings()?[999], "line 999 of a log");
+    /// assert_eq!(log.read_strings(..)?[999], "line 999 of a log");
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     pub fn variable_chunks(mut self, chunk: &[u64]) -> Self {

@@ -1,5 +1,7 @@
 //! Structured chunks as they are stored.
 
+use std::ops::ControlFlow;
+
 use hyperslab_engine::format::{ChunkSection, ChunkSections, Layout as StoredLayout};
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::ops::sparse::{ChunkKind, StructuredSource};
@@ -7,8 +9,9 @@ use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
 
 use super::Section;
+use super::SparseView;
+use crate::ChunkIndexKind;
 use crate::layout::FilterInfo;
-use crate::{ChunkIndexKind, Dataset};
 
 /// How a dataset is cut into structured chunks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,18 +77,18 @@ impl StructuredChunk {
     }
 }
 
-impl Dataset {
+impl SparseView<'_> {
     /// How the dataset is cut into structured chunks, if it is.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let a = file.new_dataset("a").of::<f32>().shape(&[100]).sparse(&[10]).deflate(4).create()?;
-    /// let chunking = a.structured_chunking().map(|chunks| (chunks.shape, chunks.sections.len()));
+    /// let chunking = a.sparse().chunking().map(|chunks| (chunks.shape, chunks.sections.len()));
     /// assert_eq!(chunking, Some((vec![10], 2)));
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
-    pub fn structured_chunking(&self) -> Option<StructuredChunking> {
-        let description = &self.description();
+    pub fn chunking(&self) -> Option<StructuredChunking> {
+        let description = &self.dataset.description();
         let StoredLayout::Structured(layout) = &description.layout.layout else { return None };
         let rank = description.dataspace.dims().len();
         let variable = description.datatype.is_variable_length();
@@ -108,67 +111,65 @@ impl Dataset {
     ///
     /// # Errors
     /// If the dataset has none, or the index or a chunk at the edge is damaged.
-    pub fn structured_chunks(&self) -> Result<Vec<StructuredChunkInfo>> {
+    pub fn chunks(&self) -> Result<Vec<StructuredChunkInfo>> {
         let mut chunks = Vec::new();
-        self.for_each_structured_chunk(|chunk| {
+        self.walk_chunks(&mut |chunk| {
             chunks.push(chunk);
-            Ok(())
+            ControlFlow::Continue(())
         })?;
         Ok(chunks)
     }
 
-    /// Gives each stored structured chunk to `at`, in the order of the index. It ends with the first error of `at`. Of a file
-    /// that is only read the chunks are not kept all at once. Of one that can be changed they are the chunks as they were
-    /// when this was called: `at` may change the file.
+    /// Passes each stored structured chunk to `visit`, in the order of the index, until `visit` returns
+    /// [`ControlFlow::Break`]. In a file that is only read the chunks are not in memory all at once. In a file that can be
+    /// changed they are the chunks as they were at the call: `visit` may change the file.
     ///
     /// ```
+    /// use std::ops::ControlFlow;
     /// use hyperslab::Points;
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let a = file.new_dataset("a").of::<f32>().shape(&[100]).sparse(&[10]).create()?;
-    /// a.write_points(&Points { rank: 1, coordinates: vec![33, 99, 90] }, &[1.0, 2.0, 3.0])?;
+    /// a.sparse().write(&Points::from_rows([[33], [99], [90]]), &[1.0, 2.0, 3.0])?;
     /// let mut counts = Vec::new();
-    /// a.for_each_structured_chunk(|chunk| {
+    /// a.sparse().visit_chunks(|chunk| {
     ///     counts.push((chunk.offset[0], chunk.defined));
-    ///     Ok(())
+    ///     ControlFlow::Continue(())
     /// })?;
     /// assert_eq!(counts, [(30, 1), (90, 2)]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`structured_chunks`](Self::structured_chunks), and those of `at`.
-    pub fn for_each_structured_chunk(
-        &self,
-        mut at: impl FnMut(StructuredChunkInfo) -> Result<()>,
-    ) -> Result<()> {
-        if !self.object().file().container.store.is_writable() {
-            return self.walk_structured_chunks(&mut at);
+    /// The errors of [`chunks`](Self::chunks).
+    pub fn visit_chunks(&self, mut visit: impl FnMut(StructuredChunkInfo) -> ControlFlow<()>) -> Result<()> {
+        if !self.dataset.object().file().container.store.is_writable() {
+            return self.walk_chunks(&mut visit);
         }
-        let mut chunks = Vec::new();
-        self.walk_structured_chunks(&mut |chunk| {
-            chunks.push(chunk);
-            Ok(())
-        })?;
-        chunks.into_iter().try_for_each(at).map_err(|error| self.context(error))
+        let _ = self.chunks()?.into_iter().try_for_each(visit);
+        Ok(())
     }
 
-    /// Gives each chunk to `at` while the file is held.
-    fn walk_structured_chunks(&self, at: &mut dyn FnMut(StructuredChunkInfo) -> Result<()>) -> Result<()> {
-        let file = self.object().file();
-        let (open, _reading) = self.current()?;
+    /// Passes each chunk to `visit` while the file is held.
+    fn walk_chunks(&self, visit: &mut dyn FnMut(StructuredChunkInfo) -> ControlFlow<()>) -> Result<()> {
+        let file = self.dataset.object().file();
+        let (open, _reading) = self.dataset.current()?;
+        let mut stopped = false;
         let mut walk = || {
             let source = open.structured_chunks(file)?.ok_or_else(not_structured)?;
             source.for_each_chunk(&file.container.store, &mut |scaled, location| {
-                at(info(file, &source, scaled, &location)?)
+                if !stopped {
+                    stopped = visit(info(file, &source, scaled, &location)?).is_break();
+                }
+                Ok(())
             })
         };
-        walk().map_err(|error| self.context(error))
+        walk().map_err(|error| self.dataset.context(error))
     }
 
     /// Gives the stored bytes of each structured chunk to `at`.
-    pub(crate) fn for_each_structured_place(&self, at: &mut dyn FnMut(u64)) -> Result<()> {
-        let file = self.object().file();
-        let (open, _reading) = self.current()?;
+    pub(crate) fn for_each_place(&self, at: &mut dyn FnMut(u64)) -> Result<()> {
+        let file = self.dataset.object().file();
+        let (open, _reading) = self.dataset.current()?;
         let source = open.structured_chunks(file).and_then(|source| source.ok_or_else(not_structured));
         let walk = source.and_then(|source| {
             source.for_each_chunk(&file.container.store, &mut |_, location| {
@@ -176,40 +177,40 @@ impl Dataset {
                 Ok(())
             })
         });
-        walk.map_err(|error| self.context(error))
+        walk.map_err(|error| self.dataset.context(error))
     }
 
     /// The structured chunk that holds the element with these coordinates; `None` if it is not stored.
     ///
     /// # Errors
-    /// As [`structured_chunks`](Self::structured_chunks), and if there is no such element.
-    pub fn structured_chunk_at(&self, element: &[u64]) -> Result<Option<StructuredChunkInfo>> {
-        self.structured_chunk_held(element).map(|(chunk, _reading)| chunk)
+    /// As [`chunks`](Self::chunks), and if there is no such element.
+    pub fn chunk_at(&self, element: &[u64]) -> Result<Option<StructuredChunkInfo>> {
+        self.chunk_held(element).map(|(chunk, _reading)| chunk)
     }
 
     /// The chunk as it is, and stays while the second value lives.
-    fn structured_chunk_held(&self, element: &[u64]) -> Result<(Option<StructuredChunkInfo>, Reading<'_>)> {
-        let file = self.object().file();
-        let (open, reading) = self.current()?;
+    fn chunk_held(&self, element: &[u64]) -> Result<(Option<StructuredChunkInfo>, Reading<'_>)> {
+        let file = self.dataset.object().file();
+        let (open, reading) = self.dataset.current()?;
         let find = || {
             let source = open.structured_chunks(file)?.ok_or_else(not_structured)?;
             let found = source.chunk_at(&file.container.store, element)?;
             found.map(|(scaled, location)| info(file, &source, &scaled, &location)).transpose()
         };
-        Ok((find().map_err(|error| self.context(error))?, reading))
+        Ok((find().map_err(|error| self.dataset.context(error))?, reading))
     }
 
     /// The stored bytes of the structured chunk that holds the element with these coordinates, behind the filters; `None`
     /// if it is not stored.
     ///
     /// # Errors
-    /// As [`structured_chunk_at`](Self::structured_chunk_at), and if the bytes cannot be read.
-    pub fn read_structured_chunk(&self, element: &[u64]) -> Result<Option<StructuredChunk>> {
-        let (info, _reading) = self.structured_chunk_held(element)?;
+    /// As [`chunk_at`](Self::chunk_at), and if the bytes cannot be read.
+    pub fn read_chunk(&self, element: &[u64]) -> Result<Option<StructuredChunk>> {
+        let (info, _reading) = self.chunk_held(element)?;
         let Some(info) = info else { return Ok(None) };
-        let store = &self.object().file().container.store;
+        let store = &self.dataset.object().file().container.store;
         let bytes = store.read_raw_vec(hyperslab_engine::Address::new(info.address), info.size);
-        Ok(Some(StructuredChunk { info, bytes: bytes.map_err(|error| self.context(error))? }))
+        Ok(Some(StructuredChunk { info, bytes: bytes.map_err(|error| self.dataset.context(error))? }))
     }
 
     /// Puts the stored bytes of a structured chunk, behind its filters, in place of the chunk that holds the element with
@@ -220,17 +221,17 @@ impl Dataset {
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let from = file.new_dataset("a").of::<i32>().shape(&[100]).sparse(&[10]).deflate(6).create()?;
     /// let to = file.new_dataset("b").of::<i32>().shape(&[100]).sparse(&[10]).deflate(6).create()?;
-    /// from.write_points(&Points { rank: 1, coordinates: vec![12] }, &[5])?;
-    /// if let Some(chunk) = from.read_structured_chunk(&[10])? {
-    ///     to.write_structured_chunk(&[50], &chunk)?;
+    /// from.sparse().write(&Points::from_rows([[12]]), &[5])?;
+    /// if let Some(chunk) = from.sparse().read_chunk(&[10])? {
+    ///     to.sparse().write_chunk(&[50], &chunk)?;
     /// }
-    /// assert_eq!(to.read_raw::<i32>()?[52], 5);
+    /// assert_eq!(to.read_raw::<i32>(..)?[52], 5);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
     /// # Errors
     /// If there is no such element, or the chunk does not decode; nothing is written then.
-    pub fn write_structured_chunk(&self, element: &[u64], chunk: &StructuredChunk) -> Result<()> {
+    pub fn write_chunk(&self, element: &[u64], chunk: &StructuredChunk) -> Result<()> {
         let section = |info: &SectionInfo| ChunkSection {
             offset: info.offset,
             size: info.size,

@@ -5,9 +5,10 @@ use std::ops::Range;
 use hyperslab_engine::ops::sparse::{Coordinates, Defined, Slab, StructuredForm};
 use hyperslab_engine::{Error, Result};
 
+use super::SparseView;
 use super::read::shared;
 use crate::datatype::convert::Conversions;
-use crate::{Dataset, H5Type, Region, Selection};
+use crate::{H5Type, Region, Selection};
 
 /// A whole number that counts rows, columns or elements of a sparse matrix.
 pub trait MatrixIndex: Copy + Default + Send + Sync {
@@ -118,22 +119,22 @@ impl<I: MatrixIndex, P: MatrixIndex> Coordinates for CompressedCoordinates<'_, I
     }
 }
 
-impl Dataset {
+impl SparseView<'_> {
     /// Writes the elements of a matrix in compressed rows (CSR): `starts` has one number more than the matrix has rows. The
     /// dense matrix is never in memory.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let a = file.new_dataset("a").of::<f64>().shape(&[3, 4]).sparse(&[2, 2]).create()?;
-    /// a.write_csr(&[0_usize, 2, 2, 3], &[0_u32, 3, 1], &[1.0, 2.0, 3.0])?;
-    /// assert_eq!(a.read_raw::<f64>()?, [1.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0]);
-    /// assert_eq!(a.read_csr::<f64, u32>()?.indices, [0, 3, 1]);
+    /// a.sparse().write_csr(&[0_usize, 2, 2, 3], &[0_u32, 3, 1], &[1.0, 2.0, 3.0])?;
+    /// assert_eq!(a.read_raw::<f64>(..)?, [1.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0]);
+    /// assert_eq!(a.sparse().read_csr::<f64, u32>()?.indices, [0, 3, 1]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is not a sparse one of two dimensions, or too small;
-    /// if starts do not ascend; as [`write_points`](Self::write_points).
+    /// if starts do not ascend; as [`write`](Self::write).
     pub fn write_csr<T: H5Type, I: MatrixIndex, P: MatrixIndex>(
         &self,
         starts: &[P],
@@ -178,16 +179,16 @@ impl Dataset {
         points: &CompressedCoordinates<'_, I, P>,
         values: &[T],
     ) -> Result<()> {
-        points.check().and_then(|()| self.check_matrix()).map_err(|error| self.context(error))?;
+        points.check().and_then(|()| self.check_matrix()).map_err(|error| self.dataset.context(error))?;
         if points.indices.len() != values.len() {
             let (got, count) = (values.len(), points.indices.len());
-            return Err(self.context(Error::Misuse(format!("{got} values for {count} elements"))));
+            return Err(self.dataset.context(Error::Misuse(format!("{got} values for {count} elements"))));
         }
         self.write_coordinates(None, points, &T::datatype(), &T::to_bytes(values))
     }
 
     fn check_matrix(&self) -> Result<()> {
-        if self.is_structured() && self.ndim() == 2 {
+        if self.dataset.is_structured() && self.dataset.ndim() == 2 {
             return Ok(());
         }
         Err(Error::Misuse("it is not a sparse dataset of two dimensions".into()))
@@ -197,9 +198,9 @@ impl Dataset {
     ///
     /// # Errors
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is not a sparse one of two dimensions, or a column
-    /// does not fit the type; as [`read_defined`](Self::read_defined).
+    /// does not fit the type; as [`read`](Self::read).
     pub fn read_csr<T: H5Type, I: MatrixIndex>(&self) -> Result<Compressed<T, I>> {
-        let rows = self.dataspace().dims().first().copied().unwrap_or(0);
+        let rows = self.dataset.dataspace().dims().first().copied().unwrap_or(0);
         self.read_csr_rows(0..rows)
     }
 
@@ -208,13 +209,13 @@ impl Dataset {
     /// # Errors
     /// As [`read_csr`](Self::read_csr), and if there are no such rows.
     pub fn read_csr_rows<T: H5Type, I: MatrixIndex>(&self, rows: Range<u64>) -> Result<Compressed<T, I>> {
-        self.check_matrix().map_err(|error| self.context(error))?;
-        let dims = self.dataspace().dims().to_vec();
+        self.check_matrix().map_err(|error| self.dataset.context(error))?;
+        let dims = self.dataset.dataspace().dims().to_vec();
         let columns = dims.get(1).copied().unwrap_or(0);
         if I::from_u64(columns.saturating_sub(1)).is_none() {
-            return Err(
-                self.context(Error::Misuse(format!("numbers of {columns} columns do not fit the type")))
-            );
+            return Err(self
+                .dataset
+                .context(Error::Misuse(format!("numbers of {columns} columns do not fit the type"))));
         }
         let count = rows.end.saturating_sub(rows.start);
         let mut starts = self.counters(count)?;
@@ -222,10 +223,10 @@ impl Dataset {
         let mut total = 0_usize;
         if count > 0 && columns > 0 {
             let region = Region::new(&[rows.start, 0], &[count, columns]);
-            let selection = Selection::region(&region.map_err(|error| self.context(error.into()))?);
+            let selection = Selection::region(&region.map_err(|error| self.dataset.context(error.into()))?);
             self.for_each_slabs(&selection, &mut |source, slabs| {
                 let packed: Vec<Packed<I>> =
-                    shared(self.object().file(), &slabs, |slab| Packed::new(&source.form, slab));
+                    shared(self.dataset.object().file(), &slabs, |slab| Packed::new(&source.form, slab));
                 for part in packed {
                     part.count(&mut starts, rows.start);
                     total = total.saturating_add(part.indices.len());
@@ -246,20 +247,22 @@ impl Dataset {
 
     /// Zeros for so many rows or columns and one more, if memory can hold them.
     fn counters(&self, count: u64) -> Result<Vec<usize>> {
-        let limit = self.object().file().container.store.limits().result_bytes;
+        let limit = self.dataset.object().file().container.store.limits().result_bytes;
         let bytes = count.saturating_add(1).saturating_mul(8);
         let length = usize::try_from(count).ok().and_then(|count| count.checked_add(1));
         let length = length.filter(|_| bytes <= limit);
         let length = length.filter(|length| Vec::<usize>::new().try_reserve_exact(*length).is_ok());
         let what = || "compressed matrix: bytes of its starts".into();
-        let length = length.ok_or_else(|| self.context(Error::Limit { what: what(), got: bytes, limit }))?;
+        let length =
+            length.ok_or_else(|| self.dataset.context(Error::Limit { what: what(), got: bytes, limit }))?;
         Ok(vec![0; length])
     }
 
     /// Stored values, in pieces, as values of the type `T`.
     fn converted<T: H5Type>(&self, count: usize, parts: &[Vec<u8>]) -> Result<Vec<T>> {
-        let plan = Conversions::clone(self.conversions()).plan(self.datatype(), &T::datatype());
-        let plan = plan.map_err(|error| self.context(error.into()))?;
+        let plan =
+            Conversions::clone(self.dataset.conversions()).plan(self.dataset.datatype(), &T::datatype());
+        let plan = plan.map_err(|error| self.dataset.context(error.into()))?;
         let (from, to) = (plan.source_size().max(1), plan.destination_size());
         let values = T::read_vec(count, |mut out| {
             for part in parts {
@@ -271,7 +274,7 @@ impl Dataset {
             }
             Ok::<(), Error>(())
         });
-        values.map_err(|error| self.context(error))
+        values.map_err(|error| self.dataset.context(error))
     }
 
     /// The defined elements as a matrix in compressed columns (CSC): `starts` are those of columns, `indices` rows.
@@ -279,8 +282,8 @@ impl Dataset {
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let a = file.new_dataset("a").of::<i32>().shape(&[2, 3]).sparse(&[2, 2]).create()?;
-    /// a.write_csc(&[0_u32, 1, 1, 3], &[1_u32, 0, 1], &[7, 8, 9])?;
-    /// let columns = a.read_csc::<i32, u32>()?;
+    /// a.sparse().write_csc(&[0_u32, 1, 1, 3], &[1_u32, 0, 1], &[7, 8, 9])?;
+    /// let columns = a.sparse().read_csc::<i32, u32>()?;
     /// assert_eq!((columns.starts, columns.indices, columns.values), (vec![0, 1, 1, 3], vec![1, 0, 1], vec![7, 8, 9]));
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
@@ -289,9 +292,9 @@ impl Dataset {
     /// As [`read_csr`](Self::read_csr).
     pub fn read_csc<T: H5Type + Copy + Default, I: MatrixIndex>(&self) -> Result<Compressed<T, I>> {
         let rows = self.read_csr::<T, u64>()?;
-        let starts = self.counters(self.dataspace().dims().get(1).copied().unwrap_or(0))?;
+        let starts = self.counters(self.dataset.dataspace().dims().get(1).copied().unwrap_or(0))?;
         rows.transposed(starts)
-            .ok_or_else(|| self.context(Error::Misuse("numbers of rows do not fit the type".into())))
+            .ok_or_else(|| self.dataset.context(Error::Misuse("numbers of rows do not fit the type".into())))
     }
 }
 

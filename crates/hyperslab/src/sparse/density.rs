@@ -20,8 +20,8 @@ impl DatasetBuilder {
     /// let diagonal: Vec<u32> = (0..10_000).collect();
     /// let new = file.new_dataset("a").of::<f32>().shape(&[10_000, 10_000]).sparse_auto();
     /// let a = new.density_of_csr(&starts, &diagonal).create()?;
-    /// a.write_csr(&starts, &diagonal, &[1.0_f32; 10_000])?;
-    /// assert_eq!(a.defined_count()?, 10_000);
+    /// a.sparse().write_csr(&starts, &diagonal, &[1.0_f32; 10_000])?;
+    /// assert_eq!(a.sparse().defined_count()?, 10_000);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     pub fn density_of_csr<I: MatrixIndex, P: MatrixIndex>(self, starts: &[P], indices: &[I]) -> Self {

@@ -12,6 +12,7 @@ mod read;
 mod rows;
 #[cfg(feature = "sprs")]
 mod sprs;
+mod view;
 mod write;
 
 use hyperslab_engine::format::{DefinedEncoding, Layout, StructuredChunkType};
@@ -24,6 +25,7 @@ pub use chunks::{SectionInfo, StructuredChunk, StructuredChunkInfo, StructuredCh
 pub use csr::{Compressed, MatrixIndex};
 pub(crate) use filters::SectionFacts;
 pub use read::{Defined, DefinedBlock};
+pub use view::SparseView;
 
 /// A section of structured chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

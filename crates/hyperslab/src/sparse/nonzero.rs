@@ -3,49 +3,51 @@
 use hyperslab_engine::{Error, Result};
 use ndarray::{ArrayBase, ArrayViewD, Axis, Data, Dimension, Slice};
 
+use super::SparseView;
 use crate::datatype::convert::Conversions;
-use crate::{Dataset, H5Type, Points, Selection};
+use crate::{H5Type, Points};
 
 /// Elements of an array that are looked through at once, if a row of chunks is not more.
 const BLOCK: usize = 1 << 22;
 
-impl Dataset {
+impl SparseView<'_> {
     /// Writes an array of the dataset's shape, and defines only the elements that differ from the fill value; all others
     /// are undefined then. It goes through in blocks of rows of chunks. In a dataset that is not sparse this is
-    /// [`write`](Self::write).
+    /// [`Dataset::write`].
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let a = file.new_dataset("a").of::<f32>().shape(&[2, 3]).sparse(&[2, 2]).create()?;
-    /// a.write_nonzero(&ndarray::arr2(&[[0.0_f32, 1.5, 0.0], [0.0, 0.0, 2.5]]))?;
-    /// assert_eq!(a.defined_count()?, 2);
-    /// assert_eq!(a.read_raw::<f32>()?, [0.0, 1.5, 0.0, 0.0, 0.0, 2.5]);
+    /// a.sparse().write_nonzero(&ndarray::arr2(&[[0.0_f32, 1.5, 0.0], [0.0, 0.0, 2.5]]))?;
+    /// assert_eq!(a.sparse().defined_count()?, 2);
+    /// assert_eq!(a.read_raw::<f32>(..)?, [0.0, 1.5, 0.0, 0.0, 0.0, 2.5]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// As [`Dataset::write`].
     pub fn write_nonzero<T, S, D>(&self, array: &ArrayBase<S, D>) -> Result<()>
     where
         T: H5Type + PartialEq,
         S: Data<Elem = T>,
         D: Dimension,
     {
-        let Some(chunking) = self.structured_chunking().filter(|chunking| chunking.sparse) else {
-            return self.write(array);
+        let Some(chunking) = self.chunking().filter(|chunking| chunking.sparse) else {
+            return self.dataset.write(.., array);
         };
-        let dims = self.dataspace().dims().to_vec();
+        let dims = self.dataset.dataspace().dims().to_vec();
         if !array.shape().iter().map(|size| *size as u64).eq(dims.iter().copied()) {
             let what =
                 format!("an array of the shape {:?} for a dataset of the shape {dims:?}", array.shape());
-            return Err(self.context(Error::Misuse(what)));
+            return Err(self.dataset.context(Error::Misuse(what)));
         }
         let fill = self.fill_as::<T>()?;
-        self.conversions()
-            .plan(&T::datatype(), self.datatype())
-            .map_err(|error| self.context(error.into()))?;
+        self.dataset
+            .conversions()
+            .plan(&T::datatype(), self.dataset.datatype())
+            .map_err(|error| self.dataset.context(error.into()))?;
         if self.defined_count()? > 0 {
-            self.erase(&Selection::All)?;
+            self.erase(..)?;
         }
         let array = array.view().into_dyn();
         let rows = array.shape().first().copied().unwrap_or(0);
@@ -58,7 +60,7 @@ impl Dataset {
             let block = array.slice_axis(Axis(0), Slice::from(first..end));
             let (points, values) = differing(&block, first as u64, &fill);
             if !values.is_empty() {
-                self.write_points(&points, &values)?;
+                self.write(&points, &values)?;
             }
         }
         Ok(())
@@ -66,14 +68,15 @@ impl Dataset {
 
     /// The fill value as one of the type `T`.
     fn fill_as<T: H5Type>(&self) -> Result<T> {
-        let stored = self.stored_fill_value()?;
-        let zeros = vec![0; self.datatype().size as usize];
+        let stored = self.dataset.stored_fill_value()?;
+        let zeros = vec![0; self.dataset.datatype().size as usize];
         let bytes = if stored.bytes().is_empty() { zeros.as_slice() } else { stored.bytes() };
-        let plan = Conversions::clone(self.conversions()).plan(self.datatype(), &T::datatype());
-        let plan = plan.map_err(|error| self.context(error.into()))?;
+        let plan =
+            Conversions::clone(self.dataset.conversions()).plan(self.dataset.datatype(), &T::datatype());
+        let plan = plan.map_err(|error| self.dataset.context(error.into()))?;
         let fill = T::read_vec(1, |out| Ok::<(), Error>(plan.convert(bytes, out, 1)?));
-        let fill = fill.map_err(|error| self.context(error))?.into_iter().next();
-        fill.ok_or_else(|| self.context(Error::Misuse("the fill value is not one element".into())))
+        let fill = fill.map_err(|error| self.dataset.context(error))?.into_iter().next();
+        fill.ok_or_else(|| self.dataset.context(Error::Misuse("the fill value is not one element".into())))
     }
 }
 

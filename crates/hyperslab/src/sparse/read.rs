@@ -10,8 +10,9 @@ use hyperslab_engine::ops::sparse::{Slab, StructuredSource};
 use hyperslab_engine::{Error, Result};
 use rayon::prelude::*;
 
+use super::SparseView;
 use crate::datatype::convert::Conversions;
-use crate::{Dataset, H5Type, Hyperslab, Points, Region, Selection, Stored};
+use crate::{H5Type, Hyperslab, IntoSelection, Points, Region, Selection, Stored};
 
 /// Defined elements: their coordinates and their values, in C order.
 pub type Defined<T> = (Points, Vec<T>);
@@ -29,47 +30,47 @@ pub struct DefinedBlock<T> {
     pub values: Vec<T>,
 }
 
-impl Dataset {
+impl<'a> SparseView<'a> {
     /// The defined elements of a selection, in C order: coordinates and values. In datasets that are not sparse all
     /// elements are defined.
     ///
     /// ```
-    /// use hyperslab::{Region, Selection};
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let a = file.new_dataset("a").of::<f64>().shape(&[1000, 1000]).sparse(&[100, 100]).create()?;
-    /// let part = Region::new(&[99, 7], &[2, 2]).map_err(hyperslab::Error::from)?;
-    /// a.write_region(&part, &[1.0, 2.0, 3.0, 4.0])?;
-    /// let row = Selection::region(&Region::new(&[100, 0], &[1, 1000]).map_err(hyperslab::Error::from)?);
-    /// let (points, values) = a.read_defined::<f64>(&row)?;
+    /// a.write((99..101, 7..9), &[1.0, 2.0, 3.0, 4.0])?;
+    /// let (points, values) = a.sparse().read::<f64>((100, ..))?;
     /// assert_eq!((points.coordinates, values), (vec![100, 7, 100, 8], vec![3.0, 4.0]));
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
     /// # Errors
     /// If the selection reaches out of the dataset, for damaged chunks, and if values cannot be converted.
-    pub fn read_defined<T: H5Type>(&self, selection: &Selection) -> Result<Defined<T>> {
-        let (points, stored) = self.read_defined_stored(selection)?;
-        let plan =
-            stored.conversions(Conversions::clone(self.conversions())).plan(self.datatype(), &T::datatype());
-        let plan = plan.map_err(|error| self.context(error.into()))?;
+    pub fn read<T: H5Type>(&self, selection: impl IntoSelection) -> Result<Defined<T>> {
+        let (points, stored) = self.read_stored(selection)?;
+        let plan = stored
+            .conversions(Conversions::clone(self.dataset.conversions()))
+            .plan(self.dataset.datatype(), &T::datatype());
+        let plan = plan.map_err(|error| self.dataset.context(error.into()))?;
         let count = stored.len();
         let values = T::read_vec(count, |out| Ok::<(), Error>(plan.convert(stored.bytes(), out, count)?));
-        Ok((points, values.map_err(|error| self.context(error))?))
+        Ok((points, values.map_err(|error| self.dataset.context(error))?))
     }
 
-    /// As [`read_defined`](Self::read_defined), of values as the file stores them.
+    /// As [`read`](Self::read), of values as the file stores them.
     ///
     /// # Errors
-    /// As [`read_defined`](Self::read_defined).
-    pub fn read_defined_stored(&self, selection: &Selection) -> Result<(Points, Stored)> {
-        let rank = self.ndim();
-        if !self.is_sparse() {
+    /// As [`read`](Self::read).
+    pub fn read_stored(&self, selection: impl IntoSelection) -> Result<(Points, Stored)> {
+        let selected = self.dataset.resolve(selection)?;
+        let selection = selected.selection();
+        let rank = self.dataset.ndim();
+        if !self.dataset.is_sparse() {
             return self.all_as_defined(selection);
         }
         let mut points = Points { rank, coordinates: Vec::new() };
         let mut values = Vec::new();
         let foreign = self.for_each_slabs(selection, &mut |source, slabs| {
-            let parts = shared(self.object().file(), &slabs, |slab| slab.collect(&source.form));
+            let parts = shared(self.dataset.object().file(), &slabs, |slab| slab.collect(&source.form));
             for part in parts {
                 let (coordinates, bytes) = part?;
                 points.coordinates.extend(coordinates);
@@ -77,29 +78,30 @@ impl Dataset {
             }
             Ok(())
         })?;
-        let stored = Stored::new(Arc::clone(self.object().file()), self.datatype().clone(), values);
+        let stored =
+            Stored::new(Arc::clone(self.dataset.object().file()), self.dataset.datatype().clone(), values);
         Ok((points, stored.with_foreign(foreign)))
     }
 
     fn all_as_defined(&self, selection: &Selection) -> Result<(Points, Stored)> {
-        let dims = self.dataspace().dims().to_vec();
+        let dims = self.dataset.dataspace().dims().to_vec();
         let selection = &in_c_order(selection);
         let ordered = hyperslab_dataspace::Ordered::new(selection, &dims)
-            .map_err(|error| self.context(error.into()))?;
+            .map_err(|error| self.dataset.context(error.into()))?;
         let mut points = Points { rank: dims.len(), coordinates: Vec::new() };
-        let limit = self.object().file().container.store.limits().result_bytes;
+        let limit = self.dataset.object().file().container.store.limits().result_bytes;
         let numbers = ordered.len().saturating_mul(dims.len() as u64);
         let length = usize::try_from(numbers).ok().filter(|_| numbers.saturating_mul(8) <= limit);
         if length.is_none_or(|length| points.coordinates.try_reserve_exact(length).is_err()) {
             let what = "coordinates of defined elements: bytes".into();
-            return Err(self.context(Error::Limit { what, got: numbers.saturating_mul(8), limit }));
+            return Err(self.dataset.context(Error::Limit { what, got: numbers.saturating_mul(8), limit }));
         }
         for position in 0..ordered.len() {
             if let Some((at, _)) = ordered.at(position) {
                 points.coordinates.extend(at);
             }
         }
-        Ok((points, self.read_stored_selection(selection)?))
+        Ok((points, self.dataset.read_stored(&**selection)?))
     }
 
     /// Gives the defined elements of a selection, some chunk rows at a time, to `visit`.
@@ -108,9 +110,9 @@ impl Dataset {
         selection: &Selection,
         visit: &mut dyn FnMut(&StructuredSource, Vec<Slab>) -> Result<()>,
     ) -> Result<Arc<ForeignHeap>> {
-        let file = self.object().file();
+        let file = self.dataset.object().file();
         let foreign = Arc::new(ForeignHeap::new(file.container.store.limits().result_bytes));
-        let (open, _reading) = self.current()?;
+        let (open, _reading) = self.dataset.current()?;
         let mut read = || {
             let Some(source) = open.structured_chunks(file)? else {
                 return Err(Error::Misuse("it is not in structured chunks".into()));
@@ -119,30 +121,31 @@ impl Dataset {
                 visit(&source, slabs)
             })
         };
-        read().map_err(|error| self.context(error))?;
+        read().map_err(|error| self.dataset.context(error))?;
         Ok(foreign)
     }
 
     /// Which elements of a selection are defined.
     ///
     /// ```
-    /// use hyperslab::{Points, Region, Selection};
+    /// use hyperslab::{Region, Selection};
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let a = file.new_dataset("a").of::<u8>().shape(&[30, 30]).sparse(&[10, 10]).create()?;
-    /// assert_eq!(a.defined(&Selection::All)?, Selection::None);
-    /// let block = Region::new(&[5, 5], &[10, 3]).map_err(hyperslab::Error::from)?;
-    /// a.write_region(&block, &[1_u8; 30])?;
-    /// assert_eq!(a.defined(&Selection::All)?.element_count(&[30, 30]).map_err(hyperslab::Error::from)?, 30);
+    /// assert_eq!(a.sparse().defined(..)?, Selection::None);
+    /// a.write(Region::new(&[5, 5], &[10, 3])?, &[1_u8; 30])?;
+    /// assert_eq!(a.sparse().defined(..)?.element_count(&[30, 30])?, 30);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`read_defined`](Self::read_defined).
-    pub fn defined(&self, selection: &Selection) -> Result<Selection> {
-        if !self.is_sparse() {
+    /// As [`read`](Self::read).
+    pub fn defined(&self, selection: impl IntoSelection) -> Result<Selection> {
+        let selected = self.dataset.resolve(selection)?;
+        let selection = selected.selection();
+        if !self.dataset.is_sparse() {
             return Ok(selection.clone());
         }
-        let (rank, mut count) = (self.ndim(), 0_u64);
+        let (rank, mut count) = (self.dataset.ndim(), 0_u64);
         let mut blocks: Vec<Block> = Vec::new();
         self.for_each_slabs(selection, &mut |_, slabs| {
             for part in slabs.iter().flat_map(|slab| &slab.parts) {
@@ -154,7 +157,7 @@ impl Dataset {
         if count == 0 {
             return Ok(Selection::None);
         }
-        if count == self.size()? {
+        if count == self.dataset.size()? {
             return Ok(Selection::All);
         }
         if count == blocks.len() as u64 {
@@ -168,13 +171,13 @@ impl Dataset {
     /// The number of defined elements; of all elements if the dataset is not sparse. Mostly the index of the chunks tells.
     ///
     /// # Errors
-    /// As [`read_defined`](Self::read_defined).
+    /// As [`read`](Self::read).
     pub fn defined_count(&self) -> Result<u64> {
-        if !self.is_sparse() {
-            return self.size();
+        if !self.dataset.is_sparse() {
+            return self.dataset.size();
         }
-        let file = self.object().file();
-        let (open, _reading) = self.current()?;
+        let file = self.dataset.object().file();
+        let (open, _reading) = self.dataset.current()?;
         let count = || {
             let mut count = 0_u64;
             if let Some(source) = open.structured_chunks(file)? {
@@ -186,7 +189,7 @@ impl Dataset {
             }
             Ok(count)
         };
-        count().map_err(|error| self.context(error))
+        count().map_err(|error| self.dataset.context(error))
     }
 
     /// The share of elements that are defined, from 0 to 1; 0 if there are no elements.
@@ -195,7 +198,7 @@ impl Dataset {
     /// As [`defined_count`](Self::defined_count).
     #[expect(clippy::cast_precision_loss, reason = "a share")]
     pub fn density(&self) -> Result<f64> {
-        let all = self.size()?;
+        let all = self.dataset.size()?;
         Ok(if all == 0 { 0.0 } else { self.defined_count()? as f64 / all as f64 })
     }
 
@@ -206,18 +209,17 @@ impl Dataset {
     /// use hyperslab::Points;
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let a = file.new_dataset("a").of::<f32>().shape(&[1000, 50]).sparse(&[100, 50]).create()?;
-    /// a.write_points(&Points { rank: 2, coordinates: vec![7, 1, 950, 2] }, &[1.0, 2.0])?;
+    /// a.sparse().write(&Points::from_rows([[7, 1], [950, 2]]), &[1.0, 2.0])?;
     /// let mut sum = 0.0;
-    /// for block in a.defined_rows::<f32>(300) {
+    /// for block in a.sparse().rows::<f32>(300) {
     ///     sum += block?.values.iter().sum::<f32>();
     /// }
     /// assert_eq!(sum, 3.0);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
-    pub fn defined_rows<T: H5Type>(&self, rows: u64) -> impl Iterator<Item = Result<DefinedBlock<T>>> + '_ {
-        let dims = self.dataspace().dims().to_vec();
-        let height =
-            self.structured_chunking().and_then(|chunks| chunks.shape.first().copied()).unwrap_or(1).max(1);
+    pub fn rows<T: H5Type>(self, rows: u64) -> impl Iterator<Item = Result<DefinedBlock<T>>> + 'a {
+        let dims = self.dataset.dataspace().dims().to_vec();
+        let height = self.chunking().and_then(|chunks| chunks.shape.first().copied()).unwrap_or(1).max(1);
         let step = rows.max(1).div_ceil(height).saturating_mul(height);
         let end = dims.first().copied().unwrap_or(0);
         let mut start = 0;
@@ -232,7 +234,7 @@ impl Dataset {
             if let (Some(at), Some(count)) = (region.start.first_mut(), region.count.first_mut()) {
                 (*at, *count) = (first, rows);
             }
-            let block = self.read_defined::<T>(&Selection::region(&region));
+            let block = self.read::<T>(&region);
             Some(block.map(|(points, values)| DefinedBlock { start: first, rows, points, values }))
         })
     }

@@ -2,18 +2,19 @@
 
 use hyperslab_engine::Result;
 
-use crate::{Compressed, Dataset, H5Type, MatrixIndex};
+use super::SparseView;
+use crate::{Compressed, H5Type, MatrixIndex};
 
-impl Dataset {
+impl<'a> SparseView<'a> {
     /// The defined elements of a matrix in compressed rows, some rows at a time: as many as chunks are high, and `rows` at
     /// least. Each block comes with the number of its first row; its `starts` count from 0. Memory holds one block.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let a = file.new_dataset("a").of::<f64>().shape(&[5, 4]).sparse(&[2, 4]).create()?;
-    /// a.write_csr(&[0_usize, 2, 2, 3, 3, 4], &[0_u32, 3, 1, 2], &[1.0, 2.0, 3.0, 4.0])?;
+    /// a.sparse().write_csr(&[0_usize, 2, 2, 3, 3, 4], &[0_u32, 3, 1, 2], &[1.0, 2.0, 3.0, 4.0])?;
     /// let mut sums = vec![0.0; 5];
-    /// for block in a.csr_rows::<f64, u32>(1) {
+    /// for block in a.sparse().csr_rows::<f64, u32>(1) {
     ///     let (first, rows) = block?;
     ///     for (row, bounds) in (first as usize..).zip(rows.starts.windows(2)) {
     ///         sums[row] = rows.values[bounds[0]..bounds[1]].iter().sum();
@@ -23,12 +24,11 @@ impl Dataset {
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     pub fn csr_rows<T: H5Type, I: MatrixIndex>(
-        &self,
+        self,
         rows: u64,
-    ) -> impl Iterator<Item = Result<(u64, Compressed<T, I>)>> + '_ {
-        let end = self.dataspace().dims().first().copied().unwrap_or(0);
-        let height =
-            self.structured_chunking().and_then(|chunks| chunks.shape.first().copied()).unwrap_or(1).max(1);
+    ) -> impl Iterator<Item = Result<(u64, Compressed<T, I>)>> + 'a {
+        let end = self.dataset.dataspace().dims().first().copied().unwrap_or(0);
+        let height = self.chunking().and_then(|chunks| chunks.shape.first().copied()).unwrap_or(1).max(1);
         let step = rows.max(1).div_ceil(height).saturating_mul(height);
         let mut next = 0_u64;
         std::iter::from_fn(move || {

@@ -5,9 +5,10 @@ use std::ops::{Add, Deref};
 use hyperslab_engine::{Error, Result};
 use sprs::{CsMat, CsMatBase, CsMatI, SpIndex, TriMat, TriMatI};
 
-use crate::{Compressed, Dataset, H5Type, MatrixIndex, Selection};
+use super::SparseView;
+use crate::{Compressed, H5Type, MatrixIndex};
 
-impl Dataset {
+impl SparseView<'_> {
     /// Writes the elements of a compressed matrix of the crate `sprs`, by rows or by columns, which has the dataset's
     /// shape. Needs the feature `sprs`.
     ///
@@ -19,9 +20,9 @@ impl Dataset {
     /// entries.add_triplet(0, 3, 2.0);
     /// entries.add_triplet(2, 1, 3.0);
     /// let matrix: CsMat<f64> = entries.to_csc();
-    /// a.write_sprs(&matrix)?;
-    /// assert_eq!(a.read_sprs::<f64>()?, matrix.to_csr());
-    /// assert_eq!(a.read_sprs_csc::<f64>()?, matrix);
+    /// a.sparse().write_sprs(&matrix)?;
+    /// assert_eq!(a.sparse().read_sprs::<f64>()?, matrix.to_csr());
+    /// assert_eq!(a.sparse().read_sprs_csc::<f64>()?, matrix);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
@@ -53,7 +54,7 @@ impl Dataset {
     pub fn read_sprs<T: H5Type>(&self) -> Result<CsMat<T>> {
         let Compressed { starts, indices, values } = self.read_csr::<T, usize>()?;
         let matrix = CsMatI::try_new(self.matrix_shape()?, starts, indices, values);
-        matrix.map_err(|(.., error)| self.context(Error::Misuse(error.to_string())))
+        matrix.map_err(|(.., error)| self.dataset.context(Error::Misuse(error.to_string())))
     }
 
     /// The defined elements as a matrix of the crate `sprs` in compressed columns (CSC). Needs the feature `sprs`.
@@ -63,7 +64,7 @@ impl Dataset {
     pub fn read_sprs_csc<T: H5Type + Default>(&self) -> Result<CsMat<T>> {
         let Compressed { starts, indices, values } = self.read_csc::<T, usize>()?;
         let matrix = CsMatI::try_new_csc(self.matrix_shape()?, starts, indices, values);
-        matrix.map_err(|(.., error)| self.context(Error::Misuse(error.to_string())))
+        matrix.map_err(|(.., error)| self.dataset.context(Error::Misuse(error.to_string())))
     }
 
     /// Writes the entries of a matrix of triplets (COO) of the crate `sprs`, which has the dataset's shape. Entries of one
@@ -76,8 +77,8 @@ impl Dataset {
     /// for (row, column, value) in [(9, 9, 1), (0, 4, 2), (9, 9, 3)] {
     ///     entries.add_triplet(row, column, value);
     /// }
-    /// a.write_triplets(&entries)?;
-    /// let read = a.read_triplets::<i32>()?;
+    /// a.sparse().write_triplets(&entries)?;
+    /// let read = a.sparse().read_triplets::<i32>()?;
     /// assert_eq!((read.row_inds(), read.col_inds(), read.data()), (&[0, 9][..], &[4, 9][..], &[2, 4][..]));
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
@@ -97,10 +98,10 @@ impl Dataset {
     ///
     /// # Errors
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is not one of two dimensions; as
-    /// [`read_defined`](Self::read_defined).
+    /// [`read`](Self::read).
     pub fn read_triplets<T: H5Type>(&self) -> Result<TriMat<T>> {
         let shape = self.matrix_shape()?;
-        let (points, values) = self.read_defined::<T>(&Selection::All)?;
+        let (points, values) = self.read::<T>(..)?;
         let (mut rows, mut columns) = (Vec::with_capacity(values.len()), Vec::with_capacity(values.len()));
         for point in points.coordinates.chunks_exact(2) {
             if let [row, column] = *point {
@@ -113,9 +114,11 @@ impl Dataset {
 
     /// Rows and columns.
     fn matrix_shape(&self) -> Result<(usize, usize)> {
-        match *self.dataspace().dims() {
+        match *self.dataset.dataspace().dims() {
             [rows, columns] => Ok((crate::dataset::to_usize(rows)?, crate::dataset::to_usize(columns)?)),
-            _ => Err(self.context(Error::Misuse(format!("a matrix has 2 dimensions, not {}", self.ndim())))),
+            _ => Err(self
+                .dataset
+                .context(Error::Misuse(format!("a matrix has 2 dimensions, not {}", self.dataset.ndim())))),
         }
     }
 
@@ -125,6 +128,6 @@ impl Dataset {
             return Ok(());
         }
         let what = format!("a matrix of {rows} × {columns} for a dataset of {} × {}", shape.0, shape.1);
-        Err(self.context(Error::Misuse(what)))
+        Err(self.dataset.context(Error::Misuse(what)))
     }
 }

@@ -4,11 +4,12 @@ use hyperslab_engine::ops::elements::WriteSource;
 use hyperslab_engine::ops::sparse::{Coordinates, StructuredWriter};
 use hyperslab_engine::{Error, Result};
 
+use super::SparseView;
 use super::contents::Contents;
 use crate::datatype::convert::VariableArena;
-use crate::{Dataset, Datatype, H5Type, Points, Selection};
+use crate::{Datatype, H5Type, IntoSelection, Points};
 
-impl Dataset {
+impl SparseView<'_> {
     /// Writes elements by their coordinates; in a sparse dataset they are defined then, whatever their value. Points may
     /// come in any order; of two at one place the later one stays.
     ///
@@ -16,8 +17,8 @@ impl Dataset {
     /// use hyperslab::Points;
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let a = file.new_dataset("a").of::<f32>().shape(&[1000, 1000]).sparse(&[100, 100]).create()?;
-    /// a.write_points(&Points { rank: 2, coordinates: vec![999, 1, 0, 5] }, &[1.5, 0.0])?;
-    /// let (points, values) = a.read_defined::<f32>(&hyperslab::Selection::All)?;
+    /// a.sparse().write(&Points::from_rows([[999, 1], [0, 5]]), &[1.5, 0.0])?;
+    /// let (points, values) = a.sparse().read::<f32>(..)?;
     /// assert_eq!((points.coordinates, values), (vec![0, 5, 999, 1], vec![0.0, 1.5]));
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
@@ -25,70 +26,66 @@ impl Dataset {
     /// # Errors
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) for points outside of the dataset, if there is another number of
     /// values, or if these cannot be converted; nothing is written then. Those of filters and the medium.
-    pub fn write_points<T: H5Type>(&self, points: &Points, values: &[T]) -> Result<()> {
-        self.write_points_bytes(points, &T::datatype(), &T::to_bytes(values))
+    pub fn write<T: H5Type>(&self, points: &Points, values: &[T]) -> Result<()> {
+        self.write_bytes(points, &T::datatype(), &T::to_bytes(values))
     }
 
-    /// As [`write_points`](Self::write_points), of values of the type `memory`, which need be known only when the program
+    /// As [`write`](Self::write), of values of the type `memory`, which need be known only when the program
     /// runs.
     ///
     /// # Errors
-    /// As [`write_points`](Self::write_points).
-    pub fn write_points_bytes(&self, points: &Points, memory: &Datatype, bytes: &[u8]) -> Result<()> {
-        if points.rank != self.ndim() {
-            let (got, rank) = (points.rank, self.ndim());
-            return Err(
-                self.context(Error::Misuse(format!("points of {got} dimensions in a dataset of {rank}")))
-            );
+    /// As [`write`](Self::write).
+    pub fn write_bytes(&self, points: &Points, memory: &Datatype, bytes: &[u8]) -> Result<()> {
+        if points.rank != self.dataset.ndim() {
+            let (got, rank) = (points.rank, self.dataset.ndim());
+            return Err(self
+                .dataset
+                .context(Error::Misuse(format!("points of {got} dimensions in a dataset of {rank}"))));
         }
-        if !self.is_structured() {
-            return self.write_bytes(&Selection::Points(points.clone()), memory, bytes);
+        if !self.dataset.is_structured() {
+            return self.dataset.write_bytes(points, memory, bytes);
         }
         self.write_coordinates(None, points, memory, bytes)
     }
 
-    /// As [`write_points`](Self::write_points), of texts, which are strings of variable length in the dataset.
+    /// As [`write`](Self::write), of texts, which are strings of variable length in the dataset.
     ///
     /// ```
-    /// use hyperslab::{CharacterSet, Datatype, Points, Selection};
+    /// use hyperslab::{CharacterSet, Datatype, Points};
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let text = Datatype::variable_string(CharacterSet::Utf8, 8);
     /// let notes = file.new_dataset("notes").datatype(text).shape(&[1_000_000]).sparse(&[10_000]).create()?;
-    /// notes.write_points_strings(&Points { rank: 1, coordinates: vec![5, 70_000] }, &["five", "more"])?;
-    /// assert_eq!(notes.read_defined_stored(&Selection::All)?.1.strings()?, ["five", "more"]);
+    /// notes.sparse().write_strings(&Points::from_rows([[5], [70_000]]), &["five", "more"])?;
+    /// assert_eq!(notes.sparse().read_stored(..)?.1.strings()?, ["five", "more"]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`write_points`](Self::write_points).
-    pub fn write_points_strings<S: AsRef<str>>(&self, points: &Points, texts: &[S]) -> Result<()> {
-        if !self.is_structured() || !self.datatype().is_variable_string() {
-            return self.write_strings_selection(&Selection::Points(points.clone()), texts);
+    /// As [`write`](Self::write).
+    pub fn write_strings<S: AsRef<str>>(&self, points: &Points, texts: &[S]) -> Result<()> {
+        if !self.dataset.is_structured() || !self.dataset.datatype().is_variable_string() {
+            return self.dataset.write_strings(points, texts);
         }
         let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_ref().as_bytes()).collect();
-        let contents = self.foreign_texts(&texts)?;
+        let contents = self.dataset.foreign_texts(&texts)?;
         self.put_contents(points, &contents)
     }
 
-    /// As [`write_points`](Self::write_points), of sequences, which are of variable length in the dataset.
+    /// As [`write`](Self::write), of sequences, which are of variable length in the dataset.
     ///
     /// # Errors
-    /// As [`write_points`](Self::write_points).
-    pub fn write_points_sequences<T: H5Type, S: AsRef<[T]>>(
-        &self,
-        points: &Points,
-        sequences: &[S],
-    ) -> Result<()> {
+    /// As [`write`](Self::write).
+    pub fn write_sequences<T: H5Type, S: AsRef<[T]>>(&self, points: &Points, sequences: &[S]) -> Result<()> {
         use crate::datatype::convert::VariableSink as _;
         let arena = VariableArena::default();
         let mut bytes = vec![0; sequences.len().saturating_mul(16)];
         for (sequence, descriptor) in sequences.iter().zip(bytes.chunks_exact_mut(16)) {
             let items = sequence.as_ref();
             let stored = arena.store(&T::to_bytes(items), items.len(), descriptor);
-            stored.map_err(|error| self.context(error.into()))?;
+            stored.map_err(|error| self.dataset.context(error.into()))?;
         }
         let memory = Datatype::sequence(T::datatype(), 8);
-        let contents = self.foreign_contents(&memory, &bytes, Some(arena))?;
+        let contents = self.dataset.foreign_contents(&memory, &bytes, Some(arena))?;
         self.put_contents(points, &contents)
     }
 
@@ -106,15 +103,15 @@ impl Dataset {
         memory: &Datatype,
         bytes: &[u8],
     ) -> Result<()> {
-        if self.datatype().is_variable_length() {
-            let contents = self.foreign_contents(memory, bytes, None)?;
+        if self.dataset.datatype().is_variable_length() {
+            let contents = self.dataset.foreign_contents(memory, bytes, None)?;
             return self.change_chunks(dims, Some(&contents), |writer, writing| {
                 writer.write_points(writing, points, &contents.origin())
             });
         }
-        let plan = self.conversions().plan(memory, self.datatype());
-        let plan = plan.map_err(|error| self.context(error.into()))?;
-        let partial = hyperslab_engine::ops::elements::leaves_parts(memory, self.datatype());
+        let plan = self.dataset.conversions().plan(memory, self.dataset.datatype());
+        let plan = plan.map_err(|error| self.dataset.context(error.into()))?;
+        let partial = hyperslab_engine::ops::elements::leaves_parts(memory, self.dataset.datatype());
         let from = WriteSource::converted(bytes, &plan).partial(partial);
         self.change_chunks(dims, None, |writer, writing| writer.write_points(writing, points, &from))
     }
@@ -130,9 +127,9 @@ impl Dataset {
             &mut hyperslab_engine::ops::sparse::StructuredWriting<'_, '_>,
         ) -> Result<T>,
     ) -> Result<T> {
-        let (file, address) = (self.object().file(), self.object().address());
+        let (file, address) = (self.dataset.object().file(), self.dataset.object().address());
         let heap = contents.map(Contents::heap);
-        self.change(|edit| {
+        self.dataset.change(|edit| {
             dims.map_or(Ok(()), |dims| file.resize_dataset(edit, address, dims))?;
             file.change_structured(edit, address, heap, work)
         })
@@ -141,25 +138,26 @@ impl Dataset {
     /// Makes the selected elements undefined: they read as the fill value, and take no room in the file.
     ///
     /// ```
-    /// use hyperslab::{Points, Region, Selection};
+    /// use hyperslab::Points;
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let a = file.new_dataset("a").of::<i32>().shape(&[100]).sparse(&[50]).fill(-1).create()?;
-    /// a.write_points(&Points { rank: 1, coordinates: vec![3, 4, 80] }, &[30, 40, 800])?;
-    /// a.erase(&Selection::region(&Region::new(&[4], &[90]).map_err(hyperslab::Error::from)?))?;
-    /// assert_eq!(a.defined_count()?, 1);
-    /// assert_eq!(a.read_raw::<i32>()?[3..5], [30, -1]);
+    /// a.sparse().write(&Points::from_rows([[3], [4], [80]]), &[30, 40, 800])?;
+    /// a.sparse().erase(4..94)?;
+    /// assert_eq!(a.sparse().defined_count()?, 1);
+    /// assert_eq!(a.read_raw::<i32>(3..5)?, [30, -1]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is not sparse, or the selection reaches out of it.
-    pub fn erase(&self, selection: &Selection) -> Result<()> {
-        if !self.is_structured() {
-            return Err(
-                self.context(Error::Misuse("its elements cannot be undefined: it is not sparse".into()))
-            );
+    pub fn erase(&self, selection: impl IntoSelection) -> Result<()> {
+        let selected = self.dataset.resolve(selection)?;
+        if !self.dataset.is_structured() {
+            return Err(self
+                .dataset
+                .context(Error::Misuse("its elements cannot be undefined: it is not sparse".into())));
         }
-        self.change_chunks(None, None, |writer, writing| writer.erase(writing, selection))
+        self.change_chunks(None, None, |writer, writing| writer.erase(writing, selected.selection()))
     }
 
     /// Makes the dataset longer along a dimension by `length`, and writes points of the part that is new, whose
@@ -167,33 +165,26 @@ impl Dataset {
     /// and the chunk is 1 there, so that what is in the file is not touched again.
     ///
     /// ```
-    /// use hyperslab::{Points, Selection};
+    /// use hyperslab::Points;
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let new = file.new_dataset("frames").of::<u16>().shape(&[0, 512, 512]).max_shape(&[None, Some(512), Some(512)]);
     /// let frames = new.sparse(&[1, 512, 512]).create()?;
     /// for photons in [[3_u64, 4], [500, 12]] {
-    ///     let frame = Points { rank: 3, coordinates: vec![0, photons[0], photons[1]] };
-    ///     frames.append_points(0, 1, &frame, &[1_u16])?;
+    ///     frames.sparse().append(0, 1, &Points::from_rows([[0, photons[0], photons[1]]]), &[1_u16])?;
     /// }
-    /// let (points, _) = frames.read_defined::<u16>(&Selection::All)?;
+    /// let (points, _) = frames.sparse().read::<u16>(..)?;
     /// assert_eq!(points.coordinates, [0, 3, 4, 1, 500, 12]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`resize`](Self::resize) and [`write_points`](Self::write_points). The dataset keeps its shape if a point does
+    /// As [`Dataset::resize`] and [`write`](Self::write). The dataset keeps its shape if a point does
     /// not lie in the new part.
-    pub fn append_points<T: H5Type>(
-        &self,
-        axis: usize,
-        length: u64,
-        points: &Points,
-        values: &[T],
-    ) -> Result<()> {
-        let mut dims = self.dataspace().dims().to_vec();
+    pub fn append<T: H5Type>(&self, axis: usize, length: u64, points: &Points, values: &[T]) -> Result<()> {
+        let mut dims = self.dataset.dataspace().dims().to_vec();
         let rank = dims.len();
         let Some(before) = dims.get(axis).copied() else {
-            return Err(self.context(Error::Misuse(format!("there is no dimension {axis}"))));
+            return Err(self.dataset.context(Error::Misuse(format!("there is no dimension {axis}"))));
         };
         let mut moved = points.clone();
         for (number, point) in moved.coordinates.chunks_exact_mut(points.rank.max(1)).enumerate() {
@@ -205,7 +196,7 @@ impl Dataset {
                     .all(|(dimension, (at, size))| *at < if dimension == axis { length } else { *size });
             if !inside {
                 let what = format!("point {number}, {point:?}, is not in what is added");
-                return Err(self.context(Error::Misuse(what)));
+                return Err(self.dataset.context(Error::Misuse(what)));
             }
             if let Some(at) = point.get_mut(axis) {
                 *at = at.saturating_add(before);
@@ -217,14 +208,14 @@ impl Dataset {
                 values.len(),
                 moved.coordinates.len()
             );
-            return Err(self.context(Error::Misuse(what)));
+            return Err(self.dataset.context(Error::Misuse(what)));
         }
         if let Some(size) = dims.get_mut(axis) {
             *size = before.saturating_add(length);
         }
-        if values.is_empty() || !self.is_structured() {
-            self.resize(&dims)?;
-            return if values.is_empty() { Ok(()) } else { self.write_points(&moved, values) };
+        if values.is_empty() || !self.dataset.is_structured() {
+            self.dataset.resize(&dims)?;
+            return if values.is_empty() { Ok(()) } else { self.write(&moved, values) };
         }
         self.write_coordinates(Some(&dims), &moved, &T::datatype(), &T::to_bytes(values))
     }

@@ -61,7 +61,7 @@ fn copy_with_journal(from: &Path, to: &Path) -> PathBuf {
 }
 
 fn options() -> OpenOptions {
-    OpenOptions::new().write(Versions::Latest.bounds())
+    OpenOptions::new().write(true).libver(Versions::Latest.bounds())
 }
 
 #[test]
@@ -112,10 +112,10 @@ fn a_read_only_folder_is_read_and_not_written() {
     fill(&file).unwrap();
     file.close().unwrap();
     let file = options().open(&path).unwrap();
-    file.set_attr("last", 3).unwrap();
+    file.set_attribute("last", 3).unwrap();
     file.new_dataset("large").write(&vec![1; 50_000]).unwrap();
     file.flush().unwrap();
-    file.group("group").unwrap().set_attr("more", 4).unwrap();
+    file.group("group").unwrap().set_attribute("more", 4).unwrap();
     file.flush().unwrap();
     let committed = content(&file).unwrap();
     let copy = copy_with_journal(&mount.0, &mount.0.join("b"));
@@ -142,10 +142,10 @@ fn copies_of_a_disk(disk: &Path, mount: &Mount, count: i32) -> Vec<(PathBuf, i32
             file.remove(&format!("d{}", number - 4)).unwrap();
         }
         for small in 0..number % 4 {
-            file.group("group").unwrap().set_attr("small", small).unwrap();
+            file.group("group").unwrap().set_attribute("small", small).unwrap();
             file.flush().unwrap();
         }
-        file.set_attr("last", number).unwrap();
+        file.set_attribute("last", number).unwrap();
         file.flush().unwrap();
         let copy = disk.with_extension(format!("copy{number}"));
         let status = Command::new("cp").arg("--sparse=always").arg(disk).arg(&copy).status().unwrap();
@@ -180,7 +180,7 @@ fn a_copy_of_the_disk_has_every_flush_that_had_returned() {
         let path = other.0.join("a.h5");
         let read = content(&File::open(&path).unwrap()).unwrap();
         let file = options().locking(hyperslab::FileLocking::Off).open(&path).unwrap();
-        let last: i32 = file.attr("last").unwrap().read_scalar().unwrap();
+        let last: i32 = file.attribute("last").unwrap().read_scalar().unwrap();
         assert!(last >= number, "flush {number} is lost: the file has {last}");
         assert_eq!(content(&file).unwrap(), read);
         file.close().unwrap();

@@ -168,7 +168,7 @@ fn journal_of_another(state: &State<'_>) -> Outcome {
     let path = other.path().join("b.h5");
     let file = File::create(&path).unwrap();
     fill(&file).unwrap();
-    file.set_attr("mine", 5).unwrap();
+    file.set_attribute("mine", 5).unwrap();
     let mine = content(&file).unwrap();
     file.close().unwrap();
     let moved = fs::rename(state.journal(), other.path().join("b.h5.hjournal")).is_ok();
@@ -229,7 +229,7 @@ fn other_program(state: &State<'_>) -> Outcome {
     let change = || -> hyperslab::Result<_> {
         let file = options.open(state.file())?;
         let before = content(&file)?;
-        file.set_attr("other", 1)?;
+        file.set_attribute("other", 1)?;
         file.remove("group")?;
         let values: Vec<i32> = (0..30_000).collect();
         file.new_dataset("of another").write(&values)?;
@@ -297,7 +297,7 @@ fn unrelated_file(state: &State<'_>) -> Outcome {
     let first = state.ever()[0];
     let read = content(&File::open(state.file()).unwrap()).unwrap();
     let file = state.options().durability(Durability::None).open(state.file()).unwrap();
-    file.set_attr("written", 1).unwrap();
+    file.set_attribute("written", 1).unwrap();
     file.close().unwrap();
     let notes = fs::read(state.journal()).unwrap();
     #[cfg(unix)]

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use hyperslab::vfd::simulated::{Crash, Files, History, SimulatedDisk};
 use hyperslab::{File, FileOptions, LibraryVersion, LibverBounds, OpenOptions, Result};
 use hyperslab_check::CheckOptions;
+use hyperslab_vfd::simulated::{Crash, Files, History, SimulatedDisk};
 
 pub(crate) const FILE: &str = "a.h5";
 pub(crate) const JOURNAL: &str = "a.h5.hjournal";
@@ -37,7 +37,7 @@ pub(crate) fn content(file: &File) -> Result<Content> {
             found.push(format!("{path} @{} {:?}", attribute.name(), attribute.read_stored()?.bytes()));
         }
         match object.into_dataset() {
-            Ok(dataset) => found.push(format!("{path} {:?}", dataset.read_raw::<i32>()?)),
+            Ok(dataset) => found.push(format!("{path} {:?}", dataset.read_raw::<i32>(..)?)),
             Err(_) => found.push(format!("{path} group")),
         }
     }
@@ -69,7 +69,7 @@ fn change(file: &File, number: i32) -> Result<()> {
             let values: Vec<i32> = (0..20_000).collect();
             file.new_dataset("large").write(&values).map(drop)?;
         }
-        1 | 2 | 5 => file.group("group")?.set_attr("number", number)?,
+        1 | 2 | 5 => file.group("group")?.set_attribute("number", number)?,
         3 => {
             file.remove("first")?;
             file.new_dataset("second").chunks(&[50]).write(&vec![number; 500]).map(drop)?;
@@ -79,18 +79,18 @@ fn change(file: &File, number: i32) -> Result<()> {
             file.remove("old")?;
             file.new_dataset("third").write(&values).map(drop)?;
         }
-        6 => file.dataset("large")?.write(&vec![number; 20_000])?,
+        6 => file.dataset("large")?.write(.., &vec![number; 20_000])?,
         _ => file.remove("large")?,
     }
-    file.set_attr("last", number)
+    file.set_attribute("last", number)
 }
 
 /// Makes the file that the writer opens.
 pub(crate) fn fill(file: &File) -> Result<()> {
-    file.create_group("group")?.set_attr("text", "a text that is longer than a few bytes")?;
+    file.create_group("group")?.set_attribute("text", "a text that is longer than a few bytes")?;
     file.new_dataset("first").chunks(&[100]).write(&vec![1; 1000])?;
     file.new_dataset("old").write(&vec![2; 10_000])?;
-    file.set_attr("last", -1)
+    file.set_attribute("last", -1)
 }
 
 impl Scene {
@@ -99,7 +99,8 @@ impl Scene {
         fill(&made).unwrap();
         let first = made.to_bytes().unwrap();
         let disk = SimulatedDisk::holding(Files::from([(FILE.to_owned(), first.clone())]));
-        let options = OpenOptions::new().write(versions.bounds()).journal(disk.side_file(JOURNAL));
+        let options =
+            OpenOptions::new().write(true).libver(versions.bounds()).journal(disk.side_file(JOURNAL));
         let file = options.open_driver(disk.file(FILE)).unwrap();
         let mut steps = vec![Step { acknowledged: 0, content: content(&file).unwrap() }];
         for number in 0..8 {
@@ -146,7 +147,7 @@ impl State<'_> {
     }
 
     pub(crate) fn options(&self) -> OpenOptions {
-        OpenOptions::new().write(self.scene.versions.bounds())
+        OpenOptions::new().write(true).libver(self.scene.versions.bounds())
     }
 
     /// Returns files as a loss of power at the same instant leaves them.

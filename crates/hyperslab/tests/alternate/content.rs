@@ -67,7 +67,7 @@ pub(crate) fn content(file: &File) -> Result<Content, Error> {
                 let committed = dataset.committed_datatype().map(|token| names.at(token).to_owned());
                 json!({"kind": "dataset", "type": described(dataset.datatype()), "dims": dims(&space),
                        "max": space.max_dims().to_vec(), "committed": committed,
-                       "data": data(&dataset.read_stored()?, &space, &names)?})
+                       "data": data(&dataset.read_stored(..)?, &space, &names)?})
             }
             _ => json!({"kind": "datatype", "type": described(object.clone().into_datatype()?.datatype())}),
         };
@@ -88,7 +88,7 @@ fn group(group: &Group, names: &Names<'_>) -> Result<Json, Error> {
     let all: BTreeMap<String, Json> =
         links.iter().map(|link| (link.name_lossy(), target(&link.target))).collect();
     let mut told = json!({"kind": "group", "links": all});
-    if group.link_order()?.0 {
+    if group.link_order()?.is_tracked() {
         links.sort_by_key(|link| link.creation_order);
         told["order"] = json!(links.iter().map(hyperslab::Link::name_lossy).collect::<Vec<_>>());
     }

@@ -62,7 +62,7 @@ fn options(request: &Json) -> OpenOptions {
 /// Opens the file that a request names, to change it.
 pub(crate) fn open(request: &Json) -> Result<File, Error> {
     let durability = if request["full"] == true { Durability::Full } else { Durability::Ordered };
-    options(request).write(bounds(request)).durability(durability).open(text(request, "path"))
+    options(request).write(true).libver(bounds(request)).durability(durability).open(text(request, "path"))
 }
 
 /// Opens the file that a request names, to read it.
@@ -87,8 +87,8 @@ pub(crate) fn apply(file: &File, op: &Json) -> Result<(), Error> {
         "write" => write(&file.dataset(path)?, op, file),
         "resize" => file.dataset(path)?.resize(&numbers(&op["dims"])),
         "attr" => set_attribute(file, op),
-        "remove_attr" => file.object(path)?.remove_attr(text(op, "name")),
-        "rename_attr" => file.object(path)?.rename_attr(text(op, "name"), text(op, "to")),
+        "remove_attr" => file.object(path)?.remove_attribute(text(op, "name")),
+        "rename_attr" => file.object(path)?.rename_attribute(text(op, "name"), text(op, "to")),
         "remove" => file.remove(path),
         "rename" => file.rename(path, text(op, "to")),
         "hard" => file.link_hard(path, &file.object(text(op, "to"))?),
@@ -97,7 +97,7 @@ pub(crate) fn apply(file: &File, op: &Json) -> Result<(), Error> {
         "copy" => file.copy(&file.object(path)?, text(op, "to")).map(drop),
         "rewrite" => {
             let dataset = file.dataset(path)?;
-            dataset.write_stored(&Selection::All, dataset.read_stored()?.bytes())
+            dataset.write_stored(.., dataset.read_stored(..)?.bytes())
         }
         "flush" => file.flush(),
         other => panic!("no operation is called {other}"),
@@ -123,7 +123,7 @@ fn filter(said: &Json) -> FilterSpec {
 fn make_dataset(file: &File, op: &Json) -> Result<(), Error> {
     let builder = file.new_dataset(text(op, "path"));
     let builder = match op["committed"].as_str() {
-        Some(path) => builder.committed(&file.named_datatype(path)?),
+        Some(path) => builder.committed(&file.committed_datatype(path)?),
         None => builder.datatype(kinds::datatype(text(op, "kind"))),
     };
     let builder = if op["dims"].is_null() { builder.null() } else { builder.shape(&numbers(&op["dims"])) };
@@ -179,11 +179,11 @@ fn write(dataset: &Dataset, op: &Json, file: &File) -> Result<(), Error> {
         return dataset.write_stored(&selection, &plain_bytes(data));
     }
     if kind == "objref" {
-        return dataset.write_references(&references(data, file)?);
+        return dataset.write_references(.., &references(data, file)?);
     }
     if kind == "vstr" {
         let texts: Vec<&str> = data.iter().map(|text| text.as_str().unwrap()).collect();
-        return dataset.write_strings_selection(&selection, &texts);
+        return dataset.write_strings(&selection, &texts);
     }
     let values: Vec<_> = data.iter().map(|element| kinds::value(kind, element)).collect();
     dataset.write_values(&selection, &values)
@@ -207,8 +207,8 @@ fn set_attribute(file: &File, op: &Json) -> Result<(), Error> {
     };
     let (data, datatype) = (op["data"].as_array().unwrap(), kinds::datatype(kind));
     if kinds::is_plain(kind) {
-        return object.set_attr_stored(name, &datatype, &space, &plain_bytes(data));
+        return object.set_attribute_stored(name, &datatype, &space, &plain_bytes(data));
     }
     let values: Vec<_> = data.iter().map(|element| kinds::value(kind, element)).collect();
-    object.set_attr_values(name, &datatype, &space, &values)
+    object.set_attribute_values(name, &datatype, &space, &values)
 }

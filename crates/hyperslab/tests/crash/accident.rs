@@ -1,7 +1,7 @@
 //! Accidents between a crash and the next opening: another program writes to the file, or a backup takes its place.
 
-use hyperslab::vfd::simulated::{Crash, SimulatedDisk};
 use hyperslab::{Durability, OpenOptions};
+use hyperslab_vfd::simulated::{Crash, SimulatedDisk};
 
 use crate::case::{check, read};
 use crate::content::{self, Content};
@@ -53,9 +53,12 @@ fn other_program(recording: &Recording, point: usize, disk: &SimulatedDisk) -> R
         return Ok(false);
     }
     let change = || {
-        let file =
-            options().write(recording.bounds).durability(Durability::None).open_driver(disk.file(FILE))?;
-        file.set_attr("of another program", vec![7_i32; 40])?;
+        let file = options()
+            .write(true)
+            .libver(recording.bounds)
+            .durability(Durability::None)
+            .open_driver(disk.file(FILE))?;
+        file.set_attribute("of another program", vec![7_i32; 40])?;
         let first = file.links()?.first().map(hyperslab::Link::name_lossy);
         first.map_or(Ok(()), |name| file.remove(&name))?;
         file.new_dataset("of another program").write(&vec![3_i32; 20_000])?;

@@ -4,9 +4,9 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use hyperslab::vfd::simulated::{Crash, Files, Replay, SimulatedDisk};
 use hyperslab::{Durability, File, OpenOptions};
 use hyperslab_check::CheckOptions;
+use hyperslab_vfd::simulated::{Crash, Files, Replay, SimulatedDisk};
 
 use crate::accident::Accident;
 use crate::content::{self, Content};
@@ -210,10 +210,10 @@ fn second_life(
     steps.push(step("open", begin, begin == 0, found));
     let groups: Vec<String> = (0..2).map(|number| format!("after the crash {number}")).collect();
     let changes: [&dyn Fn() -> hyperslab::Result<()>; 5] = [
-        &|| file.set_attr("life", 1_i32),
-        &|| file.set_attr("life", 2_i32),
+        &|| file.set_attribute("life", 1_i32),
+        &|| file.set_attribute("life", 2_i32),
         &|| file.create_group(&groups[0])?.new_dataset("numbers").write(&[7_i32; 200]).map(|_| ()),
-        &|| file.set_attr("life", 3_i32),
+        &|| file.set_attribute("life", 3_i32),
         &|| {
             (1..9)
                 .try_for_each(|number| file.link_soft(&format!("{}/link {number}", groups[0]), "/somewhere"))

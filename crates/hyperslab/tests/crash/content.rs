@@ -90,12 +90,12 @@ fn attributes(object: &Object, said: &mut Vec<u8>) -> Result<()> {
 
 fn dataset(dataset: &Dataset, said: &mut Vec<u8>) -> Result<()> {
     say(said, format_args!("dataset {:?}", dataset.dataspace().dims()));
-    if dataset.structured_chunking().is_some() {
-        let (places, values) = dataset.read_defined_stored(&Selection::All)?;
+    if dataset.sparse().chunking().is_some() {
+        let (places, values) = dataset.sparse().read_stored(..)?;
         say(said, format_args!("defined {:?}", places.coordinates));
         elements(dataset, &values, said)
     } else {
-        elements(dataset, &dataset.read_stored()?, said)
+        elements(dataset, &dataset.read_stored(..)?, said)
     }
 }
 

@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hyperslab::vfd::simulated::{Crash, Fault, FaultKind, SimulatedDisk};
-use hyperslab::{Durability, ErrorKind, File, FileOptions, LibraryVersion, LibverBounds, OpenOptions};
+use hyperslab::{Durability, ErrorKind, File, FileOptions, IxDyn, LibraryVersion, LibverBounds, OpenOptions};
+use hyperslab_vfd::simulated::{Crash, Fault, FaultKind, SimulatedDisk};
 use rayon::prelude::*;
 
 use crate::case::{check, read, text_of};
@@ -240,9 +240,9 @@ fn numbers(disk: &SimulatedDisk) -> File {
         FileOptions::new().libver(LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap());
     let medium = record::medium(disk, Durability::Ordered);
     let file = medium.create(options).create_driver(medium.driver.clone()).unwrap();
-    file.set_attr("number", 0).unwrap();
+    file.set_attribute("number", 0).unwrap();
     file.new_dataset("between").compact().write(&[7_u8; 2000]).unwrap();
-    file.create_group("group").unwrap().set_attr("number", 0).unwrap();
+    file.create_group("group").unwrap().set_attribute("number", 0).unwrap();
     file.flush().unwrap();
     file
 }
@@ -251,7 +251,7 @@ fn number_after_restart(disk: &SimulatedDisk) -> i32 {
     let left = SimulatedDisk::holding(disk.files());
     let options = OpenOptions::new().journal(left.side_file(JOURNAL));
     let file = options.open_driver(left.file(FILE)).unwrap();
-    file.attr("number").unwrap().read_scalar().unwrap()
+    file.attribute("number").unwrap().read_scalar().unwrap()
 }
 
 /// The disk fails from the end of a commit on, until the next one has failed: that was not the beginning of a new journal, and what is
@@ -259,8 +259,8 @@ fn number_after_restart(disk: &SimulatedDisk) -> i32 {
 #[test]
 fn a_journal_that_cannot_be_begun_is_still_there() {
     let set = |file: &File, near: i32, far: i32| {
-        file.set_attr("number", near).unwrap();
-        file.group("group").unwrap().set_attr("number", far).unwrap();
+        file.set_attribute("number", near).unwrap();
+        file.group("group").unwrap().set_attribute("number", far).unwrap();
     };
     let disk = SimulatedDisk::new();
     let file = numbers(&disk);
@@ -292,16 +292,16 @@ fn attributes_that_wait_outlast_a_full_disk() {
     let group = file.group("group").unwrap();
     disk.set_capacity(Some(disk.files().values().map(|bytes| bytes.len() as u64).sum()));
     let long: Vec<i32> = (0..50_000).collect();
-    file.set_attr("long", &long).unwrap();
+    file.set_attribute("long", &long).unwrap();
     // Now it has to be stored.
-    let other = group.set_attr("other", 1);
+    let other = group.set_attribute("other", 1);
     assert!(other.is_err() || file.flush().is_err());
     disk.set_capacity(None);
     file.flush().unwrap();
     let left = SimulatedDisk::holding(disk.files());
     let options = OpenOptions::new().journal(left.side_file(JOURNAL));
     let found = options.open_driver(left.file(FILE)).unwrap();
-    assert_eq!(found.attr("long").unwrap().read::<i32>().unwrap().as_slice().unwrap(), long);
+    assert_eq!(found.attribute("long").unwrap().read::<i32, IxDyn>().unwrap().as_slice().unwrap(), long);
     check(&left).unwrap();
 }
 
@@ -315,11 +315,11 @@ fn a_failed_write_of_new_space_does_not_spoil_the_next_commit() {
         let values: Vec<i32> = (0..20_000).collect();
         let data = file.new_dataset("data").of::<i32>().shape(&[20_000]).create().unwrap();
         disk.fail(Fault { after, kind, lasting: false });
-        if data.write(&values).is_err() {
-            data.write(&values).unwrap();
+        if data.write(.., &values).is_err() {
+            data.write(.., &values).unwrap();
         }
         disk.mend();
-        file.set_attr("number", 1).unwrap();
+        file.set_attribute("number", 1).unwrap();
         let before = disk.operations();
         file.flush().unwrap();
         let history = disk.history();
@@ -327,12 +327,12 @@ fn a_failed_write_of_new_space_does_not_spoil_the_next_commit() {
         for point in before..=history.len() {
             replay.go_to(point);
             let left = SimulatedDisk::holding(replay.crash(Crash::ProcessEnd, 0));
-            let options = OpenOptions::new().write(LibverBounds::DEFAULT).journal(left.side_file(JOURNAL));
+            let options = OpenOptions::new().write(true).journal(left.side_file(JOURNAL));
             let found = options.open_driver(left.file(FILE)).unwrap();
             let outcome = found.journal_outcome().map(ToString::to_string).unwrap_or_default();
             assert!(!left.files().keys().any(|name| name.contains("stale")), "{kind:?} {after}: {outcome}");
-            if found.attr("number").unwrap().read_scalar::<i32>().unwrap() == 1 {
-                assert_eq!(found.dataset("data").unwrap().read_raw::<i32>().unwrap(), values);
+            if found.attribute("number").unwrap().read_scalar::<i32>().unwrap() == 1 {
+                assert_eq!(found.dataset("data").unwrap().read_raw::<i32>(..).unwrap(), values);
             } else {
                 assert!(point < history.len());
             }

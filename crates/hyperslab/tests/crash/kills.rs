@@ -57,22 +57,22 @@ fn work(file: &File, number: u64) -> Result<()> {
     }
     let corner = [number % 16 / 4 * 16, number % 4 * 16];
     let chunk = Region::new(&corner, &[16, 16]).unwrap();
-    file.dataset("image")?.write_selection(&Selection::region(&chunk), &vec![number as f64; 256])?;
+    file.dataset("image")?.write(&Selection::region(&chunk), &vec![number as f64; 256])?;
     let part = Region::new(&[number * 37 % 900], &[100]).unwrap();
-    file.dataset("table")?.write_selection(&Selection::region(&part), &[number as u16; 100])?;
+    file.dataset("table")?.write(&Selection::region(&part), &[number as u16; 100])?;
     let group = file.create_group(&format!("groups/g{number}"))?;
-    group.set_attr("number", number as i64)?;
+    group.set_attribute("number", number as i64)?;
     group.new_dataset("d").write(&vec![number as i32; 20])?;
     if number > 8 {
         file.remove(&format!("groups/g{}", number - 8))?;
     }
     let name = format!("a{}", number % 10);
     if !number.is_multiple_of(7) {
-        series.set_attr(&name, vec![number as i32; number as usize % 50 + 1])?;
-    } else if series.attr_names()?.contains(&name) {
-        series.remove_attr(&name)?;
+        series.set_attribute(&name, vec![number as i32; number as usize % 50 + 1])?;
+    } else if series.attribute_names()?.contains(&name) {
+        series.remove_attribute(&name)?;
     }
-    file.set_attr("last", number as i64)
+    file.set_attribute("last", number as i64)
 }
 
 /// What is in the file after so many flushes, made in memory from nothing.
@@ -167,7 +167,7 @@ fn outcome(path: &Path, seed: u64, told: u64, model: &mut Model) -> Result<u64, 
     let damaged = |error: hyperslab::Error| ("damaged", format!("{error:?}"));
     let wrong = |why: String| ("mixed", why);
     let read = |file: &File| {
-        let number: u64 = file.attr("last")?.read_scalar()?;
+        let number: u64 = file.attribute("last")?.read_scalar()?;
         Ok((number, content::of_file(file)?))
     };
     let (number, found) = read(&File::open(path).map_err(unreadable)?).map_err(damaged)?;
@@ -178,7 +178,7 @@ fn outcome(path: &Path, seed: u64, told: u64, model: &mut Model) -> Result<u64, 
     if !difference.is_empty() {
         return Err(wrong(format!("not the content of flush {number}: {difference:#?}")));
     }
-    let options = OpenOptions::new().write(bounds(seed)).durability(durability(seed));
+    let options = OpenOptions::new().write(true).libver(bounds(seed)).durability(durability(seed));
     let file = options.open(path).map_err(unreadable)?;
     if read(&file).map_err(damaged)? != (number, found) {
         return Err(wrong("other content when it is opened for writing".into()));

@@ -3,8 +3,8 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use hyperslab::vfd::simulated::{History, SimulatedDisk};
 use hyperslab::{Durability, LibraryVersion, LibverBounds, OpenOptions};
+use hyperslab_vfd::simulated::{History, SimulatedDisk};
 
 use crate::content::{self, Content};
 use crate::sequence::Numbers;
@@ -188,6 +188,6 @@ impl Recording {
     /// How the file is opened for writing after a crash.
     pub(crate) fn options(&self, disk: &SimulatedDisk) -> OpenOptions {
         let bounds = LibverBounds::new(self.bounds.low(), LibraryVersion::LATEST).unwrap();
-        medium(disk, self.durability).open(OpenOptions::new().write(bounds))
+        medium(disk, self.durability).open(OpenOptions::new().write(true).libver(bounds))
     }
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use hyperslab::datatype::CharacterSet;
 use hyperslab::filter::FilterSpec;
-use hyperslab::vfd::simulated::SimulatedDisk;
 use hyperslab::{
     Datatype, Durability, File, FileOptions, LibraryVersion, LibverBounds, Points, Region, Result, Section,
     Selection, SelectionEncoding,
 };
+use hyperslab_vfd::simulated::SimulatedDisk;
 
 use crate::content;
 use crate::record::{Dice, Recording, Step, medium};
@@ -61,21 +61,21 @@ impl Deed {
             Self::Points(seed) => {
                 let dims = matrix()?.dataspace().dims().to_vec();
                 let (points, values) = points(seed, &dims);
-                matrix()?.write_points(&points, &values)
+                matrix()?.sparse().write(&points, &values)
             }
             Self::Block(seed) => {
                 let (region, count) = block(seed, matrix()?.dataspace().dims());
-                matrix()?.write_selection(&Selection::region(&region), &vec![seed as i32; count])
+                matrix()?.write(&Selection::region(&region), &vec![seed as i32; count])
             }
             Self::Erase(seed) => {
                 let (region, _) = block(seed, matrix()?.dataspace().dims());
-                matrix()?.erase(&Selection::region(&region))
+                matrix()?.sparse().erase(&Selection::region(&region))
             }
             Self::Resize(seed) => matrix()?.resize(&[10 + seed % 50, 10 + (seed >> 20) % 30]),
             Self::Append(seed) => {
                 let dims = [1 + seed % 3, matrix()?.dataspace().dims()[1]];
                 let (points, values) = points(seed, &dims);
-                matrix()?.append_points(0, dims[0], &points, &values)
+                matrix()?.sparse().append(0, dims[0], &points, &values)
             }
             Self::RemoveMatrix => file.remove("matrix"),
             Self::MakeMatrix(seed) => make_matrix(file, seed),
@@ -97,11 +97,11 @@ impl Deed {
             Self::Texts(seed) => {
                 let texts: Vec<String> = (0..5).map(|number| text(seed + number)).collect();
                 let coordinates = (0..5).map(|number| (seed + number * 37) % 200).collect();
-                file.dataset("texts")?.write_points_strings(&Points { rank: 1, coordinates }, &texts)
+                file.dataset("texts")?.sparse().write_strings(&Points { rank: 1, coordinates }, &texts)
             }
             Self::Words(seed) => {
                 let texts: Vec<String> = (0..12).map(|number| text(seed * number)).collect();
-                file.dataset("words")?.write_strings(&texts)
+                file.dataset("words")?.write_strings(.., &texts)
             }
             Self::Copy(number) => file.copy(&*matrix()?, &format!("copy {number}")).map(|_| ()),
             Self::RemoveCopy(number) => {

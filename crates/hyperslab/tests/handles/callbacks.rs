@@ -12,15 +12,15 @@ fn everything(file: &File, number: u64) {
     let name = format!("made {number}");
     file.new_dataset(&name).chunks(&[3]).write(&[number; 10]).unwrap();
     let chunked = file.dataset("chunked").unwrap();
-    chunked.write_raw(&vec![number; 1000]).unwrap();
-    chunked.set_attr("number", number).unwrap();
-    assert_eq!(chunked.read_raw::<u64>().unwrap()[0], number);
+    chunked.write(.., &vec![number; 1000]).unwrap();
+    chunked.set_attribute("number", number).unwrap();
+    assert_eq!(chunked.read_raw::<u64>(..).unwrap()[0], number);
     file.flush().unwrap();
     file.remove(&name).unwrap();
     file.create_group(&format!("group {number}")).unwrap();
     assert!(file.walk().all(|visited| visited.object.is_ok()));
     std::thread::scope(|scope| {
-        scope.spawn(|| file.set_attr("beside", number).unwrap());
+        scope.spawn(|| file.set_attribute("beside", number).unwrap());
     });
 }
 
@@ -28,22 +28,24 @@ fn filled() -> (File, super::Medium) {
     let (file, medium) = new_file();
     file.new_dataset("chunked").chunks(&[100]).unlimited().deflate(1).write(&[0_u64; 1000]).unwrap();
     let sparse = file.new_dataset("sparse").of::<i32>().shape(&[100]).sparse(&[10]).create().unwrap();
-    sparse.write_raw(&[5; 100]).unwrap();
+    sparse.write(.., &[5; 100]).unwrap();
     (file, medium)
 }
 
 #[test]
-fn for_each_chunk_may_change_the_file() {
+fn visits_of_chunks_may_change_the_file() {
     in_time(|| {
         let (file, medium) = filled();
         let mut seen = 0;
         let chunked = file.dataset("chunked").unwrap();
         chunked
-            .for_each_chunk(|_| {
+            .chunks()
+            .visit(|_| {
                 seen += 1;
                 everything(&file, seen);
                 chunked.resize(&[1000 + seen]).unwrap();
                 chunked.resize(&[1000]).unwrap();
+                ControlFlow::Continue(())
             })
             .unwrap();
         assert_eq!(seen, 10, "the chunks are those of the start");
@@ -54,22 +56,30 @@ fn for_each_chunk_may_change_the_file() {
 }
 
 #[test]
-fn for_each_structured_chunk_may_change_the_file() {
+fn visits_of_structured_chunks_may_change_the_file() {
     in_time(|| {
         let (file, medium) = filled();
         let mut seen = 0;
         let sparse = file.dataset("sparse").unwrap();
         sparse
-            .for_each_structured_chunk(|chunk| {
+            .sparse()
+            .visit_chunks(|chunk| {
                 seen += 1;
                 assert_eq!(chunk.defined, 10);
                 everything(&file, seen);
-                sparse.write_raw(&[6; 100])
+                sparse.write(.., &[6; 100]).unwrap();
+                ControlFlow::Continue(())
             })
             .unwrap();
         assert_eq!(seen, 10);
         file.remove("sparse").unwrap();
-        sparse.for_each_structured_chunk(|_| file.flush()).unwrap();
+        sparse
+            .sparse()
+            .visit_chunks(|_| {
+                file.flush().unwrap();
+                ControlFlow::Continue(())
+            })
+            .unwrap();
         drop(sparse);
         file.close().unwrap();
         sound(&medium);
@@ -114,7 +124,7 @@ fn the_progress_of_a_repack_gets_an_error() {
         let repack = Repack::new().progress(|_, _| {
             assert_eq!(file.flush().unwrap_err().kind(), ErrorKind::Misuse);
             assert!(file.create_group("late").is_err());
-            file.dataset("chunked").unwrap().read_raw::<u64>().unwrap();
+            file.dataset("chunked").unwrap().read_raw::<u64>(..).unwrap();
             refused.fetch_add(1, Ordering::Relaxed);
         });
         repack.run(&file, folder.path().join("target.h5")).unwrap();

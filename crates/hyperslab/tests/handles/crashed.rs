@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use hyperslab::vfd::Core;
-use hyperslab::vfd::simulated::SimulatedDisk;
 use hyperslab::{File, JournalRepair, LibverBounds, OpenOptions, Recovery};
 use hyperslab_check::{CheckOptions, Report};
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::store::StoreOptions;
 use hyperslab_engine::{Address, ErrorKind};
+use hyperslab_vfd::simulated::SimulatedDisk;
 
 use super::{Medium, bytes_of, new_file, options};
 
@@ -28,7 +28,7 @@ fn crashed() -> (Vec<u8>, Vec<Address>, u64) {
     let (file, medium) = new_file();
     file.new_dataset("stays/data").write(&[1, 2, 3]).unwrap();
     let text = file.new_dataset("text").write_strings(&["some", "words"]).unwrap();
-    text.set_attr("unit", "none").unwrap();
+    text.set_attribute("unit", "none").unwrap();
     let chunked = file.new_dataset("chunked").chunks(&[10]).deflate(1).write(&vec![5; 1000]).unwrap();
     let group = file.create_group("group").unwrap();
     group.new_dataset("inside").write(&[4; 100]).unwrap();
@@ -46,7 +46,7 @@ fn crashed() -> (Vec<u8>, Vec<Address>, u64) {
     for name in ["text", "chunked", "group"] {
         file.remove(name).unwrap();
     }
-    group.set_attr("late", 1).unwrap();
+    group.set_attribute("late", 1).unwrap();
     file.flush().unwrap();
     let bytes = bytes_of(&medium);
     let unlinked = [text.token(), chunked.token(), group.token()];
@@ -69,7 +69,7 @@ fn the_space_is_given_back_when_the_file_is_opened_again() {
     assert!(taken > 500 && freed >= taken, "{freed} of {taken}");
     let file = File::from_bytes(bytes_of(&medium)).unwrap();
     let data = file.dataset("stays/data").unwrap();
-    assert_eq!(data.read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(data.read_raw::<i32>(..).unwrap(), [1, 2, 3]);
     assert_eq!(data.link_count().unwrap(), 1, "the link in the group is gone");
 }
 
@@ -92,7 +92,7 @@ fn nothing_else_is_deleted() {
     }
     file.close().unwrap();
     let file = File::from_bytes(bytes_of(&medium)).unwrap();
-    assert_eq!(file.dataset("stays/data").unwrap().read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(file.dataset("stays/data").unwrap().read_raw::<i32>(..).unwrap(), [1, 2, 3]);
     assert_eq!(check(bytes_of(&medium)).faults, 0);
 }
 
@@ -111,16 +111,16 @@ fn a_killed_writer_leaves_no_objects_behind() {
     file.remove("held").unwrap();
     file.remove("dropped").unwrap();
     file.flush().unwrap();
-    assert_eq!(held.read_raw::<i32>().unwrap(), vec![5; 1000]);
+    assert_eq!(held.read_raw::<i32>(..).unwrap(), vec![5; 1000]);
     drop(dropped);
-    file.set_attr("later", 1).unwrap();
+    file.set_attribute("later", 1).unwrap();
     file.flush().unwrap();
     let left = SimulatedDisk::holding(disk.files());
     drop((held, file));
     let before = check(left.files().remove("file").unwrap());
     let options = || OpenOptions::new().journal(left.side_file("journal"));
     assert_eq!(options().open_driver(left.file("file")).unwrap().links().unwrap().len(), 1);
-    let again = options().write(LibverBounds::DEFAULT).open_driver(left.file("file")).unwrap();
+    let again = options().write(true).open_driver(left.file("file")).unwrap();
     let outcome = again.journal_outcome().expect("the writer left its journal");
     assert_eq!(outcome.unlinked().len(), 1, "{outcome}");
     again.close().unwrap();
@@ -131,7 +131,7 @@ fn a_killed_writer_leaves_no_objects_behind() {
     let freed = before.leaked_bytes() - after.leaked_bytes();
     assert!(taken > 100 && freed >= taken, "{freed} of {taken}");
     let file = File::from_bytes(bytes).unwrap();
-    assert_eq!(file.dataset("stays").unwrap().read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(file.dataset("stays").unwrap().read_raw::<i32>(..).unwrap(), [1, 2, 3]);
 }
 
 /// A repair in place frees the objects, too, before it removes the journal.
@@ -162,5 +162,5 @@ fn a_repair_frees_what_a_killed_writer_held() {
     let freed = before.leaked_bytes() - after.leaked_bytes();
     assert!(taken > 100 && freed >= taken, "{freed} of {taken}");
     let file = File::open(&copy).unwrap();
-    assert_eq!(file.dataset("stays").unwrap().read_raw::<i32>().unwrap(), [1, 2, 3]);
+    assert_eq!(file.dataset("stays").unwrap().read_raw::<i32>(..).unwrap(), [1, 2, 3]);
 }

@@ -155,7 +155,7 @@ impl World {
             let new = group.new_dataset(&name).of::<i32>().shape(&[length as u64]);
             let new = if chunked { new.chunks(&[64]).unlimited() } else { new };
             let dataset = if deflated { new.deflate(1) } else { new }.create()?;
-            dataset.write_raw(&numbers(value, length))?;
+            dataset.write(.., &numbers(value, length))?;
             Ok(dataset)
         };
         let dataset = |made: hyperslab::Result<Dataset>| made.map(|dataset| Object::clone(&dataset));
@@ -226,7 +226,7 @@ impl World {
         let Some((node, object)) = self.handle() else { return };
         let value = self.random.below(1000);
         if value.is_multiple_of(3) {
-            object.set_attr("value", i64::try_from(value).unwrap()).unwrap();
+            object.set_attribute("value", i64::try_from(value).unwrap()).unwrap();
             self.nodes[node].attribute = Some(i64::try_from(value).unwrap());
             return;
         }
@@ -234,7 +234,7 @@ impl World {
             Content::Group(_) => {}
             Content::Texts(now) => {
                 *now = texts(value);
-                object.into_dataset().unwrap().write_strings(now).unwrap();
+                object.into_dataset().unwrap().write_strings(.., now).unwrap();
             }
             Content::Numbers(now) => {
                 let dataset = object.into_dataset().unwrap();
@@ -245,7 +245,7 @@ impl World {
                 }
                 let written = numbers(value, now.len());
                 now.copy_from_slice(&written);
-                dataset.write_raw(&written).unwrap();
+                dataset.write(.., &written).unwrap();
             }
         }
     }
@@ -269,11 +269,11 @@ impl World {
             }
             Content::Numbers(numbers) => {
                 let dataset = object.clone().into_dataset().unwrap();
-                assert_eq!(dataset.read_raw::<i32>().unwrap(), *numbers, "{at}");
+                assert_eq!(dataset.read_raw::<i32>(..).unwrap(), *numbers, "{at}");
             }
             Content::Texts(texts) => {
                 let dataset = object.clone().into_dataset().unwrap();
-                assert_eq!(dataset.read_strings().unwrap().into_raw_vec_and_offset().0, *texts, "{at}");
+                assert_eq!(dataset.read_strings(..).unwrap().into_raw_vec_and_offset().0, *texts, "{at}");
             }
         }
     }
@@ -318,11 +318,11 @@ impl World {
                     json!(links.keys().collect::<Vec<_>>())
                 }
                 Content::Numbers(numbers) => {
-                    assert_eq!(object.into_dataset().unwrap().read_raw::<i32>().unwrap(), *numbers);
+                    assert_eq!(object.into_dataset().unwrap().read_raw::<i32>(..).unwrap(), *numbers);
                     json!(numbers)
                 }
                 Content::Texts(texts) => {
-                    let read = object.into_dataset().unwrap().read_strings().unwrap();
+                    let read = object.into_dataset().unwrap().read_strings(..).unwrap();
                     assert_eq!(read.into_raw_vec_and_offset().0, *texts);
                     json!(texts)
                 }
@@ -349,7 +349,7 @@ fn run(seed: u64) -> (Vec<u8>, Value) {
         if world.links_to(*node) == 0 {
             assert_eq!(object.attributes().unwrap_err().kind(), ErrorKind::Misuse, "seed {seed}");
         }
-        assert!(object.set_attr("late", 1).is_err());
+        assert!(object.set_attribute("late", 1).is_err());
     }
     drop(kept);
     let bytes = sound(&medium);

@@ -8,12 +8,12 @@ fn make(file: &File, name: &str, chunked: bool, value: i32) -> Dataset {
     let dataset = file.new_dataset(name).of::<i32>().shape(&[1000]);
     let dataset = if chunked { dataset.chunks(&[100]).unlimited() } else { dataset };
     let dataset = dataset.create().unwrap();
-    dataset.write(&vec![value; 1000]).unwrap();
+    dataset.write(.., &vec![value; 1000]).unwrap();
     dataset
 }
 
 fn all_are(dataset: &Dataset, value: i32) -> bool {
-    dataset.read_raw::<i32>().unwrap() == vec![value; 1000]
+    dataset.read_raw::<i32>(..).unwrap() == vec![value; 1000]
 }
 
 /// The reproduction: other datasets take what space there is while the handle is used.
@@ -29,22 +29,22 @@ fn removed(chunked: bool, flushed: bool) {
     let (y, z) = (make(&file, "y", chunked, 2), make(&file, "z", chunked, 3));
     file.flush().unwrap();
     assert!(all_are(&kept, 1), "nobody else has taken the space");
-    kept.write(&vec![666; 1000]).unwrap();
-    kept.set_attr("evil", 1_i64).unwrap();
+    kept.write(.., &vec![666; 1000]).unwrap();
+    kept.set_attribute("evil", 1_i64).unwrap();
     assert_eq!(kept.resize(&[2000]).is_ok(), chunked);
     file.flush().unwrap();
     assert!(all_are(&y, 2) && all_are(&z, 3), "nothing was written into what others have");
     for name in ["y", "z"] {
-        assert!(file.dataset(name).unwrap().attr_names().unwrap().is_empty());
+        assert!(file.dataset(name).unwrap().attribute_names().unwrap().is_empty());
     }
     let expected: Vec<i32> = [vec![666; 1000], vec![0; if chunked { 1000 } else { 0 }]].concat();
-    assert_eq!(kept.read_raw::<i32>().unwrap(), expected);
-    assert_eq!(kept.attr("evil").unwrap().read_scalar::<i64>().unwrap(), 1);
+    assert_eq!(kept.read_raw::<i32>(..).unwrap(), expected);
+    assert_eq!(kept.attribute("evil").unwrap().read_scalar::<i64>().unwrap(), 1);
     assert_eq!(kept.link_count().unwrap(), 0);
     assert_eq!(file.member_names().unwrap(), ["y", "z"]);
     drop(kept);
     file.close().unwrap();
-    assert!(y.write(&vec![4; 1000]).is_err_and(|error| error.kind() == ErrorKind::Misuse));
+    assert!(y.write(.., &vec![4; 1000]).is_err_and(|error| error.kind() == ErrorKind::Misuse));
     drop((y, z));
     sound(&medium);
 }

@@ -1,6 +1,6 @@
 //! Nothing that is gone answers, and nothing else answers in its place.
 
-use hyperslab::{ErrorKind, File, ObjectToken, ReferenceTarget, Region};
+use hyperslab::{ErrorKind, File, IxDyn, ObjectToken, ReferenceTarget, Region};
 
 use super::{new_file, sound};
 
@@ -51,15 +51,15 @@ fn no_reference_is_written_to_what_is_gone() {
     let references = file.new_dataset("references").datatype(width).shape(&[1]).create().unwrap();
     let x = file.new_dataset("x").write(&[1]).unwrap();
     let target = ReferenceTarget::object(&x);
-    references.write_references(std::slice::from_ref(&target)).unwrap();
+    references.write_references(.., std::slice::from_ref(&target)).unwrap();
     file.remove("x").unwrap();
     // It is open.
-    references.write_references(std::slice::from_ref(&target)).unwrap();
-    assert_eq!(references.read_references().unwrap()[0].object().unwrap().token(), x.token());
+    references.write_references(.., std::slice::from_ref(&target)).unwrap();
+    assert_eq!(references.read_references(..).unwrap()[0].object().unwrap().token(), x.token());
     drop(x);
     file.flush().unwrap();
-    assert_eq!(references.write_references(&[target]).unwrap_err().kind(), ErrorKind::NotFound);
-    let followed = references.read_references().unwrap()[0].object().unwrap_err();
+    assert_eq!(references.write_references(.., &[target]).unwrap_err().kind(), ErrorKind::NotFound);
+    let followed = references.read_references(..).unwrap()[0].object().unwrap_err();
     assert_eq!(followed.kind(), ErrorKind::NotFound);
     file.remove("references").unwrap();
     drop(references);
@@ -73,19 +73,19 @@ fn attributes_are_as_they_are_now() {
     let object = file.create_group("a").unwrap();
     for count in [1, 30] {
         for number in 0..count {
-            object.set_attr(&format!("n{number}"), number).unwrap();
+            object.set_attribute(&format!("n{number}"), number).unwrap();
         }
-        object.set_attr("text", "before").unwrap();
-        let (text, n0) = (object.attr("text").unwrap(), object.attr("n0").unwrap());
+        object.set_attribute("text", "before").unwrap();
+        let (text, n0) = (object.attribute("text").unwrap(), object.attribute("n0").unwrap());
         let all = object.attributes().unwrap();
-        object.set_attr("text", "after, and much longer than before").unwrap();
-        object.set_attr("n0", [1.5, 2.5]).unwrap();
+        object.set_attribute("text", "after, and much longer than before").unwrap();
+        object.set_attribute("n0", [1.5, 2.5]).unwrap();
         assert_eq!(text.read_string().unwrap(), "after, and much longer than before");
         assert_eq!(text.clone().read_strings().unwrap().len(), 1);
-        assert_eq!(n0.read::<f64>().unwrap().len(), 2);
+        assert_eq!(n0.read::<f64, IxDyn>().unwrap().len(), 2);
         assert_eq!(n0.dataspace().unwrap().dims(), [2]);
-        object.remove_attr("text").unwrap();
-        object.rename_attr("n0", "m0").unwrap();
+        object.remove_attribute("text").unwrap();
+        object.rename_attribute("n0", "m0").unwrap();
         file.new_dataset("others").write_strings(&["they", "take", "the", "space"]).unwrap();
         for stale in [&text, &n0] {
             assert_eq!(stale.read_dyn().unwrap_err().kind(), ErrorKind::NotFound);
@@ -93,7 +93,7 @@ fn attributes_are_as_they_are_now() {
         }
         let sound = i32::try_from(all.iter().filter(|one| one.read_dyn().is_ok()).count()).unwrap();
         assert_eq!(sound, count - 1);
-        object.remove_attr("m0").unwrap();
+        object.remove_attribute("m0").unwrap();
         file.remove("others").unwrap();
     }
     file.close().unwrap();
@@ -106,20 +106,20 @@ fn a_handle_says_that_the_file_is_closed() {
     let (file, medium) = new_file();
     let text = file.new_dataset("x").write_strings(&["abc"]).unwrap();
     let group = file.create_group("g").unwrap();
-    group.set_attr("n", 1).unwrap();
-    let attribute = group.attr("n").unwrap();
+    group.set_attribute("n", 1).unwrap();
+    let attribute = group.attribute("n").unwrap();
     let other = new_file().0;
     file.remove("x").unwrap();
     file.remove("g").unwrap();
     file.close().unwrap();
     let errors = [
-        text.read_strings().unwrap_err(),
-        text.write_strings(&["d"]).unwrap_err(),
+        text.read_strings(..).unwrap_err(),
+        text.write_strings(.., &["d"]).unwrap_err(),
         text.resize(&[2]).unwrap_err(),
         group.links().unwrap_err(),
         group.len().map(drop).unwrap_err(),
         group.create_group("h").map(drop).unwrap_err(),
-        group.set_attr("n", 2).unwrap_err(),
+        group.set_attribute("n", 2).unwrap_err(),
         attribute.read_scalar::<i32>().unwrap_err(),
         other.copy(&group, "copy").map(drop).unwrap_err(),
     ];
@@ -141,15 +141,15 @@ fn no_part_of_a_chunk_is_written_after_the_close() {
         let (file, medium) = new_file();
         let new = file.new_dataset("x").of::<i64>().shape(&[100_000]).chunks(&[10_000]).deflate(1);
         let dataset = new.create().unwrap();
-        dataset.write_raw(&vec![1; 100_000]).unwrap();
-        dataset.write_region(&Region::new(&[15_000], &[10]).unwrap(), &[2; 10]).unwrap();
+        dataset.write(.., &vec![1; 100_000]).unwrap();
+        dataset.write(&Region::new(&[15_000], &[10]).unwrap(), &[2; 10]).unwrap();
         file.close().unwrap();
         let (start, count) = if whole { (10_000, 20_000) } else { (15_000, 10) };
         let region = Region::new(&[start], &[count]).unwrap();
-        let late = dataset.write_region(&region, &vec![3_i64; usize::try_from(count).unwrap()]);
+        let late = dataset.write(&region, &vec![3_i64; usize::try_from(count).unwrap()]);
         assert_eq!(late.unwrap_err().kind(), ErrorKind::Misuse, "whole chunks: {whole}");
         assert_eq!(dataset.append(0, &[4_i64; 10]).unwrap_err().kind(), ErrorKind::Misuse);
-        assert_eq!(dataset.read_raw::<i64>().unwrap()[15_000], 2);
+        assert_eq!(dataset.read_raw::<i64>(..).unwrap()[15_000], 2);
         drop(dataset);
         sound(&medium);
     }

@@ -21,7 +21,9 @@ fn change(file: &File, random: &mut Random) {
             let new = file.new_dataset(&name);
             let new = if random.below(2) == 0 { new } else { new.chunks(&[100]).unlimited().deflate(1) };
             match new.write(&vec![7_i64; 500]) {
-                Ok(dataset) => (0..12).for_each(|at| dataset.set_attr(&format!("n{at}"), "text").unwrap()),
+                Ok(dataset) => {
+                    (0..12).for_each(|at| dataset.set_attribute(&format!("n{at}"), "text").unwrap())
+                }
                 Err(error) => expect_missing(&error),
             }
         }
@@ -36,8 +38,8 @@ fn change(file: &File, random: &mut Random) {
         },
         6 => match file.dataset(&name) {
             Ok(dataset) => {
-                dataset.write_raw(&vec![7_i64; 500]).unwrap();
-                dataset.remove_attr("n3").unwrap_or_else(|error| expect_missing(&error));
+                dataset.write(.., &vec![7_i64; 500]).unwrap();
+                dataset.remove_attribute("n3").unwrap_or_else(|error| expect_missing(&error));
             }
             Err(error) => expect_missing(&error),
         },
@@ -55,7 +57,7 @@ fn look(file: &File) {
             attribute.read_dyn().map_or_else(|error| expect_missing(&error), drop);
         }
         if let Ok(dataset) = object.into_dataset() {
-            let values = dataset.read_raw::<i64>().unwrap();
+            let values = dataset.read_raw::<i64>(..).unwrap();
             assert!(values.iter().all(|value| *value == 7) || values.iter().all(|value| *value == 0));
         }
     }
@@ -114,14 +116,14 @@ fn what_is_said_to_be_done_beside_a_close_is_in_the_file() {
             file.new_dataset("parts").chunks(&[10_000]).deflate(1).write(&vec![0_i64; 30_000]).unwrap();
         let (done, part): (Vec<i64>, i64) = std::thread::scope(|scope| {
             let count = |object: hyperslab::Group| {
-                (1..).take_while(|value: &i64| object.set_attr("n", *value).is_ok()).last().unwrap_or(0)
+                (1..).take_while(|value: &i64| object.set_attribute("n", *value).is_ok()).last().unwrap_or(0)
             };
             let counting: Vec<_> =
                 objects.iter().map(|object| scope.spawn(move || count(object.clone()))).collect();
-            scope.spawn(|| while gone.write(&vec![1_i64; 30_000]).is_ok() {});
+            scope.spawn(|| while gone.write(.., &vec![1_i64; 30_000]).is_ok() {});
             let part = scope.spawn(|| {
                 let write =
-                    |value: &i64| parts.write_region(&Region::new(&[5], &[3]).unwrap(), &[*value; 3]).is_ok();
+                    |value: &i64| parts.write(&Region::new(&[5], &[3]).unwrap(), &[*value; 3]).is_ok();
                 (1..).take_while(write).last().unwrap_or(0)
             });
             std::thread::sleep(Duration::from_millis(round % 7));
@@ -131,10 +133,10 @@ fn what_is_said_to_be_done_beside_a_close_is_in_the_file() {
         });
         drop((objects, gone, parts, file));
         let again = File::from_bytes(sound(&medium)).unwrap();
-        assert_eq!(again.dataset("parts").unwrap().read_raw::<i64>().unwrap()[6], part, "round {round}");
+        assert_eq!(again.dataset("parts").unwrap().read_raw::<i64>(..).unwrap()[6], part, "round {round}");
         for (number, done) in done.into_iter().enumerate() {
             let stored = again.group(&format!("g{number}")).unwrap();
-            let stored = stored.attr("n").map_or(0, |attribute| attribute.read_scalar::<i64>().unwrap());
+            let stored = stored.attribute("n").map_or(0, |attribute| attribute.read_scalar::<i64>().unwrap());
             assert_eq!(stored, done, "round {round}");
         }
     }

@@ -48,7 +48,7 @@ for number in range(3):
 fn a_dataset_that_was_never_flushed_is_freed_whole() {
     without_leaks(|file| {
         let dataset = file.new_dataset("a").of::<u8>().shape(&[100]).chunks(&[10]).unlimited();
-        dataset.create().unwrap().write_raw(&[1_u8; 100]).unwrap();
+        dataset.create().unwrap().write(.., &[1_u8; 100]).unwrap();
         file.new_dataset("b").write(&[1_u8; 100]).unwrap();
         file.create_group("behind").unwrap();
         file.remove("a").unwrap();
@@ -114,7 +114,7 @@ fn lists_of_free_space_have_no_room_behind_them() {
             .unwrap();
         for (number, size) in [40, 0, size, 0, 100, 0].into_iter().enumerate() {
             let group = file.create_group(&format!("{number}")).unwrap();
-            group.set_attr("a", vec![0_u8; size]).unwrap();
+            group.set_attribute("a", vec![0_u8; size]).unwrap();
         }
         for number in 0..16 {
             file.new_dataset(&format!("raw {number}")).write(&vec![1_u8; 100 + number]).unwrap();
@@ -154,7 +154,7 @@ fn lists_of_free_space_that_never_fit_just_so() {
             match next(8) {
                 0..4 => {
                     let size = [3, 90, 300, 700][next(4) as usize] + next(60);
-                    file.root().set_attr(&format!("n {number}"), vec![0_u8; size as usize]).unwrap();
+                    file.root().set_attribute(&format!("n {number}"), vec![0_u8; size as usize]).unwrap();
                 }
                 4 | 5 => file
                     .new_dataset(&format!("d {number}"))
@@ -162,9 +162,9 @@ fn lists_of_free_space_that_never_fit_just_so() {
                     .map(drop)
                     .unwrap(),
                 6 => {
-                    let names = file.root().attr_names().unwrap();
+                    let names = file.root().attribute_names().unwrap();
                     if let Some(name) = names.get(next(20) as usize) {
-                        file.root().remove_attr(name).unwrap();
+                        file.root().remove_attribute(name).unwrap();
                     }
                 }
                 _ => {
@@ -176,10 +176,7 @@ fn lists_of_free_space_that_never_fit_just_so() {
             }
             if next(12) == 0 {
                 file.close().unwrap();
-                file = hyperslab::OpenOptions::new()
-                    .write(LibverBounds::DEFAULT)
-                    .open_driver(medium.clone())
-                    .unwrap();
+                file = hyperslab::OpenOptions::new().write(true).open_driver(medium.clone()).unwrap();
             }
         }
         file.close().unwrap();

@@ -42,7 +42,7 @@ pub(crate) fn content(file: &File) -> Content {
             json!({"kind": "datatype", "attributes": attributes})
         } else {
             let dataset = object.into_dataset().unwrap();
-            let stored = dataset.read_stored().unwrap_or_else(|error| panic!("{path}: {error:?}"));
+            let stored = dataset.read_stored(..).unwrap_or_else(|error| panic!("{path}: {error:?}"));
             let dims = dataset.dataspace().dims().to_vec();
             json!({"kind": "dataset", "attributes": attributes, "dims": dims, "hex": hex(stored.bytes())})
         };

@@ -167,13 +167,15 @@ fn fill(file: &File, low: LibraryVersion, offset: usize) {
                     dataset.write_stored(&Selection::region(&region), &bytes).unwrap();
                 }
             }
-            _ => dataset.write_stored(&Selection::All, &elements(wanted.kind, count, 3)).unwrap(),
+            _ => dataset.write_stored(.., &elements(wanted.kind, count, 3)).unwrap(),
         }
         if number % 2 == 1 && !wanted.max_dims.is_empty() {
             change(&dataset, number);
         }
         for attribute in 0..[0, 3, 12][number % 3] {
-            dataset.set_attr(&format!("attribute {attribute}"), vec![attribute as f32; number % 40]).unwrap();
+            dataset
+                .set_attribute(&format!("attribute {attribute}"), vec![attribute as f32; number % 40])
+                .unwrap();
         }
     }
 }
@@ -203,7 +205,7 @@ fn change(dataset: &Dataset, number: usize) {
 }
 
 fn rolled(dataset: &Dataset, elements: usize) -> Vec<u8> {
-    let mut bytes = dataset.read_stored().unwrap().bytes().to_vec();
+    let mut bytes = dataset.read_stored(..).unwrap().bytes().to_vec();
     let by = elements * dataset.datatype().size as usize;
     if bytes.len() > by {
         bytes.rotate_right(by);
@@ -213,8 +215,8 @@ fn rolled(dataset: &Dataset, elements: usize) -> Vec<u8> {
 
 fn roll(dataset: &Dataset, elements: usize) {
     let bytes = rolled(dataset, elements);
-    dataset.write_stored(&Selection::All, &bytes).unwrap();
-    assert_eq!(dataset.read_stored().unwrap().bytes(), bytes, "{dataset:?}");
+    dataset.write_stored(.., &bytes).unwrap();
+    assert_eq!(dataset.read_stored(..).unwrap().bytes(), bytes, "{dataset:?}");
 }
 
 fn part(dataset: &Dataset) {
@@ -225,17 +227,17 @@ fn part(dataset: &Dataset) {
     let mut region = Region::whole(&dims);
     region.count.iter_mut().for_each(|size| *size = size.div_ceil(2));
     let count = region.count.iter().product::<u64>() as usize * dataset.datatype().size as usize;
-    let bytes = dataset.read_stored().unwrap().bytes().to_vec();
+    let bytes = dataset.read_stored(..).unwrap().bytes().to_vec();
     let bytes = &bytes[bytes.len() - count..];
     dataset.write_stored(&Selection::region(&region), bytes).unwrap();
-    let read = dataset.read_stored_selection(&Selection::region(&region)).unwrap();
+    let read = dataset.read_stored(&Selection::region(&region)).unwrap();
     assert_eq!(read.bytes(), bytes, "{dataset:?}");
 }
 
 /// Changes everything in a file that libhdf5 wrote last.
 pub(crate) fn change_file(path: &Path, low: LibraryVersion) {
     let bounds = LibverBounds::new(low, LibraryVersion::LATEST).unwrap();
-    let file = OpenOptions::new().write(bounds).open(path).unwrap();
+    let file = OpenOptions::new().write(true).libver(bounds).open(path).unwrap();
     let paths: Vec<String> = judge::content(&file).into_keys().collect();
     for (number, path) in paths.iter().enumerate() {
         if path == "/" || file.object(path).is_err() {
@@ -263,10 +265,10 @@ pub(crate) fn change_file(path: &Path, low: LibraryVersion) {
         }
         if number % 7 != 5 {
             for at in 0..number % 13 {
-                dataset.set_attr(&format!("by hyperslab {at}"), vec![at as u16; number % 60]).unwrap();
+                dataset.set_attribute(&format!("by hyperslab {at}"), vec![at as u16; number % 60]).unwrap();
             }
-            let names = dataset.attr_names().unwrap();
-            names.iter().step_by(2).for_each(|name| dataset.remove_attr(name).unwrap());
+            let names = dataset.attribute_names().unwrap();
+            names.iter().step_by(2).for_each(|name| dataset.remove_attribute(name).unwrap());
         }
         if number % 20 == 0 {
             file.flush().unwrap();

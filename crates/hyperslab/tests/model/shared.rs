@@ -22,7 +22,7 @@ fn bounds(path: &Path) -> LibverBounds {
 }
 
 fn open(path: &Path) -> File {
-    OpenOptions::new().write(bounds(path)).open(path).unwrap()
+    OpenOptions::new().write(true).libver(bounds(path)).open(path).unwrap()
 }
 
 /// Does something to a file, which is sound and the same when it is opened again.
@@ -49,11 +49,11 @@ fn fill(file: &File, name: &str, tracked: bool) {
             .filter(FilterSpec::deflate(4))
             .create()
             .unwrap();
-        dataset.write_raw(&[i32::from(number); 40]).unwrap();
+        dataset.write(.., &[i32::from(number); 40]).unwrap();
         attributes(&dataset, number);
     }
     group.new_dataset("whole").write(&[1_i16; 20]).unwrap();
-    let datatype = file.named_datatype("type").unwrap();
+    let datatype = file.committed_datatype("type").unwrap();
     group.new_dataset("typed").committed(&datatype).shape(&[3]).create().unwrap();
     group.new_dataset("typed too").committed(&datatype).shape(&[3]).create().unwrap();
     attributes(&group, 12);
@@ -61,10 +61,10 @@ fn fill(file: &File, name: &str, tracked: bool) {
 
 fn attributes(object: &Object, count: u8) {
     for number in 0..count {
-        object.set_attr(&format!("n {number}"), vec![1_i32; usize::from(number) * 3]).unwrap();
+        object.set_attribute(&format!("n {number}"), vec![1_i32; usize::from(number) * 3]).unwrap();
     }
-    object.set_attr("unit", vec![b'm'; 5]).unwrap();
-    object.set_attr("long", vec![0.0_f64; 300]).unwrap();
+    object.set_attribute("unit", vec![b'm'; 5]).unwrap();
+    object.set_attribute("long", vec![0.0_f64; 300]).unwrap();
 }
 
 fn groups(file: &File) -> Vec<Group> {
@@ -76,14 +76,14 @@ fn change_attributes(file: &File) {
     for group in groups(file) {
         let members = group.member_names().unwrap().into_iter().map(|name| group.object(&name).unwrap());
         for object in members.chain([(*group).clone()]) {
-            let names = object.attr_names().unwrap();
-            object.set_attr("added by hyperslab", vec![3_u16; 9]).unwrap();
-            names.iter().step_by(4).for_each(|name| object.remove_attr(name).unwrap());
+            let names = object.attribute_names().unwrap();
+            object.set_attribute("added by hyperslab", vec![3_u16; 9]).unwrap();
+            names.iter().step_by(4).for_each(|name| object.remove_attribute(name).unwrap());
             for name in names.iter().skip(1).step_by(4) {
-                object.rename_attr(name, &format!("{name}, renamed")).unwrap();
+                object.rename_attribute(name, &format!("{name}, renamed")).unwrap();
             }
             for name in names.iter().skip(2).step_by(4) {
-                object.set_attr(name, vec![2_i64; 7]).unwrap();
+                object.set_attribute(name, vec![2_i64; 7]).unwrap();
             }
         }
     }

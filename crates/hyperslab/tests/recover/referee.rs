@@ -110,7 +110,8 @@ fn files_of_killed_writers() {
         assert_eq!(hyperslab_check::check_path(&saved).unwrap().faults, 0);
         let file = File::open(&saved).unwrap();
         for number in 0..FLUSHED {
-            let rows = file.dataset(&format!("before/{number}/rows")).and_then(|rows| rows.read_raw::<i64>());
+            let rows =
+                file.dataset(&format!("before/{number}/rows")).and_then(|rows| rows.read_raw::<i64>(..));
             let expected: Vec<i64> = (0..500).map(|at| at + i64::try_from(number).unwrap()).collect();
             groups += usize::from(rows.is_ok_and(|rows| rows == expected));
         }

@@ -24,14 +24,14 @@ fn a_damaged_chunk_is_filled_and_named() {
     for bounds in bounds() {
         let file = FileOptions::new().libver(bounds).create_in_memory().unwrap();
         let mut expected = numbers(&file);
-        let chunk = file.dataset("numbers").unwrap().chunks().unwrap()[3].clone();
+        let chunk = file.dataset("numbers").unwrap().chunks().list().unwrap()[3].clone();
         let mut bytes = file.to_bytes().unwrap();
         let start = usize::try_from(chunk.address).unwrap();
         bytes[start..start + usize::try_from(chunk.size).unwrap()].fill(0x55);
         let (saved, salvaged) = salvage(bytes, "chunk");
         expected[150..200].fill(-1);
         let saved = File::from_bytes(saved).unwrap();
-        assert_eq!(saved.dataset("numbers").unwrap().read_raw::<i32>().unwrap(), expected);
+        assert_eq!(saved.dataset("numbers").unwrap().read_raw::<i32>(..).unwrap(), expected);
         let object = salvaged.objects.iter().find(|object| object.path == "/numbers").unwrap();
         assert_eq!(object.state(), SalvagedState::Partly);
         let tally = object.chunks.unwrap();
@@ -51,17 +51,17 @@ fn attributes_one_by_one() {
     let file = FileOptions::new().create_in_memory().unwrap();
     file.new_dataset("data").write(&[1, 2, 3]).unwrap();
     let data = file.dataset("data").unwrap();
-    data.set_attr("first", 1).unwrap();
-    data.set_attr("text", "of variable length").unwrap();
-    data.set_attr("last", 3.5).unwrap();
+    data.set_attribute("first", 1).unwrap();
+    data.set_attribute("text", "of variable length").unwrap();
+    data.set_attribute("last", 3.5).unwrap();
     let mut bytes = file.to_bytes().unwrap();
     let Some(heap) = bytes.windows(4).position(|window| window == b"GCOL") else { return };
     bytes[heap..heap + 8].fill(0);
     let (saved, salvaged) = salvage(bytes, "attribute");
     let saved = File::from_bytes(saved).unwrap().dataset("data").unwrap();
-    assert_eq!(saved.read_raw::<i32>().unwrap(), [1, 2, 3]);
-    assert_eq!(saved.attr("first").unwrap().read_scalar::<i32>().unwrap(), 1);
-    assert_eq!(saved.attr("last").unwrap().read_scalar::<f64>().unwrap(), 3.5);
+    assert_eq!(saved.read_raw::<i32>(..).unwrap(), [1, 2, 3]);
+    assert_eq!(saved.attribute("first").unwrap().read_scalar::<i32>().unwrap(), 1);
+    assert_eq!(saved.attribute("last").unwrap().read_scalar::<f64>().unwrap(), 3.5);
     assert_eq!(salvaged.count(SalvagedState::Partly), 1, "{salvaged}");
 }
 
@@ -76,7 +76,7 @@ fn rows_that_were_cut_off() {
     let mut bytes = file.to_bytes().unwrap();
     bytes.truncate(usize::try_from(start).unwrap() + 8 * 5000);
     let (saved, salvaged) = salvage(bytes, "rows");
-    let saved = File::from_bytes(saved).unwrap().dataset("rows").unwrap().read_raw::<u64>().unwrap();
+    let saved = File::from_bytes(saved).unwrap().dataset("rows").unwrap().read_raw::<u64>(..).unwrap();
     assert_eq!(saved.len(), expected.len());
     let object = salvaged.objects.iter().find(|object| object.path == "/rows").unwrap();
     let rows: Vec<(u64, u64)> = object
@@ -137,7 +137,7 @@ fn lost_groups_are_found_again() {
         let deep: Vec<Vec<i32>> = tops
             .iter()
             .filter_map(|top| folder.dataset(&format!("{top}/deep")).ok())
-            .map(|dataset| dataset.read_raw().unwrap())
+            .map(|dataset| dataset.read_raw(..).unwrap())
             .collect();
         assert_eq!(deep, [[7, 8, 9]]);
         let lost: Vec<&str> = salvaged
@@ -175,9 +175,9 @@ fn sparse_chunks_one_by_one() {
     let sparse = file.new_dataset("sparse").of::<i32>().shape(&[100]).sparse(&[10]).create().unwrap();
     let coordinates: Vec<u64> = (0..100).step_by(3).collect();
     let values: Vec<i32> = coordinates.iter().map(|at| i32::try_from(*at).unwrap() + 1).collect();
-    sparse.write_points(&Points { rank: 1, coordinates }, &values).unwrap();
-    let before = sparse.read_raw::<i32>().unwrap();
-    let chunks = sparse.structured_chunks().unwrap();
+    sparse.sparse().write(&Points { rank: 1, coordinates }, &values).unwrap();
+    let before = sparse.read_raw::<i32>(..).unwrap();
+    let chunks = sparse.sparse().chunks().unwrap();
     let mut bytes = file.to_bytes().unwrap();
     let start = usize::try_from(chunks[4].address).unwrap();
     bytes[start..start + 6].fill(0xff);
@@ -185,7 +185,7 @@ fn sparse_chunks_one_by_one() {
     let saved = File::from_bytes(saved).unwrap().dataset("sparse").unwrap();
     let mut expected = before;
     expected[40..50].fill(0);
-    assert_eq!(saved.read_raw::<i32>().unwrap(), expected, "{salvaged}");
+    assert_eq!(saved.read_raw::<i32>(..).unwrap(), expected, "{salvaged}");
 }
 
 /// Of two links of one name, one leads to its object; the other object is put aside.
@@ -206,7 +206,7 @@ fn names_that_damage_makes_the_same() {
     let saved = File::from_bytes(saved).unwrap();
     let all: Vec<Vec<i32>> = saved
         .walk()
-        .filter_map(|visited| visited.object.ok()?.into_dataset().ok()?.read_raw().ok())
+        .filter_map(|visited| visited.object.ok()?.into_dataset().ok()?.read_raw(..).ok())
         .collect();
     assert_eq!(all.concat().iter().sum::<i32>(), 3, "{salvaged}");
 }
@@ -266,7 +266,7 @@ fn an_extent_of_more_chunks_than_the_array_has() {
         assert_eq!(object.losses.len(), losses, "{salvaged}");
         let saved = File::from_bytes(saved).unwrap().dataset("numbers").unwrap();
         let rows = hyperslab::Selection::region(&hyperslab::Region::new(&[0], &[4711]).unwrap());
-        assert_eq!(saved.read_selection::<i32>(&rows).unwrap(), data);
+        assert_eq!(saved.read_raw::<i32>(&rows).unwrap(), data);
     }
 }
 
@@ -281,7 +281,7 @@ fn a_dataset_that_is_no_type() {
     let [one, other] = [[1, 2, 3], [4, 5, 6]].map(|values| {
         let name = format!("from-{}", values[0]);
         let dataset = group.new_dataset(&name).committed(&datatype).shape(&[3]).create().unwrap();
-        dataset.write(&values).unwrap();
+        dataset.write(.., &values).unwrap();
         dataset
     });
     let lost = usize::try_from(group.token().address()).unwrap();
@@ -295,7 +295,7 @@ fn a_dataset_that_is_no_type() {
     let mut values: Vec<Vec<i32>> = File::from_bytes(saved)
         .unwrap()
         .walk()
-        .filter_map(|visited| visited.object.ok()?.into_dataset().ok()?.read_raw().ok())
+        .filter_map(|visited| visited.object.ok()?.into_dataset().ok()?.read_raw(..).ok())
         .collect();
     values.sort_unstable();
     assert_eq!(values, [[1, 2, 3], [4, 5, 6]], "{salvaged}");
@@ -306,12 +306,14 @@ fn a_dataset_that_is_no_type() {
 fn a_reference_to_an_attribute_without_a_name() {
     let file = FileOptions::new().libver(LibverBounds::LATEST).create_in_memory().unwrap();
     let values = file.new_dataset("values").write(&[1, 2, 3]).unwrap();
-    values.set_attr("unmistakable", 1).unwrap();
+    values.set_attribute("unmistakable", 1).unwrap();
     let kind = hyperslab::datatype::ReferenceKind::Object2;
     let reference = hyperslab::datatype::Reference { kind, version: 1 };
     let datatype = Datatype { size: 18, class: hyperslab::DatatypeClass::Reference(reference) };
     let links = file.new_dataset("links").datatype(datatype).shape(&[1]).create().unwrap();
-    links.write_references(&[ReferenceTarget::Attribute(values.token(), b"unmistakable".to_vec())]).unwrap();
+    links
+        .write_references(.., &[ReferenceTarget::Attribute(values.token(), b"unmistakable".to_vec())])
+        .unwrap();
     let mut bytes = file.to_bytes().unwrap();
     let mut name = b"\x0c\0".to_vec();
     name.extend(b"unmistakable");
@@ -319,6 +321,6 @@ fn a_reference_to_an_attribute_without_a_name() {
     bytes[at] = 0;
     let (saved, salvaged) = salvage(bytes, "no name");
     let links = File::from_bytes(saved).unwrap().dataset("links").unwrap();
-    let [one] = &links.read_references().unwrap().into_raw_vec_and_offset().0[..] else { panic!("one") };
+    let [one] = &links.read_references(..).unwrap().into_raw_vec_and_offset().0[..] else { panic!("one") };
     assert!(one.is_null(), "{salvaged}");
 }

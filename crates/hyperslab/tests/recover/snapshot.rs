@@ -28,7 +28,7 @@ impl Snapshot {
             let path = String::from_utf8_lossy(&visited.path).into_owned();
             let object = visited.object.ok()?;
             let dataset = object.clone().into_dataset().ok();
-            let chunks = dataset.and_then(|dataset| dataset.chunks().ok()).unwrap_or_default();
+            let chunks = dataset.and_then(|dataset| dataset.chunks().list().ok()).unwrap_or_default();
             Some(Shot {
                 path,
                 token: visited.token,
@@ -94,7 +94,7 @@ fn elements(dataset: &Dataset) -> Result<String> {
     if dataset.datatype().contains_reference() {
         return Ok(head);
     }
-    Ok(format!("{head} {:?}", dataset.read_dyn()?))
+    Ok(format!("{head} {:?}", dataset.read_dyn(..)?))
 }
 
 fn links(object: &Object) -> Option<Vec<String>> {

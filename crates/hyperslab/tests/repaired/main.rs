@@ -65,12 +65,12 @@ fn structured() -> Vec<u8> {
     let path = folder.path().join("a.h5");
     let file = FileOptions::new().libver(LibverBounds::LATEST).create(&path).unwrap();
     let numbers = file.new_dataset("numbers").of::<i32>().shape(&[20, 9]).sparse(&[5, 4]).create().unwrap();
-    numbers.write_raw(&[1_i32; 180]).unwrap();
+    numbers.write(.., &[1_i32; 180]).unwrap();
     let few = file.new_dataset("few").of::<f32>().shape(&[100]).sparse(&[10]).create().unwrap();
-    few.write_points(&Points { rank: 1, coordinates: vec![33, 99, 90] }, &[1.0, 2.0, 3.0]).unwrap();
+    few.sparse().write(&Points { rank: 1, coordinates: vec![33, 99, 90] }, &[1.0, 2.0, 3.0]).unwrap();
     let text = Datatype::variable_string(CharacterSet::Utf8, 8);
     let texts = file.new_dataset("texts").datatype(text).shape(&[20]).sparse(&[6]).create().unwrap();
-    texts.write_strings(&["some text"; 20]).unwrap();
+    texts.write_strings(.., &["some text"; 20]).unwrap();
     file.close().unwrap();
     std::fs::read(&path).unwrap()
 }
@@ -185,7 +185,7 @@ fn accepted(bytes: &[u8]) -> usize {
     let (mut chain, mut rest, mut count) = (JournalChain::new(header), &bytes[JournalHeader::SIZE..], 0);
     while let Some((head, behind)) = rest.split_at_checked(JournalRecord::SIZE) {
         let record = JournalRecord::decode(head).unwrap();
-        let (body, behind) = behind.split_at(usize::try_from(record.rest()).unwrap());
+        let (body, behind) = behind.split_at(usize::try_from(record.body_size()).unwrap());
         if chain.accept(&record, head, body).is_err() {
             break;
         }

@@ -63,23 +63,24 @@ impl Array {
         match kind {
             Kind::Words if call.is_multiple_of(2) => {
                 let texts: Vec<String> = values.iter().map(|value| words(*value)).collect();
-                dataset.write_points_strings(&points, &texts).unwrap();
+                dataset.sparse().write_strings(&points, &texts).unwrap();
             }
             Kind::Sequence if call.is_multiple_of(2) => {
                 let items: Vec<Vec<i32>> = values.iter().map(|value| sequence(*value)).collect();
-                dataset.write_points_sequences(&points, &items).unwrap();
+                dataset.sparse().write_sequences(&points, &items).unwrap();
             }
             _ if kind.is_number() && call % 3 == 1 => {
                 let numbers: Vec<f64> = values.iter().map(|value| kind.number(*value)).collect();
-                dataset.write_points(&points, &numbers).unwrap();
+                dataset.sparse().write(&points, &numbers).unwrap();
             }
             _ if kind.is_number() && call % 3 == 2 => {
                 let numbers: Vec<f32> = values.iter().map(|value| kind.number(*value) as f32).collect();
-                dataset.write_selection(&Selection::Points(points), &numbers).unwrap();
+                dataset.write(&Selection::Points(points), &numbers).unwrap();
             }
             _ => {
                 dataset
-                    .write_points_bytes(&points, dataset.datatype(), &self.bytes(palette, values))
+                    .sparse()
+                    .write_bytes(&points, dataset.datatype(), &self.bytes(palette, values))
                     .unwrap();
             }
         }
@@ -102,15 +103,15 @@ impl Array {
         match kind {
             Kind::Words if call.is_multiple_of(2) => {
                 let texts: Vec<String> = values.iter().map(|value| words(*value)).collect();
-                dataset.write_strings_selection(selection, &texts).unwrap();
+                dataset.write_strings(selection, &texts).unwrap();
             }
             Kind::Sequence if call.is_multiple_of(2) && *selection == Selection::All => {
                 let items: Vec<Vec<i32>> = values.iter().map(|value| sequence(*value)).collect();
-                dataset.write_sequences(&items).unwrap();
+                dataset.write_sequences(.., &items).unwrap();
             }
             _ if kind.is_number() && call % 3 == 1 => {
                 let numbers: Vec<f64> = values.iter().map(|value| kind.number(*value)).collect();
-                dataset.write_selection(selection, &numbers).unwrap();
+                dataset.write(selection, &numbers).unwrap();
             }
             _ if call % 3 == 2 && !kind.is_variable() => {
                 dataset.write_stored(selection, &self.bytes(palette, values)).unwrap();
@@ -138,11 +139,11 @@ impl Array {
         assert_eq!(dataset.dataspace().dims(), self.dims);
         let readable = *selection != Selection::All || Make::size(&self.dims).is_some();
         if readable {
-            let stored = dataset.read_stored_selection(selection).unwrap();
+            let stored = dataset.read_stored(selection).unwrap();
             assert_eq!(self.kind().plain_of(&stored), self.plain(places), "read {selection:?}");
         }
         if self.kind().is_number() && call.is_multiple_of(3) && readable {
-            let numbers = dataset.read_selection::<f64>(selection).unwrap();
+            let numbers = dataset.read_raw::<f64>(selection).unwrap();
             let expected: Vec<f64> =
                 places.iter().map(|place| self.kind().number(self.value(place))).collect();
             assert_eq!(numbers, expected, "read as f64 {selection:?}");
@@ -151,9 +152,9 @@ impl Array {
             return;
         }
         let defined = self.defined_among(chosen);
-        let (points, stored) = dataset.read_defined_stored(selection).unwrap();
+        let (points, stored) = dataset.sparse().read_stored(selection).unwrap();
         self.compare_defined(&defined, &points, &stored, &format!("read_defined {selection:?}"));
-        let said = dataset.defined(selection).unwrap();
+        let said = dataset.sparse().defined(selection).unwrap();
         assert_eq!(places_of(&said, &self.dims), defined, "defined {selection:?}");
     }
 
@@ -171,14 +172,14 @@ impl Array {
         self.compare_part(dataset, &chosen, 0);
         let size = dataset.size().unwrap();
         let count = if self.make.sparse { self.values.len() as u64 } else { size };
-        assert_eq!(dataset.defined_count().unwrap(), count, "defined_count");
+        assert_eq!(dataset.sparse().defined_count().unwrap(), count, "defined_count");
         let share = if size == 0 { 0.0 } else { count as f64 / size as f64 };
-        assert!((dataset.density().unwrap() - share).abs() < 1e-12);
+        assert!((dataset.sparse().density().unwrap() - share).abs() < 1e-12);
         if self.kind().is_number() && (self.make.sparse || whole.is_some()) {
             self.compare_rows(dataset);
         }
         let mut chunks = 0;
-        for chunk in dataset.structured_chunks().unwrap() {
+        for chunk in dataset.sparse().chunks().unwrap() {
             let sum: u64 = chunk.sections.iter().map(|section| section.size).sum();
             assert_eq!(sum, chunk.size);
             assert!(chunk.defined > 0, "an empty chunk is stored: {chunk:?}");
@@ -194,7 +195,7 @@ impl Array {
             return;
         }
         let (mut found, mut next) = (Vec::new(), 0);
-        for block in dataset.defined_rows::<f64>(3) {
+        for block in dataset.sparse().rows::<f64>(3) {
             let block = block.unwrap();
             assert_eq!(block.start, next);
             next += block.rows;

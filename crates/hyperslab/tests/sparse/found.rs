@@ -26,9 +26,9 @@ fn all_elements_of_other_datasets_are_defined() {
         .variable_chunks(&[2])
         .create()
         .unwrap();
-    assert_eq!(text.defined_count().unwrap(), 3);
-    assert_eq!(text.defined(&Selection::All).unwrap(), Selection::All);
-    let (points, stored) = text.read_defined_stored(&Selection::All).unwrap();
+    assert_eq!(text.sparse().defined_count().unwrap(), 3);
+    assert_eq!(text.sparse().defined(..).unwrap(), Selection::All);
+    let (points, stored) = text.sparse().read_stored(..).unwrap();
     assert_eq!((points.coordinates, stored.strings().unwrap()), (vec![0, 1, 2], vec![String::new(); 3]));
 }
 
@@ -38,7 +38,7 @@ fn defined_elements_come_in_order() {
     let file = memory();
     let plain = file.new_dataset("a").write(&[10, 20, 30]).unwrap();
     let points = Selection::Points(Points { rank: 1, coordinates: vec![2, 0, 2] });
-    let (points, values) = plain.read_defined::<i32>(&points).unwrap();
+    let (points, values) = plain.sparse().read::<i32>(&points).unwrap();
     assert_eq!((points.coordinates, values), (vec![0, 2], vec![10, 30]));
 }
 
@@ -54,10 +54,10 @@ fn mandatory_filters_of_elements_of_variable_length() {
         .create()
         .unwrap();
     let texts: Vec<String> = (0..100).map(|number| format!("text {number}")).collect();
-    text.write_strings(&texts).unwrap();
+    text.write_strings(.., &texts).unwrap();
     file.flush().unwrap();
-    assert_eq!(text.read_strings().unwrap().into_raw_vec_and_offset().0, texts);
-    let chunk = text.read_structured_chunk(&[0]).unwrap().unwrap();
+    assert_eq!(text.read_strings(..).unwrap().into_raw_vec_and_offset().0, texts);
+    let chunk = text.sparse().read_chunk(&[0]).unwrap().unwrap();
     assert!(chunk.info.sections[1].size < chunk.info.sections[1].unfiltered / 4);
 }
 
@@ -70,22 +70,24 @@ fn a_shape_and_a_single_chunk_change_together() {
         let new = file.new_dataset("a").of::<u8>().shape(&[3]).max_shape(&[Some(3)]).sparse(&[3]);
         new.unfiltered_edges().fill(21_u8).section_filters(Section::Values, &[filter]).create().unwrap();
         file.close().unwrap();
-        let file = OpenOptions::new().write(LibverBounds::LATEST).open_driver(medium.clone()).unwrap();
+        let file =
+            OpenOptions::new().write(true).libver(LibverBounds::LATEST).open_driver(medium.clone()).unwrap();
         let a = file.dataset("a").unwrap();
-        a.write_raw(&[17_u8, 2, 8]).unwrap();
+        a.write(.., &[17_u8, 2, 8]).unwrap();
         file.close().unwrap();
-        let file = OpenOptions::new().write(LibverBounds::LATEST).open_driver(medium.clone()).unwrap();
+        let file =
+            OpenOptions::new().write(true).libver(LibverBounds::LATEST).open_driver(medium.clone()).unwrap();
         let a = file.dataset("a").unwrap();
         file.flush().unwrap();
         let point = Selection::Points(Points { rank: 1, coordinates: vec![2] });
-        a.write_selection(&point, &[11_u8]).unwrap();
+        a.write(&point, &[11_u8]).unwrap();
         a.resize(&[1]).unwrap();
-        a.write_raw(&[4_u8]).unwrap();
+        a.write(.., &[4_u8]).unwrap();
         let again = file.dataset("a").unwrap();
-        assert_eq!(again.read_raw::<u8>().unwrap(), [4]);
+        assert_eq!(again.read_raw::<u8>(..).unwrap(), [4]);
         file.close().unwrap();
         let again = File::from_bytes(medium.to_vec()).unwrap().dataset("a").unwrap();
-        assert_eq!(again.read_raw::<u8>().unwrap(), [4]);
+        assert_eq!(again.read_raw::<u8>(..).unwrap(), [4]);
     }
 }
 
@@ -95,11 +97,11 @@ fn what_waits_outlives_a_change_that_fails() {
     let file = memory();
     let new = file.new_dataset("a").datatype(Kind::Words.datatype()).shape(&[4]);
     let text = new.sparse(&[4]).create().unwrap();
-    text.write_points_strings(&Points { rank: 1, coordinates: vec![1] }, &["one"]).unwrap();
+    text.sparse().write_strings(&Points { rank: 1, coordinates: vec![1] }, &["one"]).unwrap();
     // Places in the heap of the file, which chunks cannot lead to.
     let elements = [[7_u8; 16]; 4].concat();
-    text.write_stored(&Selection::All, &elements).unwrap_err();
-    assert_eq!(text.read_strings().unwrap().into_raw_vec_and_offset().0, ["", "one", "", ""]);
+    text.write_stored(.., &elements).unwrap_err();
+    assert_eq!(text.read_strings(..).unwrap().into_raw_vec_and_offset().0, ["", "one", "", ""]);
 }
 
 /// A chunk at the edge with few elements in very many rows is as cheap as any.
@@ -110,13 +112,13 @@ fn large_chunks_at_the_edge() {
     let a = file.new_dataset("a").of::<u8>().shape(&shape).sparse(&[1 << 20, 1 << 20, 3]);
     let a = a.max_shape(&[None, None, None]).create().unwrap();
     let points = Points { rank: 3, coordinates: vec![0, 5, 1, 7, 9, 2, (1 << 20) - 1, 0, 0] };
-    a.write_points(&points, &[1_u8, 2, 3]).unwrap();
+    a.sparse().write(&points, &[1_u8, 2, 3]).unwrap();
     file.flush().unwrap();
     a.resize(&[(1 << 20) - 1, 1 << 20, 2]).unwrap();
-    let (points, values) = a.read_defined::<u8>(&Selection::All).unwrap();
+    let (points, values) = a.sparse().read::<u8>(..).unwrap();
     assert_eq!((points.coordinates, values), (vec![0, 5, 1], vec![1]));
-    a.erase(&Selection::All).unwrap();
-    assert_eq!(a.structured_chunks().unwrap(), []);
+    a.sparse().erase(..).unwrap();
+    assert_eq!(a.sparse().chunks().unwrap(), []);
 }
 
 /// A dataset that is made where another one was does not read what that one had in memory.
@@ -125,9 +127,9 @@ fn a_dataset_in_place_of_another() {
     let file = memory();
     for value in [1_u8, 2, 3] {
         let a = file.new_dataset("a").of::<u8>().shape(&[100]).sparse(&[100]).create().unwrap();
-        a.write_raw(&[value; 100]).unwrap();
+        a.write(.., &[value; 100]).unwrap();
         file.flush().unwrap();
-        assert_eq!(a.read_raw::<u8>().unwrap(), [value; 100]);
+        assert_eq!(a.read_raw::<u8>(..).unwrap(), [value; 100]);
         file.remove("a").unwrap();
     }
 }
@@ -140,7 +142,7 @@ fn what_others_leave_outside_does_not_come_back() {
     let medium = Arc::new(Core::from_vec("found", Vec::new()));
     let file = FileOptions::new().libver(LibverBounds::LATEST).create_driver(medium.clone()).unwrap();
     let a = file.new_dataset("a").of::<u8>().shape(&[20]).unlimited().sparse(&[5]).create().unwrap();
-    a.write_raw(&(1..21).collect::<Vec<u8>>()).unwrap();
+    a.write(.., &(1..21).collect::<Vec<u8>>()).unwrap();
     file.close().unwrap();
     let mut bytes = medium.to_vec();
     let shape = [20_u64.to_le_bytes(), [0xff; 8]].concat();
@@ -152,13 +154,13 @@ fn what_others_leave_outside_does_not_come_back() {
     let sum = checksum(&bytes[start..end]).to_le_bytes();
     bytes[end..end + 4].copy_from_slice(&sum);
     let medium = Arc::new(Core::from_vec("found", bytes));
-    let file = OpenOptions::new().write(LibverBounds::LATEST).open_driver(medium).unwrap();
+    let file = OpenOptions::new().write(true).libver(LibverBounds::LATEST).open_driver(medium).unwrap();
     let a = file.dataset("a").unwrap();
-    assert_eq!(a.read_raw::<u8>().unwrap(), (1..13).collect::<Vec<u8>>());
-    assert_eq!(a.defined_count().unwrap(), 12);
+    assert_eq!(a.read_raw::<u8>(..).unwrap(), (1..13).collect::<Vec<u8>>());
+    assert_eq!(a.sparse().defined_count().unwrap(), 12);
     a.resize(&[20]).unwrap();
-    assert_eq!(a.defined_count().unwrap(), 12);
-    assert_eq!(a.read_raw::<u8>().unwrap()[12..], [0; 8]);
+    assert_eq!(a.sparse().defined_count().unwrap(), 12);
+    assert_eq!(a.read_raw::<u8>(..).unwrap()[12..], [0; 8]);
 }
 
 /// Growing by very much is no work: what is not stored is not walked over.
@@ -168,13 +170,13 @@ fn growing_by_very_much() {
     for (name, most) in [("a", [None, Some(4)]), ("b", [Some(4), None]), ("c", [None, None])] {
         let new = file.new_dataset(name).of::<u8>().shape(&[4, 4]).max_shape(&most).sparse(&[1, 2]);
         let a = new.create().unwrap();
-        a.write_raw(&[1_u8; 16]).unwrap();
+        a.write(.., &[1_u8; 16]).unwrap();
         file.flush().unwrap();
         let long = most.map(|most| most.map_or(1 << 40, |_| 4));
         a.resize(&long).unwrap();
-        assert_eq!(a.defined_count().unwrap(), 16);
+        assert_eq!(a.sparse().defined_count().unwrap(), 16);
         a.resize(&[4, 3]).unwrap();
-        assert_eq!(a.defined_count().unwrap(), 12);
+        assert_eq!(a.sparse().defined_count().unwrap(), 12);
     }
 }
 
@@ -190,22 +192,22 @@ fn what_is_not_there_takes_no_time() {
     let rows = 1 << 50;
     let dataset = vast(&file, rows, &[1, 4]);
     let points = Points { rank: 2, coordinates: vec![5, 7, rows - 1, 0, 1 << 40, 3] };
-    dataset.write_points(&points, &[1, 2, 3]).unwrap();
-    let (found, values) = dataset.read_defined::<i32>(&Selection::All).unwrap();
+    dataset.sparse().write(&points, &[1, 2, 3]).unwrap();
+    let (found, values) = dataset.sparse().read::<i32>(..).unwrap();
     assert_eq!((found.coordinates, values), (vec![5, 7, 1 << 40, 3, rows - 1, 0], vec![1, 3, 2]));
     // Two blocks far apart, and every 2^40th row.
     let block = |row: u64| Block { start: [row, 1].as_slice().into(), end: [row + 1, 2].as_slice().into() };
     let blocks = vec![block(10), block(1 << 45)];
     let far = Selection::Hyperslab(Hyperslab::Irregular { rank: 2, blocks });
-    dataset.write_selection(&far, &[1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
-    assert_eq!(dataset.read_selection::<i32>(&far).unwrap(), [1, 2, 3, 4, 5, 6, 7, 8]);
+    dataset.write(&far, &[1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
+    assert_eq!(dataset.read_raw::<i32>(&far).unwrap(), [1, 2, 3, 4, 5, 6, 7, 8]);
     let strided = Hyperslab::Regular(hyperslab::RegularHyperslab::strided(&[0, 0], &[1 << 40, 1], &[4, 1]));
-    dataset.write_selection(&Selection::Hyperslab(strided), &[9, 9, 9, 9]).unwrap();
-    assert_eq!(dataset.defined_count().unwrap(), 15);
+    dataset.write(&Selection::Hyperslab(strided), &[9, 9, 9, 9]).unwrap();
+    assert_eq!(dataset.sparse().defined_count().unwrap(), 15);
     assert!(file.info().length < 100_000, "{}", file.info().length);
     // So many rows have no place in memory.
-    assert_eq!(dataset.read_csr::<i32, u32>().unwrap_err().kind(), ErrorKind::Limit);
-    assert_eq!(dataset.read_csr_rows::<i32, u32>(10..12).unwrap().values, [1, 2, 3, 4]);
+    assert_eq!(dataset.sparse().read_csr::<i32, u32>().unwrap_err().kind(), ErrorKind::Limit);
+    assert_eq!(dataset.sparse().read_csr_rows::<i32, u32>(10..12).unwrap().values, [1, 2, 3, 4]);
 }
 
 #[test]
@@ -213,9 +215,9 @@ fn few_elements_of_a_chunk_of_many_rows() {
     let file = FileOptions::new().create_in_memory().unwrap();
     let dataset = vast(&file, 1 << 40, &[1 << 40, 4]);
     let points = Points { rank: 2, coordinates: vec![0, 0, 0, 1, 1 << 39, 1, 1 << 39, 6] };
-    dataset.write_points(&points, &[1, 2, 3, 4]).unwrap();
+    dataset.sparse().write(&points, &[1, 2, 3, 4]).unwrap();
     let column = Selection::region(&Region::new(&[0, 1], &[1 << 40, 1]).unwrap());
-    let (found, values) = dataset.read_defined::<i32>(&column).unwrap();
+    let (found, values) = dataset.sparse().read::<i32>(&column).unwrap();
     assert_eq!((found.coordinates, values), (vec![0, 1, 1 << 39, 1], vec![2, 3]));
 }
 
@@ -224,8 +226,8 @@ fn chunks_higher_than_their_dataset() {
     let file = FileOptions::new().create_in_memory().unwrap();
     let new = file.new_dataset("low").of::<i32>().shape(&[3, 8]).max_shape(&[Some(1 << 40), Some(8)]);
     let dataset = new.sparse(&[1 << 40, 4]).create().unwrap();
-    dataset.write_csr(&[0_u32, 1, 1, 2], &[7_u32, 0], &[5, 6]).unwrap();
-    let matrix = dataset.read_csr::<i32, u32>().unwrap();
+    dataset.sparse().write_csr(&[0_u32, 1, 1, 2], &[7_u32, 0], &[5, 6]).unwrap();
+    let matrix = dataset.sparse().read_csr::<i32, u32>().unwrap();
     assert_eq!((matrix.starts, matrix.indices, matrix.values), (vec![0, 1, 1, 2], vec![7, 0], vec![5, 6]));
 }
 
@@ -240,8 +242,8 @@ fn elements_of_many_dimensions_in_c_order() {
         .collect();
     let values: Vec<i32> = (0..500).collect();
     let coordinates = points.concat();
-    dataset.write_points(&Points { rank: 4, coordinates }, &values).unwrap();
-    let (found, read) = dataset.read_defined::<i32>(&Selection::All).unwrap();
+    dataset.sparse().write(&Points { rank: 4, coordinates }, &values).unwrap();
+    let (found, read) = dataset.sparse().read::<i32>(..).unwrap();
     let mut sorted: Vec<([u64; 4], i32)> = points.drain(..).zip(values).collect();
     sorted.sort_unstable();
     assert_eq!(found.coordinates, sorted.iter().flat_map(|(point, _)| *point).collect::<Vec<_>>());

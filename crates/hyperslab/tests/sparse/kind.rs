@@ -223,7 +223,7 @@ impl Palette {
             file.new_dataset(name).datatype(datatype).shape(&[count as u64]).create().unwrap()
         };
         let inner = make(sequences, Kind::Sequence.datatype(), all.len());
-        inner.write_sequences::<i32, _>(&all.clone().map(sequence).collect::<Vec<_>>()).unwrap();
+        inner.write_sequences::<i32, _>(.., &all.clone().map(sequence).collect::<Vec<_>>()).unwrap();
         let inner = elements(file, sequences);
         let items = |value: u8| {
             (0..value % 4)
@@ -232,11 +232,11 @@ impl Palette {
         };
         let lists: Vec<Vec<Descriptor>> = (0..VALUES as u8).map(items).collect();
         make(outer, Datatype::sequence(Descriptor::datatype(), 8), lists.len())
-            .write_sequences(&lists)
+            .write_sequences(.., &lists)
             .unwrap();
         // Not an empty one, which needs no place in the heap.
         let texts: Vec<String> = all.map(|value| words(value.max(1))).collect();
-        make(text, Kind::Words.datatype(), texts.len()).write_strings(&texts).unwrap();
+        make(text, Kind::Words.datatype(), texts.len()).write_strings(.., &texts).unwrap();
     }
 
     pub(crate) fn of(file: &File) -> Self {
@@ -259,7 +259,7 @@ impl Palette {
 }
 
 fn elements(file: &File, name: &str) -> Vec<Vec<u8>> {
-    let stored = file.dataset(name).unwrap().read_stored().unwrap();
+    let stored = file.dataset(name).unwrap().read_stored(..).unwrap();
     stored.elements().map(<[u8]>::to_vec).collect()
 }
 

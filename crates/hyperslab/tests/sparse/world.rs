@@ -200,7 +200,7 @@ impl World {
         let array = &self.arrays[number];
         let chosen = choose(numbers, &array.dims, &array.make.chunk);
         self.told(|| format!("erase {number} {:?}", chosen.0));
-        let outcome = dataset.erase(&chosen.0);
+        let outcome = dataset.sparse().erase(&chosen.0);
         let array = &mut self.arrays[number];
         if !array.make.sparse {
             outcome.unwrap_err();
@@ -248,7 +248,7 @@ impl World {
             let kind = self.arrays[number].make.kind;
             let elements: Vec<f64> = values.iter().map(|value| kind.number(*value)).collect();
             let points = crate::selection::points_of(added.len(), &places);
-            dataset.append_points(axis, length, &points, &elements).unwrap();
+            dataset.sparse().append(axis, length, &points, &elements).unwrap();
             let places: Vec<Vec<u64>> = places.into_iter().map(moved).collect();
             let array = &mut self.arrays[number];
             array.dims[axis] += length;
@@ -272,9 +272,9 @@ impl World {
         let is_edge = |scaled: &[u64]| {
             scaled.iter().zip(&cut).zip(&dims).any(|((at, cut), size)| (at + 1) * cut > *size)
         };
-        let Some(chunk) = dataset.read_structured_chunk(&origin(&from)).unwrap() else { return };
+        let Some(chunk) = dataset.sparse().read_chunk(&origin(&from)).unwrap() else { return };
         let filtered =
-            dataset.structured_chunking().unwrap().sections.iter().any(|(_, filters)| !filters.is_empty());
+            dataset.sparse().chunking().unwrap().sections.iter().any(|(_, filters)| !filters.is_empty());
         let places = |scaled: &[u64]| {
             let inside = |place: &&Vec<u64>| {
                 place.iter().zip(&cut).zip(scaled).all(|((at, cut), scaled)| at / cut == *scaled)
@@ -296,7 +296,7 @@ impl World {
             return;
         }
         self.told(|| format!("copy chunk {number} {from:?} to {to:?}"));
-        let outcome = dataset.write_structured_chunk(&origin(&to), &chunk);
+        let outcome = dataset.sparse().write_chunk(&origin(&to), &chunk);
         // What lies beyond the dataset is refused where elements may be undefined.
         if beyond && array.make.sparse {
             outcome.unwrap_err();
@@ -337,7 +337,7 @@ impl World {
         self.check();
         self.forgot |= !self.settings.space.persist;
         let bounds = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap();
-        let options = OpenOptions::new().write(bounds).chunk_cache(self.settings.chunk_cache);
+        let options = OpenOptions::new().write(true).libver(bounds).chunk_cache(self.settings.chunk_cache);
         self.file = Some(self.open(options));
         self.palette = Palette::of(self.file());
     }
@@ -370,7 +370,7 @@ impl World {
 
     /// Everything that is in a file is what the model says.
     fn compare(&self, file: &File) {
-        assert_eq!(file.dataset("/plain").unwrap().read_raw::<i32>().unwrap(), [3, 1, 4, 1, 5]);
+        assert_eq!(file.dataset("/plain").unwrap().read_raw::<i32>(..).unwrap(), [3, 1, 4, 1, 5]);
         for (number, array) in self.arrays.iter().enumerate() {
             array.compare(&file.dataset(&name(number)).unwrap());
         }

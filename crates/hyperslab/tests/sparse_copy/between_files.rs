@@ -23,11 +23,11 @@ fn shapes() -> [Shape; 4] {
 
 /// Every stored chunk has the same bytes in both.
 fn same_chunks(one: &Dataset, other: &Dataset) {
-    let (first, second) = (one.structured_chunks().unwrap(), other.structured_chunks().unwrap());
+    let (first, second) = (one.sparse().chunks().unwrap(), other.sparse().chunks().unwrap());
     assert_eq!(first.len(), second.len());
     for chunk in first {
-        let before = one.read_structured_chunk(&chunk.offset).unwrap().unwrap();
-        let after = other.read_structured_chunk(&chunk.offset).unwrap().unwrap();
+        let before = one.sparse().read_chunk(&chunk.offset).unwrap().unwrap();
+        let after = other.sparse().read_chunk(&chunk.offset).unwrap().unwrap();
         assert_eq!(before.bytes, after.bytes);
         assert_eq!(before.info.sections, after.info.sections);
     }
@@ -48,8 +48,8 @@ fn numbers(file: &File, name: &str, shape: usize, filtered: bool, encoding: Sele
     let made = new.create().unwrap();
     let points = points(&dims, 70);
     let values: Vec<i32> = (0..).take(points.coordinates.len() / 2).collect();
-    made.write_points(&points, &values).unwrap();
-    assert_eq!(made.structured_chunking().unwrap().index, index);
+    made.sparse().write(&points, &values).unwrap();
+    assert_eq!(made.sparse().chunking().unwrap().index, index);
     made
 }
 
@@ -70,9 +70,9 @@ fn chunks_go_over_as_they_are_stored() {
                     let after = target.dataset(&name).unwrap();
                     same_bytes(&before, &after);
                     same_chunks(&before, &after);
-                    let (chunking, other) = (before.structured_chunking(), after.structured_chunking());
+                    let (chunking, other) = (before.sparse().chunking(), after.sparse().chunking());
                     assert_eq!(chunking, other);
-                    assert_eq!(after.read_raw::<i32>().unwrap(), before.read_raw::<i32>().unwrap());
+                    assert_eq!(after.read_raw::<i32>(..).unwrap(), before.read_raw::<i32>(..).unwrap());
                     source.copy(&before, &format!("again/{name}")).unwrap();
                     same_chunks(&before, &source.dataset(&format!("again/{name}")).unwrap());
                 }
@@ -93,8 +93,11 @@ fn what_is_added_to_a_copy_is_written_down_as_the_rest() {
     target.copy(&before, "a").unwrap();
     let after = target.dataset("a").unwrap();
     for dataset in [&before, &after] {
-        dataset.write_points(&Points { rank: 2, coordinates: vec![0, 0, 24, 32] }, &[5, 6]).unwrap();
-        dataset.erase(&hyperslab::Selection::Points(Points { rank: 2, coordinates: vec![0, 0] })).unwrap();
+        dataset.sparse().write(&Points { rank: 2, coordinates: vec![0, 0, 24, 32] }, &[5, 6]).unwrap();
+        dataset
+            .sparse()
+            .erase(&hyperslab::Selection::Points(Points { rank: 2, coordinates: vec![0, 0] }))
+            .unwrap();
     }
     same_chunks(&before, &after);
 }
@@ -106,7 +109,7 @@ fn texts(file: &File, width: u8, sparse: bool) -> Dataset {
     let new = if sparse { new.sparse(&[8]) } else { new.variable_chunks(&[8]) };
     let made = new.deflate(5).unfiltered_edges().create().unwrap();
     let points = Points { rank: 1, coordinates: vec![0, 3, 4, 30, 49] };
-    made.write_points_strings(&points, &["zero", "", "four and more", "µ", "last"]).unwrap();
+    made.sparse().write_strings(&points, &["zero", "", "four and more", "µ", "last"]).unwrap();
     made
 }
 
@@ -122,11 +125,11 @@ fn texts_between_files_of_all_widths() {
             target.copy(&before, before.name()).unwrap();
             let after = target.dataset(before.name()).unwrap();
             assert_eq!(after.datatype().size, u32::from(to_width) + 8);
-            assert_eq!(before.read_strings().unwrap(), after.read_strings().unwrap());
-            assert_eq!(after.read_strings().unwrap()[4], "four and more");
+            assert_eq!(before.read_strings(..).unwrap(), after.read_strings(..).unwrap());
+            assert_eq!(after.read_strings(..).unwrap()[4], "four and more");
             if sparse {
                 same_texts(&before, &after);
-                assert_eq!(after.defined_count().unwrap(), 5);
+                assert_eq!(after.sparse().defined_count().unwrap(), 5);
             }
             if from_width == to_width {
                 same_chunks(&before, &after);
@@ -145,12 +148,11 @@ fn references_lead_to_the_copies() {
         source.new_dataset("g/refs").datatype(Datatype::object_reference(8)).shape(&[100]).sparse(&[10]);
     let refs = refs.create().unwrap();
     let address = source.object("g/x").unwrap().token().address().to_le_bytes();
-    refs.write_points_bytes(&Points { rank: 1, coordinates: vec![42] }, refs.datatype(), &address).unwrap();
+    refs.sparse().write_bytes(&Points { rank: 1, coordinates: vec![42] }, refs.datatype(), &address).unwrap();
     let target = FileOptions::new().sizes(4, 8).create_in_memory().unwrap();
     target.new_dataset("elsewhere").write(&[0; 100]).unwrap();
     target.copy(&source.object("g").unwrap(), "h").unwrap();
-    let (points, stored) =
-        target.dataset("h/refs").unwrap().read_defined_stored(&hyperslab::Selection::All).unwrap();
+    let (points, stored) = target.dataset("h/refs").unwrap().sparse().read_stored(..).unwrap();
     assert_eq!(points.coordinates, [42]);
     let copied = u32::try_from(target.object("h/x").unwrap().token().address()).unwrap();
     assert_eq!(stored.bytes(), copied.to_le_bytes());

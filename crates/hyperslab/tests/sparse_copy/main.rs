@@ -39,15 +39,15 @@ fn points(dims: &[u64], count: u64) -> Points {
 }
 
 fn same_bytes(one: &Dataset, other: &Dataset) {
-    let (points, values) = one.read_defined_stored(&Selection::All).unwrap();
-    let (others, read) = other.read_defined_stored(&Selection::All).unwrap();
+    let (points, values) = one.sparse().read_stored(..).unwrap();
+    let (others, read) = other.sparse().read_stored(..).unwrap();
     assert_eq!(points, others);
     assert_eq!(values.bytes(), read.bytes());
 }
 
 fn same_texts(one: &Dataset, other: &Dataset) {
-    let (points, values) = one.read_defined_stored(&Selection::All).unwrap();
-    let (others, read) = other.read_defined_stored(&Selection::All).unwrap();
+    let (points, values) = one.sparse().read_stored(..).unwrap();
+    let (others, read) = other.sparse().read_stored(..).unwrap();
     assert_eq!(points, others);
     assert_eq!(values.strings().unwrap(), read.strings().unwrap());
 }

@@ -2,8 +2,8 @@
 
 use hyperslab::filter::FilterSpec;
 use hyperslab::{
-    CharacterSet, Dataset, Datatype, File, FileOptions, Layout, LibraryVersion, LibverBounds, Points, Repack,
-    RepackLayout, Section, SelectionEncoding,
+    CharacterSet, Dataset, Datatype, File, FileOptions, IxDyn, Layout, LibraryVersion, LibverBounds, Points,
+    Repack, RepackLayout, Section, SelectionEncoding,
 };
 use proptest::prelude::*;
 
@@ -21,7 +21,7 @@ fn repack(source: &File, work: &Repack<'_>) -> File {
 }
 
 fn bits(dataset: &Dataset) -> Vec<u32> {
-    dataset.read_raw::<f32>().unwrap().into_iter().map(f32::to_bits).collect()
+    dataset.read_raw::<f32>(..).unwrap().into_iter().map(f32::to_bits).collect()
 }
 
 /// Values among which those that are not easily told from zero are many.
@@ -96,9 +96,9 @@ impl Case {
         let made = new.create().unwrap();
         if self.partly {
             let first = hyperslab::Region::new(&vec![0; self.dims.len()], &vec![1; self.dims.len()]).unwrap();
-            made.write_region(&first, &self.values[..1]).unwrap();
+            made.write(&first, &self.values[..1]).unwrap();
         } else {
-            made.write_raw(&self.values).unwrap();
+            made.write(.., &self.values).unwrap();
         }
         file
     }
@@ -126,7 +126,7 @@ proptest! {
         prop_assert_eq!(bits(&made), expected.clone());
         let skipped = case.undefined.or(case.fill).unwrap_or(0.0).to_bits();
         let defined = expected.iter().filter(|bits| **bits != skipped).count();
-        prop_assert_eq!(made.defined_count().unwrap(), defined as u64);
+        prop_assert_eq!(made.sparse().defined_count().unwrap(), defined as u64);
         // Other chunks, without filters; then as it was, side by side, in the header and in chunks.
         let again = Repack::new().layout("a", RepackLayout::AutoSparse { density: None }).unwrap();
         let again = again.filters("a", Vec::new()).unwrap();
@@ -152,19 +152,19 @@ fn chunks_that_nobody_wrote_stay_away() {
     let large =
         source.new_dataset("a").of::<f64>().shape(&[1 << 24, 1 << 20]).chunks(&[64, 64]).create().unwrap();
     let at = Points { rank: 2, coordinates: vec![5, 7, 1 << 23, 1 << 19] };
-    large.write_points(&at, &[1.0, 2.0]).unwrap();
+    large.sparse().write(&at, &[1.0, 2.0]).unwrap();
     source.new_dataset("b").of::<f64>().shape(&[1 << 40]).create().unwrap();
     let work = Repack::new().layout("*", RepackLayout::AutoSparse { density: None }).unwrap();
     let sparse = repack(&source, &work);
-    assert_eq!(sparse.dataset("b").unwrap().defined_count().unwrap(), 0);
+    assert_eq!(sparse.dataset("b").unwrap().sparse().defined_count().unwrap(), 0);
     let made = sparse.dataset("a").unwrap();
-    let (points, values) = made.read_defined::<f64>(&hyperslab::Selection::All).unwrap();
+    let (points, values) = made.sparse().read::<f64>(..).unwrap();
     assert_eq!((points, values), (at, vec![1.0, 2.0]));
     let dense = repack(&sparse, &Repack::new().layout("a", RepackLayout::Chunked(vec![32, 32])).unwrap());
     let dense = dense.dataset("a").unwrap();
-    assert_eq!(dense.chunks().unwrap().len(), 2);
+    assert_eq!(dense.chunks().list().unwrap().len(), 2);
     assert_eq!(
-        dense.read_slice::<f64>(&hyperslab::s![1 << 23, 1 << 19]).unwrap().into_raw_vec_and_offset().0,
+        dense.read::<f64, IxDyn>(hyperslab::s![1 << 23, 1 << 19]).unwrap().into_raw_vec_and_offset().0,
         [2.0]
     );
 }
@@ -175,10 +175,10 @@ fn the_elements_tell_the_density() {
     let dims = [2000, 1500];
     for (name, every) in [("thin", 1000), ("thick", 10)] {
         let values: Vec<u8> = (0..3_000_000_u32).map(|number| u8::from(number % every == 0)).collect();
-        source.new_dataset(name).of::<u8>().shape(&dims).create().unwrap().write_raw(&values).unwrap();
+        source.new_dataset(name).of::<u8>().shape(&dims).create().unwrap().write(.., &values).unwrap();
     }
     let auto = |density| Repack::new().layout("*", RepackLayout::AutoSparse { density }).unwrap();
-    let shape = |file: &File, name: &str| file.dataset(name).unwrap().structured_chunking().unwrap().shape;
+    let shape = |file: &File, name: &str| file.dataset(name).unwrap().sparse().chunking().unwrap().shape;
     let told = repack(&source, &auto(None));
     assert_eq!(shape(&told, "thin"), shape(&repack(&source, &auto(Some(0.001))), "thin"));
     assert_eq!(shape(&told, "thick"), shape(&repack(&source, &auto(Some(0.1))), "thick"));
@@ -192,10 +192,10 @@ fn filters_of_all_sections_and_of_one() {
     let source = FileOptions::new().create_in_memory().unwrap();
     let values: Vec<u32> = (0..10_000).map(|number| if number % 7 == 0 { number } else { 0 }).collect();
     let new = source.new_dataset("a").of::<u32>().shape(&[10_000]).chunks(&[100]);
-    new.filter(FilterSpec::scale_offset_int(0)).deflate(1).create().unwrap().write_raw(&values).unwrap();
+    new.filter(FilterSpec::scale_offset_int(0)).deflate(1).create().unwrap().write(.., &values).unwrap();
     let sparse = RepackLayout::Sparse(vec![1000]);
     let ids = |file: &File| -> Vec<Vec<u16>> {
-        let sections = file.dataset("a").unwrap().structured_chunking().unwrap().sections;
+        let sections = file.dataset("a").unwrap().sparse().chunking().unwrap().sections;
         sections
             .into_iter()
             .map(|(_, filters)| filters.into_iter().map(|filter| filter.id).collect())
@@ -217,7 +217,7 @@ fn filters_of_all_sections_and_of_one() {
     let filters: Vec<u16> = back.dataset("a").unwrap().filters().iter().map(|filter| filter.id).collect();
     assert_eq!(filters, [6, 1]);
     for file in [&kept, &told, &plain, &back] {
-        assert_eq!(file.dataset("a").unwrap().read_raw::<u32>().unwrap(), values);
+        assert_eq!(file.dataset("a").unwrap().read_raw::<u32>(..).unwrap(), values);
     }
 }
 
@@ -227,9 +227,9 @@ fn lists_of_points_become_blocks_and_back() {
     let new = source.new_dataset("a").of::<u16>().shape(&[300, 300]).sparse(&[100, 100]);
     let before = new.create().unwrap();
     let at = points(&[300, 300], 500);
-    before.write_points(&at, &vec![3_u16; at.coordinates.len() / 2]).unwrap();
+    before.sparse().write(&at, &vec![3_u16; at.coordinates.len() / 2]).unwrap();
     let size = |file: &File| -> u64 {
-        file.dataset("a").unwrap().structured_chunks().unwrap().iter().map(|chunk| chunk.size).sum()
+        file.dataset("a").unwrap().sparse().chunks().unwrap().iter().map(|chunk| chunk.size).sum()
     };
     let listed = repack(&source, &Repack::new().selection_encoding(SelectionEncoding::Points));
     let blocks = repack(&listed, &Repack::new().selection_encoding(SelectionEncoding::Blocks));
@@ -251,7 +251,7 @@ fn texts_there_and_back() {
         for (name, chunked) in [("a", false), ("b", true)] {
             let new = source.new_dataset(name).datatype(text.clone()).shape(&[500]);
             let new = if chunked { new.chunks(&[30]) } else { new };
-            new.create().unwrap().write_strings(&texts).unwrap();
+            new.create().unwrap().write_strings(.., &texts).unwrap();
         }
         let sparse = repack(&source, &Repack::new().layout("*", RepackLayout::Sparse(vec![64])).unwrap());
         let work = Repack::new().layout("*", RepackLayout::Sparse(vec![100])).unwrap();
@@ -260,11 +260,11 @@ fn texts_there_and_back() {
         let beside = repack(&other, &Repack::new().layout("*", RepackLayout::Contiguous).unwrap());
         for name in ["a", "b"] {
             let there = texts.iter().filter(|text| !text.is_empty()).count();
-            assert_eq!(sparse.dataset(name).unwrap().defined_count().unwrap(), there as u64);
+            assert_eq!(sparse.dataset(name).unwrap().sparse().defined_count().unwrap(), there as u64);
             same_texts(&sparse.dataset(name).unwrap(), &other.dataset(name).unwrap());
             for file in [&sparse, &other, &chunked, &beside] {
                 assert_eq!(
-                    file.dataset(name).unwrap().read_strings().unwrap().into_raw_vec_and_offset().0,
+                    file.dataset(name).unwrap().read_strings(..).unwrap().into_raw_vec_and_offset().0,
                     texts
                 );
             }

@@ -19,8 +19,7 @@ fn samples_in_other_chunks_and_without_any() {
         }
         let source = OpenOptions::new().open(&case.file).unwrap();
         let before = sparse(&source);
-        let chunk: Vec<u64> =
-            before.structured_chunking().unwrap().shape.iter().map(|size| size + 3).collect();
+        let chunk: Vec<u64> = before.sparse().chunking().unwrap().shape.iter().map(|size| size + 3).collect();
         let variable = before.datatype().is_variable_length();
         for (number, layout) in [
             None,
@@ -48,14 +47,14 @@ fn samples_in_other_chunks_and_without_any() {
             let after = sparse(&made);
             assert_eq!(after.layout() == Layout::Structured, number < 3, "{}", case.name);
             if count <= 1 << 24 {
-                let read = |dataset: &Dataset| format!("{:?}", dataset.read_dyn().unwrap());
+                let read = |dataset: &Dataset| format!("{:?}", dataset.read_dyn(..).unwrap());
                 assert_eq!(read(&before), read(&after), "{} {number}", case.name);
             }
             if number == 0 && !case.name.starts_with("v17") {
                 // As it is stored, whatever other programs make of it.
-                for chunk in before.structured_chunks().unwrap() {
+                for chunk in before.sparse().chunks().unwrap() {
                     let read =
-                        |dataset: &Dataset| dataset.read_structured_chunk(&chunk.offset).unwrap().unwrap();
+                        |dataset: &Dataset| dataset.sparse().read_chunk(&chunk.offset).unwrap().unwrap();
                     assert_eq!(read(&before).bytes, read(&after).bytes, "{}", case.name);
                 }
             }

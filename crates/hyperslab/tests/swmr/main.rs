@@ -202,7 +202,7 @@ mod refused {
         let log = file.new_dataset("log").of::<i32>().shape(&[4]).max_shape(&[None]).chunks(&[3]).create();
         let log = log.unwrap();
         let words = file.new_dataset("words").write_strings(&["a", "b"]).unwrap();
-        log.set_attr("unit", "m").unwrap();
+        log.set_attribute("unit", "m").unwrap();
         file.start_swmr_write().unwrap();
         file.start_swmr_write().unwrap();
         let misuse = |outcome: hyperslab::Result<()>| {
@@ -213,11 +213,11 @@ mod refused {
         misuse(file.create_group("new").map(drop));
         misuse(file.remove("log"));
         misuse(file.new_dataset("new").write(&[1, 2]).map(drop));
-        misuse(log.set_attr("unit", "km").map(drop));
+        misuse(log.set_attribute("unit", "km").map(drop));
         misuse(log.resize(&[2]));
         misuse(log.prepend(0, &[1, 2]));
-        assert_eq!(words.write_strings(&["c", "d"]).unwrap_err().kind(), ErrorKind::Unsupported);
-        log.write_raw(&[1, 2, 3, 4]).unwrap();
+        assert_eq!(words.write_strings(.., &["c", "d"]).unwrap_err().kind(), ErrorKind::Unsupported);
+        log.write(.., &[1, 2, 3, 4]).unwrap();
         log.append(0, &[5, 6]).unwrap();
         // Others are refused unless they follow.
         let strange = OpenOptions::new().open(&path).unwrap_err();
@@ -228,7 +228,7 @@ mod refused {
         file.dataset("log").unwrap().append(0, &[7]).unwrap();
         file.close().unwrap();
         let file = File::open(&path).unwrap();
-        assert_eq!(file.dataset("log").unwrap().read_raw::<i32>().unwrap(), [1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(file.dataset("log").unwrap().read_raw::<i32>(..).unwrap(), [1, 2, 3, 4, 5, 6, 7]);
         super::check(&path, &[]);
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn holds_at_least(path: &Path, flushed: &str) {
         let least = least.split('x').map(|size| size.parse::<u64>().unwrap());
         assert!(dims.iter().zip(least).all(|(size, least)| *size >= least), "{name}: {dims:?} of {flushed}");
         let starts = vec![0; dims.len()];
-        let got = dataset.read_raw::<f64>().unwrap();
+        let got = dataset.read_raw::<f64>(..).unwrap();
         let expected = values(*width, &starts, &dims);
         assert!(got.iter().zip(expected).all(|(got, value)| same(name, *got, value)), "{name}");
     }

@@ -55,7 +55,7 @@ fn grow(dataset: &Dataset, axis: usize, more: u64) {
     dims[axis] = more;
     if !dims.contains(&0) {
         let region = Selection::region(&Region::new(&starts, &dims).unwrap());
-        dataset.write_selection(&region, &values(5, &starts, &dims)).unwrap();
+        dataset.write(&region, &values(5, &starts, &dims)).unwrap();
     }
 }
 

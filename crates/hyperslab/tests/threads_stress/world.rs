@@ -53,7 +53,7 @@ impl World {
             if log == 1 { dataset } else { dataset.deflate(1) }.create().unwrap();
         }
         for attribute in 0..ATTRIBUTES {
-            file.set_attr(&format!("attribute {attribute}"), FILL).unwrap();
+            file.set_attribute(&format!("attribute {attribute}"), FILL).unwrap();
         }
         Self { file, seed, clock: AtomicU64::new(1) }
     }
@@ -83,7 +83,7 @@ impl World {
     pub(crate) fn contents(&self) -> Vec<Vec<u64>> {
         let datasets = (0..DATASETS).map(|number| self.data(number));
         let all = datasets.chain((0..LOGS).map(|log| self.log(log)));
-        all.map(|dataset| dataset.read_raw().unwrap()).collect()
+        all.map(|dataset| dataset.read_raw(..).unwrap()).collect()
     }
 }
 
@@ -175,9 +175,9 @@ impl<'a> Worker<'a> {
             // Through a conversion.
             0 => {
                 let converted: Vec<f64> = elements.iter().map(|element| *element as f64).collect();
-                dataset.write_region(&Self::region(&cells), &converted)
+                dataset.write(&Self::region(&cells), &converted)
             }
-            _ => dataset.write_region(&Self::region(&cells), &elements),
+            _ => dataset.write(&Self::region(&cells), &elements),
         };
         let end = if written.is_ok() { self.world.now() } else { u64::MAX };
         assert!(place == TIDE || written.is_ok(), "{written:?}");
@@ -191,7 +191,7 @@ impl<'a> Worker<'a> {
         }
         let tag = self.tag();
         let begin = self.world.now();
-        self.world.data(place).write_raw(&vec![tag; (CELLS * CELL) as usize]).unwrap();
+        self.world.data(place).write(.., &vec![tag; (CELLS * CELL) as usize]).unwrap();
         let end = self.world.now();
         self.history.writes.push(Write { place, cells: 0..CELLS, tag, begin, end });
     }
@@ -211,7 +211,7 @@ impl<'a> Worker<'a> {
         let cells = self.cells(place);
         let dataset = self.world.data(place);
         let begin = self.world.now();
-        let read = dataset.read_selection::<u64>(&Selection::region(&Self::region(&cells)));
+        let read = dataset.read_raw::<u64>(&Selection::region(&Self::region(&cells)));
         match read {
             Ok(elements) => self.see(place, cells.start, &elements, begin),
             Err(error) => assert_eq!(place, TIDE, "{error}"),
@@ -221,7 +221,7 @@ impl<'a> Worker<'a> {
     fn read_all(&mut self) {
         let place = self.below(DATASETS as u64) as usize;
         let begin = self.world.now();
-        let elements = self.world.data(place).read_raw().unwrap();
+        let elements = self.world.data(place).read_raw(..).unwrap();
         self.see(place, 0, &elements, begin);
     }
 
@@ -246,7 +246,7 @@ impl<'a> Worker<'a> {
 
     fn look_at_log(&mut self, log: usize) {
         let begin = self.world.now();
-        let elements: Vec<u64> = self.world.log(log).read_raw().unwrap();
+        let elements: Vec<u64> = self.world.log(log).read_raw(..).unwrap();
         let end = self.world.now();
         let runs = elements.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u64)).collect();
         self.history.logs.push(LogSight { log, runs, begin, end });
@@ -263,7 +263,7 @@ impl<'a> Worker<'a> {
     fn set_attribute(&mut self) {
         let (attribute, tag) = (self.below(ATTRIBUTES as u64) as usize, self.tag());
         let begin = self.world.now();
-        self.world.file.set_attr(&format!("attribute {attribute}"), tag).unwrap();
+        self.world.file.set_attribute(&format!("attribute {attribute}"), tag).unwrap();
         let end = self.world.now();
         self.history.writes.push(Write { place: DATASETS + attribute, cells: 0..1, tag, begin, end });
     }
@@ -272,7 +272,7 @@ impl<'a> Worker<'a> {
         let attribute = self.below(ATTRIBUTES as u64) as usize;
         let begin = self.world.now();
         let name = format!("attribute {attribute}");
-        let value = self.world.file.attr(&name).unwrap().read_scalar::<u64>().unwrap();
+        let value = self.world.file.attribute(&name).unwrap().read_scalar::<u64>().unwrap();
         self.see(DATASETS + attribute, 0, &[value], begin);
     }
 
@@ -281,7 +281,7 @@ impl<'a> Worker<'a> {
         let name = format!("own/{}/{tag}", self.thread);
         let dataset = self.world.file.new_dataset(&name).of::<u64>().shape(&[length]).chunks(&[300]);
         let dataset = if tag % 2 == 0 { dataset.deflate(1) } else { dataset };
-        dataset.create().unwrap().write_raw(&vec![tag; length as usize]).unwrap();
+        dataset.create().unwrap().write(.., &vec![tag; length as usize]).unwrap();
         self.own.push((name, tag));
     }
 
@@ -291,7 +291,7 @@ impl<'a> Worker<'a> {
         }
         let at = self.below(self.own.len() as u64) as usize;
         let (name, tag) = self.own.swap_remove(at);
-        let elements = self.world.file.dataset(&name).unwrap().read_raw::<u64>().unwrap();
+        let elements = self.world.file.dataset(&name).unwrap().read_raw::<u64>(..).unwrap();
         assert!(elements.iter().all(|element| *element == tag), "{name}");
         self.world.file.remove(&name).unwrap();
     }
@@ -300,7 +300,7 @@ impl<'a> Worker<'a> {
     pub(crate) fn look_at_all(&mut self) {
         for place in 0..DATASETS {
             let begin = self.world.now();
-            let elements = self.world.data(place).read_raw().unwrap();
+            let elements = self.world.data(place).read_raw(..).unwrap();
             self.see(place, 0, &elements, begin);
         }
         (0..LOGS).for_each(|log| self.look_at_log(log));

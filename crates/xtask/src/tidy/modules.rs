@@ -96,6 +96,7 @@ mod tests {
             lines,
             [
                 "crates/cli/src/a/mod.rs:1: `a` uses `b`, which uses `a`: rooms form no cycle",
+                "crates/cli/src/a/inner.rs:1: `a` uses `b`, which uses `a`: rooms form no cycle",
                 "crates/cli/src/b.rs:2: `b` uses `c`, which uses `b`: rooms form no cycle",
                 "crates/cli/src/c/deep.rs:1: `c` uses `a`, which uses `c`: rooms form no cycle",
             ]

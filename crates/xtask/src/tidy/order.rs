@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 
 use super::Finding;
 use super::source::Tree;
-use crate::rooms::graph::{Modules, Use};
+use crate::rooms::graph::{Arrow, Modules, Use, arrows, cycles, folders};
 use crate::rooms::order::{ENGINE, ORDERS, Order};
 use crate::rooms::paths::paths;
 use crate::rooms::{crate_of, module_of, upward_arrows};
+
+/// Rooms of the engine in which no modules use each other in a circle.
+const WITHOUT_CYCLES: &[&str] = &["index", "object", "data"];
 
 /// Rooms of the engine that the façade never names.
 const BELOW_OPS: &[&str] = &["index", "object", "data"];
@@ -30,6 +33,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         }
         findings.extend(without_level(uses, order));
     }
+    findings.extend(circular(uses.get("engine").map(Vec::as_slice).unwrap_or_default()));
     findings.extend(drivers(tree));
     findings.extend(below_ops(tree));
     findings
@@ -58,6 +62,26 @@ fn below_ops(tree: &Tree) -> Vec<Finding> {
 
 fn is_engine(path: &[String]) -> bool {
     path.first().is_some_and(|name| name == "hyperslab_engine")
+}
+
+/// Finds modules of one folder that use each other in a circle.
+fn circular(uses: &[Use]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for folder in folders(uses) {
+        if !folder.first().is_some_and(|room| WITHOUT_CYCLES.contains(&room.as_str())) {
+            continue;
+        }
+        let arrows = arrows(uses, &folder);
+        for group in cycles(&arrows) {
+            let inside = |arrow: &&Arrow| group.contains(&arrow.from) && group.contains(&arrow.to);
+            let Some((file, line)) = arrows.iter().find(inside).and_then(|arrow| arrow.places.first()) else {
+                continue;
+            };
+            let message = format!("{} use each other in a circle", group.join(", "));
+            findings.push(Finding::new(file, *line, message));
+        }
+    }
+    findings
 }
 
 /// Finds the rooms of a folder that its order does not name.
@@ -154,6 +178,14 @@ mod tests {
         let new = ("crates/engine/src/data/attic.rs", "use super::transfer::f;");
         let found = lines(&[new, ("crates/engine/src/data/transfer/mod.rs", "pub fn f() {}")]);
         assert!(found.len() == 1 && found[0].contains("`attic` has no place"), "{found:?}");
+    }
+
+    #[test]
+    fn modules_that_use_each_other_in_a_circle_are_found() {
+        let one = ("crates/engine/src/object/one.rs", "use super::two::g; pub fn f() {}");
+        let found = lines(&[one, ("crates/engine/src/object/two.rs", "use super::one::f; pub fn g() {}")]);
+        assert_eq!(found, ["crates/engine/src/object/one.rs:1: one, two use each other in a circle"]);
+        assert!(lines(&[one, ("crates/engine/src/object/two.rs", "pub fn g() {}")]).is_empty());
     }
 
     #[test]

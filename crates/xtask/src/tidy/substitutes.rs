@@ -20,7 +20,7 @@ const HERE: &str = "crates/xtask/src/tidy/substitutes.rs";
 /// `unwrap_or_default()`. A crate without an entry has none. Lower these numbers, never raise them.
 const CEILINGS: &[(&str, [usize; 3])] = &[
     ("check", [86, 6, 5]),
-    ("cli", [648, 58, 48]),
+    ("cli", [648, 58, 47]),
     ("dataspace", [17, 1, 1]),
     ("datatype", [6, 2, 3]),
     ("engine", [508, 46, 60]),

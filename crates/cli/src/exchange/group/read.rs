@@ -1,7 +1,7 @@
 //! Reading groups of compressed rows and columns, block by block.
 
 use anyhow::{Context as _, Result, bail};
-use hyperslab::{Attribute, Dataset, Datatype, Group, ObjectKind, Region, Selection};
+use hyperslab::{Attribute, Dataset, Datatype, Group, IxDyn, ObjectKind, Region, Selection};
 
 use crate::entries::{Column, Compressed, Compression, Element, Indices, Source};
 
@@ -53,7 +53,7 @@ fn described(group: &Group) -> Result<(Compression, [u64; 2])> {
             bail!("`shape` does not have the two sizes of a matrix");
         }
         Indices::check_type(SHAPE, shape.datatype())?;
-        return Ok((Compression::Columns, sizes(&shape.read_raw::<i64>()?)?));
+        return Ok((Compression::Columns, sizes(&shape.read_raw::<i64>(..)?)?));
     }
     bail!(
         "the group has neither an attribute `encoding-type` or `h5sparse_format`, nor the members `barcodes` and `shape`, \
@@ -77,7 +77,7 @@ fn shape_attribute(group: &Group, name: &str) -> Result<[u64; 2]> {
         bail!("the attribute `{name}` does not have the two sizes of a matrix");
     }
     Indices::check_type(name, &attribute.datatype()?)?;
-    sizes(&attribute.read::<i64>()?.into_raw_vec_and_offset().0)
+    sizes(&attribute.read::<i64, IxDyn>()?.into_raw_vec_and_offset().0)
 }
 
 fn sizes(read: &[i64]) -> Result<[u64; 2]> {

@@ -26,8 +26,8 @@ fn arrays<T: H5Type>(pointers: &[i32], indices: &[i32], data: &[T]) -> File {
 
 fn anndata(encoding: &str, shape: [i64; 2], file: File) -> File {
     let group = file.group("m").unwrap();
-    group.set_attr("encoding-type", encoding).unwrap();
-    group.set_attr("shape", shape).unwrap();
+    group.set_attribute("encoding-type", encoding).unwrap();
+    group.set_attribute("shape", shape).unwrap();
     file
 }
 
@@ -45,8 +45,8 @@ fn groups_of_all_kinds_are_read() {
     let found = read(&anndata("csc_matrix", [4, 2], three())).unwrap();
     assert_eq!(entries::<f32>(&found.batch, 2), columns);
     let old = three();
-    old.group("m").unwrap().set_attr("h5sparse_format", "csc").unwrap();
-    old.group("m").unwrap().set_attr("h5sparse_shape", [4_i64, 2]).unwrap();
+    old.group("m").unwrap().set_attribute("h5sparse_format", "csc").unwrap();
+    old.group("m").unwrap().set_attribute("h5sparse_shape", [4_i64, 2]).unwrap();
     assert_eq!(entries::<f32>(&read(&old).unwrap().batch, 2), columns);
     let tenx = three();
     tenx.new_dataset("m/shape").write(&[4_i32, 2]).unwrap();
@@ -72,7 +72,7 @@ fn faults_are_named() {
     assert!(fault(&without).contains("data"));
     assert!(!is_matrix(&without.group("m").unwrap()).unwrap());
     let none = anndata("csr_matrix", [2, 2], good());
-    none.group("m").unwrap().set_attr("shape", "2x2").unwrap();
+    none.group("m").unwrap().set_attribute("shape", "2x2").unwrap();
     assert!(fault(&none).contains("`shape`"));
 }
 

@@ -60,9 +60,9 @@ impl Sink for Writer<'_> {
         let sizes = [i64::try_from(rows)?, i64::try_from(columns)?];
         let pointers = RowPointers::new(rows, &self.folder)?;
         let group = self.file.create_group(self.path)?;
-        group.set_attr("encoding-type", "csr_matrix")?;
-        group.set_attr("encoding-version", "0.1.0")?;
-        group.set_attr("shape", sizes)?;
+        group.set_attribute("encoding-type", "csr_matrix")?;
+        group.set_attribute("encoding-version", "0.1.0")?;
+        group.set_attribute("shape", sizes)?;
         let index = index_element(columns);
         let data = self.array(&group, "data", element)?;
         let indices = self.array(&group, "indices", index)?;

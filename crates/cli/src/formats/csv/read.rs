@@ -191,7 +191,7 @@ impl Table {
                 let values = || records.iter().map(|record| field(record, number));
                 if column.kind() == TypeName::Str {
                     let texts: Vec<&str> = values().collect();
-                    dataset.write_strings_selection(&Selection::region(&region), &texts)?;
+                    dataset.write_strings(&Selection::region(&region), &texts)?;
                     continue;
                 }
                 let (datatype, mut bytes) = (column.in_memory(values())?, Vec::new());

@@ -103,7 +103,7 @@ impl Source {
             return Ok(dataset.write_stored(selection, bytes)?);
         };
         let texts = bytes.chunks_exact(self.descr.size().max(1)).map(|element| text(element, *order));
-        Ok(dataset.write_strings_selection(selection, &texts.collect::<Result<Vec<String>>>()?)?)
+        Ok(dataset.write_strings(selection, &texts.collect::<Result<Vec<String>>>()?)?)
     }
 
     /// Fails if an element is not valid text. Called before anything is written.

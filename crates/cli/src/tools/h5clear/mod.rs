@@ -98,6 +98,6 @@ fn remove_image(path: &Path) -> Result<()> {
         warn("h5clear", "No cache image in the file");
         return Ok(());
     }
-    let file = OpenOptions::new().write(LibverBounds::EARLIEST).open(path)?;
+    let file = OpenOptions::new().write(true).libver(LibverBounds::EARLIEST).open(path)?;
     Ok(file.close()?)
 }

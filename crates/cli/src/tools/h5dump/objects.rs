@@ -2,7 +2,7 @@
 
 use anyhow::{Result, anyhow};
 use hyperslab::{
-    Attribute, Dataset, Group, Link, LinkTarget, NamedDatatype, Object, ObjectKind, ObjectToken,
+    Attribute, CommittedDatatype, Dataset, Group, Link, LinkTarget, Object, ObjectKind, ObjectToken,
 };
 
 use super::Dump;
@@ -56,7 +56,7 @@ impl Dump<'_> {
         };
         let name = name.strip_prefix('/').unwrap_or(name).replace("\\/", "/");
         let object = if object.is_empty() { "/" } else { object };
-        let attribute = self.file.object(object)?.attr(&name)?;
+        let attribute = self.file.object(object)?.attribute(&name)?;
         self.attribute(&attribute, 0)
     }
 
@@ -96,8 +96,8 @@ impl Dump<'_> {
         let mut found = false;
         for token in self.known.in_order() {
             let object = self.file.object_at(token)?;
-            if object.attr_names()?.iter().any(|one| one == name) {
-                self.attribute(&object.attr(name)?, 0)?;
+            if object.attribute_names()?.iter().any(|one| one == name) {
+                self.attribute(&object.attribute(name)?, 0)?;
                 found = true;
             }
         }
@@ -116,7 +116,7 @@ impl Dump<'_> {
             for token in self.known.unnamed.clone() {
                 let object = self.file.object_at(token)?.into_datatype()?;
                 self.known.was_shown(token);
-                self.named_datatype(&object, &format!("\"#{}\"", token.address()), inside)?;
+                self.committed_datatype(&object, &format!("\"#{}\"", token.address()), inside)?;
             }
         }
         self.comment(group, inside)?;
@@ -135,7 +135,7 @@ impl Dump<'_> {
     /// The links of a group in the order that is asked for.
     pub(super) fn sorted(&self, group: &Group) -> Result<Vec<Link>> {
         let mut links = group.links()?;
-        if self.arguments.by_creation && group.link_order()?.0 {
+        if self.arguments.by_creation && group.link_order()?.is_tracked() {
             links.sort_by_key(|link| link.creation_order);
         } else {
             links.sort_by(|one, other| one.name.cmp(&other.name));
@@ -173,14 +173,14 @@ impl Dump<'_> {
                 return self.dataset(&object.clone().into_dataset()?, name, None, indent);
             }
             (Some(ObjectKind::Datatype), None) => {
-                return self.named_datatype(&object.clone().into_datatype()?, name, indent);
+                return self.committed_datatype(&object.clone().into_datatype()?, name, indent);
             }
             _ => return Err(anyhow!("object {name} is of no known kind")),
         }
         Ok(())
     }
 
-    fn named_datatype(&mut self, object: &NamedDatatype, name: &str, indent: usize) -> Result<()> {
+    fn committed_datatype(&mut self, object: &CommittedDatatype, name: &str, indent: usize) -> Result<()> {
         let text = datatype(object.datatype(), indent);
         let is_record = matches!(object.datatype().class, hyperslab::DatatypeClass::Compound(_));
         let end = if is_record { "" } else { ";" };
@@ -255,7 +255,7 @@ impl Dump<'_> {
             return Ok(());
         }
         let mut attributes = object.attributes()?;
-        if self.arguments.by_creation && object.attribute_order()?.0 {
+        if self.arguments.by_creation && object.attribute_order()?.is_tracked() {
             attributes.sort_by_key(Attribute::creation_order);
         } else {
             attributes.sort_by(|one, other| one.name_bytes().cmp(other.name_bytes()));

@@ -33,7 +33,7 @@ impl Dump<'_> {
             Ok(ReferenceTarget::Attribute(token, name)) => {
                 let path = self.named(token);
                 self.line(indent, &path)?;
-                let attribute = self.file.object_at(token)?.attr(&String::from_utf8_lossy(&name))?;
+                let attribute = self.file.object_at(token)?.attribute(&String::from_utf8_lossy(&name))?;
                 // References may lead in circles.
                 if !matches!(attribute.datatype()?.class, DatatypeClass::Reference(_)) {
                     self.attribute_data(&attribute, indent + LEVEL)?;

@@ -40,7 +40,7 @@ impl Dump<'_> {
         let mut number = 0;
         for some in points.coordinates.chunks(at_once.saturating_mul(rank)) {
             let some = Points { rank: points.rank, coordinates: some.to_vec() };
-            for text in self.texts(&dataset.read_stored_selection(&Selection::Points(some))?, indent)? {
+            for text in self.texts(&dataset.read_stored(&Selection::Points(some))?, indent)? {
                 number += 1;
                 self.line(indent, &format!("{text}{}", if number < count { "," } else { "" }))?;
             }
@@ -78,7 +78,7 @@ impl Dump<'_> {
                 let mut shape = vec![1; part.len()];
                 shape.last_mut().into_iter().for_each(|size| *size = count);
                 let region = Selection::region(&Region::new(&part, &shape)?);
-                texts.extend(self.texts(&dataset.read_stored_selection(&region)?, indent)?);
+                texts.extend(self.texts(&dataset.read_stored(&region)?, indent)?);
                 done = done.saturating_add(count);
             }
             let comma = if is_last && row + 1 == rows { "" } else { "," };

@@ -1,6 +1,7 @@
 //! Sparse datasets: their sections, and their defined elements as blocks.
 
 use std::io::Write;
+use std::ops::ControlFlow;
 
 use anyhow::Result;
 use hyperslab::{Dataset, Selection, Stored};
@@ -26,17 +27,17 @@ pub(super) enum Sparse {
 impl Dump<'_> {
     /// The sections of structured chunks, with their bytes and filters.
     pub(super) fn structured(&mut self, dataset: &Dataset, indent: usize) -> Result<()> {
-        let Some(chunking) = dataset.structured_chunking() else { return Ok(()) };
+        let Some(chunking) = dataset.sparse().chunking() else { return Ok(()) };
         self.line(indent, &format!("STRUCTURED_CHUNK {} {{", list(&chunking.shape)))?;
         let inside = indent + LEVEL;
         self.line(inside, if chunking.sparse { "SPARSE_CHUNK" } else { "VL_CHUNK" })?;
         let mut sizes = vec![(0_u64, 0_u64); chunking.sections.len()];
-        dataset.for_each_structured_chunk(|chunk| {
+        dataset.sparse().visit_chunks(|chunk| {
             for ((stored, plain), section) in sizes.iter_mut().zip(&chunk.sections) {
                 *stored = stored.saturating_add(section.size);
                 *plain = plain.saturating_add(section.unfiltered);
             }
-            Ok(())
+            ControlFlow::Continue(())
         })?;
         for (number, ((section, filters), (stored, plain))) in chunking.sections.iter().zip(sizes).enumerate()
         {

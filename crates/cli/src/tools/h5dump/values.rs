@@ -113,7 +113,7 @@ impl Dump<'_> {
         let dims = taken.map_or_else(|| space.dims().to_vec(), Taken::shape);
         let is_empty = matches!(space, hyperslab::Dataspace::Null) || dims.contains(&0);
         if !is_empty {
-            let sparse = self.arguments.sparse.filter(|_| dataset.structured_chunking().is_some());
+            let sparse = self.arguments.sparse.filter(|_| dataset.sparse().chunking().is_some());
             let written = match sparse {
                 Some(sparse) => self.blocks(dataset, taken, sparse, indent + LEVEL),
                 None => self.dataset_elements(dataset, taken, dims, indent),
@@ -134,14 +134,14 @@ impl Dump<'_> {
         let selections = selections(dataset, taken, &dims);
         if is_references(dataset.datatype()) {
             for selection in selections {
-                self.references(&dataset.read_stored_selection(&selection?)?, indent + LEVEL)?;
+                self.references(&dataset.read_stored(&selection?)?, indent + LEVEL)?;
             }
             return Ok(());
         }
         if self.arguments.characters && is_characters(dataset.datatype()) {
             let mut text = String::new();
             for selection in selections {
-                self.characters(&dataset.read_stored_selection(&selection?)?, &mut text, indent)?;
+                self.characters(&dataset.read_stored(&selection?)?, &mut text, indent)?;
             }
             return self.last_characters(&text, indent);
         }
@@ -162,7 +162,7 @@ impl Dump<'_> {
             self.arguments.float_given && matches!(dataset.datatype().class, DatatypeClass::FloatingPoint(_));
         if let Some(rows) = taken.and_then(Taken::rows) {
             for (row, ends_plane) in rows {
-                let stored = dataset.read_stored_selection(&row.selection())?;
+                let stored = dataset.read_stored(&row.selection())?;
                 block.write_row(&mut lines, &stored, &row, ends_plane)?;
             }
             lines.end()?;
@@ -170,7 +170,7 @@ impl Dump<'_> {
         }
         let mut first = 0_u64;
         for selection in selections {
-            let stored = dataset.read_stored_selection(&selection?)?;
+            let stored = dataset.read_stored(&selection?)?;
             block.write(&mut lines, &stored, first)?;
             first = first.saturating_add(u64::try_from(stored.len())?);
         }

@@ -1,5 +1,7 @@
 //! How datasets are stored.
 
+use std::ops::ControlFlow;
+
 use anyhow::Result;
 use hyperslab::datatype::VariableLengthKind;
 use hyperslab::{Dataset, DatatypeClass, FilterInfo, Layout};
@@ -33,15 +35,15 @@ impl List<'_> {
 
     /// Structured chunks, and each of their sections.
     fn structured(&mut self, dataset: &Dataset) -> Result<()> {
-        let Some(chunking) = dataset.structured_chunking() else { return Ok(()) };
+        let Some(chunking) = dataset.sparse().chunking() else { return Ok(()) };
         self.chunks("Structured Chunks:", 0, &chunking.shape, dataset)?;
         let mut sizes = vec![(0_u64, 0_u64); chunking.sections.len()];
-        dataset.for_each_structured_chunk(|chunk| {
+        dataset.sparse().visit_chunks(|chunk| {
             for ((stored, plain), section) in sizes.iter_mut().zip(&chunk.sections) {
                 *stored = stored.saturating_add(section.size);
                 *plain = plain.saturating_add(section.unfiltered);
             }
-            Ok(())
+            ControlFlow::Continue(())
         })?;
         for ((number, (section, filters)), (stored, plain)) in (0..).zip(&chunking.sections).zip(sizes) {
             self.line(&format!("Section-{number}:"), section.name())?;
@@ -107,7 +109,7 @@ impl List<'_> {
 
     /// Where the index of chunks lies, and each of them.
     fn chunk_addresses(&mut self, dataset: &Dataset) -> Result<()> {
-        let Some(index) = dataset.chunk_index_address() else { return Ok(()) };
+        let Some(index) = dataset.chunks().index_address() else { return Ok(()) };
         writeln!(self.out, "    Address: {index}")?;
         writeln!(self.out, "           Flags    Bytes     Address          Logical Offset")?;
         writeln!(self.out, "        ========== ======== ========== ==============================")?;
@@ -120,14 +122,16 @@ impl List<'_> {
                 failed = writeln!(self.out, "        0x{mask:08x} {size:>8} {address:>10} [{offset}]");
             }
         };
-        if dataset.structured_chunking().is_some() {
-            dataset.for_each_structured_chunk(|chunk| {
+        if dataset.sparse().chunking().is_some() {
+            dataset.sparse().visit_chunks(|chunk| {
                 row(0, chunk.size, chunk.address, &chunk.offset);
-                Ok(())
+                ControlFlow::Continue(())
             })?;
         } else {
-            dataset
-                .for_each_chunk(|chunk| row(chunk.filter_mask, chunk.size, chunk.address, &chunk.offset))?;
+            dataset.chunks().visit(|chunk| {
+                row(chunk.filter_mask, chunk.size, chunk.address, &chunk.offset);
+                ControlFlow::Continue(())
+            })?;
         }
         Ok(failed?)
     }

@@ -79,7 +79,7 @@ impl List<'_> {
             return Ok(());
         }
         let size = u64::from(dataset.datatype().size);
-        let read = |selection: Result<Selection>| Ok(dataset.read_stored_selection(&selection?)?);
+        let read = |selection: Result<Selection>| Ok(dataset.read_stored(&selection?)?);
         let stored = pieces(space.dims(), size).map(read);
         self.elements(place, dataset.datatype(), block, stored)
     }

@@ -61,7 +61,7 @@ fn object(out: &mut impl Write, object: &Object, path: &[u8], pending: &mut Vec<
         Some(ObjectKind::Datatype) => line(out, " type", path)?,
         _ => line(out, " other", path)?,
     }
-    for name in object.attr_names()? {
+    for name in object.attribute_names()? {
         writeln!(out, "{:<width$} {}", "  attr", escape(name.as_bytes()), width = NAMES + 1)?;
     }
     Ok(())
@@ -70,7 +70,7 @@ fn object(out: &mut impl Write, object: &Object, path: &[u8], pending: &mut Vec<
 /// The filters of a dataset, and how many times smaller the elements are in the file.
 #[expect(clippy::cast_precision_loss, reason = "a few digits are shown")]
 fn dataset(dataset: &Dataset) -> Result<String> {
-    let filters = match dataset.structured_chunking() {
+    let filters = match dataset.sparse().chunking() {
         Some(chunking) => chunking.sections.into_iter().flat_map(|(_, filters)| filters).collect(),
         None => dataset.filters(),
     };

@@ -158,7 +158,7 @@ impl Survey {
             }
             Layout::Chunked(_) => &mut self.layouts.chunked,
             Layout::Virtual => &mut self.layouts.mapped,
-            Layout::Structured => match dataset.structured_chunking() {
+            Layout::Structured => match dataset.sparse().chunking() {
                 Some(chunking) if !chunking.sparse => &mut self.layouts.variable,
                 _ => &mut self.layouts.sparse,
             },
@@ -182,7 +182,7 @@ impl Survey {
     /// Counts the filters of a dataset; one that several sections of structured chunks pass counts once.
     fn filters(&mut self, dataset: &Dataset) {
         let mut numbers: Vec<u16> = dataset.filters().iter().map(|filter| filter.id).collect();
-        if let Some(chunking) = dataset.structured_chunking() {
+        if let Some(chunking) = dataset.sparse().chunking() {
             let sections = chunking.sections.iter();
             numbers = sections.flat_map(|(_, filters)| filters).map(|filter| filter.id).collect();
             numbers.sort_unstable();

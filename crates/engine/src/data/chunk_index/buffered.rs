@@ -1,4 +1,4 @@
-//! Places of chunks that are not in the index yet: many are put into it at once, for less than each alone.
+//! A buffer of places before a chunk index: one insertion of many places costs less than many insertions.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! Where each chunk of a dataset lies: six kinds of index behind one trait.
+//! The places of the chunks of a dataset: six kinds of index behind one trait.
 
 mod btree_v1;
 mod btree_v2;

@@ -1,4 +1,4 @@
-//! From the layout message to the index.
+//! The index that a layout message names.
 
 use std::sync::Arc;
 

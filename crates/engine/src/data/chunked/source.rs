@@ -51,6 +51,11 @@ impl ChunkedSource {
         Ok(self.pipeline.is_empty() || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
 
+    /// Returns whether the bytes of a stored chunk passed no filter: the dataset has none for the chunk, or the filter mask skips all.
+    pub(crate) fn is_plain(&self, scaled: &[u64], location: &ChunkLocation) -> Result<bool> {
+        Ok(self.is_stored_plainly(scaled)? || self.pipeline.skips_all(location.filter_mask))
+    }
+
     /// How a stored chunk is decoded; `None`, if its elements lie in the file as they are, all of them. What a chunk without
     /// filters has too few of is made up for as behind filters.
     pub(in crate::data) fn to_decode(
@@ -74,7 +79,7 @@ impl ChunkedSource {
         if location.size == 0 {
             return Err(Error::corrupt("chunk", "size", "at least 1 byte", 0).at(location.address));
         }
-        if self.is_stored_plainly(scaled)? || self.pipeline.skips_all(location.filter_mask) {
+        if self.is_plain(scaled, location)? {
             return Ok(ChunkLocation { size: location.size.min(self.chunk_bytes as u64), ..*location });
         }
         Ok(*location)

@@ -1,9 +1,9 @@
-//! A chunk in memory to the bytes that are stored.
+//! The encoding of a structured chunk.
 
 use hyperslab_filter::{ChunkTarget, Scratch};
 use hyperslab_format::codec::Address;
 use hyperslab_format::structured_chunk::{
-    ChunkSection, ChunkSections, SectionHeap, UNUSED_WIDTH, encode_defined, seal_section,
+    ChunkSection, ChunkSections, HEAP_PREFIX_BYTES, SectionHeap, encode_defined, seal_section,
 };
 
 use super::{ChunkKind, EncodedChunk, StructuredForm};
@@ -48,7 +48,7 @@ impl StructuredForm {
         } else {
             let counted = SectionHeap::decode(&chunk.heap, self.params)?;
             let mut heap = self.variable.take(&mut values, &counted, u64::MAX)?;
-            if heap.len() <= UNUSED_WIDTH {
+            if heap.len() <= HEAP_PREFIX_BYTES {
                 heap.clear();
             }
             contents.push(values);
@@ -78,7 +78,7 @@ impl StructuredForm {
                 let target = ChunkTarget {
                     runs_only,
                     fast,
-                    least_plane: LEAST_PLANE,
+                    min_plane_bytes: LEAST_PLANE,
                     // No other program writes structured chunks.
                     only_smaller: true,
                     ..ChunkTarget::of_length(section.len())
@@ -120,7 +120,7 @@ impl StructuredForm {
                     element_size: self.element_size,
                     runs_only: form.runs_only.unwrap_or(false),
                     fast: form.fast && section.len() < SMALL,
-                    least_plane: LEAST_PLANE,
+                    min_plane_bytes: LEAST_PLANE,
                     // No other program writes structured chunks.
                     only_smaller: true,
                     ..ChunkTarget::of_length(section.len())
@@ -137,7 +137,7 @@ impl StructuredForm {
                 bytes.extend_from_slice(&section);
             }
         }
-        Ok(EncodedChunk { bytes, sections: ChunkSections::side_by_side(sections) })
+        Ok(EncodedChunk { bytes, sections: ChunkSections::consecutive(sections) })
     }
 
     /// What the index says of a stored chunk.

@@ -1,4 +1,4 @@
-//! How the structured chunks of one dataset are made up.
+//! The form of the structured chunks of one dataset: their sections, filters and metadata.
 
 use hyperslab_dataspace::{ChunkGrid, DefinedBuilder, DefinedSet, Dims, Ordered, Region};
 use hyperslab_datatype::Datatype;

@@ -5,7 +5,7 @@
 
 use hyperslab_datatype::convert::VariableSink as _;
 use hyperslab_datatype::{Datatype, DatatypeClass};
-use hyperslab_format::structured_chunk::{SectionHeap, begin_heap, write_place};
+use hyperslab_format::structured_chunk::{SectionHeap, begin_heap, write_descriptor};
 
 use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
@@ -134,7 +134,7 @@ impl VariableFields {
                     let what = "structured chunk: bytes of variable length".into();
                     return Err(Error::Limit { what, got: all, limit });
                 }
-                write_place(descriptor, heap.len() as u64, contents.len() as u64)?;
+                write_descriptor(descriptor, heap.len() as u64, contents.len() as u64)?;
                 heap.extend_from_slice(&contents);
             }
         }

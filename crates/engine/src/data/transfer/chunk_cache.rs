@@ -1,4 +1,4 @@
-//! Decoded chunks that are likely to be asked for again: one cache for all datasets of a file.
+//! The cache of decoded chunks: one for all datasets of a file.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};

@@ -1,4 +1,4 @@
-//! What reads of one file share.
+//! The resources that the reads and writes of one file share.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ use crate::store::Store;
 const KEPT_BUFFERS: usize = 64;
 const KEPT_BYTES: usize = 4 << 20;
 
-/// What the reads of one file share: decoded chunks, and room to work in.
+/// The resources that the reads and writes of one file share: decoded chunks, and buffers.
 #[derive(Debug)]
 pub struct Resources {
     /// Decoded chunks.
@@ -24,30 +24,30 @@ pub struct Resources {
     rooms: Mutex<Vec<Room>>,
 }
 
-/// Room for one thread to fetch, decode and convert in.
+/// The buffers of one thread that fetches, decodes and converts.
 #[derive(Debug, Default)]
 pub(in crate::data) struct Room {
     /// Bytes as they come from the file.
     pub(in crate::data) fetched: Vec<u8>,
     /// A decoded chunk.
     pub(in crate::data) decoded: Vec<u8>,
-    /// Where filters work.
+    /// Buffers of filters.
     pub(in crate::data) filters: Scratch,
-    /// Where conversions work.
+    /// Buffers of conversions.
     pub(in crate::data) tiles: TileScratch,
 }
 
-/// The file that is read.
+/// The file of one read.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadContext<'a> {
     /// Its bytes.
     pub store: &'a Store,
-    /// What its reads share.
+    /// The resources of the file.
     pub resources: &'a Resources,
 }
 
 impl Resources {
-    /// Chunk caches of that many bytes: one for ordinary chunks, one for structured ones.
+    /// Returns empty chunk caches of that many bytes: one for flat chunks, one for structured ones.
     pub fn new(chunk_cache_bytes: u64) -> Self {
         Self {
             chunks: ChunkCache::new(chunk_cache_bytes),
@@ -58,7 +58,7 @@ impl Resources {
 }
 
 impl ReadContext<'_> {
-    /// Does something in a room that no other thread uses meanwhile.
+    /// Calls `work` with buffers that no other thread uses meanwhile.
     pub(in crate::data) fn in_room<T>(&self, work: impl FnOnce(&mut Room) -> T) -> T {
         let rooms = || self.resources.rooms.lock().unwrap_or_else(PoisonError::into_inner);
         let known = rooms().pop();

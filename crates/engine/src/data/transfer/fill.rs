@@ -1,8 +1,8 @@
-//! What elements without storage read as.
+//! The fill value.
 
 use hyperslab_dataspace::fill;
 
-/// What elements without storage read as.
+/// The value of elements that have no storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fill {
     element: Option<Vec<u8>>,
@@ -12,12 +12,12 @@ impl Fill {
     /// Zeros.
     pub const ZERO: Self = Self { element: None };
 
-    /// Copies of this element.
+    /// Returns the fill value that is this element.
     pub fn element(element: &[u8]) -> Self {
         Self { element: element.iter().any(|byte| *byte != 0).then(|| element.to_vec()) }
     }
 
-    /// Whether all bytes are zeros.
+    /// Returns whether all bytes are zeros.
     pub fn is_zero(&self) -> bool {
         self.element.is_none()
     }

@@ -1,4 +1,4 @@
-//! Tiles in groups, side by side on several threads.
+//! Parallel work on tiles and chunks.
 
 use hyperslab_dataspace::Tiles;
 use rayon::prelude::*;
@@ -6,25 +6,26 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::store::Store;
 
-/// Bytes that are worth other threads: to wake one takes as long as to move about so many.
+/// Bytes that are worth another thread: to wake one takes as long as to move about so many bytes.
 const WORTH: u64 = 256 << 10;
 
-/// Whether moving so many bytes is worth other threads, for those who hold the file.
+/// Returns whether so many bytes are worth other threads, for a caller that holds a right to the file.
 pub(in crate::data) fn is_worth(store: &Store, bytes: u64) -> bool {
     bytes >= WORTH && store.may_share()
 }
 
-/// As [`is_worth`], of `count` chunks, for those who hold no lock.
+/// Returns whether `count` chunks are worth other threads, for a caller that holds no lock.
 pub(in crate::data) fn is_worth_concurrently(count: usize, chunk_bytes: usize) -> bool {
     chunks_bytes(count, chunk_bytes) >= WORTH && rayon::current_num_threads() > 1
 }
 
-/// Returns the bytes of `count` chunks, to weigh work: a product that passes 64 bits is as good as the largest number.
+/// Returns the bytes of `count` chunks, as an estimate of work. A product that passes 64 bits is as good as the
+/// largest number.
 pub(in crate::data) fn chunks_bytes(count: usize, chunk_bytes: usize) -> u64 {
     (count as u64).saturating_mul(chunk_bytes as u64)
 }
 
-/// Does something with each of some items, on all threads if that is `worth` it, while the caller holds the file.
+/// Calls `work` with each item; on all threads if `worth` is true. The caller holds a right to the file.
 pub(in crate::data) fn map<J: Send, D: Send>(
     store: &Store,
     worth: bool,
@@ -37,8 +38,8 @@ pub(in crate::data) fn map<J: Send, D: Send>(
     items.into_iter().map(work).collect()
 }
 
-/// Hands all tiles to `work`, `per_task` at a time. They stay on this thread if they are one group, or if what is to
-/// be moved, `bytes` in all, is not worth another one.
+/// Calls `work` with all tiles, `per_task` at a time. One group of tiles, or `bytes` in all that are not worth another
+/// thread, stay on this thread.
 pub(in crate::data) fn each_group<'c>(
     store: &Store,
     tiles: Tiles<'c>,
@@ -50,7 +51,7 @@ pub(in crate::data) fn each_group<'c>(
     each(store, tiles, groups.map(|count| (count, ())), bytes, |tiles, ()| work(tiles))
 }
 
-/// As [`each_group`], in groups of the given numbers of tiles, each with what else belongs to it.
+/// Calls `work` with groups of the given numbers of tiles, each with its value.
 pub(in crate::data) fn each<'c, T: Send>(
     store: &Store,
     tiles: Tiles<'c>,

@@ -6,7 +6,7 @@ use hyperslab_datatype::convert::Conversion;
 use super::{Fill, Transform};
 use crate::error::{Error, Result};
 
-/// A buffer for the selected elements, one after the other in the order of the selection.
+/// A buffer for the selected elements, in the order of the selection.
 #[derive(Debug)]
 pub struct ReadTarget<'a> {
     bytes: &'a mut [u8],
@@ -15,49 +15,49 @@ pub struct ReadTarget<'a> {
 }
 
 impl<'a> ReadTarget<'a> {
-    /// Elements go into `bytes` as the file stores them, `element_size` bytes each.
+    /// Returns a target for elements as the file stores them, of `element_size` bytes each.
     pub fn stored(bytes: &'a mut [u8], element_size: usize) -> Self {
         Self { bytes, transform: Transform::copy(element_size), zeroed: false }
     }
 
-    /// Elements are converted. What the conversion leaves as it is, keeps what `bytes` held.
+    /// Returns a target for converted elements. Parts of elements that the conversion skips keep their bytes.
     pub fn converted(bytes: &'a mut [u8], conversion: &'a Conversion) -> Self {
         Self { bytes, transform: Transform::conversion(conversion), zeroed: false }
     }
 
-    /// The buffer holds zeros, which need not be written again.
+    /// States that the buffer holds zeros, so that no zeros are written to it.
     #[must_use]
     pub fn zeroed(mut self) -> Self {
         self.zeroed = true;
         self
     }
 
-    /// What is done with elements on their way.
+    /// Returns the conversion of the elements.
     pub fn transform(&self) -> Transform<'a> {
         self.transform
     }
 
-    /// The buffer, where elements go into it as they are stored.
+    /// Returns the buffer, if the elements are not converted.
     pub fn as_stored(&mut self) -> Option<&mut [u8]> {
         self.transform.is_copy().then_some(&mut *self.bytes)
     }
 
-    /// Whether elements that are `fill` need not be written.
+    /// Returns whether the buffer holds the fill value already.
     pub fn holds(&self, fill: &Fill) -> bool {
         self.zeroed && fill.is_zero() && self.transform.is_copy()
     }
 
-    /// Makes every element `fill`.
+    /// Fills the buffer with the fill value.
     pub fn fill(&mut self, fill: &Fill) -> Result<()> {
         if self.holds(fill) { Ok(()) } else { self.transform.fill_run(fill, self.bytes) }
     }
 
-    /// The places of a packed selection of that shape.
+    /// Returns the buffer as the canvas of a packed selection.
     pub(in crate::data) fn canvas(&mut self, tiling: &Tiling) -> Result<Canvas<'_>> {
         Ok(Canvas::packed(self.bytes, tiling.shape(), self.transform.size())?)
     }
 
-    /// Where `count` elements go of which the first stands at `position` in the selection.
+    /// Returns the places of `count` elements from `position` in the selection on.
     pub(in crate::data) fn run(&mut self, position: u64, count: u64) -> Result<&mut [u8]> {
         let size = self.transform.size();
         let bytes = |elements: u64| usize::try_from(elements).ok()?.checked_mul(size);
@@ -67,7 +67,7 @@ impl<'a> ReadTarget<'a> {
         run.ok_or_else(|| Error::Misuse("the buffer holds fewer elements than are selected".into()))
     }
 
-    /// Puts stored elements, side by side, to their positions from `position` on.
+    /// Converts stored elements into their places from `position` on.
     pub(crate) fn put(&mut self, position: u64, source: &[u8]) -> Result<()> {
         let transform = self.transform;
         let count = source.len().checked_div(transform.source_size()).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What is put together on all threads goes into the file from one: writes to one file do not run side by side.
+//! Staged writes: all threads fill stages, and one thread writes them, because writes to one file do not run side by side.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;

@@ -18,34 +18,34 @@ pub struct Transform<'a> {
 }
 
 impl<'a> Transform<'a> {
-    /// Elements stay as they are.
+    /// Returns the transform that copies elements.
     pub(in crate::data) fn copy(element_size: usize) -> Self {
         Self { conversion: None, source_size: element_size, size: element_size }
     }
 
-    /// Elements are converted.
+    /// Returns the transform that converts elements.
     pub(in crate::data) fn conversion(conversion: &'a Conversion) -> Self {
         let (source_size, size) = (conversion.source_size(), conversion.destination_size());
         let conversion = Some(conversion).filter(|conversion| !conversion.is_no_op());
         Self { conversion, source_size, size }
     }
 
-    /// Bytes of an element where it goes.
+    /// Returns the bytes of an element after the conversion.
     pub(in crate::data) fn size(&self) -> usize {
         self.size
     }
 
-    /// Bytes of an element where it comes from.
+    /// Returns the bytes of an element before the conversion.
     pub(in crate::data) fn source_size(&self) -> usize {
         self.source_size
     }
 
-    /// Whether elements go as they are stored.
+    /// Returns whether elements are only copied.
     pub(in crate::data) fn is_copy(&self) -> bool {
         self.conversion.is_none()
     }
 
-    /// Moves elements that lie side by side.
+    /// Converts elements that lie side by side.
     pub(in crate::data) fn run(&self, source: &[u8], to: &mut [u8]) -> Result<()> {
         match self.conversion {
             Some(conversion) => {
@@ -60,7 +60,7 @@ impl<'a> Transform<'a> {
         }
     }
 
-    /// Moves the elements of a tile from the bytes of its chunk, which begin with the chunk's element `first`.
+    /// Converts the elements of a tile from the bytes of its chunk, which begin with the chunk's element `first`.
     pub(in crate::data) fn tile(
         &self,
         tile: &mut Tile<'_>,
@@ -74,7 +74,7 @@ impl<'a> Transform<'a> {
         tile.convert_from(chunk, first, self.source_size, scratch, &mut |from, to| self.run(from, to))
     }
 
-    /// Makes the elements of a tile `fill`.
+    /// Fills a tile with the fill value.
     pub(in crate::data) fn fill_tile(&self, fill: &Fill, tile: &mut Tile<'_>) -> Result<()> {
         tile.for_each_run(|run| self.fill_run(fill, run))
     }

@@ -8,10 +8,10 @@ use super::{Transform, byte_count};
 use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 
-/// Bytes side by side that are converted where they go; shorter runs are put together first.
+/// Bytes of a run that is converted into its place; shorter runs are put together first.
 const LONG: u64 = 512;
 
-/// A buffer with the selected elements, one after the other in the order of the selection.
+/// A buffer with the selected elements, in the order of the selection.
 #[derive(Debug, Clone, Copy)]
 pub struct WriteSource<'a> {
     bytes: &'a [u8],
@@ -21,52 +21,55 @@ pub struct WriteSource<'a> {
 }
 
 impl<'a> WriteSource<'a> {
-    /// Elements are in `bytes` as the file stores them, `element_size` bytes each.
+    /// Returns a source of elements as the file stores them, of `element_size` bytes each.
     pub fn stored(bytes: &'a [u8], element_size: usize) -> Self {
         Self { bytes, transform: Transform::copy(element_size), partial: false, contents: None }
     }
 
-    /// Elements are converted.
+    /// Returns a source of elements that are converted.
     pub fn converted(bytes: &'a [u8], conversion: &'a Conversion) -> Self {
         Self { bytes, transform: Transform::conversion(conversion), partial: false, contents: None }
     }
 
-    /// The conversion leaves parts of elements as they are, so that they are read before they are written.
+    /// States whether the conversion skips parts of elements, so that these are read before they are written.
     #[must_use]
     pub fn partial(mut self, partial: bool) -> Self {
         self.partial = partial;
         self
     }
 
-    /// Elements of variable length lead to `contents`: for structured chunks, which take it in.
+    /// Adds the contents of elements of variable length, for structured chunks.
     #[must_use]
     pub fn with_contents(mut self, contents: &'a ForeignHeap) -> Self {
         self.contents = Some(contents);
         self
     }
 
-    /// What elements of variable length lead to, if it is not in the file.
+    /// Returns the contents of elements of variable length that are not in the file.
     pub(crate) fn contents(&self) -> Option<&'a ForeignHeap> {
         self.contents
     }
 
-    /// Whether parts of elements stay as they are.
+    /// Returns whether parts of elements stay as they are.
     pub(crate) fn is_partial(&self) -> bool {
         self.partial
     }
 
-    /// Bytes of an element in the file.
+    /// Returns the bytes of an element in the file.
     pub(in crate::data) fn size(&self) -> usize {
         self.transform.size()
     }
 
-    /// Returns the bytes that the elements take in the file, `size` each, to weigh work.
+    /// Returns the bytes of all elements, of `size` bytes each, as an estimate of work.
     pub(crate) fn byte_count(&self, size: u64) -> u64 {
         let elements = self.bytes.len().checked_div(self.transform.source_size()).unwrap_or(0);
         size.saturating_mul(elements as u64)
     }
 
-    /// An error unless there are so many elements.
+    /// Checks the number of elements.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if there is another number of elements.
     pub fn check(&self, elements: u64) -> Result<()> {
         let expected = byte_count(elements, self.transform.source_size(), "elements to write")?;
         if expected == self.bytes.len() {
@@ -76,7 +79,7 @@ impl<'a> WriteSource<'a> {
         Err(Error::Misuse(format!("{elements} elements are selected, but {got} are given")))
     }
 
-    /// The bytes of `count` elements from `position` on, as they are in the buffer.
+    /// Returns the bytes of `count` elements from `position` on, before the conversion.
     fn run(&self, position: u64, count: u64) -> Result<&'a [u8]> {
         let size = self.transform.source_size();
         let (start, length) = (byte_count(position, size, "elements")?, byte_count(count, size, "elements")?);
@@ -84,17 +87,17 @@ impl<'a> WriteSource<'a> {
         run.ok_or_else(|| Error::Misuse("fewer elements are given than are selected".into()))
     }
 
-    /// `count` elements from `position` on, as the file stores them, where they need no conversion.
+    /// Returns `count` elements from `position` on, if they need no conversion.
     pub(in crate::data) fn as_stored(&self, position: u64, count: u64) -> Option<&'a [u8]> {
         self.transform.is_copy().then(|| self.run(position, count).ok()).flatten()
     }
 
-    /// Puts `count` elements from `position` on into `to`, as the file stores them.
+    /// Converts `count` elements from `position` on into `to`.
     pub(crate) fn put(&self, position: u64, count: u64, to: &mut [u8]) -> Result<()> {
         self.transform.run(self.run(position, count)?, to)
     }
 
-    /// Puts the elements of a piece into their places in a chunk.
+    /// Converts the elements of a piece into their places in a chunk.
     pub(in crate::data) fn put_piece(&self, piece: &Piece, chunk: &mut [u8], row: &mut Rows) -> Result<()> {
         let size = self.transform.size();
         if self.transform.is_copy() {
@@ -125,7 +128,7 @@ impl<'a> WriteSource<'a> {
     }
 }
 
-/// Room for elements side by side, before and after their conversion.
+/// Buffers for elements before and after their conversion.
 #[derive(Debug, Default)]
 pub(in crate::data) struct Rows {
     source: Row,
@@ -144,8 +147,8 @@ impl Row {
     }
 }
 
-/// Whether elements of type `memory` leave parts of those of type `file` as they are: members of compounds that they
-/// do not have.
+/// Returns whether elements of type `memory` lack members of compounds of type `file`, which a write then leaves as they
+/// are.
 pub fn leaves_parts(memory: &Datatype, file: &Datatype) -> bool {
     match (&memory.class, &file.class) {
         (DatatypeClass::Compound(memory), DatatypeClass::Compound(file)) => {

@@ -4,8 +4,7 @@ use hyperslab_format::codec::Address;
 use smallvec::SmallVec;
 
 use super::BTreeV2;
-use super::edit::Edge;
-use super::node::{Node, Path, Step};
+use super::node::{Edge, Node, Path, Step};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 

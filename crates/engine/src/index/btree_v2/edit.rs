@@ -4,7 +4,7 @@ use hyperslab_format::btree_v2::BTreeV2Header;
 use hyperslab_format::codec::{Address, FileParams, Structure as _};
 
 use super::balance::Changes;
-use super::node::{Node, Path, Step};
+use super::node::{Edge, Node, Path, Step};
 use super::{BTreeV2, BTreeV2Layout, Compare};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store, at};
@@ -298,24 +298,4 @@ impl BTreeV2 {
 /// Bytes of a tree's header.
 pub(super) fn header_size(params: FileParams) -> u64 {
     BTreeV2Header::size(&params) as u64
-}
-
-/// Whether records come at an end of the tree, one after the other as it seems.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Edge {
-    First,
-    Last,
-    Neither,
-}
-
-impl Edge {
-    fn of(path: &Path) -> Self {
-        let last = path.iter().all(|step| step.position as u64 == step.child.records);
-        let first = path.iter().all(|step| step.position == 0);
-        match (first, last) {
-            (_, true) => Self::Last,
-            (true, _) => Self::First,
-            _ => Self::Neither,
-        }
-    }
 }

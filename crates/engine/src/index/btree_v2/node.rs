@@ -219,3 +219,24 @@ impl BTreeV2 {
         })
     }
 }
+
+/// The end of the tree at which new records come, as far as one path shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Edge {
+    First,
+    Last,
+    Neither,
+}
+
+impl Edge {
+    /// Returns the end at which the path lies.
+    pub(super) fn of(path: &Path) -> Self {
+        let last = path.iter().all(|step| step.position as u64 == step.child.records);
+        let first = path.iter().all(|step| step.position == 0);
+        match (first, last) {
+            (_, true) => Self::Last,
+            (true, _) => Self::First,
+            _ => Self::Neither,
+        }
+    }
+}

@@ -69,7 +69,7 @@ impl GlobalHeap {
 
 /// Which objects fill which collection; those that do not fill the last one are left out.
 fn full_collections(objects: &[&[u8]], params: FileParams) -> Vec<Full> {
-    let room = GlobalHeapCollection::room(LARGEST, params);
+    let room = GlobalHeapCollection::object_capacity(LARGEST, params);
     let address = Address::UNDEFINED;
     let (mut collections, mut first, mut used) = (Vec::new(), 0_usize, 0_usize);
     for (at, object) in objects.iter().enumerate() {

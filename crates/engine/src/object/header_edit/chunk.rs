@@ -66,7 +66,7 @@ pub(super) fn overhead(prefix: &Prefix) -> usize {
 pub(super) const fn block_overhead(layout: EnvelopeLayout) -> usize {
     match layout {
         EnvelopeLayout::V1 => 0,
-        EnvelopeLayout::V2 { .. } => ContinuationBlock::OVERHEAD,
+        EnvelopeLayout::V2 { .. } => ContinuationBlock::OVERHEAD_BYTES,
     }
 }
 

@@ -8,7 +8,7 @@ use hyperslab_format::symbol_table_node::SymbolTableNode;
 
 use super::super::container::Container;
 use super::super::link::{Link, LinkTarget};
-use super::way::{Step, Way, change_keys, group_keys};
+use super::way::{Step, Way, change_keys, group_keys, wrong_keys};
 use super::{node_context, tree_context};
 use crate::error::{Error, Result};
 use crate::index::local_heap::LocalHeap;
@@ -266,8 +266,4 @@ fn put_child(node: &mut BTreeV1Node, position: usize, right: &Right) -> Option<(
     keys.insert(behind.checked_add(1)?, right.last);
     node.children.insert(behind, right.address);
     Some(())
-}
-
-pub(super) fn wrong_keys(address: Address) -> Error {
-    Error::corrupt(BTreeV1Node::NAME, "keys", "one more than children", "others").at(address)
 }

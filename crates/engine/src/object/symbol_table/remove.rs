@@ -10,8 +10,8 @@ use hyperslab_format::symbol_table_node::SymbolTableNode;
 
 use super::super::container::Container;
 use super::super::link::Link;
-use super::insert::{NODE_SPACE, empty_node, wrong_keys};
-use super::way::{Step, Way, change_keys, group_keys};
+use super::insert::{NODE_SPACE, empty_node};
+use super::way::{Step, Way, change_keys, group_keys, wrong_keys};
 use super::{link, node_context, tree_context};
 use crate::error::Result;
 use crate::index::Walk;

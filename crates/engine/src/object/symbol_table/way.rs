@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use hyperslab_format::btree_v1::{BTreeV1Keys, BTreeV1Node};
-use hyperslab_format::codec::Address;
+use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::message::SymbolTable;
 use hyperslab_format::symbol_table_node::SymbolTableNode;
 
 use super::super::container::Container;
-use super::insert::wrong_keys;
 use super::{node_context, tree_context};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::btree_v1::check_level;
 use crate::index::local_heap::LocalHeap;
 
@@ -116,4 +115,9 @@ impl Way {
         };
         Ok(way)
     }
+}
+
+/// Returns the error for a node whose number of keys is wrong.
+pub(super) fn wrong_keys(address: Address) -> Error {
+    Error::corrupt(BTreeV1Node::NAME, "keys", "one more than children", "others").at(address)
 }

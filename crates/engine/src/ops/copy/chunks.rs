@@ -42,11 +42,12 @@ impl Copier<'_> {
         let mut short = Vec::new();
         let mut whole = Vec::with_capacity(stored.len());
         for (scaled, location) in stored {
-            let is_short = location.size < chunks.chunk_bytes as u64 && chunks.is_stored_plainly(&scaled)?;
+            let is_short =
+                location.size < chunks.chunk_bytes as u64 && chunks.is_plain(&scaled, &location)?;
             if is_short { &mut short } else { &mut whole }.push((scaled, location));
         }
         for (scaled, location) in short {
-            // A chunk without filters has as many bytes as its elements in every index but that of the oldest format.
+            // The bytes of a chunk that passed no filter are those of its elements: the copy has all of them.
             let bytes = chunks.chunk(from, &scaled, &location)?;
             let size = bytes.len() as u64;
             let address = match writer.place_of(edit.store(), &scaled)? {

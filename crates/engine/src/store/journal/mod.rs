@@ -7,6 +7,7 @@ mod extents;
 mod known;
 mod overlay;
 mod recover;
+mod state;
 mod verdict;
 
 use std::collections::BTreeMap;
@@ -29,6 +30,7 @@ use known::KnownBytes;
 pub(super) use recover::{
     Found, KeptJournal, SettleFor, Settled, apply_to_copy, discard, is_journal, read_report, settle,
 };
+use state::{Phase, State};
 pub use verdict::{JournalComparison, JournalReport, JournalVerdict};
 
 /// A commit that changes no more pages than this, and makes the file no longer, is written to the journal wholly.
@@ -36,9 +38,6 @@ pub(super) const LITTLE: u64 = 1 << 20;
 
 /// Commits do not follow one another in a journal that is longer, and it is cut before it is used again.
 const LONG: u64 = 4 << 20;
-
-/// While a journal lists unlinked objects, commits follow one another up to this length of the journal.
-const MAX_LISTING_BYTES: u64 = 256 << 20;
 
 /// Why nothing is written after a sync that failed.
 const UNSYNCED: &str = "a sync of the file failed before, so that nobody knows what its disk holds";
@@ -85,49 +84,6 @@ pub(crate) struct Journal {
     pending: AtomicBool,
     /// It is not used any more.
     stopped: AtomicBool,
-}
-
-#[derive(Debug)]
-struct State {
-    file: Option<Arc<dyn Driver>>,
-    sequence: u64,
-    chain: JournalChain,
-    /// Where the next record begins.
-    end: u64,
-    /// Number of commits.
-    commits: u64,
-    /// The file was not cut below this length since the disk had it.
-    synced_length: u64,
-    phase: Phase,
-    /// Whether records of the next commit are there already.
-    building: bool,
-    /// Whether the next commit is the first of its journal: the disk may have the commits before until then.
-    is_first: bool,
-    /// Whether the last commit lists unlinked objects.
-    lists_unlinked: bool,
-    /// Why nothing more is written.
-    broken: Option<&'static str>,
-}
-
-/// What the journal on the disk is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    /// Nothing, whatever happens to the disk.
-    Empty,
-    /// Begun anew, with nothing whole; but the disk may still have, or have in part, what was there before.
-    Begun,
-    /// Commits, the last of which may not stand in the file.
-    Committed,
-    /// Commits that stand in the file, though perhaps not on its disk.
-    Applied,
-}
-
-impl State {
-    /// Returns whether the next commit must follow those that the journal holds.
-    fn must_go_on(&self) -> bool {
-        let holds_commits = matches!(self.phase, Phase::Committed | Phase::Applied);
-        self.lists_unlinked && holds_commits && self.end <= MAX_LISTING_BYTES
-    }
 }
 
 impl Journal {

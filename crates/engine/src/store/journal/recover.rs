@@ -139,13 +139,13 @@ impl<'j> Walk<'j> {
         }
         self.journal.read_at(self.at, &mut head)?;
         let Ok(record) = JournalRecord::decode(&head) else { return Ok(None) };
-        let Some(end) = behind.checked_add(record.rest()).filter(|end| *end <= self.length) else {
+        let Some(end) = behind.checked_add(record.body_size()).filter(|end| *end <= self.length) else {
             return Ok(None);
         };
-        let mut rest = vec![0; to_usize(record.rest())?];
+        let mut rest = vec![0; to_usize(record.body_size())?];
         self.journal.read_at(behind, &mut rest)?;
         let Ok(body) = self.chain.accept(&record, &head, &rest) else { return Ok(None) };
-        let place = behind + record.bytes_of_sums();
+        let place = behind + record.sums_size();
         let step = match (record.kind, body) {
             (JournalRecordKind::Bytes { offset, .. }, JournalBody::Bytes { sums, bytes }) => {
                 // No writer writes behind 64 bits.

@@ -1,13 +1,13 @@
-//! In place of LZ4, where the feature is off.
+//! Placeholder for LZ4 if the feature is off.
 
 use crate::{FilterError, FilterId, Result};
 
-/// Not there.
+/// Returns an error: LZ4 is not available.
 pub(crate) fn decode(id: FilterId, _input: &[u8], _output: &mut [u8]) -> Result<()> {
     Err(FilterError::Unsupported { id, what: "LZ4 (feature `lz4` is off)".to_owned() })
 }
 
-/// Not there.
+/// Returns an error: LZ4 is not available.
 pub(crate) fn encode(id: FilterId, _input: &[u8], _output: &mut Vec<u8>) -> Result<()> {
-    Err(FilterError::failed(id, "LZ4 is not there (feature `lz4` is off)"))
+    Err(FilterError::failed(id, "LZ4 is not available (feature `lz4` is off)"))
 }

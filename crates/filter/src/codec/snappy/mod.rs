@@ -1,4 +1,4 @@
-//! Raw Snappy streams, without a frame.
+//! Raw Snappy streams, without frames.
 
 #[cfg(feature = "snappy")]
 #[path = "snap.rs"]

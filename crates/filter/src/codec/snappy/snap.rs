@@ -1,27 +1,27 @@
-//! Snappy by `snap`.
+//! Snappy streams, implemented by `snap`.
 
 use snap::raw;
 
 use crate::{FilterError, FilterId, Result};
 
-/// Decodes a stream that fills `output`.
+/// Decodes a stream that must fill `output` exactly.
 pub(crate) fn decode(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()> {
-    let corrupt = |detail: String| FilterError::corrupt(id, format!("its Snappy stream: {detail}"));
+    let corrupt = |detail: String| FilterError::corrupt(id, format!("a Snappy stream is invalid: {detail}"));
     let length = raw::decompress_len(input).map_err(|error| corrupt(error.to_string()))?;
     if length != output.len() {
-        return Err(corrupt(format!("{length} bytes, where {} are needed", output.len())));
+        return Err(corrupt(format!("{length} bytes, expected {}", output.len())));
     }
     raw::Decoder::new().decompress(input, output).map_err(|error| corrupt(error.to_string()))?;
     Ok(())
 }
 
-/// Appends `input` as a stream.
+/// Appends the stream that encodes `input`.
 pub(crate) fn encode(id: FilterId, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let start = output.len();
     output.resize(start + raw::max_compress_len(input.len()), 0);
-    let room = output.split_at_mut(start).1;
+    let free = output.split_at_mut(start).1;
     let length = raw::Encoder::new()
-        .compress(input, room)
+        .compress(input, free)
         .map_err(|error| FilterError::failed(id, error.to_string()))?;
     output.truncate(start + length);
     Ok(())

@@ -1,12 +1,12 @@
-//! In place of Zstandard, where the features are off.
+//! Placeholder for Zstandard if the features are off.
 
 use crate::{FilterError, FilterId, Result};
 
-/// Nothing.
+/// The empty state of a missing decoder.
 #[derive(Debug, Default)]
 pub(crate) struct State {}
 
-/// Not there.
+/// Returns an error: Zstandard is not available.
 pub(crate) fn decode(
     id: FilterId,
     _state: &mut State,
@@ -17,7 +17,7 @@ pub(crate) fn decode(
     Err(FilterError::Unsupported { id, what })
 }
 
-/// Not there.
+/// Returns an error: Zstandard is not available.
 pub(crate) fn encode(id: FilterId, _level: u32, _input: &[u8], _output: &mut Vec<u8>) -> Result<()> {
-    Err(FilterError::failed(id, "Zstandard is not encoded (features `zstd-rs` and `zstd` are off)"))
+    Err(FilterError::failed(id, "Zstandard is not available (features `zstd-rs` and `zstd` are off)"))
 }

@@ -1,4 +1,4 @@
-//! Zstandard by the C library.
+//! Zstandard frames, implemented by the C library.
 
 use zstd::bulk::Decompressor;
 use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
@@ -7,27 +7,29 @@ use hyperslab_exact::to_u64;
 
 use crate::{FilterError, FilterId, Result};
 
-/// A decoder.
+/// A decoder that is reused from frame to frame.
 #[derive(Default)]
 pub(crate) struct State {
     decoder: Option<Decompressor<'static>>,
 }
 
-/// Decodes a frame into `output`: the bytes decoded, or [`None`] if they are more.
+/// Decodes a frame into `output` and returns the number of decoded bytes; [`None`] if `output` is
+/// too short.
 pub(crate) fn decode(
     id: FilterId,
     state: &mut State,
     input: &[u8],
     output: &mut [u8],
 ) -> Result<Option<usize>> {
-    let corrupt =
-        |error: &dyn std::fmt::Display| FilterError::corrupt(id, format!("its Zstandard frame: {error}"));
+    let corrupt = |error: &dyn std::fmt::Display| {
+        FilterError::corrupt(id, format!("a Zstandard frame is invalid: {error}"))
+    };
     let end =
         find_frame_compressed_size(input).map_err(|code| corrupt(&zstd::zstd_safe::get_error_name(code)))?;
-    let frame = input.get(..end).ok_or_else(|| corrupt(&"cut off"))?;
+    let frame = input.get(..end).ok_or_else(|| corrupt(&"truncated"))?;
     let length = get_frame_content_size(frame).map_err(|error| corrupt(&error))?;
-    let room = to_u64(output.len());
-    if length.is_some_and(|length| length > room) {
+    let available = to_u64(output.len());
+    if length.is_some_and(|length| length > available) {
         return Ok(None);
     }
     let mut decoder = match state.decoder.take() {
@@ -38,13 +40,13 @@ pub(crate) fn decode(
     state.decoder = Some(decoder);
     match decoded {
         Ok(length) => Ok(Some(length)),
-        // Of a frame that does not tell its length, it may be that there is more.
+        // The frame does not state its decoded length, so the output may be too short.
         Err(error) if length.is_none() && error.to_string().contains("too small") => Ok(None),
         Err(error) => Err(corrupt(&error)),
     }
 }
 
-/// Appends `input` as a frame that tells its length.
+/// Appends the frame that encodes `input` and states the decoded length.
 pub(crate) fn encode(id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let level = i32::try_from(level).unwrap_or(i32::MAX).min(*zstd::compression_level_range().end());
     let frame =

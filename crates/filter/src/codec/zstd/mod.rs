@@ -16,12 +16,13 @@ use crate::{FilterError, FilterId, Result};
 
 pub(crate) use codec::{State, decode, encode};
 
-/// Decodes a frame that fills `output`.
+/// Decodes a frame that must fill `output` exactly.
 pub(crate) fn decode_exactly(id: FilterId, input: &[u8], output: &mut [u8]) -> Result<()> {
     decode_exactly_with(id, &mut State::default(), input, output)
 }
 
-/// [`decode_exactly`] with a decoder that is kept for the next frame.
+/// Decodes a frame that must fill `output` exactly, with a decoder that is reused from frame to
+/// frame.
 pub(crate) fn decode_exactly_with(
     id: FilterId,
     state: &mut State,
@@ -33,6 +34,6 @@ pub(crate) fn decode_exactly_with(
         Some(length) => length.to_string(),
         None => "more".to_owned(),
     };
-    let detail = format!("its frame has {has} bytes, where {} are needed", output.len());
+    let detail = format!("a Zstandard frame decodes to {has} bytes, expected {}", output.len());
     Err(FilterError::corrupt(id, detail))
 }

@@ -1,23 +1,25 @@
-//! Zstandard by `zstd-rs`, in which there is no unsafe code.
+//! Zstandard frames, implemented by `zstd-rs`, which has no unsafe code.
 
 use zstd_rs::{CompressionConfig, Compressor, Decompressor, Error, MAX_LEVEL};
 
 use crate::{FilterError, FilterId, Result};
 
-/// First and last number that a frame which is to be skipped begins with.
+/// The magic numbers of skippable frames.
 const SKIPPABLE: std::ops::RangeInclusive<u32> = 0x184d_2a50..=0x184d_2a5f;
 
-/// The logarithm of the largest window that the C library's decoder takes unasked.
+/// The logarithm of the largest window that the C library's decoder accepts by default.
 const WINDOW_LOG: u32 = 27;
 
-/// A decoder, with its tables, and what it decoded last.
+/// A decoder with its tables, and a buffer for the decoded bytes; both are reused from frame to
+/// frame.
 #[derive(Default)]
 pub(crate) struct State {
     decoder: Decompressor,
     decoded: Vec<u8>,
 }
 
-/// Decodes a frame into `output`: the bytes decoded, or [`None`] if they are more.
+/// Decodes a frame into `output` and returns the number of decoded bytes; [`None`] if `output` is
+/// too short.
 pub(crate) fn decode(
     id: FilterId,
     state: &mut State,
@@ -32,24 +34,26 @@ pub(crate) fn decode(
         let used = match state.decoder.decompress_frame(rest, None, output.len(), decoded) {
             Ok(used) => used,
             Err(Error::OutputLimit) => return Ok(None),
-            Err(error) => return Err(FilterError::corrupt(id, format!("its Zstandard frame: {error}"))),
+            Err(error) => {
+                return Err(FilterError::corrupt(id, format!("a Zstandard frame is invalid: {error}")));
+            }
         };
         rest = rest.split_at(used).1;
         if !is_skipped {
             break;
         }
     }
-    let Some(place) = output.get_mut(..decoded.len()) else { return Ok(None) };
-    place.copy_from_slice(decoded);
+    let Some(target) = output.get_mut(..decoded.len()) else { return Ok(None) };
+    target.copy_from_slice(decoded);
     Ok(Some(decoded.len()))
 }
 
-/// Appends `input` as a frame that tells its length.
+/// Appends the frame that encodes `input` and states the decoded length.
 pub(crate) fn encode(id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
     let failed = |error: Error| FilterError::failed(id, error.to_string());
     let level = match level {
         0 => CompressionConfig::DEFAULT.level,
-        // The level is clamped to the highest one.
+        // Levels above the maximum are reduced to it.
         level => i32::try_from(level).unwrap_or(i32::MAX).min(MAX_LEVEL),
     };
     let config = CompressionConfig { level, window_log: WINDOW_LOG, ..CompressionConfig::DEFAULT };

@@ -1,31 +1,33 @@
-//! Values that are predicted from their neighbours, block by block.
+//! Values that are predicted from their neighbours (Lorenzo), block by block.
 //!
 //! ```text
-//! bytes of 1, 2 and 4 dimensions | meaning
-//! -------------------------------+-----------------------------------------------------------
-//! 8 n                            | values in each dimension
-//! 4                              | values of a block in each dimension
-//! 1 or 2                         | 1 for each way to predict
-//! 8                              | if there are two ways: blocks
-//! n                              | if so, and there are blocks: codes of the way in each of them
-//! n                              | quantiser
-//! n                              | codes of the values
+//! bytes for 1, 2 and 4 dimensions | meaning
+//! --------------------------------+----------------------------------------------------------
+//! 8 n                             | values in each dimension
+//! 4                               | values of a block in each dimension
+//! 1 or 2                          | 1 for each predictor
+//! 8                               | only with two predictors: number of blocks
+//! n                               | only with two predictors and blocks: codes of each block's
+//!                                 | predictor
+//! n                               | quantiser
+//! n                               | codes of the values
 //!
-//! bytes of 3 dimensions | meaning
-//! ----------------------+--------------------------------------------------------------------
-//! 4                     | values of a block in each dimension
-//! 4                     | dimensions d in which neighbours predict: 3, or 2 or 1 of them
-//! 36                    | only to encode, or for regression
-//! 8                     | largest error
-//! 1                     | whether a mean predicts
-//! s                     | this mean
-//! 8                     | blocks that regression predicts
-//! n                     | codes of the way in each block: 0 one layer, 1 regression, 2 two layers
-//! n                     | quantiser
-//! n                     | codes of the values
+//! bytes for 3 dimensions | meaning
+//! -----------------------+-------------------------------------------------------------------
+//! 4                      | values of a block in each dimension
+//! 4                      | number of dimensions d from which values are predicted, 1 to 3
+//! 36                     | used only by the encoder, or for regression
+//! 8                      | maximum error
+//! 1                      | true if a mean is a predictor
+//! s                      | the mean
+//! 8                      | number of blocks that are predicted by regression
+//! n                      | codes of each block's predictor: 0 one layer, 1 regression, 2 two
+//!                        | layers
+//! n                      | quantiser
+//! n                      | codes of the values
 //! ```
-//! Blocks come one after the other, the last dimension fastest, and so do the values in a block. What is outside the
-//! chunk is 0.
+//! Blocks follow one another with the last dimension fastest, and so do the values in a block.
+//! Neighbours outside the chunk count as 0.
 
 mod stencil;
 
@@ -38,26 +40,27 @@ use crate::Result;
 
 use stencil::{Stencil, predict};
 
-/// Dimensions at most; those that are missing are taken for the first ones, with one value.
-const MOST: usize = 4;
+/// The maximum number of dimensions. Missing dimensions are added at the front, with one value
+/// each.
+const MAX_DIMENSIONS: usize = 4;
 
-/// How the blocks are predicted.
+/// The predictors of the blocks.
 #[derive(Debug)]
-enum Ways<'a> {
-    /// All in one way.
+enum Predictors<'a> {
+    /// All blocks have the same predictor.
     One(Stencil),
-    /// Each in the way of its code.
+    /// The predictor of each block is coded.
     Selected(Codes<'a>, [Option<Stencil>; 3]),
 }
 
-impl Ways<'_> {
+impl Predictors<'_> {
     fn next(&mut self) -> Result<Stencil> {
         match self {
             Self::One(stencil) => Ok(*stencil),
             Self::Selected(codes, stencils) => {
                 let at = usize::try_from(codes.next()?).unwrap_or(usize::MAX);
                 let stencil = stencils.get(at).copied().flatten();
-                stencil.ok_or_else(|| corrupt("an unknown way to predict"))
+                stencil.ok_or_else(|| corrupt("the predictor of a block is unknown"))
             }
         }
     }
@@ -66,15 +69,16 @@ impl Ways<'_> {
 #[derive(Debug)]
 struct Lorenzo<'a, V> {
     values: &'a mut [V],
-    sizes: [usize; MOST],
-    strides: [usize; MOST],
+    sizes: [usize; MAX_DIMENSIONS],
+    strides: [usize; MAX_DIMENSIONS],
     block: usize,
-    ways: Ways<'a>,
+    predictors: Predictors<'a>,
     quantiser: Quantiser<'a>,
     codes: Codes<'a>,
 }
 
-/// Reads a chunk of `values.len()` values; whether one layer predicts, and whether two do.
+/// Decodes a chunk of `values.len()` values. The two flags tell whether one layer and two layers
+/// are predictors.
 pub(super) fn decode<V: Value>(
     payload: &[u8],
     sizes: &[usize],
@@ -82,46 +86,54 @@ pub(super) fn decode<V: Value>(
     values: &mut [V],
 ) -> Result<()> {
     let mut bytes = Bytes::new(payload);
-    let (block, ways) =
-        if sizes.len() == 3 { volume_ways(&mut bytes, V::SIZE)? } else { ways(&mut bytes, sizes, one, two)? };
-    // A neighbour of a neighbour is in the next block at most.
+    let (block, predictors) = if sizes.len() == 3 {
+        parse_volume_predictors(&mut bytes, V::SIZE)?
+    } else {
+        parse_predictors(&mut bytes, sizes, one, two)?
+    };
+    // With at least two values per block, a neighbour's neighbour lies at most one block away.
     if block < 2 {
-        return Err(corrupt("a block is too small"));
+        return Err(corrupt("the block size is less than 2"));
     }
     let quantiser = Quantiser::parse(&mut bytes, V::SIZE)?;
     let codes = Codes::parse(&mut bytes)?;
-    let mut all = [1; MOST];
+    let mut all = [1; MAX_DIMENSIONS];
     for (to, size) in all.iter_mut().rev().zip(sizes.iter().rev()) {
         *to = *size;
     }
     let [_, b, c, d] = all;
     let strides = [b * c * d, c * d, d, 1];
-    Lorenzo { values, sizes: all, strides, block, ways, quantiser, codes }.run()
+    Lorenzo { values, sizes: all, strides, block, predictors, quantiser, codes }.run()
 }
 
-/// The sides of blocks, and how they are predicted.
-fn ways<'a>(bytes: &mut Bytes<'a>, sizes: &[usize], one: bool, two: bool) -> Result<(usize, Ways<'a>)> {
+/// Parses the block size and the predictors of a chunk with 1, 2 or 4 dimensions.
+fn parse_predictors<'a>(
+    bytes: &mut Bytes<'a>,
+    sizes: &[usize],
+    one: bool,
+    two: bool,
+) -> Result<(usize, Predictors<'a>)> {
     for size in sizes {
         if bytes.size()? != *size {
-            return Err(corrupt("its dimensions are told in two ways"));
+            return Err(corrupt("the dimensions in the payload differ from the configuration"));
         }
     }
-    let block = bytes.small_size()?;
+    let block = bytes.size_32()?;
     let (first, second) = (Stencil::of(sizes.len(), 1), Stencil::of(sizes.len(), 2));
     bytes.take(usize::from(one) + usize::from(two))?;
     if !one || !two {
-        return Ok((block, Ways::One(if one { first } else { second })));
+        return Ok((block, Predictors::One(if one { first } else { second })));
     }
     if bytes.size()? == 0 {
-        return Err(corrupt("its blocks are not told"));
+        return Err(corrupt("the number of blocks is 0"));
     }
-    Ok((block, Ways::Selected(Codes::parse(bytes)?, [Some(first), Some(second), None])))
+    Ok((block, Predictors::Selected(Codes::parse(bytes)?, [Some(first), Some(second), None])))
 }
 
-/// The same for three dimensions.
-fn volume_ways<'a>(bytes: &mut Bytes<'a>, size: usize) -> Result<(usize, Ways<'a>)> {
-    let block = bytes.small_size()?;
-    let dimensions = bytes.small_size()?;
+/// Parses the block size and the predictors of a chunk with 3 dimensions.
+fn parse_volume_predictors<'a>(bytes: &mut Bytes<'a>, size: usize) -> Result<(usize, Predictors<'a>)> {
+    let block = bytes.size_32()?;
+    let dimensions = bytes.size_32()?;
     bytes.take(36 + 8)?;
     let uses_mean = bytes.byte()? != 0;
     bytes.take(size)?;
@@ -132,14 +144,14 @@ fn volume_ways<'a>(bytes: &mut Bytes<'a>, size: usize) -> Result<(usize, Ways<'a
         return Err(unsupported("prediction by regression"));
     }
     let (first, second) = (Stencil::of_volume(dimensions, 1), Stencil::of_volume(dimensions, 2));
-    Ok((block, Ways::Selected(Codes::parse(bytes)?, [Some(first), None, Some(second)])))
+    Ok((block, Predictors::Selected(Codes::parse(bytes)?, [Some(first), None, Some(second)])))
 }
 
 impl<V: Value> Lorenzo<'_, V> {
     fn run(&mut self) -> Result<()> {
-        let mut begin = [0; MOST];
+        let mut begin = [0; MAX_DIMENSIONS];
         loop {
-            let stencil = self.ways.next()?;
+            let stencil = self.predictors.next()?;
             self.fill_block(begin, stencil)?;
             if !self.advance(&mut begin) {
                 return Ok(());
@@ -147,8 +159,8 @@ impl<V: Value> Lorenzo<'_, V> {
         }
     }
 
-    /// Goes to the next block, if there is one.
-    fn advance(&self, begin: &mut [usize; MOST]) -> bool {
+    /// Advances to the next block; returns false if there is none.
+    fn advance(&self, begin: &mut [usize; MAX_DIMENSIONS]) -> bool {
         for (begin, size) in begin.iter_mut().zip(self.sizes).rev() {
             let next = begin.saturating_add(self.block);
             if next < size {
@@ -160,7 +172,7 @@ impl<V: Value> Lorenzo<'_, V> {
         false
     }
 
-    fn fill_block(&mut self, begin: [usize; MOST], stencil: Stencil) -> Result<()> {
+    fn fill_block(&mut self, begin: [usize; MAX_DIMENSIONS], stencil: Stencil) -> Result<()> {
         let mut end = begin;
         for (end, size) in end.iter_mut().zip(self.sizes) {
             *end = end.saturating_add(self.block).min(size);
@@ -178,12 +190,12 @@ impl<V: Value> Lorenzo<'_, V> {
         Ok(())
     }
 
-    fn fill(&mut self, place: [usize; MOST], stencil: Stencil) -> Result<()> {
+    fn fill(&mut self, position: [usize; MAX_DIMENSIONS], stencil: Stencil) -> Result<()> {
         let [s, t, u, v] = self.strides;
-        let [a, b, c, d] = place;
+        let [a, b, c, d] = position;
         let at = a * s + b * t + c * u + d * v;
-        let before = |away: [usize; MOST]| {
-            if place.iter().zip(away).any(|(place, away)| *place < away) {
+        let before = |away: [usize; MAX_DIMENSIONS]| {
+            if position.iter().zip(away).any(|(position, away)| *position < away) {
                 return V::default().widen();
             }
             let [a, b, c, d] = away;

@@ -1,18 +1,19 @@
-//! Which neighbours predict a value, and how.
+//! The stencils of Lorenzo prediction: weighted sums of neighbours.
 
 use super::super::value::Wide;
 
-/// How often a neighbour is taken, and how far before the value it is in each of four dimensions.
+/// The weight of a neighbour, and its distance before the value in each of four dimensions.
 type Term = (i8, [usize; 4]);
 
-/// Neighbours that predict a value.
+/// The neighbours that predict a value, with their weights.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stencil {
     terms: &'static [Term],
 }
 
 impl Stencil {
-    /// That of so many dimensions and layers; in four dimensions there is but one layer.
+    /// Returns the stencil for this number of dimensions and layers; four dimensions have only one
+    /// layer.
     pub(super) fn of(dimensions: usize, layers: usize) -> Self {
         let terms = match (dimensions, layers) {
             (1, 1) => LINE,
@@ -26,7 +27,8 @@ impl Stencil {
         Self { terms }
     }
 
-    /// That of a volume in which so many dimensions predict: all, the first and the last, or the last.
+    /// Returns the stencil for a volume in which `dimensions` dimensions are used: all, the first
+    /// and the last, or only the last.
     pub(super) fn of_volume(dimensions: usize, layers: usize) -> Self {
         let terms = match (dimensions, layers) {
             (3, 1) => VOLUME,
@@ -40,22 +42,22 @@ impl Stencil {
     }
 }
 
-/// What the neighbours at these places predict.
+/// Computes the prediction; `before` returns the neighbour at a distance before the value.
 #[inline]
 pub(super) fn predict<W: Wide>(stencil: Stencil, before: impl Fn([usize; 4]) -> W) -> W {
     stencil.terms.iter().fold(W::default(), |sum, (factor, away)| sum.plus(before(*away).times(*factor)))
 }
 
-/// One dimension.
+/// The stencil for one dimension and one layer.
 const LINE: &[Term] = &[(1, [0, 0, 0, 1])];
 
-/// One dimension, two layers.
+/// The stencil for one dimension and two layers.
 const LINE_TWO: &[Term] = &[(2, [0, 0, 0, 1]), (-1, [0, 0, 0, 2])];
 
-/// Two dimensions.
+/// The stencil for two dimensions and one layer.
 const PLANE: &[Term] = &[(1, [0, 0, 0, 1]), (1, [0, 0, 1, 0]), (-1, [0, 0, 1, 1])];
 
-/// Two dimensions, two layers.
+/// The stencil for two dimensions and two layers.
 const PLANE_TWO: &[Term] = &[
     (2, [0, 0, 0, 1]),
     (-1, [0, 0, 0, 2]),
@@ -67,10 +69,10 @@ const PLANE_TWO: &[Term] = &[
     (-1, [0, 0, 2, 2]),
 ];
 
-/// The first and the last of three dimensions.
+/// The stencil for the first and the last of three dimensions and one layer.
 const ACROSS: &[Term] = &[(1, [0, 0, 0, 1]), (1, [0, 1, 0, 0]), (-1, [0, 1, 0, 1])];
 
-/// The same, two layers.
+/// The stencil for the first and the last of three dimensions and two layers.
 const ACROSS_TWO: &[Term] = &[
     (2, [0, 1, 0, 0]),
     (-1, [0, 2, 0, 0]),
@@ -82,7 +84,7 @@ const ACROSS_TWO: &[Term] = &[
     (-1, [0, 2, 0, 2]),
 ];
 
-/// Three dimensions.
+/// The stencil for three dimensions and one layer.
 const VOLUME: &[Term] = &[
     (1, [0, 0, 0, 1]),
     (1, [0, 0, 1, 0]),
@@ -93,7 +95,7 @@ const VOLUME: &[Term] = &[
     (1, [0, 1, 1, 1]),
 ];
 
-/// Three dimensions, two layers.
+/// The stencil for three dimensions and two layers.
 const VOLUME_TWO: &[Term] = &[
     (2, [0, 0, 0, 1]),
     (-1, [0, 0, 0, 2]),
@@ -123,7 +125,7 @@ const VOLUME_TWO: &[Term] = &[
     (-1, [0, 2, 2, 2]),
 ];
 
-/// Four dimensions.
+/// The stencil for four dimensions and one layer.
 const FOUR: &[Term] = &[
     (1, [0, 0, 0, 1]),
     (1, [0, 0, 1, 0]),

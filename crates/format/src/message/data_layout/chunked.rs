@@ -12,7 +12,7 @@
 //!                                      ..    indexing type information
 //!                                      O     address
 //! ```
-//! The last dimension size is the size of an element in bytes; D is one more than the rank.
+//! The last dimension size is the size of an element in bytes; D is the rank plus one.
 //!
 //! Indexing type information:
 //! ```text
@@ -22,7 +22,8 @@
 //! 4 extensible array  1 max bits, 1 index elements, 1 min pointers, 1 min elements, 1 page bits
 //! 5 v2 B-tree         4 node size, 1 split percent, 1 merge percent
 //! ```
-//! The specification ties the information of a single chunk to flags bit 0 in one sentence; it is bit 1.
+//! One sentence of the specification ties the information of a single chunk to flags bit 0. Actual
+//! files use bit 1.
 
 use hyperslab_dataspace::Dims;
 
@@ -33,85 +34,87 @@ bitflags::bitflags! {
     /// Flags of chunked storage (versions 4 and 5).
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct ChunkFlags: u8 {
-        /// Chunks that reach beyond the dataset's extent are stored without filters.
+        /// Chunks that extend past the dataset's edge are stored without filters.
         const DO_NOT_FILTER_EDGE_CHUNKS = 1 << 0;
         /// The single chunk is filtered.
         const SINGLE_INDEX_WITH_FILTER = 1 << 1;
     }
 }
 
-/// Raw data in chunks of one size.
+/// Storage of raw data in chunks of equal size.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ChunkedLayout {
-    /// Elements of a chunk along each dimension of the dataset; none is 0.
+    /// Number of elements of a chunk along each dimension of the dataset; never 0.
     pub dims: Dims,
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     pub element_size: u64,
-    /// Flags; none before version 4.
+    /// Flags; empty before version 4.
     pub flags: ChunkFlags,
-    /// Bytes of a stored dimension size: 4 before version 4, then as small as the sizes allow.
+    /// Width of a stored dimension size in bytes: 4 before version 4, later the smallest width that
+    /// fits.
     pub dimension_width: u8,
-    /// How chunks are found.
+    /// Type and parameters of the chunk index.
     pub index: ChunkIndex,
-    /// The index, the single chunk, or the first of implicitly indexed chunks; undefined while none is stored.
+    /// Address of the index, of the single chunk, or of the first implicitly indexed chunk;
+    /// undefined while nothing is stored.
     pub address: Address,
 }
 
-/// How the chunks of a dataset are found.
+/// The chunk index of a dataset, with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkIndex {
-    /// Version 1 B-tree: the only one before version 4, and none from then on.
+    /// Version 1 B-tree: the only index before version 4, and not allowed from version 4 on.
     BTreeV1,
-    /// There is one chunk; `Some` if it is filtered, that is, if the flags say so.
+    /// Exactly one chunk. `Some` if the chunk is filtered, as the flags state.
     Single(Option<FilteredChunk>),
-    /// Chunks lie one behind the other; they have no filters.
+    /// Consecutive chunks without filters, at addresses that follow from their numbers.
     Implicit,
-    /// Fixed array: a dataset that cannot grow.
+    /// Fixed array, for a dataset that cannot grow.
     FixedArray(FixedArrayParameters),
-    /// Extensible array: a dataset that can grow without limit along one dimension.
+    /// Extensible array, for a dataset with one unlimited dimension.
     ExtensibleArray(ExtensibleArrayParameters),
-    /// Version 2 B-tree: a dataset that can grow without limit along several dimensions.
+    /// Version 2 B-tree, for a dataset with several unlimited dimensions.
     BTreeV2(BTreeV2Parameters),
 }
 
-/// What an index entry says about a filtered chunk.
+/// The size and filter mask of a filtered chunk in an index entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FilteredChunk {
-    /// Bytes of the chunk in the file.
+    /// Stored size of the chunk in bytes.
     pub size: u64,
-    /// Bit i is set if filter i was left out.
+    /// Filter mask: bit i is set if filter i of the pipeline was skipped.
     pub filter_mask: u32,
 }
 
 /// Creation parameters of a fixed array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FixedArrayParameters {
-    /// A page of the data block has 2 to this power elements.
+    /// Binary logarithm of the number of elements in a page of the data block.
     pub page_bits: u8,
 }
 
 impl FixedArrayParameters {
-    /// What libhdf5 uses.
+    /// Parameters that libhdf5 uses.
     pub const DEFAULT: Self = Self { page_bits: 10 };
 }
 
 /// Creation parameters of an extensible array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ExtensibleArrayParameters {
-    /// Bits of the largest number of elements.
+    /// Number of bits of the largest number of elements.
     pub max_bits: u8,
-    /// Elements in the index block.
+    /// Number of elements in the index block.
     pub index_elements: u8,
-    /// Fewest data block pointers of a super block.
+    /// Smallest number of data block pointers in a secondary block.
     pub min_pointers: u8,
-    /// Fewest elements of a data block.
+    /// Smallest number of elements in a data block.
     pub min_elements: u8,
-    /// A page of a data block has 2 to this power elements.
+    /// Binary logarithm of the number of elements in a page of a data block.
     pub page_bits: u8,
 }
 
 impl ExtensibleArrayParameters {
-    /// What libhdf5 uses.
+    /// Parameters that libhdf5 uses.
     pub const DEFAULT: Self =
         Self { max_bits: 32, index_elements: 4, min_pointers: 4, min_elements: 16, page_bits: 10 };
 }
@@ -119,21 +122,21 @@ impl ExtensibleArrayParameters {
 /// Creation parameters of a version 2 B-tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BTreeV2Parameters {
-    /// Bytes of a node.
+    /// Size of a node in bytes.
     pub node_size: u32,
-    /// How full a node is when it is split, in percent.
+    /// Fill percentage above which a node is split.
     pub split_percent: u8,
-    /// How full a node is when it is merged, in percent.
+    /// Fill percentage below which a node is merged.
     pub merge_percent: u8,
 }
 
 impl BTreeV2Parameters {
-    /// What libhdf5 uses for chunks.
+    /// Parameters that libhdf5 uses for chunks.
     pub const DEFAULT: Self = Self { node_size: 2048, split_percent: 100, merge_percent: 40 };
 }
 
 impl ChunkIndex {
-    /// The number of the index in versions 4 and 5; 0 for the version 1 B-tree.
+    /// Returns the chunk indexing type in versions 4 and 5, or 0 for the version 1 B-tree.
     pub const fn index_type(&self) -> u8 {
         match self {
             Self::BTreeV1 => 0,
@@ -153,20 +156,22 @@ pub(super) const EXTENSIBLE_ARRAY: u8 = 4;
 pub(super) const BTREE_V2: u8 = 5;
 
 impl ChunkedLayout {
-    /// Whether chunks that reach beyond the extent pass no filters although others do. libhdf5 takes no account of the flag
-    /// where the only chunk passes none anyway.
+    /// Returns true if chunks that extend past the dataset's edge skip the filter pipeline that
+    /// other chunks use. Like libhdf5, this method ignores the flag for a single chunk without
+    /// filters.
     pub fn leaves_edges_unfiltered(&self) -> bool {
         self.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS)
             && !matches!(self.index, ChunkIndex::Single(None))
     }
 
-    /// The smallest [`dimension_width`](Self::dimension_width) of versions 4 and 5 that holds all sizes.
+    /// Returns the smallest [`dimension_width`](Self::dimension_width) of versions 4 and 5 that
+    /// fits all sizes.
     pub fn width_for(dims: &[u64], element_size: u64) -> u8 {
         let largest = dims.iter().copied().fold(element_size, u64::max);
         (largest.max(1).ilog2() / 8 + 1).min(8) as u8
     }
 
-    /// Chunks of a version 1 B-tree.
+    /// Creates the layout of chunks in a version 1 B-tree.
     pub(super) fn before_version_4(r: &Reader<'_>, address: Address, dims: &[u32]) -> Result<Self> {
         if dims.len() < 2 {
             return Err(r.corrupt("dimensionality", "at least 2 for chunks", dims.len()));
@@ -177,7 +182,7 @@ impl ChunkedLayout {
         Ok(Self { dims, element_size, flags, dimension_width: 4, index: ChunkIndex::BTreeV1, address })
     }
 
-    /// The sizes to store before version 4.
+    /// Returns the dimension sizes that versions before 4 store.
     pub(super) fn dims_before_version_4(&self, w: &mut Writer) -> ArrayDims {
         self.check(w);
         if self.index != ChunkIndex::BTreeV1 {
@@ -196,7 +201,7 @@ impl ChunkedLayout {
                 if narrow.is_err() {
                     w.fail("dimension size", size);
                 }
-                // After a failure nothing of what is written counts.
+                // Placeholder: a failed writer returns only the error.
                 narrow.unwrap_or(0)
             })
             .collect()
@@ -269,7 +274,7 @@ impl ChunkedLayout {
         w.offset(params, self.address, "address");
     }
 
-    /// Refuses what no version can hold.
+    /// Records an error for dimensions or sizes that no version can store.
     fn check(&self, w: &mut Writer) {
         if self.dims.is_empty() || self.dims.len() >= MAX_DIMENSIONALITY {
             w.fail("dimensionality", self.dims.len());
@@ -280,14 +285,14 @@ impl ChunkedLayout {
     }
 }
 
-/// Takes the flags.
+/// Reads the flags.
 pub(super) fn decode_flags(r: &mut Reader<'_>) -> Result<ChunkFlags> {
     let flags = r.u8("flags")?;
     ChunkFlags::from_bits(flags)
         .ok_or_else(|| r.corrupt("flags", "bits 0 and 1 only", format_args!("{flags:#04x}")))
 }
 
-/// Takes dimensionality, the width of a size, and the sizes, none of which may be 0.
+/// Reads the dimensionality, the width of a dimension size, and the sizes. A size of 0 is an error.
 pub(super) fn decode_dims(r: &mut Reader<'_>, least: usize) -> Result<(u8, Dims)> {
     let dimensionality = decode_dimensionality(r, least)?;
     let width = r.u8("dimension size encoded length")?;
@@ -302,7 +307,7 @@ pub(super) fn decode_dims(r: &mut Reader<'_>, least: usize) -> Result<(u8, Dims)
     Ok((width, dims))
 }
 
-/// Writes dimensionality, the width of a size, and the sizes.
+/// Writes the dimensionality, the width of a dimension size, and the sizes.
 pub(super) fn encode_dims(width: u8, dims: &[u64], w: &mut Writer) {
     if !(1..=8).contains(&width) {
         w.fail("dimension size encoded length", width);
@@ -321,7 +326,7 @@ fn check_dims(r: &Reader<'_>, dims: &[u64]) -> Result<()> {
     }
 }
 
-/// Takes the element size off the sizes of a chunk.
+/// Removes the element size from the end of the dimension sizes.
 fn split_element_size(r: &Reader<'_>, mut dims: Dims) -> Result<(Dims, u64)> {
     check_dims(r, &dims)?;
     match dims.pop() {
@@ -330,7 +335,7 @@ fn split_element_size(r: &Reader<'_>, mut dims: Dims) -> Result<(Dims, u64)> {
     }
 }
 
-/// Takes one byte that must not be 0.
+/// Reads one byte that must not be 0.
 fn parameter(r: &mut Reader<'_>, field: &'static str) -> Result<u8> {
     match r.u8(field)? {
         0 => Err(r.corrupt(field, "at least 1", 0)),

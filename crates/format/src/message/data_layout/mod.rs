@@ -1,4 +1,4 @@
-//! The data layout message: how and where a dataset's raw data is stored (section IV.A.2.i).
+//! Data layout message: the storage of a dataset's raw data (section IV.A.2.i).
 //!
 //! ```text
 //! versions 1 and 2                          versions 3, 4 and 5
@@ -17,13 +17,13 @@
 //! class 0 compact    2 size (n), n raw data
 //! class 1 contiguous O address, L size in bytes
 //! class 2 chunked    see `chunked`
-//! class 3 virtual    O address of the global heap collection, 4 index in it       (from version 4 on)
-//! class 4 structured see `structured`                                            (version 5)
+//! class 3 virtual    O address of the global heap collection, 4 object index (from version 4 on)
+//! class 4 structured see `structured` (version 5)
 //! ```
 //!
-//! HDF5 2.0 writes version 5 for chunked datasets that have filters or chunks of 4 GiB and more. The message
-//! is the same as version 4; what changes is the chunk index, whose entries have eight bytes for the size of
-//! a filtered chunk.
+//! HDF5 2.0 writes version 5 for chunked datasets with filters or with chunks of 4 GiB and more.
+//! The message is the same as in version 4. Only the chunk index differs: its entries store the
+//! size of a filtered chunk in eight bytes.
 
 use smallvec::SmallVec;
 
@@ -41,7 +41,7 @@ pub use structured::{
     FieldOrder, SingleStructuredChunk, StructuredChunkLayout, StructuredChunkType, StructuredIndex,
 };
 
-/// The largest number of dimensions that a layout states: those of the dataspace and the element size.
+/// Largest dimensionality in a layout: the largest rank, plus one for the element size.
 const MAX_DIMENSIONALITY: usize = hyperslab_dataspace::MAX_RANK + 1;
 
 const COMPACT: u8 = 0;
@@ -50,35 +50,35 @@ const CHUNKED: u8 = 2;
 const VIRTUAL: u8 = 3;
 const STRUCTURED: u8 = 4;
 
-/// How and where raw data is stored.
+/// The storage of raw data.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DataLayout {
     /// Version of the message: 1 to 5.
     pub version: u8,
-    /// What the storage class stores.
+    /// Storage class with its properties.
     pub layout: Layout,
 }
 
-/// A storage class and its properties.
+/// A storage class with its properties.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// Raw data in the message.
     Compact(CompactLayout),
     /// Raw data in one block.
     Contiguous(ContiguousLayout),
-    /// Raw data in chunks of one size.
+    /// Raw data in chunks of equal size.
     Chunked(ChunkedLayout),
     /// Raw data in other datasets.
     Virtual(VirtualLayout),
-    /// Raw data in chunks of several sections (sparse data, variable-length data).
+    /// Raw data in structured chunks (sparse data, variable-length data).
     Structured(StructuredChunkLayout),
 }
 
-/// The dimension sizes that versions 1 and 2 state for compact and contiguous storage. Libhdf5 ignores them
-/// in favour of the dataspace. Empty in later versions.
+/// Dimension sizes that versions 1 and 2 state for compact and contiguous storage. libhdf5 ignores
+/// these sizes and uses the dataspace. Empty in later versions.
 pub type ArrayDims = SmallVec<[u32; 4]>;
 
-/// Raw data in the message itself.
+/// Storage of raw data in the message itself.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CompactLayout {
     /// The raw data.
@@ -87,23 +87,25 @@ pub struct CompactLayout {
     pub array_dims: ArrayDims,
 }
 
-/// Raw data in one block.
+/// Storage of raw data in one block.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ContiguousLayout {
-    /// The block; undefined while no space is allocated, and for data in external files.
+    /// Address of the block; undefined while no space is allocated, and for data in external files.
     pub address: Address,
-    /// Bytes of the block. `None` in versions 1 and 2, where dataspace and datatype say it.
+    /// Size of the block in bytes. `None` in versions 1 and 2, where dataspace and datatype
+    /// determine the size.
     pub size: Option<u64>,
     /// Dimension sizes (versions 1 and 2).
     pub array_dims: ArrayDims,
 }
 
-/// Raw data in other datasets.
+/// Storage of raw data in other datasets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct VirtualLayout {
-    /// The global heap collection that holds the mappings; undefined if there are none yet.
+    /// Address of the global heap collection with the mappings; undefined if there are no mappings
+    /// yet.
     pub heap: Address,
-    /// The object in the collection.
+    /// Number of the object in the collection.
     pub index: u32,
 }
 
@@ -181,7 +183,7 @@ impl Message<'_> for DataLayout {
 }
 
 impl DataLayout {
-    /// The number of the storage class.
+    /// Returns the layout class number.
     const fn class(&self) -> u8 {
         match self.layout {
             Layout::Compact(_) => COMPACT,
@@ -226,7 +228,7 @@ impl DataLayout {
     }
 }
 
-/// The body of versions 1 and 2.
+/// Decodes the rest of a version 1 or 2 message.
 fn decode_old(r: &mut Reader<'_>, params: FileParams) -> Result<Layout> {
     let dimensionality = decode_dimensionality(r, 1)?;
     let class = r.u8("layout class")?;
@@ -251,7 +253,7 @@ fn decode_old(r: &mut Reader<'_>, params: FileParams) -> Result<Layout> {
     }
 }
 
-/// Takes a number of dimensions, which includes the element size for chunks.
+/// Reads a dimensionality, which counts the element size of chunks as a dimension.
 fn decode_dimensionality(r: &mut Reader<'_>, least: usize) -> Result<usize> {
     let dimensionality = usize::from(r.u8("dimensionality")?);
     if (least..=MAX_DIMENSIONALITY).contains(&dimensionality) {
@@ -260,7 +262,7 @@ fn decode_dimensionality(r: &mut Reader<'_>, least: usize) -> Result<usize> {
     Err(r.corrupt("dimensionality", format!("{least} to {MAX_DIMENSIONALITY}"), dimensionality))
 }
 
-/// Refuses to leave out dimension sizes that the message's version has no place for.
+/// Records an error if there are dimension sizes, which versions from 3 on cannot store.
 fn refuse_array_dims(array_dims: &ArrayDims, w: &mut Writer) {
     if !array_dims.is_empty() {
         w.fail("dimension size", "dimension sizes from version 3 on");

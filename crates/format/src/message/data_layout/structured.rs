@@ -1,4 +1,5 @@
-//! Structured chunk storage (layout class 4 of the data layout message; sections IV.A.2.i and Appendix E).
+//! Structured chunk storage (layout class 4 of the data layout message; sections IV.A.2.i and
+//! Appendix E).
 //!
 //! ```text
 //! size  field
@@ -8,9 +9,9 @@
 //! 1     dimensionality (D): rank + 1
 //! 1     bytes of a dimension size (E)
 //! D x E dimension sizes; the last is the size of an element in bytes
-//! ..    composition   -- here, or (in the founding proposal and one draft of the specification) at the end
-//! 1     chunk indexing type: 1, 3, 4 or 5 (2, implicit, cannot be)
-//! ..    indexing type information; as for chunked storage, but of a single chunk:
+//! ..    composition   (at the end in the original proposal and one draft)
+//! 1     chunk indexing type: 1, 3, 4 or 5 (not 2, implicit)
+//! ..    indexing type information; as for chunked storage, except for a single chunk:
 //!         C   chunk size
 //!         ..  chunk metadata, N sections, offsets of o bytes:
 //!             unfiltered (N-1) x o;  filtered (N-1) x o + N x o + N x 4
@@ -21,15 +22,16 @@
 //! 1     offset size (o): 4 or 8
 //! 1     number of sections (N)
 //! 1     number of sections with metadata (K)
-//! K     their numbers, ascending
+//! K     numbers of these sections, ascending
 //! ```
 //!
-//! C is 8 for three sections, else `min(8, 1 + (floor(log2(B)) + 8) / 8)` for B bytes of a full chunk. A message
-//! whose length asks for another C is read with that.
+//! C is 8 for three sections, else `min(8, 1 + (floor(log2(B)) + 8) / 8)` for B bytes of a full
+//! chunk. If the length of a message implies another C, the decoder uses that C.
 //!
-//! The two orders of fields are told apart by the byte behind the dimension sizes: an offset size of 8, or an
-//! indexing type of 1, 3 or 5; where it is 4, the next byte is a number of sections (2 or 3) or the "max bits"
-//! of an extensible array. The fields must then fill the message, except for up to seven zero bytes of padding.
+//! The byte after the dimension sizes distinguishes the two orders of fields: it is an offset size
+//! of 8, or an indexing type of 1, 3 or 5. If the byte is 4, the next byte is a number of sections
+//! (2 or 3) or the "max bits" of an extensible array. The fields must then fill the message, except
+//! for up to seven zero bytes of padding.
 
 use hyperslab_dataspace::Dims;
 use hyperslab_exact::product;
@@ -44,56 +46,57 @@ use super::{
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
 bitflags::bitflags! {
-    /// What structured chunks hold.
+    /// Flags that state the contents of structured chunks.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub struct StructuredChunkType: u16 {
-        /// Section 0 says which elements are defined; only those are stored.
+        /// Section 0 lists the defined elements; only defined elements are stored.
         const SPARSE = 1 << 0;
         /// The last section is a heap for variable-length data.
         const VARIABLE_LENGTH = 1 << 1;
     }
 }
 
-/// Where the composition stands among the fields.
+/// The position of the composition among the fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum FieldOrder {
-    /// Behind the dimension sizes: what is written.
+    /// Composition after the dimension sizes. Encoders use this order.
     #[default]
     CompositionFirst,
-    /// Behind the address: the founding proposal. There, metadata of filtered chunks may be in another order too.
+    /// Composition after the address, as in the original proposal. In such files, the metadata of
+    /// filtered chunks may also have another order.
     CompositionLast,
 }
 
-/// Raw data in chunks of several sections.
+/// Storage of raw data in structured chunks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StructuredChunkLayout {
-    /// Where the composition stands.
+    /// Position of the composition among the fields.
     pub order: FieldOrder,
-    /// What chunks hold.
+    /// Contents of the chunks.
     pub chunk_type: StructuredChunkType,
-    /// Flags.
+    /// Flags of chunked storage.
     pub flags: ChunkFlags,
-    /// Bytes of a stored dimension size.
+    /// Width of a stored dimension size in bytes.
     pub dimension_width: u8,
-    /// Elements of a chunk along each dimension, then bytes of an element. (Some writers leave the latter out;
-    /// the rank of the dataspace tells.) None is 0.
+    /// Number of elements of a chunk along each dimension, then the size of an element in bytes;
+    /// never 0. Some writers omit the element size, which the rank of the dataspace reveals.
     pub dims: Dims,
-    /// Bytes of an offset in chunk metadata: 4 or 8.
+    /// Width of an offset in chunk metadata, in bytes: 4 or 8.
     pub offset_size: u8,
     /// Number of sections: 2 or 3.
     pub sections: u8,
-    /// Which sections end with a checksum, ascending.
+    /// Numbers of the sections that end with a checksum, ascending.
     pub metadata_sections: SmallVec<[u8; 4]>,
-    /// How chunks are found.
+    /// Type and parameters of the chunk index.
     pub index: StructuredIndex,
-    /// The index or the single chunk; undefined while there is none.
+    /// Address of the index or of the single chunk; undefined while there is none.
     pub address: Address,
 }
 
-/// How structured chunks are found.
+/// The chunk index of a dataset with structured chunks, with its parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum StructuredIndex {
-    /// There is one chunk.
+    /// Exactly one chunk.
     Single(SingleStructuredChunk),
     /// Fixed array.
     FixedArray(FixedArrayParameters),
@@ -103,19 +106,19 @@ pub enum StructuredIndex {
     BTreeV2(BTreeV2Parameters),
 }
 
-/// What an index entry says about the single chunk.
+/// The index information of a single chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SingleStructuredChunk {
-    /// Bytes of the chunk in the file.
+    /// Stored size of the chunk in bytes.
     pub size: u64,
-    /// Bytes in which that is stored.
+    /// Width of the size field in bytes.
     pub size_width: u8,
-    /// The chunk metadata as stored, [`StructuredChunkLayout::chunk_metadata_size`] bytes.
+    /// Encoded chunk metadata, [`StructuredChunkLayout::chunk_metadata_size`] bytes.
     pub metadata: Vec<u8>,
 }
 
 impl StructuredIndex {
-    /// The number of the index.
+    /// Returns the chunk indexing type.
     pub const fn index_type(&self) -> u8 {
         match self {
             Self::Single(_) => SINGLE,
@@ -126,7 +129,7 @@ impl StructuredIndex {
     }
 }
 
-/// What a chunk consists of.
+/// The composition of a chunk from sections.
 #[derive(Debug, Clone)]
 struct Composition {
     offset_size: u8,
@@ -134,7 +137,7 @@ struct Composition {
     metadata_sections: SmallVec<[u8; 4]>,
 }
 
-/// What stands before the composition and the index in either order.
+/// The fields before the composition and the index, common to both field orders.
 #[derive(Debug, Clone)]
 struct Head {
     chunk_type: StructuredChunkType,
@@ -144,19 +147,21 @@ struct Head {
 }
 
 impl StructuredChunkLayout {
-    /// Bytes of a chunk's metadata in its index entry; `filtered` if the dataset has a filter pipeline.
+    /// Returns the size in bytes of a chunk's metadata in its index entry. `filtered` is true if
+    /// the dataset has a filter pipeline.
     pub fn chunk_metadata_size(sections: u8, offset_size: u8, filtered: bool) -> usize {
         let (sections, offset) = (usize::from(sections), usize::from(offset_size));
         let offsets = (sections.max(1) - 1) * offset;
         if filtered { offsets + sections * (offset + 4) } else { offsets }
     }
 
-    /// Bytes of the chunk size in index entries that are written; `dims` as in [`Self::dims`].
+    /// Returns the width in bytes of the chunk size in new index entries. `dims` are the sizes of
+    /// [`Self::dims`].
     pub fn chunk_size_width(sections: u8, dims: &[u64]) -> u8 {
         if sections == 3 {
             return 8;
         }
-        // A product past 64 bits takes the largest width, as do products of 56 bits and more.
+        // A product of 56 bits or more takes the largest width, and so does an overflow.
         let bytes = product("size of a chunk", dims.iter().copied()).unwrap_or(u64::MAX);
         (1 + (bytes.max(1).ilog2() + 8) / 8).min(8) as u8
     }
@@ -212,7 +217,7 @@ impl StructuredChunkLayout {
         w.bytes(&self.metadata_sections);
     }
 
-    /// Refuses what could not be read back.
+    /// Records an error for values that a decoder would refuse.
     fn check(&self, w: &mut Writer) {
         if !(1..=MAX_DIMENSIONALITY).contains(&self.dims.len()) {
             w.fail("dimensionality", self.dims.len());
@@ -244,14 +249,14 @@ impl StructuredChunkLayout {
     }
 }
 
-/// Where the composition stands, by what is behind the dimension sizes.
+/// Determines the field order from the bytes after the dimension sizes.
 fn field_order(r: &Reader<'_>) -> Result<FieldOrder> {
     match r.peek_rest() {
         [8, ..] | [4, 2 | 3, ..] => Ok(FieldOrder::CompositionFirst),
         [SINGLE | FIXED_ARRAY | EXTENSIBLE_ARRAY | BTREE_V2, ..] => Ok(FieldOrder::CompositionLast),
         [IMPLICIT, ..] => Err(r.corrupt("chunk indexing type", "no implicit index", IMPLICIT)),
         [other, ..] => Err(r.corrupt("offset size", "4 or 8, or a chunk indexing type", other)),
-        [] => Err(r.corrupt("offset size", "1 byte", "0 before the end")),
+        [] => Err(r.corrupt("offset size", "1 byte", "0 bytes before the end")),
     }
 }
 
@@ -267,7 +272,7 @@ fn is_section_list(list: &[u8], sections: u8) -> bool {
     list.is_sorted_by(|one, next| one < next) && list.iter().all(|section| *section < sections)
 }
 
-/// Only up to seven zero bytes are left.
+/// Checks that at most seven bytes remain, all zero.
 fn check_end(r: &Reader<'_>) -> Result<()> {
     let rest = r.peek_rest();
     if rest.len() < 8 && rest.iter().all(|byte| *byte == 0) {
@@ -276,7 +281,8 @@ fn check_end(r: &Reader<'_>) -> Result<()> {
     Err(r.corrupt("end", "no further bytes", format_args!("{} more", rest.len())))
 }
 
-/// Takes an address. `ff..fe`, a mark that a prototype leaves behind, counts as undefined too.
+/// Reads an address. `ff..fe`, a value that a prototype of libhdf5 leaves in files, also counts as
+/// undefined.
 fn decode_address(r: &mut Reader<'_>, params: FileParams) -> Result<Address> {
     let mut probe = r.clone();
     if let [0xfe, rest @ ..] = probe.take(params.offset_width(), "address")?
@@ -296,7 +302,7 @@ impl Composition {
         }
         let sections = r.u8("number of sections")?;
         if !sections_fit(chunk_type, sections) {
-            let expected = format!("a number for structured chunk type {}", chunk_type.bits());
+            let expected = format!("a number that matches structured chunk type {}", chunk_type.bits());
             return Err(r.corrupt("number of sections", expected, sections));
         }
         let count = r.u8("number of sections with metadata")?;
@@ -348,8 +354,8 @@ impl Head {
                 let Composition { sections, offset_size, .. } = composition;
                 let metadata =
                     StructuredChunkLayout::chunk_metadata_size(sections, offset_size, self.filtered());
-                let behind = metadata + params.offset_width();
-                let width = self.single_width(r, sections, behind)?;
+                let after_size = metadata + params.offset_width();
+                let width = self.single_width(r, sections, after_size)?;
                 StructuredIndex::Single(SingleStructuredChunk::decode(r, width, metadata)?)
             }
             other => decode_index(r, other)?,
@@ -359,15 +365,17 @@ impl Head {
         Ok(self.finish(FieldOrder::CompositionFirst, composition, index, address))
     }
 
-    /// The width of a single chunk's size: the rule's, or else the one that fills the message exactly.
-    fn single_width(&self, r: &Reader<'_>, sections: u8, behind: usize) -> Result<u8> {
+    /// Returns the width of a single chunk's size: the standard width if the message has a matching
+    /// length, or else the width that fills the message exactly. `after_size` is the number of
+    /// bytes after the size.
+    fn single_width(&self, r: &Reader<'_>, sections: u8, after_size: usize) -> Result<u8> {
         let rule = StructuredChunkLayout::chunk_size_width(sections, &self.dims);
-        let by_rule = usize::from(rule) + behind;
+        let by_rule = usize::from(rule) + after_size;
         if r.peek_rest().get(by_rule..).is_some_and(|pad| pad.len() < 8 && pad.iter().all(|byte| *byte == 0))
         {
             return Ok(rule);
         }
-        let exact = r.remaining().checked_sub(behind).and_then(|width| u8::try_from(width).ok());
+        let exact = r.remaining().checked_sub(after_size).and_then(|width| u8::try_from(width).ok());
         exact
             .filter(|width| (1..=8).contains(width))
             .ok_or_else(|| r.corrupt("chunk size", format!("{rule} bytes"), "a message of another length"))
@@ -389,8 +397,10 @@ impl Head {
         Ok(self.finish(FieldOrder::CompositionLast, composition, index, address))
     }
 
-    /// The number of sections and the offset size, on which the metadata's size depends, stand behind the
-    /// metadata: each possible pair is tried, first with the width by the rule, then with any width.
+    /// Decodes a single chunk with the composition at the end. The size of the metadata depends on
+    /// the composition, which comes after the metadata. This method therefore tries each possible
+    /// number of sections and offset size, first with the standard width of the chunk size, then
+    /// with any width.
     fn decode_single_composition_last(
         self,
         r: &mut Reader<'_>,
@@ -411,17 +421,26 @@ impl Head {
                     r.take_rest();
                     return found
                         .pop()
-                        .ok_or_else(|| r.corrupt("structured chunk composition", "one", "none"));
+                        .ok_or_else(|| r.corrupt("structured chunk composition", "one composition", "none"));
                 }
                 several => {
-                    return Err(r.corrupt("structured chunk composition", "one way to read it", several));
+                    return Err(r.corrupt(
+                        "structured chunk composition",
+                        "exactly one valid composition",
+                        several,
+                    ));
                 }
             }
         }
-        Err(r.corrupt("structured chunk composition", "one that agrees with the length", "none"))
+        Err(r.corrupt(
+            "structured chunk composition",
+            "a composition that matches the message length",
+            "none",
+        ))
     }
 
-    /// The layout, if the rest of the message agrees with these sizes.
+    /// Decodes the layout with these sizes. Returns `None` if the rest of the message contradicts
+    /// the sizes.
     fn try_single(
         &self,
         r: &Reader<'_>,
@@ -501,7 +520,7 @@ mod tests {
         let fixed = || StructuredIndex::FixedArray(FixedArrayParameters::DEFAULT);
         let extensible = || StructuredIndex::ExtensibleArray(ExtensibleArrayParameters::DEFAULT);
         let tree = || StructuredIndex::BTreeV2(BTreeV2Parameters::DEFAULT);
-        // B is 20 bytes, so a chunk size takes 1 + (4 + 8) / 8 = 2.
+        // B is 20 bytes, so a chunk size takes 1 + (4 + 8) / 8 = 2 bytes.
         let one = || single(0x30, 2, 8);
         let information: [(_, &[u8]); 4] = [
             (fixed(), &[3, 10]),
@@ -570,7 +589,7 @@ mod tests {
         for (at, value) in [
             (0, 4),  // version
             (2, 1),  // property version
-            (3, 0),  // type: neither
+            (3, 0),  // type: no bit set
             (3, 3),  // type: needs three sections
             (3, 5),  // type: reserved bit
             (5, 4),  // flags
@@ -578,11 +597,11 @@ mod tests {
             (7, 0),  // width
             (8, 0),  // dimension
             (10, 7), // offset size
-            (10, 2), // implicit
+            (10, 2), // implicit index
             (11, 1), // sections
             (11, 4), // sections
             (12, 3), // sections with metadata
-            (13, 2), // list
+            (13, 2), // section list not ascending
             (14, 2), // implicit
             (15, 0), // page bits
         ] {

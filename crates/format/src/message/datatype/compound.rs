@@ -1,4 +1,4 @@
-//! Class 6: compounds, records of named members.
+//! Datatype class 6: compounds, records of named members.
 //!
 //! ```text
 //! class bit field: bits 0-15 number of members (at least 1)
@@ -14,22 +14,22 @@
 //!   .. member datatype
 //! ```
 //!
-//! A version 1 member with dimensions is an array of its datatype. The offset of version 3 takes as many bytes as
-//! the compound's size needs.
+//! A version 1 member with dimensions is an array of its datatype. In version 3 and later, the size
+//! of the compound determines the width of the offset.
 
 use std::collections::HashSet;
 
 use hyperslab_datatype::{Array, Compound, Datatype, DatatypeClass, Member};
 
-use super::{PACKED, Prefix, Start, decode_at, decode_name, encode_at, encode_name};
+use super::{PACKED_VERSION, Prefix, Start, decode_at, decode_name, encode_at, encode_name};
 use crate::codec::{Reader, Result, Writer};
 
-/// Dimensions that a version 1 member has room for.
+/// Number of dimension sizes that a version 1 member stores.
 const V1_DIMENSIONS: usize = 4;
 
-/// Bytes of a member's offset.
+/// Returns the width of a member's offset in bytes.
 fn offset_width(version: u8, compound_size: u32) -> usize {
-    if version < PACKED {
+    if version < PACKED_VERSION {
         return 4;
     }
     match compound_size {
@@ -40,16 +40,16 @@ fn offset_width(version: u8, compound_size: u32) -> usize {
     }
 }
 
-/// Fewest bytes that a member takes: an empty name, its offset and a datatype without properties.
-const SMALLEST_MEMBER: usize = 1 + 1 + super::PREFIX_SIZE;
+/// Smallest size of a member in bytes: an empty name, an offset and a datatype without properties.
+const MIN_MEMBER_BYTES: usize = 1 + 1 + super::PREFIX_SIZE;
 
 pub(super) fn decode(r: &mut Reader<'_>, prefix: &Prefix) -> Result<DatatypeClass> {
-    let count = r.count(prefix.member_count(), SMALLEST_MEMBER, "number of members")?;
+    let count = r.count(prefix.member_count(), MIN_MEMBER_BYTES, "number of members")?;
     if count == 0 {
         return Err(r.corrupt("number of members", "at least 1", 0));
     }
     let mut members = Vec::with_capacity(count);
-    let mut places = Vec::with_capacity(count);
+    let mut ranges = Vec::with_capacity(count);
     for _ in 0..count {
         let (member, stored_size) = decode_member(r, prefix)?;
         let end = u64::from(member.offset) + u64::from(stored_size);
@@ -62,19 +62,19 @@ pub(super) fn decode(r: &mut Reader<'_>, prefix: &Prefix) -> Result<DatatypeClas
                 member.datatype.size
             )));
         }
-        places.push((u64::from(member.offset), end));
+        ranges.push((u64::from(member.offset), end));
         members.push(member);
     }
-    check_places(r, &mut places)?;
+    check_no_overlap(r, &mut ranges)?;
     check_names(r, &members)?;
     Ok(DatatypeClass::Compound(Compound { members }))
 }
 
-/// Members must not overlap.
-fn check_places(r: &Reader<'_>, places: &mut [(u64, u64)]) -> Result<()> {
-    places.sort_unstable();
+/// Checks that no members overlap.
+fn check_no_overlap(r: &Reader<'_>, ranges: &mut [(u64, u64)]) -> Result<()> {
+    ranges.sort_unstable();
     let mut free_from = 0;
-    for (start, end) in places {
+    for (start, end) in ranges {
         if *start < free_from {
             return Err(r.corrupt("byte offset of member", format!("at least {free_from}"), start));
         }
@@ -83,19 +83,19 @@ fn check_places(r: &Reader<'_>, places: &mut [(u64, u64)]) -> Result<()> {
     Ok(())
 }
 
-/// Names must differ.
+/// Checks that no two members have the same name.
 fn check_names(r: &Reader<'_>, members: &[Member]) -> Result<()> {
     let mut seen = HashSet::with_capacity(members.len());
     match members.iter().find(|member| !seen.insert(member.name.as_slice())) {
         None => Ok(()),
         Some(twice) => {
             let name = format!("\"{}\" twice", twice.name.escape_ascii());
-            Err(r.corrupt("member name", "a name of its own", name))
+            Err(r.corrupt("member name", "a unique name", name))
         }
     }
 }
 
-/// One member, and the size field of its datatype.
+/// Decodes one member. Returns the member and the size field of its datatype.
 fn decode_member(r: &mut Reader<'_>, prefix: &Prefix) -> Result<(Member, u32)> {
     let name = decode_name(r, prefix.version)?;
     let width = offset_width(prefix.version, prefix.size);
@@ -118,7 +118,7 @@ fn decode_member(r: &mut Reader<'_>, prefix: &Prefix) -> Result<(Member, u32)> {
     Ok((Member { name, offset, datatype: Datatype { size, class } }, stored_size))
 }
 
-/// The dimensions of a version 1 member; empty for a scalar.
+/// Decodes the dimensions of a version 1 member; empty for a scalar.
 fn decode_dimensions(r: &mut Reader<'_>) -> Result<Vec<u32>> {
     let rank = r.u8("dimensionality")?;
     r.skip(3, "reserved")?;

@@ -1,13 +1,13 @@
-//! Class 8: enumerations, named values.
+//! Datatype class 8: enumerations, named values.
 //!
 //! ```text
 //! class bit field: bits 0-15 number of members
-//! properties: .. base datatype, whose size is the enumeration's
-//!             .. names, each with its zero byte; before version 3 padded with zero bytes to a multiple of 8
+//! properties: .. base datatype, of the same size as the enumeration
+//!             .. names, each with a zero byte; before version 3 zero-padded to a multiple of 8
 //!             .. values, packed, each as an element of the base type
 //! ```
 //!
-//! The names are laid out by the newer of the versions of the enumeration and of its base.
+//! The newer of the versions of the enumeration and of its base determines the layout of the names.
 
 use hyperslab_datatype::{DatatypeClass, Enumeration, EnumerationMember};
 
@@ -17,7 +17,7 @@ use crate::codec::{Reader, Result, Writer};
 pub(super) fn decode(r: &mut Reader<'_>, prefix: &Prefix) -> Result<DatatypeClass> {
     let base = decode_at(r, prefix.params, prefix.depth + 1)?;
     if base.stored_size != prefix.size || base.datatype.size != prefix.size {
-        return Err(r.corrupt("size", format!("{}, as the base has", base.stored_size), prefix.size));
+        return Err(r.corrupt("size", format!("{} (the size of the base)", base.stored_size), prefix.size));
     }
     let version = prefix.version.max(base.version);
     let count = r.count(prefix.member_count(), 2, "number of members")?;

@@ -1,16 +1,17 @@
-//! The Datatype message (File Format Specification, section IV.A.2.d; message type 0x0003).
+//! Datatype message (File Format Specification, section IV.A.2.d; message type 0x0003).
 //!
 //! ```text
 //! off size field
 //! 0   1    bits 0-3 class, bits 4-7 version (1-5)
 //! 1   3    class bit field
 //! 4   4    size of one element in bytes (never 0)
-//! 8   ..   properties of the class, see the files beside this one
+//! 8   ..   properties of the class, see the submodules
 //! ```
 //!
-//! A version states how compounds, enumerations and arrays lay out their properties (1 and 2 pad names, 3 and
-//! later do not) and, from 3 on, that the VAX bit of floating-point numbers counts. Version 4 came with the
-//! revised references, version 5 with complex numbers (class 11). Every version may hold every class.
+//! The version determines how compounds, enumerations and arrays lay out their properties: versions
+//! 1 and 2 pad names, later versions do not. From version 3 on, floating-point numbers may have the
+//! VAX bit. Version 4 adds the revised references, version 5 adds complex numbers (class 11). Every
+//! version may hold every class.
 
 use hyperslab_datatype::{Datatype, DatatypeClass, FloatOrder, ReferenceKind};
 
@@ -22,26 +23,26 @@ mod nested;
 mod numeric;
 mod text;
 
-/// The structure's name in errors.
+/// Name of the structure in errors.
 pub(crate) const NAME: &str = "Datatype message";
 /// Newest version of the message.
-const LATEST: u8 = 5;
-/// From this version on names are not padded and member offsets are as narrow as the compound allows.
-const PACKED: u8 = 3;
-/// Bytes before the properties.
+const LATEST_VERSION: u8 = 5;
+/// First version without padding of names and with member offsets of minimal width.
+const PACKED_VERSION: u8 = 3;
+/// Size in bytes of the fields before the properties.
 const PREFIX_SIZE: usize = 8;
 
-/// A datatype as an object header, an attribute or a committed type holds it.
+/// A datatype as stored in an object header, an attribute or a committed datatype.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DatatypeMessage {
-    /// Version of the outermost datatype. When encoding, the lowest version to use: parts that need a newer
-    /// one get it.
+    /// Version of the outermost datatype. For encoding, the lowest version to use: nested datatypes
+    /// that need a newer version use the newer version.
     pub version: u8,
-    /// The type.
+    /// Datatype of the message.
     pub datatype: Datatype,
 }
 
-/// The class number in the low four bits of a message.
+/// A class number, stored in the low four bits of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ClassNumber(u8);
 
@@ -77,16 +78,16 @@ impl ClassNumber {
     }
 }
 
-/// What the first eight bytes say, and where the datatype stands.
+/// The decoded first eight bytes of a datatype, with its nesting depth.
 #[derive(Debug, Clone, Copy)]
 struct Prefix {
     version: u8,
     class: ClassNumber,
-    /// The 24 bits of the class bit field.
+    /// Class bit field (24 bits).
     flags: u32,
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     size: u32,
-    /// Nesting: 1 for the outermost datatype.
+    /// Nesting depth: 1 for the outermost datatype.
     depth: usize,
     params: FileParams,
 }
@@ -96,63 +97,68 @@ impl Prefix {
         self.flags >> bit & 1 != 0
     }
 
-    /// Four bits of the class bit field, from bit `shift` on.
+    /// Returns four bits of the class bit field, starting at bit `shift`.
     fn nibble(&self, shift: u32) -> u8 {
         (self.flags >> shift & 0xf) as u8
     }
 
-    /// The member count in the low 16 bits of compounds and enumerations.
+    /// Returns the member count of a compound or enumeration, the low 16 bits of the class bit
+    /// field.
     fn member_count(&self) -> u64 {
         u64::from(self.flags & 0xffff)
     }
 }
 
-/// A datatype with what its surroundings need to know.
+/// A decoded datatype, with the values that the enclosing datatype needs.
 #[derive(Debug)]
 struct Decoded {
     version: u8,
-    /// The size field, which positions inside a compound are checked against. It differs from
-    /// `datatype.size` where the field is not the size that elements have in the file.
+    /// Size field of the datatype, which member offsets in a compound are checked against. It
+    /// differs from `datatype.size` if the field does not state the element size in the file.
     stored_size: u32,
     datatype: Datatype,
 }
 
 impl DatatypeMessage {
-    /// The message of a type, in the oldest version that can hold it.
+    /// Creates the message of a datatype in the oldest version that can store it.
     pub fn new(datatype: Datatype) -> Self {
         Self { version: minimum_version(&datatype), datatype }
     }
 
-    /// Decodes a message. Bytes after it are ignored: object headers of version 1 pad to eight bytes.
+    /// Decodes a message. Bytes after the message are ignored: object headers of version 1 pad
+    /// messages to eight bytes.
     ///
     /// # Errors
-    /// [`FormatError::Corrupt`], [`FormatError::Unsupported`] or [`FormatError::Limit`] (nested too deeply).
+    /// Returns [`FormatError::Corrupt`], [`FormatError::Unsupported`], or [`FormatError::Limit`]
+    /// for too deep nesting.
     pub fn decode(bytes: &[u8], params: FileParams) -> Result<Self> {
         Self::decode_prefix(&mut Reader::new(NAME, bytes), params)
     }
 
-    /// Decodes the datatype at the reader's place, as other messages hold it, and takes just its bytes.
+    /// Decodes a datatype at the reader's position, inside another message, and takes exactly its
+    /// bytes.
     ///
     /// # Errors
-    /// As for [`decode`](Self::decode).
+    /// Returns the errors of [`decode`](Self::decode).
     pub fn decode_prefix(reader: &mut Reader<'_>, params: FileParams) -> Result<Self> {
         let decoded = decode_at(reader, params, 1)?;
         Ok(Self { version: decoded.version, datatype: decoded.datatype })
     }
 
-    /// Encodes the message without padding. What does not fit is remembered in `w`.
+    /// Encodes the message without padding. `w` records values that do not fit.
     pub fn encode(&self, _params: FileParams, w: &mut Writer) {
-        if self.version > LATEST {
+        if self.version > LATEST_VERSION {
             w.fail("version", self.version);
             return;
         }
-        // Asked for no more than needed, the types inside stay in their own oldest versions.
+        // Unless the message asks for a newer version, nested datatypes keep their own oldest
+        // versions.
         let lowest = if self.version > minimum_version(&self.datatype) { self.version } else { 1 };
         encode_at(&self.datatype, lowest, w);
     }
 }
 
-/// The oldest version of the message that can hold a type and everything inside it.
+/// Returns the oldest version of the message that can store a datatype with all nested datatypes.
 pub fn minimum_version(datatype: &Datatype) -> u8 {
     match &datatype.class {
         DatatypeClass::FloatingPoint(float) if float.order == FloatOrder::Vax => 3,
@@ -182,7 +188,7 @@ fn decode_at(r: &mut Reader<'_>, params: FileParams, depth: usize) -> Result<Dec
     }
     let class_and_version = r.u8("class and version")?;
     let version = class_and_version >> 4;
-    if !(1..=LATEST).contains(&version) {
+    if !(1..=LATEST_VERSION).contains(&version) {
         return Err(r.unsupported(format!("datatype version {version}")));
     }
     let [a, b, c] = r.array("class bit field")?;
@@ -220,7 +226,7 @@ fn decode_class(r: &mut Reader<'_>, prefix: &Prefix) -> Result<Datatype> {
     Ok(Datatype { size: prefix.size, class })
 }
 
-/// Encodes a datatype in the lowest version from `lowest` on that can hold it.
+/// Encodes a datatype in the lowest possible version that is at least `lowest`.
 fn encode_at(datatype: &Datatype, lowest: u8, w: &mut Writer) {
     let version = lowest.max(minimum_version(datatype));
     if datatype.size == 0 {
@@ -243,18 +249,18 @@ fn encode_at(datatype: &Datatype, lowest: u8, w: &mut Writer) {
     }
 }
 
-/// What an encoder of a class writes first, once it knows its class bit field.
+/// The fields of a datatype's prefix without the class bit field, which each class computes.
 #[derive(Debug, Clone, Copy)]
 struct Start {
     version: u8,
     class: ClassNumber,
     size: u32,
-    /// The lowest version for the types inside.
+    /// Lowest version for the nested datatypes.
     lowest: u8,
 }
 
 impl Start {
-    /// Writes the prefix with this class bit field.
+    /// Writes the prefix with the class bit field `flags`.
     fn write(self, flags: u32, w: &mut Writer) {
         w.u8(self.version << 4 | self.class.0);
         w.uint(3, u64::from(flags), "class bit field");
@@ -262,11 +268,11 @@ impl Start {
     }
 }
 
-/// Takes a name of a compound or enumeration member: text, a zero byte and, before version 3, zero bytes up to
-/// a multiple of eight.
+/// Reads the name of a compound or enumeration member: text, a zero byte and, before version 3,
+/// zero bytes up to a multiple of eight.
 fn decode_name(r: &mut Reader<'_>, version: u8) -> Result<Vec<u8>> {
     let name = r.until_nul("member name")?;
-    if version < PACKED {
+    if version < PACKED_VERSION {
         r.skip(name_padding(name.len()), "member name padding")?;
     }
     Ok(name.to_vec())
@@ -274,12 +280,12 @@ fn decode_name(r: &mut Reader<'_>, version: u8) -> Result<Vec<u8>> {
 
 fn encode_name(name: &[u8], version: u8, w: &mut Writer) {
     w.text_nul(name, "member name");
-    if version < PACKED {
+    if version < PACKED_VERSION {
         w.zeros(name_padding(name.len()));
     }
 }
 
-/// Zero bytes after a name of that length and its terminating zero byte.
+/// Returns the number of zero bytes after a name of `length` bytes and its terminating zero byte.
 fn name_padding(length: usize) -> usize {
     7 - length % 8
 }

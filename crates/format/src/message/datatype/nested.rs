@@ -1,4 +1,4 @@
-//! Classes 7, 9, 10 and 11: references, variable-length types, arrays, complex numbers.
+//! Datatype classes 7, 9, 10 and 11: references, variable-length types, arrays, complex numbers.
 //!
 //! ```text
 //! class bit field                                     properties
@@ -22,12 +22,12 @@ use hyperslab_datatype::{
 };
 
 use super::text::{charset_from, charset_number, padding_from, padding_number};
-use super::{PACKED, Prefix, Start, decode_at, encode_at};
+use super::{PACKED_VERSION, Prefix, Start, decode_at, encode_at};
 use crate::codec::{Limits, Reader, Result, Writer};
 
-/// The one version of the revised references' encoding.
-const REVISED_ENCODING: u8 = 1;
-/// The class bit field of complex numbers: homogeneous, rectangular.
+/// Only version of the encoding of revised references.
+const REVISED_ENCODING_VERSION: u8 = 1;
+/// Class bit field of complex numbers: homogeneous, rectangular.
 const COMPLEX_RECTANGULAR: u32 = 1;
 
 pub(super) fn decode_reference(r: &Reader<'_>, prefix: &Prefix) -> Result<DatatypeClass> {
@@ -43,7 +43,7 @@ pub(super) fn decode_reference(r: &Reader<'_>, prefix: &Prefix) -> Result<Dataty
         ReferenceKind::Object1 | ReferenceKind::DatasetRegion1 => 0,
         _ => prefix.nibble(4),
     };
-    if version > 0 && version != REVISED_ENCODING || version == 0 && prefix.nibble(0) > 1 {
+    if version > 0 && version != REVISED_ENCODING_VERSION || version == 0 && prefix.nibble(0) > 1 {
         return Err(r.unsupported(format!("reference encoding version {version}")));
     }
     Ok(DatatypeClass::Reference(Reference { kind, version }))
@@ -53,9 +53,9 @@ pub(super) fn encode_reference(reference: Reference, start: Start, w: &mut Write
     let (kind, version) = match reference.kind {
         ReferenceKind::Object1 => (0, 0),
         ReferenceKind::DatasetRegion1 => (1, 0),
-        ReferenceKind::Object2 => (2, REVISED_ENCODING),
-        ReferenceKind::DatasetRegion2 => (3, REVISED_ENCODING),
-        ReferenceKind::Attribute => (4, REVISED_ENCODING),
+        ReferenceKind::Object2 => (2, REVISED_ENCODING_VERSION),
+        ReferenceKind::DatasetRegion2 => (3, REVISED_ENCODING_VERSION),
+        ReferenceKind::Attribute => (4, REVISED_ENCODING_VERSION),
     };
     if reference.version != version {
         w.fail("reference encoding version", reference.version);
@@ -63,7 +63,8 @@ pub(super) fn encode_reference(reference: Reference, start: Start, w: &mut Write
     start.write(kind | u32::from(version) << 4, w);
 }
 
-/// Bytes of a variable-length element in a file: length, address of a global heap, index of its object.
+/// Returns the size in bytes of a variable-length element in a file: a length, the address of a
+/// global heap collection, and the number of an object.
 fn heap_element_size(prefix: &Prefix) -> u32 {
     8 + u32::from(prefix.params.size_of_offsets)
 }
@@ -78,8 +79,9 @@ pub(super) fn decode_variable_length(r: &mut Reader<'_>, prefix: &Prefix) -> Res
         other => return Err(r.unsupported(format!("variable-length type {other}"))),
     };
     let mut base = Box::new(decode_at(r, prefix.params, prefix.depth + 1)?.datatype);
-    if let DatatypeClass::Reference(Reference { version: REVISED_ENCODING, .. }) = base.class {
-        // libhdf5 writes the size that such a reference has in its own memory; items take this in the file.
+    if let DatatypeClass::Reference(Reference { version: REVISED_ENCODING_VERSION, .. }) = base.class {
+        // libhdf5 stores the reference's size in libhdf5's own memory. Elements in the file have
+        // this size.
         base.size = 10 + u32::from(prefix.params.size_of_offsets);
     }
     let class = DatatypeClass::VariableLength(VariableLength { kind, base });
@@ -102,14 +104,14 @@ pub(super) fn decode_array(r: &mut Reader<'_>, prefix: &Prefix) -> Result<Dataty
     if rank > Limits::MAX_RANK {
         return Err(r.corrupt("dimensionality", "at most 32", rank));
     }
-    if prefix.version < PACKED {
+    if prefix.version < PACKED_VERSION {
         r.skip(3, "reserved")?;
     }
     let mut dims = Vec::with_capacity(rank);
     for _ in 0..rank {
         dims.push(r.u32("dimension size")?);
     }
-    if prefix.version < PACKED {
+    if prefix.version < PACKED_VERSION {
         r.skip(4 * rank, "permutation indices")?;
     }
     let base = decode_at(r, prefix.params, prefix.depth + 1)?;
@@ -131,13 +133,13 @@ pub(super) fn encode_array(array: &Array, start: Start, w: &mut Writer) {
         Ok(rank) if array.dims.len() <= Limits::MAX_RANK => w.u8(rank),
         _ => w.fail("dimensionality", array.dims.len()),
     }
-    if start.version < PACKED {
+    if start.version < PACKED_VERSION {
         w.zeros(3);
     }
     for dim in &array.dims {
         w.u32(*dim);
     }
-    if start.version < PACKED {
+    if start.version < PACKED_VERSION {
         for (index, _) in array.dims.iter().enumerate() {
             w.narrow_u32(index, "permutation index");
         }

@@ -1,4 +1,4 @@
-//! Classes 0, 1, 2 and 4: fixed-point and floating-point numbers, time, bit fields.
+//! Datatype classes 0, 1, 2 and 4: fixed-point and floating-point numbers, time, bit fields.
 //!
 //! ```text
 //! class bit field                                     properties
@@ -14,14 +14,14 @@
 //!                   2 high pad
 //! ```
 //!
-//! Bit 6 counts from version 3 on; before that it is reserved. Locations count from bit 0 of the element, not
-//! from the bit offset.
+//! Bit 6 is valid from version 3 on; earlier versions reserve it. Locations count from bit 0 of the
+//! element, not from the bit offset.
 
 use hyperslab_datatype::{
     Bitfield, ByteOrder, DatatypeClass, FixedPoint, FloatOrder, FloatingPoint, Normalization, Padding, Time,
 };
 
-use super::{PACKED, Prefix, Start};
+use super::{PACKED_VERSION, Prefix, Start};
 use crate::codec::{Reader, Result, Writer};
 
 fn byte_order(prefix: &Prefix) -> ByteOrder {
@@ -32,7 +32,7 @@ fn padding(prefix: &Prefix, bit: u32) -> Padding {
     if prefix.bit(bit) { Padding::One } else { Padding::Zero }
 }
 
-/// Bits of an element.
+/// Returns the number of bits in an element.
 fn element_bits(prefix: &Prefix) -> u64 {
     u64::from(prefix.size) * 8
 }
@@ -58,11 +58,13 @@ pub(super) fn decode_fixed_point(r: &mut Reader<'_>, prefix: &Prefix) -> Result<
 }
 
 pub(super) fn decode_floating_point(r: &mut Reader<'_>, prefix: &Prefix) -> Result<DatatypeClass> {
-    let order = match (prefix.bit(6) && prefix.version >= PACKED, prefix.bit(0)) {
+    let order = match (prefix.bit(6) && prefix.version >= PACKED_VERSION, prefix.bit(0)) {
         (false, false) => FloatOrder::LittleEndian,
         (false, true) => FloatOrder::BigEndian,
         (true, true) => FloatOrder::Vax,
-        (true, false) => return Err(r.corrupt("byte order", "bits 6 and 0 to be 0 0, 0 1 or 1 1", "1 0")),
+        (true, false) => {
+            return Err(r.corrupt("byte order", "bits 6 and 0 with the values 0 0, 0 1 or 1 1", "1 0"));
+        }
     };
     let normalization = match prefix.flags >> 4 & 3 {
         0 => Normalization::None,
@@ -90,7 +92,7 @@ pub(super) fn decode_floating_point(r: &mut Reader<'_>, prefix: &Prefix) -> Resu
     Ok(DatatypeClass::FloatingPoint(float))
 }
 
-/// Sign, exponent and mantissa must lie in the element and apart from each other.
+/// Checks that sign, exponent and mantissa lie within the element and do not overlap.
 fn check_fields(r: &Reader<'_>, prefix: &Prefix, float: &FloatingPoint) -> Result<()> {
     let bits = element_bits(prefix);
     let sign = u64::from(float.sign_location);
@@ -98,7 +100,7 @@ fn check_fields(r: &Reader<'_>, prefix: &Prefix, float: &FloatingPoint) -> Resul
     let exponent = exponent_start..exponent_start + u64::from(float.exponent_size);
     let mantissa_start = u64::from(float.mantissa_location);
     let mantissa = mantissa_start..mantissa_start + u64::from(float.mantissa_size);
-    let inside = || format!("a place inside {bits} bits");
+    let inside = || format!("bits within the {bits} bits of the element");
     if sign >= bits {
         return Err(r.corrupt("sign location", inside(), sign));
     }
@@ -115,12 +117,12 @@ fn check_fields(r: &Reader<'_>, prefix: &Prefix, float: &FloatingPoint) -> Resul
         return Err(r.corrupt("mantissa location and size", inside(), format_args!("{mantissa:?}")));
     }
     if exponent.contains(&sign) || mantissa.contains(&sign) {
-        return Err(r.corrupt("sign location", "a place outside exponent and mantissa", sign));
+        return Err(r.corrupt("sign location", "a bit outside of exponent and mantissa", sign));
     }
     if exponent.start < mantissa.end && mantissa.start < exponent.end {
         return Err(r.corrupt(
             "exponent location",
-            "a place outside the mantissa",
+            "bits outside of the mantissa",
             format_args!("{exponent:?}"),
         ));
     }

@@ -1,4 +1,5 @@
-//! Messages as libhdf5 writes them, hand-built corner cases, round trips of arbitrary types, arbitrary bytes.
+//! Tests with messages from libhdf5, hand-built corner cases, round trips of arbitrary datatypes,
+//! and arbitrary bytes.
 
 use hyperslab_datatype::ByteOrder::{BigEndian as BE, LittleEndian as LE};
 use hyperslab_datatype::{
@@ -26,7 +27,7 @@ fn encode(message: &DatatypeMessage) -> Result<Vec<u8>> {
     w.finish()
 }
 
-/// A prefix: version, class, class bit field, size.
+/// Returns a prefix: version, class, class bit field, size.
 fn prefix(version: u8, class: u8, flags: u32, size: u32) -> Vec<u8> {
     let mut bytes = vec![version << 4 | class];
     bytes.extend(&flags.to_le_bytes()[..3]);
@@ -38,7 +39,7 @@ fn concat(parts: &[&[u8]]) -> Vec<u8> {
     parts.concat()
 }
 
-/// A version 1 message of a little-endian i32.
+/// Returns a version 1 message of a little-endian i32.
 fn i32_message() -> Vec<u8> {
     hex("10 08 00 00 04 00 00 00 00 00 20 00")
 }
@@ -115,7 +116,7 @@ fn standard_references() {
 
 #[test]
 fn items_of_sequences_of_standard_references_take_what_they_take_in_files() {
-    // libhdf5 stores 64, the size in its own memory; the items in the heap take 18 bytes each.
+    // libhdf5 stores 64, the size in libhdf5's memory; the elements in the heap have 18 bytes.
     let message = decode(&concat(&[&prefix(1, 9, 0, 16), &hex("47 12 00 00 40 00 00 00")])).unwrap();
     let DatatypeClass::VariableLength(sequence) = message.datatype.class else { panic!("no sequence") };
     assert_eq!(sequence.base.size, 18);
@@ -135,13 +136,13 @@ fn version_1_members_with_dimensions_are_arrays() {
         got.datatype,
         Datatype::compound(24, vec![Member { name: b"a".to_vec(), offset: 0, datatype: array }])
     );
-    // A scalar member, whose dimension sizes do not count.
+    // A scalar member, for which the dimension sizes are ignored.
     assert!(decode(&member(0, [9, 9, 9, 9])).is_ok());
     corrupt(&member(5, [1; 4]), "dimensionality");
     corrupt(&member(2, [2, 0, 0, 0]), "dimension size");
     corrupt(&member(2, [2, 4, 0, 0]), "member");
     corrupt(&member(2, [1 << 31, 1 << 31, 0, 0]), "dimension sizes");
-    // Encoded again, it is a version 2 compound of an array.
+    // Encoding the result yields a version 2 compound with an array member.
     let again = decode(&encode(&got).unwrap()).unwrap();
     assert_eq!((again.version, again.datatype), (2, got.datatype));
 }
@@ -235,7 +236,7 @@ fn floating_point_fields() {
     corrupt(&float(0x1f20, [23, 10, 0, 23]), "exponent location and size");
     corrupt(&float(0x1f20, [0, 8, 10, 23]), "mantissa location and size");
     corrupt(&float(0x1f20, [20, 8, 0, 23]), "exponent location");
-    // Before version 3 bit 6 is reserved.
+    // Versions before 3 reserve bit 6.
     let mut old = float(0x1f61, [23, 8, 0, 23]);
     old[0] = 0x11;
     let DatatypeClass::FloatingPoint(old) = decode(&old).unwrap().datatype.class else { panic!() };
@@ -244,13 +245,15 @@ fn floating_point_fields() {
 
 #[test]
 fn odd_but_readable() {
-    // The size field of a variable-length type does not count, nor do padding and charset of a sequence.
+    // Decoding ignores the size field of a variable-length type, and the padding and charset of a
+    // sequence.
     let sequence = decode(&concat(&[&prefix(1, 9, 0x770, 1), &f32_message()])).unwrap().datatype;
     assert_eq!(sequence, Datatype::sequence(Datatype::f32(LE), 8));
     let narrow = FileParams { size_of_offsets: 4, size_of_lengths: 4 };
     let string = DatatypeMessage::decode(&concat(&[&prefix(1, 9, 1, 12), &i32_message()]), narrow).unwrap();
     assert_eq!(string.datatype.size, 12);
-    // An array without dimensions; an array in a version 1 message is laid out as in version 2.
+    // An array without dimensions, and an array in a version 1 message, which has the layout of
+    // version 2.
     assert!(decode(&concat(&[&prefix(3, 10, 0, 4), &[0], &i32_message()])).is_ok());
     let array = concat(&[&prefix(1, 10, 0, 8), &[1, 0, 0, 0, 2, 0, 0, 0, 7, 7, 7, 7], &i32_message()]);
     assert_eq!(decode(&array).unwrap().datatype, Datatype::array([2], Datatype::i32(LE)));
@@ -259,7 +262,7 @@ fn odd_but_readable() {
     assert_eq!(decode(&opaque).unwrap().datatype, Datatype::opaque(2, "12345678"));
     assert_eq!(encode(&decode(&opaque).unwrap()).unwrap(), opaque);
     corrupt(&concat(&[&prefix(1, 5, 5, 4), b"12345"]), "length of ASCII tag");
-    // Bytes behind the message are padding.
+    // Bytes after the message are padding.
     assert!(decode(&concat(&[&i32_message(), &[0, 0, 0, 0]])).is_ok());
 }
 
@@ -453,7 +456,7 @@ proptest! {
             bytes[place] = value;
         }
         if let Ok(message) = decode(&bytes) {
-            // What can be read can be written, in a version of at most the latest, and means the same.
+            // Every decoded datatype that can be encoded decodes to the same datatype again.
             if let Ok(again) = encode(&message) {
                 prop_assert_eq!(decode(&again).unwrap().datatype, message.datatype);
             }

@@ -1,4 +1,4 @@
-//! Classes 3 and 5: strings of fixed length, opaque bytes with a tag.
+//! Datatype classes 3 and 5: strings of fixed length, opaque bytes with a tag.
 //!
 //! ```text
 //! class bit field                                     properties
@@ -9,8 +9,8 @@
 //!            a multiple of 8
 //! ```
 //!
-//! A tag whose length is a multiple of eight has no terminating zero byte, although the specification calls it
-//! NUL-terminated.
+//! A tag whose length is a multiple of eight has no terminating zero byte, although the
+//! specification calls the tag NUL-terminated.
 
 use hyperslab_datatype::{CharacterSet, DatatypeClass, FixedString, Opaque, StringPadding};
 

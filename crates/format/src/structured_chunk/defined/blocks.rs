@@ -1,4 +1,4 @@
-//! Irregular hyperslabs: unions of blocks.
+//! Decoding of irregular hyperslabs: unions of blocks.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,8 +10,8 @@ use super::words::Word;
 use super::{outside, within};
 use crate::codec::{FormatError, Reader, Result};
 
-/// Reads the number of blocks and the blocks, whose coordinates take `width` bytes each. They may come in any order
-/// and overlap.
+/// Reads the number of blocks and the blocks. A coordinate takes `width` bytes. Blocks may come in
+/// any order and overlap.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     chunk: &[u64],
@@ -68,15 +68,15 @@ fn of_ranks<W: Word>(
     union(blocks, chunk, most_elements)
 }
 
-/// The elements of blocks in any order.
+/// Returns the elements of blocks in any order.
 fn union(blocks: Vec<Block>, chunk: &[u64], most_elements: u64) -> Result<DefinedSet> {
     let selection = Selection::Hyperslab(Hyperslab::Irregular { rank: chunk.len(), blocks });
     let mut builder = DefinedBuilder::with_capacity(chunk, 0).map_err(outside)?;
     let mut elements = 0_u64;
-    // Row by row, so that no run gathers more rows than are looked at between two checks.
+    // Visit runs row by row, so that the element limit is checked after each row.
     let strides = strides(chunk);
     for run in selection.runs(chunk).map_err(outside)? {
-        // Saturates: a count past 64 bits passes every limit.
+        // Saturates: a count above 64 bits exceeds every limit.
         elements = elements.saturating_add(run.length);
         within(elements, most_elements)?;
         builder.push_run(run.start.iter().zip(&strides).map(|(at, stride)| at * stride).sum(), run.length);
@@ -114,17 +114,21 @@ fn check(reader: &Reader<'_>, start: &[u64], end: &[u64], sizes: &[u64]) -> Resu
     }
     let bad = dimensions().find(|((start, end), size)| start > end || end >= size);
     let ((start, end), size) = bad.unwrap_or(((&0, &0), &0));
-    Err(refused(reader, *start, *end, *size))
+    Err(bad_corner(reader, *start, *end, *size))
 }
 
 #[cold]
-fn refused(reader: &Reader<'_>, start: u64, end: u64, size: u64) -> FormatError {
-    let expected =
-        if start > end { format!("at least {start}") } else { format!("less than {size}, the chunk's size") };
+fn bad_corner(reader: &Reader<'_>, start: u64, end: u64, size: u64) -> FormatError {
+    let expected = if start > end {
+        format!("at least {start}")
+    } else {
+        format!("less than {size} (the size of the chunk)")
+    };
     reader.corrupt("ending offset", expected, end)
 }
 
-/// Brings the rows of blocks into order, if the blocks are disjoint and come by their starts in C order.
+/// The state of a merge that brings the runs of several blocks into ascending order. The blocks must
+/// be disjoint and sorted by their starts in C order.
 struct Merger {
     strides: Dims,
     builder: DefinedBuilder,
@@ -132,17 +136,17 @@ struct Merger {
     most_elements: u64,
     /// Blocks of several runs.
     tall: Vec<TallBlock>,
-    /// The next run of each of them: its offset and the block's number.
+    /// Heap of each tall block's next run: the offset of the run and the number of the block.
     upcoming: BinaryHeap<Reverse<(u64, usize)>>,
-    /// The first of these offsets; the highest number if there is none.
+    /// Smallest offset in `upcoming`, or `u64::MAX` if `upcoming` is empty.
     next_tall: u64,
 }
 
 /// A block of several runs.
 struct TallBlock {
-    /// Elements of each run.
+    /// Number of elements in each run.
     length: u64,
-    /// In each dimension how many steps there are, and how many are done.
+    /// Number of steps along each dimension; `done` counts the finished steps.
     counts: Dims,
     done: Dims,
 }
@@ -204,18 +208,20 @@ impl Merger {
         } else {
             self.builder.push_run(offset, length);
         }
-        // Saturates: a count past 64 bits passes every limit.
+        // Saturates: a count above 64 bits exceeds every limit.
         self.elements = self.elements.saturating_add(length);
     }
 
-    /// A sum of runs that meet says nothing of their union.
+    /// Checks the element limit. If runs overlap, the builder refuses them, and the sum of their
+    /// lengths says nothing about the union.
     fn check_elements(&self) -> Result<()> {
         if self.builder.is_refused() { Ok(()) } else { within(self.elements, self.most_elements) }
     }
 
     fn add_tall(&mut self, chunk: &[u64], start: &[u64], end: &[u64], offset: u64) {
         let mut counts: Dims = start.iter().zip(end).map(|(start, end)| end - start + 1).collect();
-        // Dimensions that are taken as a whole belong to the run, and so does the one above them.
+        // Dimensions that the block covers completely belong to the run, and so does the dimension
+        // above them.
         let mut length = 1_u64;
         for (count, size) in counts.iter_mut().zip(chunk).rev() {
             let whole = count == size;
@@ -234,7 +240,7 @@ impl Merger {
         self.tall.push(TallBlock { length, counts, done });
     }
 
-    /// Takes what comes before an offset from the blocks of several runs.
+    /// Pushes the runs of tall blocks that begin before `offset`.
     fn take_until(&mut self, offset: u64) -> Result<()> {
         while let Some((at, length)) = self.take_run(offset) {
             self.push(at, length);
@@ -247,13 +253,14 @@ impl Merger {
         Ok(())
     }
 
-    /// The first of the next runs, if it comes before an offset.
+    /// Returns the offset and length of the next run of a tall block, if the run begins before
+    /// `offset`.
     fn take_run(&mut self, offset: u64) -> Option<(u64, u64)> {
         let mut first = self.upcoming.peek_mut().filter(|first| first.0.0 < offset)?;
         let Reverse((at, number)) = *first;
         let block = self.tall.get_mut(number)?;
         match block.step(&self.strides) {
-            Some(way) => *first = Reverse((at + way, number)),
+            Some(distance) => *first = Reverse((at + distance, number)),
             None => drop(PeekMut::pop(first)),
         }
         Some((at, block.length))
@@ -261,7 +268,8 @@ impl Merger {
 }
 
 impl TallBlock {
-    /// Goes on to the next run, and tells how far that is from the one in hand.
+    /// Advances to the next run. Returns the distance between the starts of the two runs, or `None`
+    /// after the last run.
     fn step(&mut self, strides: &[u64]) -> Option<u64> {
         let mut back = 0_u64;
         for ((done, count), stride) in self.done.iter_mut().zip(&self.counts).zip(strides).rev() {

@@ -1,4 +1,4 @@
-//! The writing side of encoded selections.
+//! Encoding of the defined elements of a chunk.
 
 use hyperslab_dataspace::{Corners, Dataspace, DefinedSet, Hyperslab, Selection};
 use hyperslab_exact::to_u64;
@@ -9,22 +9,23 @@ use crate::codec::{FileParams, FormatError, Result, Writer};
 use crate::message::{DataspaceMessage, Message};
 use crate::selection::{HYPERSLAB, POINTS, SelectionEncoding, width_for, write_selection};
 
-/// In which form the defined elements are written.
+/// The form in which defined elements are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DefinedEncoding {
-    /// All if every element is defined; else a hyperslab, regular if it is one.
+    /// "All" if every element is defined, else a hyperslab; regular if possible.
     #[default]
     Hyperslab,
     /// A list of points, in ascending order.
     Points,
-    /// Whichever of these takes fewer bytes.
+    /// The form that takes fewer bytes.
     Shortest,
 }
 
-/// Encodes the defined elements of a chunk. If there are none, that is what is written in any form.
+/// Encodes the defined elements of a chunk. An empty set is encoded as the selection "none",
+/// whatever the encoding.
 ///
 /// # Errors
-/// [`FormatError::Encode`] for more elements than memory holds.
+/// Returns [`FormatError::Encode`] if memory cannot hold the elements.
 pub fn encode_defined(set: &DefinedSet, encoding: DefinedEncoding) -> Result<Vec<u8>> {
     if set.is_empty() {
         return encode_selection(set, &Selection::None);
@@ -56,7 +57,7 @@ pub fn encode_defined(set: &DefinedSet, encoding: DefinedEncoding) -> Result<Vec
     encode_blocks(set, &corners, width)
 }
 
-/// A writer behind the extent.
+/// Creates a writer that has already written the fields up to the extent.
 fn header(set: &DefinedSet, selection_bytes: usize) -> Result<Writer> {
     let params = FileParams { size_of_offsets: SIZE_OF_SIZE, size_of_lengths: SIZE_OF_SIZE };
     let message = DataspaceMessage { version: 2, dataspace: Dataspace::simple(set.dims()) };
@@ -80,7 +81,8 @@ fn encode_selection(set: &DefinedSet, selection: &Selection) -> Result<Vec<u8>> 
     writer.finish()
 }
 
-/// The width for a number of items and all coordinates; these are looked at only where it matters.
+/// Returns the encode size for a number of items and all coordinates. Calls `highest` only if the
+/// coordinates can affect the result.
 fn width(set: &DefinedSet, items: u64, highest: impl FnOnce() -> u64) -> usize {
     let bound = set.dims().iter().copied().max().map_or(0, |size| size.max(1) - 1);
     if width_for(bound) <= width_for(items) {
@@ -89,7 +91,7 @@ fn width(set: &DefinedSet, items: u64, highest: impl FnOnce() -> u64) -> usize {
     width_for(highest().max(items))
 }
 
-/// The highest coordinate of all elements.
+/// Returns the highest coordinate of all elements.
 fn highest_of_points(set: &DefinedSet) -> u64 {
     fn of_rank<const R: usize>(set: &DefinedSet) -> u64 {
         let mut highest = 0;
@@ -105,7 +107,7 @@ fn highest_of_points(set: &DefinedSet) -> u64 {
     }
 }
 
-/// The highest coordinate of all blocks.
+/// Returns the highest coordinate of all blocks.
 fn highest_of_blocks(corners: &Corners, rank: usize) -> u64 {
     fn of_rank<const R: usize>(corners: &Corners) -> u64 {
         let mut highest = 0;
@@ -129,7 +131,7 @@ fn blocks_width(set: &DefinedSet, corners: &Corners) -> usize {
     width(set, to_u64(corners.len()), || highest_of_blocks(corners, set.dims().len()))
 }
 
-/// Returns the bytes of a list of points. There may be more points than 64 bits of bytes hold.
+/// Returns the size of a list of points in bytes. The size may exceed 64 bits.
 fn points_bytes(set: &DefinedSet, width: usize) -> u128 {
     let coordinates = u128::from(set.len()) * set.dims().len() as u128;
     (coordinates + 1) * width as u128 + 13
@@ -167,29 +169,29 @@ fn packed_points<W: Word>(set: &DefinedSet) -> Result<Vec<u8>> {
     Ok(W::join(words))
 }
 
-/// Room for items of each element. There may be more elements than memory holds.
-fn room<T>(set: &DefinedSet, items: usize) -> Result<Vec<T>> {
-    let mut room = Vec::new();
+/// Allocates a vector for `items` items per element. Fails if memory cannot hold the elements.
+fn reserve_items<T>(set: &DefinedSet, items: usize) -> Result<Vec<T>> {
+    let mut vector = Vec::new();
     let count = usize::try_from(set.len()).ok().and_then(|elements| elements.checked_mul(items));
-    match count.map(|count| room.try_reserve_exact(count)) {
-        Some(Ok(())) => Ok(room),
+    match count.map(|count| vector.try_reserve_exact(count)) {
+        Some(Ok(())) => Ok(vector),
         _ => Err(FormatError::Encode { structure: NAME, field: "num points", got: set.len().to_string() }),
     }
 }
 
 fn points_of_rank<W: Word, const R: usize>(set: &DefinedSet) -> Result<Vec<[W::Bytes; R]>> {
-    let mut points = room(set, 1)?;
+    let mut points = reserve_items(set, 1)?;
     set.for_each_point::<R>(|at| points.push(at.map(W::write)));
     Ok(points)
 }
 
 fn points_of_any_rank<W: Word>(set: &DefinedSet, rank: usize) -> Result<Vec<W::Bytes>> {
-    let mut words = room(set, rank)?;
+    let mut words = reserve_items(set, rank)?;
     set.for_each_row_run(0..set.total(), |at, _, count| {
         let Some((column, rows)) = at.split_last() else { return };
-        for way in 0..count {
+        for step in 0..count {
             words.extend(rows.iter().map(|row| W::write(*row)));
-            words.push(W::write(column + way));
+            words.push(W::write(column + step));
         }
     });
     Ok(words)

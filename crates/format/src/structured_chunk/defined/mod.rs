@@ -1,5 +1,5 @@
-//! The encoded selection of a structured chunk: which of its elements are defined. It stands as a dataspace
-//! description, which is a dataspace message and a selection.
+//! Encoded selection of a structured chunk: the set of its defined elements. The encoding is a
+//! dataspace description, which consists of a dataspace message and a selection.
 //!
 //! ```text
 //! byte  0   id = 1
@@ -9,8 +9,8 @@
 //!       7   dataspace message: the extent of the chunk
 //!           selection, relative to the chunk's first element
 //! ```
-//! The selection is as in [`selection`](crate::selection); here it goes from bytes to offsets and back without a
-//! value for each element.
+//! [`selection`](crate::selection) describes the format of the selection. This module converts
+//! between bytes and element offsets directly, without a [`Selection`] in memory.
 
 mod blocks;
 mod encode;
@@ -35,22 +35,24 @@ const SIZE_OF_SIZE: u8 = 8;
 /// The defined elements of a chunk, and the order of their values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodedDefined {
-    /// The elements.
+    /// Set of defined elements.
     pub set: DefinedSet,
-    /// If they are listed otherwise than in ascending order: for each defined element, in ascending order, the
-    /// number of its value in the order as stored. Of those listed more than once the last counts.
+    /// Order of the stored values, if elements are not listed in ascending order: for each defined
+    /// element, in ascending order, the number of its stored value. If an element is listed more
+    /// than once, the last value counts.
     pub order: Option<Vec<u64>>,
-    /// The number of stored values.
+    /// Number of stored values.
     pub stored: u64,
 }
 
-/// Decodes the defined elements of a chunk of the extent `chunk`.
+/// Decodes the defined elements of a chunk with the dimensions `chunk`.
 ///
-/// Memory is taken in proportion to the bytes, and for hyperslabs to the number of elements, which is bounded.
+/// Memory use is proportional to the number of bytes; for hyperslabs also to the number of
+/// elements, which `most_elements` limits.
 ///
 /// # Errors
-/// Bytes that are missing, left over or contradict the format or the chunk; [`FormatError::Limit`] for more than
-/// `most_elements` elements.
+/// Returns [`FormatError::Corrupt`] if bytes are missing, remain, or contradict the format or the
+/// chunk. Returns [`FormatError::Limit`] for more than `most_elements` elements.
 pub fn decode_defined(bytes: &[u8], chunk: &[u64], most_elements: u64) -> Result<DecodedDefined> {
     let mut reader = Reader::new(NAME, bytes);
     read_extent(&mut reader, chunk)?;
@@ -85,7 +87,7 @@ fn in_order(set: DefinedSet) -> DecodedDefined {
     DecodedDefined { stored: set.len(), set, order: None }
 }
 
-/// An error of something that is not of the chunk.
+/// Converts the error about elements outside of the chunk.
 fn outside(error: hyperslab_dataspace::DataspaceError) -> FormatError {
     FormatError::corrupt(NAME, "selection", "elements of the chunk", error)
 }
@@ -114,11 +116,11 @@ fn read_extent(reader: &mut Reader<'_>, chunk: &[u64]) -> Result<()> {
     if extent.dataspace.dims() == chunk {
         return check_extent_length(reader, &extent, length, size_of_lengths);
     }
-    let expected = format!("that of the chunk, {}", Dataspace::simple(chunk));
+    let expected = format!("the extent of the chunk, {}", Dataspace::simple(chunk));
     Err(reader.corrupt("extent", expected, extent.dataspace))
 }
 
-/// The extent ends with its message.
+/// Checks that the extent has exactly the length of its message.
 fn check_extent_length(
     reader: &Reader<'_>,
     extent: &DataspaceMessage,
@@ -140,10 +142,11 @@ fn read_rank(reader: &mut Reader<'_>, chunk: &[u64]) -> Result<()> {
     if usize::try_from(rank) == Ok(chunk.len()) {
         return Ok(());
     }
-    Err(reader.corrupt("rank", format!("that of the chunk, {}", chunk.len()), rank))
+    Err(reader.corrupt("rank", format!("the rank of the chunk, {}", chunk.len()), rank))
 }
 
-/// The width of coordinates: 4 where a length stands instead, which is not relied on.
+/// Reads the width of coordinates. Version 1 has a length instead, which is ignored, and a width of
+/// 4.
 fn read_width_or_length(reader: &mut Reader<'_>, has_length: bool) -> Result<usize> {
     if has_length {
         return reader.skip(8, "length").map(|()| 4);
@@ -176,7 +179,7 @@ fn read_hyperslab(
 
 fn of_regular(regular: RegularHyperslab, chunk: &[u64], most_elements: u64) -> Result<DefinedSet> {
     if regular.is_unlimited() {
-        return Err(FormatError::corrupt(NAME, "count", "an end", "none"));
+        return Err(FormatError::corrupt(NAME, "count", "a limited hyperslab", "an unlimited one"));
     }
     let selection = Selection::Hyperslab(Hyperslab::Regular(regular));
     within(selection.element_count(chunk).map_err(outside)?, most_elements)?;

@@ -1,4 +1,4 @@
-//! Lists of points.
+//! Decoding of point lists.
 
 use std::cmp::Reverse;
 
@@ -9,7 +9,7 @@ use super::words::Word;
 use super::{DecodedDefined, in_order, outside, within};
 use crate::codec::{Reader, Result};
 
-/// Reads the number of points and the points, whose coordinates take `width` bytes each.
+/// Reads the number of points and the points. A coordinate takes `width` bytes.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     chunk: &[u64],
@@ -21,7 +21,7 @@ pub(super) fn read(
     let bytes = reader.count(count, size, "num points")? * size;
     within(count, most_elements)?;
     let bytes = reader.take(bytes, "coordinates")?;
-    // The product of the sizes is found to fit 64 bits.
+    // `DefinedSet::empty` checks that the product of the sizes fits 64 bits.
     let total = DefinedSet::empty(chunk).map_err(outside)?.total();
     match (width, total <= 1 << 32) {
         (2, true) => of_ranks::<u16, u32>(reader, bytes, chunk),
@@ -33,11 +33,11 @@ pub(super) fn read(
     }
 }
 
-/// A number that the offsets of the chunk fit.
+/// An integer type that can hold every offset in the chunk.
 trait Offset: Copy + Ord + Into<u64> {
-    /// The lowest bits of a number.
+    /// Truncates a number to the lowest bits.
     fn cut(number: u64) -> Self;
-    /// Added to the product of two others; too large a result is cut.
+    /// Returns `self + a * b`, wrapping on overflow.
     fn add(self, a: Self, b: Self) -> Self;
     fn set(chunk: &[u64], offsets: Vec<Self>) -> hyperslab_dataspace::Result<DefinedSet>;
 }
@@ -45,7 +45,7 @@ trait Offset: Copy + Ord + Into<u64> {
 impl Offset for u32 {
     #[inline]
     fn cut(number: u64) -> Self {
-        #[expect(clippy::cast_possible_truncation, reason = "what is cut is found out of the chunk")]
+        #[expect(clippy::cast_possible_truncation, reason = "coordinates beyond the chunk are refused")]
         let low = number as u32;
         low
     }
@@ -139,7 +139,7 @@ fn offsets_of_any_rank<W: Word, T: Offset>(
     Ok(offsets)
 }
 
-/// Says which coordinate lies outside.
+/// Returns the error about the first coordinate outside of the chunk.
 #[cold]
 fn found_outside<W: Word>(
     reader: &Reader<'_>,
@@ -149,5 +149,5 @@ fn found_outside<W: Word>(
     let coordinates = words.iter().map(|word| W::read(*word)).zip(sizes.iter().cycle());
     let mut outside = coordinates.filter(|(at, size)| at >= *size);
     let (at, size) = outside.next().unwrap_or((0, &0));
-    reader.corrupt("coordinate", format!("less than {size}, the chunk's size"), at)
+    reader.corrupt("coordinate", format!("less than {size} (the size of the chunk)"), at)
 }

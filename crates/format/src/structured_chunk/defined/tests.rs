@@ -1,4 +1,4 @@
-//! Encoded selections, and those that the plain codec writes.
+//! Tests of encoded selections, also against the output of the selection codec.
 
 use hyperslab_dataspace::{Block, DefinedSet, Dims, Hyperslab, Points, Region, RegularHyperslab, Selection};
 use proptest::prelude::*;
@@ -8,9 +8,9 @@ use crate::mutation::damage;
 use crate::selection::{SelectionEncoding, encode_selection};
 use DefinedEncoding::{Hyperslab as AsHyperslab, Points as AsPoints, Shortest};
 
-const MANY: u64 = 1 << 20;
+const MAX_ELEMENTS: u64 = 1 << 20;
 
-/// A description of a chunk's extent, with the selection of these bytes.
+/// Returns a dataspace description with the chunk's extent and the given selection.
 fn described(chunk: &[u64], selection: &[u8]) -> Vec<u8> {
     let rank = u8::try_from(chunk.len()).unwrap();
     let mut bytes = vec![1, 0, 8, 4 + 8 * rank, 0, 0, 0, 2, rank, 0, 1];
@@ -34,10 +34,10 @@ fn set(chunk: &[u64], offsets: &[u64]) -> DefinedSet {
 fn written(set: &DefinedSet, encoding: DefinedEncoding, selection: &[u8]) {
     let bytes = encode_defined(set, encoding).unwrap();
     assert_eq!(bytes, described(set.dims(), selection));
-    let decoded = decode_defined(&bytes, set.dims(), MANY).unwrap();
+    let decoded = decode_defined(&bytes, set.dims(), MAX_ELEMENTS).unwrap();
     assert_eq!(decoded, DecodedDefined { set: set.clone(), order: None, stored: set.len() });
-    assert!(decode_defined(&bytes[..bytes.len() - 1], set.dims(), MANY).is_err());
-    assert!(decode_defined(&[&bytes[..], &[0]].concat(), set.dims(), MANY).is_err());
+    assert!(decode_defined(&bytes[..bytes.len() - 1], set.dims(), MAX_ELEMENTS).is_err());
+    assert!(decode_defined(&[&bytes[..], &[0]].concat(), set.dims(), MAX_ELEMENTS).is_err());
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn points_in_any_order() {
     assert_eq!(decode(&[0, 1, 0, 1]).unwrap().order, Some(vec![1]));
     assert_eq!(decode(&[]).unwrap(), DecodedDefined { set: set(&[4, 5], &[]), order: None, stored: 0 });
     let error = decode(&[0, 1, 0, 5]).unwrap_err().to_string();
-    assert!(error.contains("less than 5, the chunk's size, got 5"), "{error}");
+    assert!(error.contains("less than 5 (the size of the chunk), got 5"), "{error}");
     assert!(decode(&[4, 0]).is_err());
     assert!(matches!(decode(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), Err(FormatError::Limit { .. })));
 }
@@ -87,7 +87,7 @@ fn other_forms_of_the_extent() {
     let all = words(&[3, 1, 0, 0]);
     let decode = |extent: &[u8]| {
         let length = u32::try_from(extent.len()).unwrap();
-        decode_defined(&[&[1, 0, 8], &words(&[length])[..], extent, &all].concat(), &[2, 3], MANY)
+        decode_defined(&[&[1, 0, 8], &words(&[length])[..], extent, &all].concat(), &[2, 3], MAX_ELEMENTS)
     };
     let sizes: Vec<u8> = [2_u64, 3].iter().flat_map(|size| size.to_le_bytes()).collect();
     let sound: [&[u8]; 4] = [
@@ -114,16 +114,16 @@ fn other_forms_of_the_extent() {
 
 #[test]
 fn contradictions_are_refused() {
-    let decode = |selection: &[u8]| decode_defined(&described(&[4, 5], selection), &[4, 5], MANY);
+    let decode = |selection: &[u8]| decode_defined(&described(&[4, 5], selection), &[4, 5], MAX_ELEMENTS);
     let regular =
         |fields: [u16; 8]| decode(&[words(&[2, 3]), vec![1, 2], words(&[2]), shorts(&fields)].concat());
     assert_eq!(regular([0, 2, 2, 1, 0, 1, 1, 5]).unwrap().set.len(), 10);
     for bad in [
         [0, 0, 2, 1, 0, 1, 1, 5],      // no stride
         [0, 1, 2, 2, 0, 1, 1, 5],      // blocks that overlap
-        [0, 2, 3, 1, 0, 1, 1, 5],      // too many
-        [0, 2, 2, 1, 1, 1, 1, 5],      // too wide
-        [0, 2, 0xffff, 1, 0, 1, 1, 5], // without end
+        [0, 2, 3, 1, 0, 1, 1, 5],      // too many blocks
+        [0, 2, 2, 1, 1, 1, 1, 5],      // block too wide
+        [0, 2, 0xffff, 1, 0, 1, 1, 5], // unlimited
         [0, 1, 1, 0xffff, 0, 1, 1, 5],
     ] {
         assert!(regular(bad).is_err(), "{bad:?}");
@@ -136,7 +136,7 @@ fn contradictions_are_refused() {
         assert!(blocks(1, &bad).is_err(), "{bad:?}");
     }
     let outside = blocks(1, &[0, 0, 0, 5]).unwrap_err().to_string();
-    assert!(outside.contains("less than 5, the chunk's size, got 5"), "{outside}");
+    assert!(outside.contains("less than 5 (the size of the chunk), got 5"), "{outside}");
     assert!(blocks(0xffff, &[0, 0, 0, 0]).unwrap_err().to_string().contains("num blocks"));
     for bad in [
         words(&[4, 1, 0, 0]),
@@ -152,7 +152,7 @@ fn contradictions_are_refused() {
     ] {
         assert!(decode(&bad).is_err(), "{bad:?}");
     }
-    // Lengths are not relied on.
+    // Decoders ignore lengths.
     assert_eq!(decode(&words(&[1, 1, 7, 9999, 2, 1, 3, 4])).unwrap().set, set(&[4, 5], &[19]));
     assert_eq!(decode(&words(&[2, 1, 7, 0, 2, 1, 3, 3, 3, 4])).unwrap().set, set(&[4, 5], &[18, 19]));
 }
@@ -182,14 +182,14 @@ fn memory_is_bounded() {
     for blocks in lists {
         limited(&Selection::Hyperslab(Hyperslab::Irregular { rank: 2, blocks }));
     }
-    // Blocks that say the same many times are as many elements as one.
+    // Identical blocks count as many elements as one block.
     let blocks = vec![block(&[0, 0], &[99, 99]); 1000];
     let same = Selection::Hyperslab(Hyperslab::Irregular { rank: 2, blocks });
     let bytes = described(&huge, &encode_selection(&same, SelectionEncoding::Compact).unwrap());
     assert_eq!(decode_defined(&bytes, &huge, 10_000).unwrap().stored, 10_000);
 }
 
-/// Chunks of one to five dimensions, some of more elements than 32 bits count.
+/// Generates chunks of one to five dimensions, some with more elements than 32 bits can count.
 fn chunks() -> impl Strategy<Value = Vec<u64>> {
     let small = prop::collection::vec(1..9_u64, 1..6);
     let large =
@@ -286,7 +286,7 @@ proptest! {
                 prop_assert_eq!(decoded, DecodedDefined { stored: expected.len(), set: expected.clone(), order: None });
                 continue;
             };
-            // The last of the points that are an element.
+            // Of several points for one element, the last counts.
             let listed: Vec<u64> = points
                 .points()
                 .map(|at| at.iter().zip(&chunk).fold(0, |offset, (at, size)| offset * size + at))

@@ -1,19 +1,19 @@
 //! Coordinates of 2, 4 or 8 bytes.
 
-/// A little-endian integer of one of the widths.
+/// A little-endian integer of one of these widths.
 pub(super) trait Word: Copy {
-    /// As it stands in bytes.
+    /// Encoded form of the integer.
     type Bytes: Copy + AsRef<[u8]>;
 
-    /// The whole words of some bytes.
+    /// Splits bytes into words. Ignores an incomplete word at the end.
     fn split(bytes: &[u8]) -> &[Self::Bytes];
 
     fn read(bytes: Self::Bytes) -> u64;
 
-    /// The bytes of a value, which fits.
+    /// Encodes a value, which must fit the width.
     fn write(value: u64) -> Self::Bytes;
 
-    /// Words one behind the other.
+    /// Concatenates words.
     fn join(words: Vec<Self::Bytes>) -> Vec<u8>;
 }
 

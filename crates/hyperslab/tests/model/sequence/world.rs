@@ -267,7 +267,7 @@ impl World {
         let values = cycle(seed, offsets.len());
         let outcome = if converted && array.make.kind.is_number() {
             let values: Vec<i32> = values.iter().map(|value| i32::from(*value)).collect();
-            handle.write_selection(&selection, &values)
+            handle.write(&selection, &values)
         } else {
             handle.write_stored(&selection, &array.make.kind.encode_all(&values))
         };
@@ -283,7 +283,7 @@ impl World {
         let Some(array) = &self.nodes[node].array else { return };
         let (selection, offsets) = choice.of(&array.dims);
         let values: Vec<u8> = offsets.into_iter().map(|offset| array.values[offset]).collect();
-        let read = handle.read_stored_selection(&selection).unwrap();
+        let read = handle.read_stored(&selection).unwrap();
         assert_eq!(read.bytes(), array.make.kind.encode_all(&values), "{path}: {selection:?}");
         assert_eq!(handle.dataspace().dims(), array.dims, "{path}");
     }
@@ -415,7 +415,7 @@ impl World {
         let Some((path, node)) = self.chosen(object, |_| true) else { return };
         let bytes = kind.encode_all(&cycle(seed, size as usize));
         let space = if size == 1 { Dataspace::Scalar } else { Dataspace::simple(&[size]) };
-        let outcome = self.object(&path).set_attr_stored(name, &kind.datatype(), &space, &bytes);
+        let outcome = self.object(&path).set_attribute_stored(name, &kind.datatype(), &space, &bytes);
         if bytes.len() > 60_000 && outcome.as_ref().is_err_and(|error| error.kind() == ErrorKind::Misuse) {
             return;
         }
@@ -432,7 +432,7 @@ impl World {
         if old == name {
             return;
         }
-        let outcome = self.object(&path).rename_attr(&old, name);
+        let outcome = self.object(&path).rename_attribute(&old, name);
         if taken {
             assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Exists);
             return;
@@ -452,7 +452,7 @@ impl World {
             let at = first as usize % attributes.len().max(1);
             let Some(name) = attributes.keys().nth(at).cloned() else { return };
             attributes.remove(&name);
-            object.remove_attr(&name).unwrap();
+            object.remove_attribute(&name).unwrap();
         }
     }
 
@@ -480,7 +480,7 @@ impl World {
         }
         self.forgot |= !self.settings.space.persist;
         let bounds = LibverBounds::new(self.settings.low, LibraryVersion::LATEST).unwrap();
-        let options = OpenOptions::new().write(bounds).chunk_cache(self.settings.chunk_cache);
+        let options = OpenOptions::new().write(true).libver(bounds).chunk_cache(self.settings.chunk_cache);
         self.file = Some(self.medium.open(options).open_driver(self.medium.driver.clone()).unwrap());
     }
 
@@ -533,10 +533,10 @@ impl World {
 
     fn compare_attributes(&self, path: &str, object: &Object, node: usize) {
         let expected = &self.nodes[node].attributes;
-        let names = object.attr_names().unwrap();
+        let names = object.attribute_names().unwrap();
         assert_eq!(names, expected.keys().cloned().collect::<Vec<_>>(), "{path}");
         for (name, value) in expected {
-            let attribute = object.attr(name).unwrap();
+            let attribute = object.attribute(name).unwrap();
             assert_eq!(attribute.read_stored().unwrap().bytes(), value.bytes, "{path}: {name}");
             assert_eq!(attribute.dataspace().unwrap().dims(), value.dims, "{path}: {name}");
             assert_eq!(attribute.datatype().unwrap(), value.kind.datatype(), "{path}: {name}");
@@ -571,7 +571,8 @@ impl Array {
     fn compare(&self, path: &str, dataset: &Dataset) {
         assert_eq!(dataset.dataspace().dims(), self.dims, "{path}");
         assert_eq!(dataset.datatype(), &self.make.kind.datatype(), "{path}");
-        let stored = dataset.read_stored().unwrap_or_else(|error| panic!("{path}: {error}: {:?}", self.make));
+        let stored =
+            dataset.read_stored(..).unwrap_or_else(|error| panic!("{path}: {error}: {:?}", self.make));
         assert_eq!(stored.bytes(), self.make.kind.encode_all(&self.values), "{path}: {:?}", self.make);
         if self.make.stored == Stored::Chunked && !self.dims.is_empty() {
             assert_eq!(dataset.dataspace().max_dims().to_vec(), self.make.max_dims, "{path}");

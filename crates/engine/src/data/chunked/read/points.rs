@@ -1,4 +1,4 @@
-//! Reading points and irregular blocks: their elements stand anywhere in the result.
+//! Reads of points and irregular blocks, whose elements stand anywhere in the result.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Chunks that are added to a dataset: encoded for the shape that it will have, while others write and read.
+//! Chunks of an append: encoded for the new shape before the dataset grows, while other threads write and read.
 
 use std::sync::Arc;
 

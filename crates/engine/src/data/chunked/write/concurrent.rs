@@ -1,10 +1,10 @@
-//! Writing chunks so that others may write and read meanwhile: what takes time is done without the right to change the file,
-//! which is taken only to store what is ready.
+//! Concurrent writes of chunks: a thread gathers, decodes and encodes without the right to change the file, and takes it only
+//! to store encoded chunks.
 //!
-//! Whole chunks that pass filters are gathered and encoded by whoever writes them, and stored in batches. Chunks of which
-//! parts are written wait in memory: what the file holds of them is fetched and decoded first, and put there unless somebody
-//! changed the chunk in the meantime. What waits is encoded as it was at one moment, and stored where it is still so.
-//! If the shape of the dataset changes meanwhile, the rest is written by one who has the right to change the file.
+//! The writing thread encodes whole chunks that pass filters and stores them in batches. A chunk that is written in part
+//! becomes dirty: the thread reads and decodes the stored chunk first, and inserts it unless another thread has replaced it
+//! meanwhile. A flush encodes a snapshot of a dirty chunk, and stores it if the chunk is still the same. If the shape of the
+//! dataset changes during the write, the caller writes the rest with the right to change the file.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Writing elements in chunks: gather, convert, encode on all threads; then allocate, write and index.
+//! Writes of elements in chunks: gather, convert and encode on all threads; then allocate, write and index.
 
 mod appended;
 mod concurrent;
@@ -40,7 +40,7 @@ const BATCH_BYTES: usize = 16 << 20;
 /// Chunks that are worked on at once.
 const BATCH: usize = 64 << 10;
 
-/// What writing chunks needs to know of a dataset, and chunks that are not encoded yet.
+/// The writer of the chunks of one dataset, with its dirty chunks.
 #[derive(Debug)]
 pub struct ChunkWriter {
     /// The dataset as it is read.
@@ -51,7 +51,7 @@ pub struct ChunkWriter {
     run: Run,
 }
 
-/// What one write has at hand.
+/// The file and the chunk index of one write.
 #[derive(Debug)]
 pub struct ChunkWriting<'w, 'e> {
     /// The right to change the file.
@@ -77,12 +77,12 @@ struct Job {
 }
 
 impl ChunkWriter {
-    /// A writer of the dataset that `source` reads.
+    /// Returns a writer of the dataset that `source` reads.
     pub fn new(source: ChunkedSource, dirty_limit: usize) -> Self {
         Self { source: Arc::new(source), dirty_limit, dirty: DirtyChunks::default(), run: Run::default() }
     }
 
-    /// Bytes of chunks that are not in the file yet.
+    /// Returns the bytes of chunks that are not in the file yet.
     pub fn unstored_bytes(&self) -> usize {
         self.dirty.bytes() + self.run.bytes()
     }

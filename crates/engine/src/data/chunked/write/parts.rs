@@ -1,4 +1,4 @@
-//! New chunks that pass no filter and of which a part is written: they wait for the rest, to be written once.
+//! New unfiltered chunks that are written in part: they stay dirty until the rest comes, so that each is stored once.
 
 use hyperslab_dataspace::Dims;
 

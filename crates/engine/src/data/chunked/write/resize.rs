@@ -1,4 +1,4 @@
-//! Chunks when a dataset changes its shape, or gets its space before it is written.
+//! Changes of the shape of a dataset in chunks, and the allocation of chunks before they are written.
 
 use std::sync::Arc;
 

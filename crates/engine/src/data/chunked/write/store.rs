@@ -1,4 +1,4 @@
-//! Chunks to their places in the file, and the places to the index.
+//! The storage of chunks: writes them to the file and their places to the index.
 
 use hyperslab_dataspace::{Dims, LinearRows, Piece};
 use hyperslab_format::codec::Address;

@@ -1,4 +1,4 @@
-//! Reading structured chunks as if all elements were there: undefined ones have the fill value.
+//! Reads of structured chunks in which undefined elements have the fill value.
 
 use std::sync::Arc;
 

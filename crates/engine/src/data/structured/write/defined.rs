@@ -1,4 +1,4 @@
-//! Writing what is known to be defined: whole sets of a chunk's elements, and those of a box that are not as undefined ones.
+//! Writes of sets of defined elements: of whole chunks, and of the elements of a box that differ from undefined ones.
 
 use hyperslab_dataspace::{DefinedBuilder, DefinedSet, Dims, Ordered, Region, Selection};
 

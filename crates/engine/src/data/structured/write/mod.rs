@@ -1,5 +1,5 @@
-//! Writing structured chunks: what is written is merged into chunks in memory, which wait for more until there are too
-//! many of them; then they are encoded on all threads and stored.
+//! Writes of structured chunks: new elements are merged into dirty chunks in memory. When these pass the limit, all threads
+//! encode them, and one stores them.
 
 mod defined;
 mod points;
@@ -23,7 +23,7 @@ use crate::store::{Edit, Store};
 pub use defined::IsDefined;
 pub use points::Coordinates;
 
-/// What writing to a dataset in structured chunks needs to know, and chunks that are not in the file yet.
+/// The writer of the structured chunks of one dataset, with its dirty chunks.
 #[derive(Debug)]
 pub struct StructuredWriter {
     /// How chunks are made up.
@@ -35,7 +35,7 @@ pub struct StructuredWriter {
     dirty: DirtyChunks<DefinedChunk>,
 }
 
-/// What one change has at hand.
+/// The file and the contents of one change.
 #[derive(Debug)]
 pub struct StructuredWriting<'w, 'e> {
     /// The right to change the file.

@@ -1,4 +1,4 @@
-//! Writing points by their coordinates.
+//! Writes of points by their coordinates.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Structured chunks when their dataset changes its shape or goes away.
+//! Changes of the shape of a dataset in structured chunks, and its deletion.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Writing to a selection, and making the elements of one undefined.
+//! Writes to a selection, and the erasure of its elements.
 
 use std::collections::BTreeSet;
 

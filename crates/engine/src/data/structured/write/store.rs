@@ -1,4 +1,4 @@
-//! Chunks that waited, into the file.
+//! The storage of dirty structured chunks.
 
 use std::sync::Arc;
 

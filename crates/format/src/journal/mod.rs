@@ -1,25 +1,46 @@
-//! The journal of a file that is written: the in-place changes of commits, and what proves that the journal belongs to the file
-//! (`docs/journal.md`). The journal lies in a file of its own; the HDF5 format knows nothing of it.
+//! Journal of a file that is open for writing: the in-place changes of commits, and checksums that
+//! prove that the journal belongs to the file (`docs/journal.md`). The journal is a separate file
+//! and no part of the HDF5 format.
 //!
 //! ```text
-//! header, 64 bytes               record, 32 bytes and what follows
-//! byte  0   signature            byte  0   kind (4)          1 bytes, 2 commit, 3 extents, 4 unlinked objects
-//!       8   version 1                  4   number of sector sums (4); 0 but for kind 1
-//!       9   zeros (7)                  8   1: offset in the file; 2: file length after the commit; 3: synced length; 4: 0 (8)
-//!      16   sequence number (8)       16   1: bytes; 2: records before; 3: extents; 4: objects (8)
-//!      24   zeros (16)                24   checksum (8)
-//!      40   checksum (8)              32   1: sum of each sector before the change (8 each), then the new bytes
-//!      48   zeros (16)                     3: offset, length and sum of each extent (24 each)
-//!                                          4: address of each object header (8 each)
+//! header, 64 bytes
+//! byte  0   signature
+//!       8   version 1
+//!       9   zeros (7)
+//!      16   sequence number (8)
+//!      24   zeros (16)
+//!      40   checksum (8)
+//!      48   zeros (16)
+//!
+//! record: a head of 32 bytes, and a body
+//! byte  0   kind (4)                    1 bytes, 2 commit, 3 extents, 4 unlinked objects
+//!       4   number of sector sums (4)   kind 1; else 0
+//!       8   (8)                         kind 1: offset in the file
+//!                                       kind 2: file length after the commit
+//!                                       kind 3: synced length
+//!                                       kind 4: 0
+//!      16   (8)                         kind 1: number of bytes
+//!                                       kind 2: number of records before this one
+//!                                       kind 3: number of extents
+//!                                       kind 4: number of objects
+//!      24   checksum (8)
+//!      32   body                        kind 1: sum of each sector before the change (8 each),
+//!                                               then the new bytes
+//!                                       kind 3: offset, length and sum of each extent (24 each)
+//!                                       kind 4: address of each object header (8 each)
 //! ```
 //!
-//! Integers are little-endian. All sums are XXH3 of 64 bits. The seed of a record's checksum is the checksum of the record before it
-//! (the sequence number for the first record), so that a record of an earlier journal in the same place does not belong to the chain.
-//! The sum of a sector depends on the sector's offset, and sums of neighbouring sectors are added up, so that the sum of an extent
-//! without one of its sectors is known.
+//! Integers are little-endian. All sums are 64-bit XXH3 hashes. The seed of a record's checksum is
+//! the checksum of the previous record; the seed of the first record is the sequence number. A
+//! stale record of an earlier journal at the same offset therefore fails verification. The sum of a
+//! sector depends on the sector's offset. The sum of an extent is the sum of its sectors' sums, so
+//! the sum of a sector can be subtracted.
 //!
-//! Version 0 has no records of kind 3 and 4. Its header holds an identifier of the system's start at byte 24 and a commit's end at byte
-//! 48, which nothing reads any more; the sums of its sectors are seeded by the sequence number.
+//! Version 0 has no records of kind 3 and 4. Its header stores an identifier of the system's boot
+//! at byte 24 and the end of a commit at byte 48; readers ignore both. The sequence number is the
+//! seed of its sector sums.
+
+mod sector_sums;
 
 use std::hash::Hasher as _;
 
@@ -27,113 +48,50 @@ use twox_hash::xxhash3_64;
 
 use crate::codec::{FormatError, Reader, Result, Writer};
 
+use sector_sums::sector_count;
+pub use sector_sums::{SECTOR, SECTOR_BYTES, SectorSums, sectors};
+
 const HEADER_NAME: &str = "journal header";
 const RECORD_NAME: &str = "journal record";
 const VERSION: u8 = 1;
-const BYTES: u32 = 1;
-const COMMIT: u32 = 2;
-const EXTENTS: u32 = 3;
-const UNLINKED: u32 = 4;
+const KIND_BYTES: u32 = 1;
+const KIND_COMMIT: u32 = 2;
+const KIND_EXTENTS: u32 = 3;
+const KIND_UNLINKED: u32 = 4;
 
-/// Bytes that a disk writes wholly or not at all.
-pub const SECTOR: u64 = SECTOR_BYTES as u64;
-/// The same, as a length in memory.
-pub const SECTOR_BYTES: usize = 512;
+/// Largest number of changed bytes in one record.
+pub const MAX_RECORD_BYTES: u64 = 1 << 20;
 
-/// The most bytes that one record brings.
-pub const MAX_RECORD: u64 = 1 << 20;
-
-/// The most extents, or unlinked objects, in one record.
+/// Largest number of extents or unlinked objects in one record.
 pub const MAX_ENTRIES: usize = 1 << 15;
 
-/// Bytes of one extent in a record.
-const EXTENT_SIZE: u64 = 24;
+/// Size of one extent in a record, in bytes.
+const EXTENT_BYTES: u64 = 24;
 
-/// Bytes of the address of an unlinked object in a record.
-const ADDRESS_SIZE: u64 = 8;
+/// Size of the address of an unlinked object in a record, in bytes.
+const ADDRESS_BYTES: u64 = 8;
 
-/// The sums of sectors in a journal of one version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SectorSums {
-    /// The sequence number, in journals of version 0.
-    seed: Option<u64>,
-}
-
-impl SectorSums {
-    /// The sums of journals that are written.
-    pub const CURRENT: Self = Self { seed: None };
-
-    /// Returns the sum of a sector, or of its first bytes, at an offset of the file.
-    pub fn of(self, offset: u64, sector: &[u8]) -> u64 {
-        match self.seed {
-            Some(seed) => xxhash3_64::Hasher::oneshot_with_seed(seed, sector),
-            None => scramble(xxhash3_64::Hasher::oneshot(sector) ^ scramble(offset)),
-        }
-    }
-
-    /// Returns the sums of each sector of bytes at an offset of the file.
-    pub fn each(self, offset: u64, bytes: &[u8]) -> Vec<u64> {
-        let mut at = offset;
-        let sum = |sector: &[u8]| {
-            let sum = self.of(at, sector);
-            at += sector.len() as u64;
-            sum
-        };
-        sectors(offset, bytes).map(sum).collect()
-    }
-
-    /// Returns the sum of an extent: the sums of its sectors added up, modulo 2^64.
-    pub fn total(self, offset: u64, bytes: &[u8]) -> u64 {
-        let mut at = offset;
-        sectors(offset, bytes).fold(0_u64, |total, sector| {
-            let sum = self.of(at, sector);
-            at += sector.len() as u64;
-            total.wrapping_add(sum)
-        })
-    }
-}
-
-/// Mixes the bits of a number so that each bit of the result depends on all of them.
-fn scramble(value: u64) -> u64 {
-    let value = (value ^ (value >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
-    let value = (value ^ (value >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
-    value ^ (value >> 32)
-}
-
-/// Returns the sectors of bytes at an offset of the file: the first and the last may be shorter.
-pub fn sectors(offset: u64, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let first = SECTOR_BYTES - (offset % SECTOR) as usize;
-    let (head, rest) = bytes.split_at(first.min(bytes.len()));
-    let head = Some(head).filter(|head| !head.is_empty());
-    head.into_iter().chain(rest.chunks(SECTOR_BYTES))
-}
-
-/// Returns the number of sectors that bytes at an offset touch.
-fn sector_count(offset: u64, length: u64) -> u64 {
-    if length == 0 { 0 } else { (offset + length).div_ceil(SECTOR) - offset / SECTOR }
-}
-
-/// The first 64 bytes of a journal.
+/// The header of a journal: its first 64 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalHeader {
-    /// The version of the journal's format: 0 or 1.
+    /// Version of the journal format: 0 or 1.
     pub version: u8,
-    /// The number that tells one journal from those before it.
+    /// Sequence number, which differs between successive journals of a file.
     pub sequence: u64,
 }
 
 impl JournalHeader {
-    /// The first bytes of every journal.
+    /// Signature that every journal begins with.
     pub const SIGNATURE: [u8; 8] = *b"\x89HSJ\r\n\x1a\n";
-    /// Bytes of the header.
+    /// Size of the header in bytes.
     pub const SIZE: usize = 64;
 
-    /// Returns the header of a new journal.
+    /// Creates the header of a new journal.
     pub fn new(sequence: u64) -> Self {
         Self { version: VERSION, sequence }
     }
 
-    /// Returns the sums of sectors in this journal.
+    /// Returns the checksum function for sectors in this journal.
     pub fn sums(&self) -> SectorSums {
         SectorSums { seed: (self.version == 0).then_some(self.sequence) }
     }
@@ -141,7 +99,7 @@ impl JournalHeader {
     /// Encodes the header.
     ///
     /// # Errors
-    /// [`FormatError`] if the version is not the one that is written.
+    /// Returns [`FormatError::Encode`] unless the version is the current one.
     pub fn encode(&self) -> Result<Vec<u8>> {
         let mut writer = Writer::new(HEADER_NAME);
         writer.bytes(&Self::SIGNATURE);
@@ -160,10 +118,10 @@ impl JournalHeader {
         Ok(bytes)
     }
 
-    /// Decodes the header at the beginning of `bytes`.
+    /// Decodes the header at the start of `bytes`.
     ///
     /// # Errors
-    /// [`FormatError`] if there is none, or one of an unknown version.
+    /// Returns an error if `bytes` do not begin with a header, or if its version is unknown.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         let mut reader = Reader::new(HEADER_NAME, bytes);
         let signature: [u8; 8] = reader.array("signature")?;
@@ -187,85 +145,85 @@ fn header_sum(sequence: u64, bytes: &[u8]) -> u64 {
     xxhash3_64::Hasher::oneshot_with_seed(sequence, bytes)
 }
 
-/// New space that a commit relies on.
+/// A range of newly allocated file space whose bytes a commit requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalExtent {
-    /// Where it begins, in bytes from the start of the file.
+    /// Offset of the extent in the file, in bytes.
     pub offset: u64,
-    /// Bytes of it.
+    /// Length of the extent in bytes.
     pub length: u64,
-    /// The sum of its bytes ([`SectorSums::total`]).
+    /// Sum of the extent's bytes ([`SectorSums::total`]).
     pub sum: u64,
 }
 
-/// The first 32 bytes of a record.
+/// The head of a record: its first 32 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalRecord {
-    /// The kind, with the numbers that belong to it.
+    /// Kind of the record, with its numbers.
     pub kind: JournalRecordKind,
     checksum: u64,
 }
 
-/// The kind of a record.
+/// The kind of a record, with the numbers in its head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JournalRecordKind {
     /// Bytes that the commit writes into the file.
     Bytes {
-        /// Their offset in the file.
+        /// Offset of the bytes in the file.
         offset: u64,
-        /// Their number.
+        /// Number of bytes.
         length: u64,
     },
-    /// The end of a commit: all its records stand before this one.
+    /// End of a commit. All other records of the commit precede this record.
     Commit {
-        /// Bytes of the file after the commit.
+        /// Length of the file after the commit, in bytes.
         file_length: u64,
-        /// Records before this one.
+        /// Number of records before this record.
         records: u64,
     },
-    /// New space that the commit relies on.
+    /// Newly allocated space that the commit requires.
     Extents {
-        /// The length below which the file was never cut since the disk had it.
+        /// Length up to which the file was synced to the disk and not truncated since.
         synced_length: u64,
         /// Number of extents in this record.
         count: u64,
     },
-    /// Object headers with a link count of 0 that programs held open at the commit.
+    /// Object headers with a link count of 0 that programs kept open at the commit.
     Unlinked {
         /// Number of addresses in this record.
         count: u64,
     },
 }
 
-/// The content of a record.
+/// The body of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JournalBody<'a> {
-    /// New bytes, with the sums of the sectors before the change.
+    /// New bytes, and the sums of the old sectors.
     Bytes {
-        /// One sum for each sector that the bytes touch.
+        /// Sum of each sector that the bytes overlap, before the change.
         sums: Vec<u64>,
-        /// The bytes after the change.
+        /// New bytes.
         bytes: &'a [u8],
     },
-    /// The end of a commit.
+    /// End of a commit; no body.
     Commit,
-    /// New space.
+    /// Newly allocated extents.
     Extents(Vec<JournalExtent>),
-    /// Addresses of object headers.
+    /// Addresses of unlinked objects' headers.
     Unlinked(Vec<u64>),
 }
 
-/// The state that the records before leave behind: the number of records and the checksum of the last one.
+/// The state of a journal's checksum chain: the number of records and the last checksum.
 #[derive(Debug, Clone, Copy)]
 pub struct JournalChain {
     sums: SectorSums,
     records: u64,
-    /// The checksum of the record before, which is the seed of the next.
+    /// Checksum of the last record: the seed for the next record.
     last: u64,
 }
 
 impl JournalChain {
-    /// Returns the chain of a journal without records.
+    /// Creates the chain of a journal without records.
     pub fn new(header: JournalHeader) -> Self {
         Self { sums: header.sums(), records: 0, last: header.sequence }
     }
@@ -283,14 +241,15 @@ impl JournalChain {
     /// Encodes the record that changes `old` to `new` at `offset`.
     ///
     /// # Errors
-    /// [`FormatError`] if there are more than [`MAX_RECORD`] bytes, or none, or if `old` and `new` differ in length.
+    /// Returns [`FormatError::Encode`] if there are no bytes or more than [`MAX_RECORD_BYTES`], or
+    /// if `old` and `new` differ in length.
     pub fn bytes(&mut self, offset: u64, old: &[u8], new: &[u8]) -> Result<Vec<u8>> {
         let sums = self.sums.each(offset, old);
         let mut writer = Writer::with_capacity(RECORD_NAME, new.len() + 64);
         let length = new.len() as u64;
-        writer.u32(BYTES);
+        writer.u32(KIND_BYTES);
         writer.narrow_u32(sums.len(), "number of sums");
-        if length > MAX_RECORD || length == 0 || old.len() != new.len() {
+        if length > MAX_RECORD_BYTES || length == 0 || old.len() != new.len() {
             writer.fail("bytes", length);
         }
         writer.u64(offset);
@@ -301,11 +260,11 @@ impl JournalChain {
         self.seal(writer, &rest.finish()?)
     }
 
-    /// Encodes the record of new space that a commit relies on. A commit with more than [`MAX_ENTRIES`] extents has several of these
-    /// records.
+    /// Encodes a record of newly allocated extents. A commit with more than [`MAX_ENTRIES`] extents
+    /// needs several such records.
     ///
     /// # Errors
-    /// [`FormatError`] if there are more than [`MAX_ENTRIES`] extents.
+    /// Returns [`FormatError::Encode`] if there are more than [`MAX_ENTRIES`] extents.
     pub fn extents(&mut self, synced_length: u64, extents: &[JournalExtent]) -> Result<Vec<u8>> {
         let mut rest = Writer::new(RECORD_NAME);
         for extent in extents {
@@ -313,22 +272,22 @@ impl JournalChain {
             rest.u64(extent.length);
             rest.u64(extent.sum);
         }
-        let head = Self::head_of_entries(EXTENTS, synced_length, extents.len());
+        let head = Self::entries_head(KIND_EXTENTS, synced_length, extents.len());
         self.seal(head, &rest.finish()?)
     }
 
-    /// Encodes the record of objects without links that programs hold open.
+    /// Encodes a record of unlinked objects that programs keep open.
     ///
     /// # Errors
-    /// [`FormatError`] if there are more than [`MAX_ENTRIES`] addresses.
+    /// Returns [`FormatError::Encode`] if there are more than [`MAX_ENTRIES`] addresses.
     pub fn unlinked(&mut self, addresses: &[u64]) -> Result<Vec<u8>> {
         let mut rest = Writer::new(RECORD_NAME);
         addresses.iter().for_each(|address| rest.u64(*address));
-        let head = Self::head_of_entries(UNLINKED, 0, addresses.len());
+        let head = Self::entries_head(KIND_UNLINKED, 0, addresses.len());
         self.seal(head, &rest.finish()?)
     }
 
-    fn head_of_entries(kind: u32, first: u64, count: usize) -> Writer {
+    fn entries_head(kind: u32, first: u64, count: usize) -> Writer {
         let mut writer = Writer::new(RECORD_NAME);
         writer.u32(kind);
         writer.u32(0);
@@ -343,17 +302,18 @@ impl JournalChain {
     /// Encodes the record that ends a commit.
     ///
     /// # Errors
-    /// [`FormatError`] if memory cannot hold the record.
+    /// Does not fail; returns a [`Result`] like the other encoders.
     pub fn commit(&mut self, file_length: u64) -> Result<Vec<u8>> {
         let mut writer = Writer::new(RECORD_NAME);
-        writer.u32(COMMIT);
+        writer.u32(KIND_COMMIT);
         writer.u32(0);
         writer.u64(file_length);
         writer.u64(self.records);
         self.seal(writer, &[])
     }
 
-    /// Puts the checksum behind the head of a record, and the rest behind the checksum.
+    /// Concatenates the head, the checksum and the body of a record, and adds the record to the
+    /// chain.
     fn seal(&mut self, head: Writer, rest: &[u8]) -> Result<Vec<u8>> {
         let mut bytes = head.finish()?;
         let checksum = self.checksum(&bytes, rest);
@@ -363,7 +323,7 @@ impl JournalChain {
         Ok(bytes)
     }
 
-    /// Returns the checksum of a record, which depends on all records before.
+    /// Returns the checksum of a record, which depends on all earlier records.
     fn checksum(&self, head: &[u8], rest: &[u8]) -> u64 {
         let mut hasher = xxhash3_64::Hasher::with_seed(self.last);
         hasher.write(head);
@@ -371,10 +331,11 @@ impl JournalChain {
         hasher.finish()
     }
 
-    /// Verifies the next record, whose bytes behind the head are `rest`, and decodes its content.
+    /// Verifies the next record and decodes its body. `head` holds the bytes of the head, `rest`
+    /// the bytes of the body.
     ///
     /// # Errors
-    /// [`FormatError`] if the record does not belong here.
+    /// Returns [`FormatError::Corrupt`] if the record is not the next record of this chain.
     pub fn accept<'a>(
         &mut self,
         record: &JournalRecord,
@@ -418,19 +379,20 @@ impl JournalChain {
 fn decode_extent(reader: &mut Reader<'_>) -> Result<JournalExtent> {
     let (offset, length) = (reader.u64("offset of an extent")?, reader.u64("length of an extent")?);
     if length == 0 || offset.checked_add(length).is_none() {
-        return Err(reader.corrupt("length of an extent", "1 byte or more, below 2^64", length));
+        return Err(reader.corrupt("length of an extent", "at least 1, with an end below 2^64", length));
     }
     Ok(JournalExtent { offset, length, sum: reader.u64("sum of an extent")? })
 }
 
 impl JournalRecord {
-    /// Bytes of the head.
+    /// Size of the head in bytes.
     pub const SIZE: usize = 32;
 
-    /// Decodes the first [`SIZE`](Self::SIZE) bytes of a record. [`JournalChain::accept`] verifies the record.
+    /// Decodes the head of a record from its first [`SIZE`](Self::SIZE) bytes.
+    /// [`JournalChain::accept`] verifies the record.
     ///
     /// # Errors
-    /// [`FormatError`] if the bytes cannot be the head of a record.
+    /// Returns [`FormatError::Corrupt`] if the bytes cannot be the head of a record.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         let mut reader = Reader::new(RECORD_NAME, bytes);
         let kind = reader.u32("kind")?;
@@ -441,28 +403,28 @@ impl JournalRecord {
             FormatError::corrupt(RECORD_NAME, field, expected, got)
         };
         let kind = match kind {
-            BYTES => {
+            KIND_BYTES => {
                 let (offset, length) = (first, second);
-                if length == 0 || length > MAX_RECORD || offset.checked_add(length).is_none() {
-                    return Err(wrong("bytes", "1 to 1 MiB", length));
+                if length == 0 || length > MAX_RECORD_BYTES || offset.checked_add(length).is_none() {
+                    return Err(wrong("bytes", "1 to 1048576", length));
                 }
                 if sums != sector_count(offset, length) {
-                    return Err(wrong("number of sums", "one for each sector", sums));
+                    return Err(wrong("number of sums", "one sum for each sector", sums));
                 }
                 JournalRecordKind::Bytes { offset, length }
             }
-            COMMIT if sums == 0 => JournalRecordKind::Commit { file_length: first, records: second },
-            EXTENTS | UNLINKED if second > MAX_ENTRIES as u64 => {
-                return Err(wrong("entries", "32768 at most", second));
+            KIND_COMMIT if sums == 0 => JournalRecordKind::Commit { file_length: first, records: second },
+            KIND_EXTENTS | KIND_UNLINKED if second > MAX_ENTRIES as u64 => {
+                return Err(wrong("entries", "at most 32768", second));
             }
-            EXTENTS if sums == 0 => JournalRecordKind::Extents { synced_length: first, count: second },
-            UNLINKED if sums == 0 && first == 0 => JournalRecordKind::Unlinked { count: second },
+            KIND_EXTENTS if sums == 0 => JournalRecordKind::Extents { synced_length: first, count: second },
+            KIND_UNLINKED if sums == 0 && first == 0 => JournalRecordKind::Unlinked { count: second },
             _ => return Err(wrong("kind", "1 to 4", u64::from(kind))),
         };
         Ok(Self { kind, checksum })
     }
 
-    /// Returns the number of sums before the bytes.
+    /// Returns the number of sector sums at the start of the body.
     fn sums(&self) -> u64 {
         match self.kind {
             JournalRecordKind::Bytes { offset, length } => sector_count(offset, length),
@@ -470,18 +432,18 @@ impl JournalRecord {
         }
     }
 
-    /// Returns the number of bytes between the head and the new bytes of the file.
-    pub fn bytes_of_sums(&self) -> u64 {
+    /// Returns the size in bytes of the sector sums, which lie between the head and the new bytes.
+    pub fn sums_size(&self) -> u64 {
         self.sums() * 8
     }
 
-    /// Returns the number of bytes behind the head.
-    pub fn rest(&self) -> u64 {
+    /// Returns the size of the body in bytes.
+    pub fn body_size(&self) -> u64 {
         match self.kind {
-            JournalRecordKind::Bytes { length, .. } => self.bytes_of_sums() + length,
+            JournalRecordKind::Bytes { length, .. } => self.sums_size() + length,
             JournalRecordKind::Commit { .. } => 0,
-            JournalRecordKind::Extents { count, .. } => count * EXTENT_SIZE,
-            JournalRecordKind::Unlinked { count } => count * ADDRESS_SIZE,
+            JournalRecordKind::Extents { count, .. } => count * EXTENT_BYTES,
+            JournalRecordKind::Unlinked { count } => count * ADDRESS_BYTES,
         }
     }
 }
@@ -495,7 +457,7 @@ mod tests {
     fn take<'a>(chain: &mut JournalChain, bytes: &'a [u8]) -> Result<(JournalRecordKind, JournalBody<'a>)> {
         let record = JournalRecord::decode(bytes)?;
         let (head, rest) = bytes.split_at(JournalRecord::SIZE);
-        let rest = &rest[..usize::try_from(record.rest()).unwrap().min(rest.len())];
+        let rest = &rest[..usize::try_from(record.body_size()).unwrap().min(rest.len())];
         Ok((record.kind, chain.accept(&record, head, rest)?))
     }
 

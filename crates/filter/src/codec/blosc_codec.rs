@@ -1,9 +1,9 @@
-//! The codecs among which Blosc 1 and 2 choose.
+//! The codecs of Blosc 1 and 2.
 
 use crate::codec::{blosclz, lz4, snappy, zlib, zstd};
 use crate::{FilterError, FilterId, Result};
 
-/// A codec of streams.
+/// A codec for the streams of Blosc buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Codec {
     BloscLz,
@@ -14,7 +14,8 @@ pub(crate) enum Codec {
 }
 
 impl Codec {
-    /// The codec of this number in the flags of a buffer: of what a stream looks like.
+    /// Returns the codec with this number in the flags of a buffer, which identify the stream
+    /// format.
     pub(crate) fn of_format(format: u8) -> Option<Self> {
         match format {
             0 => Some(Self::BloscLz),
@@ -26,7 +27,7 @@ impl Codec {
         }
     }
 
-    /// Undoes [`Self::of_format`].
+    /// Returns the number of the codec's stream format, the inverse of [`Self::of_format`].
     pub(crate) fn format(self) -> u8 {
         match self {
             Self::BloscLz => 0,
@@ -37,7 +38,7 @@ impl Codec {
         }
     }
 
-    /// The codec of this number in client data: of what makes a stream.
+    /// Returns the codec with this compressor number, as client data store it.
     pub(crate) fn of_compressor(compressor: u32) -> Option<Self> {
         match compressor {
             0 => Some(Self::BloscLz),
@@ -49,44 +50,45 @@ impl Codec {
         }
     }
 
-    /// Whether the streams of an element's bytes are better kept apart, as it does not find out by itself.
+    /// Returns true if blocks should be split into one stream for each byte of an element, because
+    /// this codec compresses separate streams better.
     pub(crate) fn is_split(self) -> bool {
         matches!(self, Self::BloscLz | Self::Lz4 | Self::Snappy)
     }
 
-    /// How many bytes are best encoded at once.
+    /// Returns the recommended block size in bytes.
     pub(crate) fn block(self) -> usize {
         if self.is_split() { 128 << 10 } else { 512 << 10 }
     }
 
-    /// Refuses a codec that this build cannot encode with.
+    /// Checks that this build can encode with the codec.
     pub(crate) fn check(self, id: FilterId) -> Result<()> {
         let (what, is_there) = match self {
             Self::BloscLz | Self::Zlib => return Ok(()),
-            Self::Lz4 => ("LZ4 (feature `lz4` is off)", cfg!(feature = "lz4")),
-            Self::Snappy => ("Snappy (feature `snappy` is off)", cfg!(feature = "snappy")),
+            Self::Lz4 => ("compression with LZ4 (feature `lz4` is off)", cfg!(feature = "lz4")),
+            Self::Snappy => ("compression with Snappy (feature `snappy` is off)", cfg!(feature = "snappy")),
             Self::Zstd => (
-                "Zstandard (features `zstd-rs` and `zstd` are off)",
+                "compression with Zstandard (features `zstd-rs` and `zstd` are off)",
                 cfg!(any(feature = "zstd-rs", feature = "zstd")),
             ),
         };
         if is_there { Ok(()) } else { Err(FilterError::Unsupported { id, what: what.to_owned() }) }
     }
 
-    /// Decodes a stream that fills `output`; `memory` may hold anything.
+    /// Decodes a stream that must fill `output` exactly; `scratch` is a scratch buffer.
     pub(crate) fn decode(
         self,
         id: FilterId,
         stream: &[u8],
         output: &mut [u8],
-        memory: &mut Vec<u8>,
+        scratch: &mut Vec<u8>,
     ) -> Result<()> {
         match self {
             Self::BloscLz => {
-                memory.clear();
-                blosclz::decode(stream, memory, output.len())
-                    .ok_or_else(|| FilterError::corrupt(id, "its BloscLZ stream"))?;
-                output.copy_from_slice(memory);
+                scratch.clear();
+                blosclz::decode(stream, scratch, output.len())
+                    .ok_or_else(|| FilterError::corrupt(id, "a BloscLZ stream is invalid"))?;
+                output.copy_from_slice(scratch);
                 Ok(())
             }
             Self::Lz4 => lz4::decode(id, stream, output),
@@ -96,7 +98,7 @@ impl Codec {
         }
     }
 
-    /// Appends `input`, not empty, as a stream.
+    /// Appends the stream that encodes `input`, which must not be empty.
     pub(crate) fn encode(self, id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
         match self {
             Self::BloscLz => {

@@ -1,37 +1,37 @@
-//! Whole numbers, each predicted from its neighbours.
+//! Integers, each predicted from its neighbours.
 //!
 //! ```text
 //! bytes  | meaning
 //! -------+------------------------------------------------------------------------------------
-//! 4      | greatest number of intervals
-//! 4      | intervals
-//! 8      | the least value
+//! 4      | maximum number of intervals
+//! 4      | number of intervals
+//! 8      | the minimum
 //! 8      | the precision
 //! 4 or 8 | bytes of the tree and the codes
-//! 4 or 8 | exact values
-//! 4 or 8 | their bytes
-//! n      | tree and codes: 0 for an exact value, others for an interval
-//! n      | exact values, less the least, their most significant bytes first
+//! 4 or 8 | number of exact values
+//! 4 or 8 | bytes of exact values
+//! n      | tree and codes: 0 for an exact value, other codes for an interval
+//! n      | exact values minus the minimum, big-endian
 //! ```
 
 use crate::Result;
 
 use super::bytes::Bytes;
 use super::corrupt;
-use super::head::Head;
+use super::header::Header;
 use super::huffman::Tree;
-use super::lorenzo::{Near, scan};
+use super::lorenzo::{Neighbours, scan};
 
-/// A type of whole numbers. Values are held in 64 bits, those of unsigned types of 8 bytes as if they were signed.
+/// An integer type. Values are held as `i64`; unsigned 8-byte values are reinterpreted as signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Whole {
-    /// 1, 2, 4 or 8.
+pub(super) struct Integer {
+    /// Size of a value in bytes: 1, 2, 4 or 8.
     pub(super) size: usize,
     pub(super) is_signed: bool,
 }
 
-impl Whole {
-    /// The value that the low bits are.
+impl Integer {
+    /// Returns the value of this type that the low bits represent.
     #[inline]
     fn fit(self, bits: i64) -> i64 {
         match (self.size, self.is_signed) {
@@ -45,8 +45,8 @@ impl Whole {
         }
     }
 
-    /// What is predicted, as a real number. Predictions wrap around, but those of short types, which are computed with
-    /// more bits.
+    /// Converts a prediction to a floating-point number. Predictions wrap around, except for types
+    /// of 1 or 2 bytes, for which SZ computes with more bits.
     #[inline]
     fn real(self, predicted: i64) -> f64 {
         match (self.size, self.is_signed) {
@@ -56,9 +56,9 @@ impl Whole {
         }
     }
 
-    /// A real number without its fraction; out of range, what x86 processors make of it.
+    /// Truncates a number to an integer. Numbers out of range give the result of x86 processors.
     #[inline]
-    fn cut(self, real: f64) -> i64 {
+    fn truncate(self, real: f64) -> i64 {
         const HALF: f64 = 9_223_372_036_854_775_808.0;
         match (self.size, self.is_signed) {
             (1, true) => truncated(real).clamp(-0x80, 0x7f),
@@ -77,61 +77,64 @@ impl Whole {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the range is looked at, the fraction is to be cut")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the range is checked, and the fraction is meant to be dropped"
+)]
 #[inline]
 fn truncated(real: f64) -> i64 {
     const HALF: f64 = 9_223_372_036_854_775_808.0;
     if (-HALF..HALF).contains(&real) { real as i64 } else { i64::MIN }
 }
 
-/// Values that could not be predicted.
+/// A reader of values that could not be predicted.
 struct Exact<'a> {
     rest: Bytes<'a>,
     size: usize,
-    least: i64,
-    kind: Whole,
+    minimum: i64,
+    kind: Integer,
 }
 
 impl Exact<'_> {
     fn next(&mut self) -> Result<i64> {
         let bytes = self.rest.take(self.size)?;
         let bits = bytes.iter().fold(0, |bits: i64, byte| bits << 8 | i64::from(*byte));
-        Ok(self.kind.fit(bits.wrapping_add(self.least)))
+        Ok(self.kind.fit(bits.wrapping_add(self.minimum)))
     }
 }
 
-/// Decodes `count` values: so many boxes of these dimensions.
+/// Decodes `count` values in `boxes` boxes with these dimensions.
 pub(super) fn decode(
-    head: &Head<'_>,
-    kind: Whole,
+    header: &Header<'_>,
+    kind: Integer,
     boxes: usize,
     dims: [usize; 3],
     count: usize,
 ) -> Result<Vec<i64>> {
-    let mut rest = head.rest.clone();
+    let mut rest = header.rest.clone();
     rest.word()?;
     let radius = i64::from(rest.word()? / 2);
-    let least = rest.long()?.cast_signed();
+    let minimum = rest.long()?.cast_signed();
     let precision = f64::from_bits(rest.long()?);
     let (code_bytes, _, exact_bytes) = (rest.length()?, rest.length()?, rest.length()?);
     let mut codes = Bytes::new(rest.take(code_bytes)?, false);
     let tree = Tree::parse_with_count(&mut codes)?;
     let exact = Bytes::new(rest.take(exact_bytes)?, false);
     let symbols = tree.decode(codes.rest(), count)?;
-    let size = head.exact_size;
+    let size = header.exact_size;
     if !(1..=kind.size).contains(&size) {
-        return Err(corrupt("the bytes of an exact value"));
+        return Err(corrupt("the size of an exact value is invalid"));
     }
-    let mut exact = Exact { rest: exact, size, least, kind };
+    let mut exact = Exact { rest: exact, size, minimum, kind };
     let mut values = Vec::with_capacity(count);
     for _ in 0..boxes {
         scan(dims, &mut values, |at, near| {
             let predicted = match near {
-                Near::Start => return exact.next(),
-                Near::One(a) => a,
-                Near::Line(a, b) => a.wrapping_mul(2).wrapping_sub(b),
-                Near::Plane(a, b, c) => a.wrapping_add(b).wrapping_sub(c),
-                Near::Volume([a, b, c, ab, bc, ac, abc]) => {
+                Neighbours::Start => return exact.next(),
+                Neighbours::One(a) => a,
+                Neighbours::Line(a, b) => a.wrapping_mul(2).wrapping_sub(b),
+                Neighbours::Plane(a, b, c) => a.wrapping_add(b).wrapping_sub(c),
+                Neighbours::Volume([a, b, c, ab, bc, ac, abc]) => {
                     let outer = ab.wrapping_add(bc).wrapping_add(ac).wrapping_sub(abc);
                     a.wrapping_add(b).wrapping_add(c).wrapping_sub(outer)
                 }
@@ -140,7 +143,7 @@ pub(super) fn decode(
                 0 => exact.next(),
                 symbol => {
                     let distance = (2 * (i64::from(symbol) - radius)) as f64 * precision;
-                    Ok(kind.cut(kind.real(predicted) + distance))
+                    Ok(kind.truncate(kind.real(predicted) + distance))
                 }
             }
         })?;
@@ -148,7 +151,7 @@ pub(super) fn decode(
     Ok(values)
 }
 
-/// The value that all are.
-pub(super) fn same(head: &Head<'_>, kind: Whole) -> Result<i64> {
-    Exact { rest: head.rest.clone(), size: kind.size, least: 0, kind }.next()
+/// Reads the value of a stream in which all values are equal.
+pub(super) fn constant(header: &Header<'_>, kind: Integer) -> Result<i64> {
+    Exact { rest: header.rest.clone(), size: kind.size, minimum: 0, kind }.next()
 }

@@ -1,31 +1,34 @@
-//! Records of version 2 B-trees (File Format Specification, section III.A.2; types 12 and 13: structured
-//! chunks). Type 7 is [`SharedMessageRecord`](crate::shared_message::SharedMessageRecord).
+//! Records of version 2 B-trees (File Format Specification, section III.A.2; types 12 and 13:
+//! structured chunks). Type 7 is
+//! [`SharedMessageRecord`](crate::shared_message::SharedMessageRecord).
 //!
 //! ```text
 //!  1  huge object, indirect            address (O), length (L), ID (L)
-//!  2  huge object, indirect, filtered  address (O), length (L), filter mask (4), size in memory (L), ID (L)
+//!  2  huge object, indirect, filtered  address (O), length (L), filter mask (4),
+//!                                      decoded size (L), ID (L)
 //!  3  huge object, direct              address (O), length (L)
-//!  4  huge object, direct, filtered    address (O), length (L), filter mask (4), size in memory (L)
+//!  4  huge object, direct, filtered    address (O), length (L), filter mask (4), decoded size (L)
 //!  5  link by name                     hash (4), heap ID (7)
 //!  6  link by creation order           creation order (8), heap ID (7)
-//!  8  attribute by name                heap ID (8), message flags (1), creation order (4), hash (4)
+//!  8  attribute by name                heap ID (8), message flags (1), creation order (4),
+//!                                      hash (4)
 //!  9  attribute by creation order      heap ID (8), message flags (1), creation order (4)
 //! 10  chunk                            address (O), scaled offsets (8 each)
-//! 11  chunk, filtered                  address (O), size (s), filter mask (4), scaled offsets (8 each)
+//! 11  chunk, filtered                  address (O), size (s), filter mask (4),
+//!                                      scaled offsets (8 each)
 //! 12  structured chunk                 address (O), size (s), scaled offsets (8 each), metadata
 //! 13  structured chunk, filtered       the same with longer metadata
 //! ```
 
-use std::cmp::Ordering;
+mod chunk;
 
-use hyperslab_dataspace::Dims;
-use smallvec::SmallVec;
+use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
-use crate::codec::{Address, FileParams, FormatError, Reader, Result, Writer};
+pub use chunk::{ChunkRecord, ChunkRecordContext, ChunkRecordForm};
 
-/// The record types, as the header of a tree names them.
+/// The record types that a tree's header may state.
 pub mod types {
-    /// Made by libhdf5's own tests only.
+    /// Type of test records that only libhdf5's own tests create.
     pub const TESTING: u8 = 0;
     /// Huge fractal heap objects, indirect.
     pub const HUGE_INDIRECT: u8 = 1;
@@ -57,27 +60,27 @@ pub mod types {
 
 /// A record of a version 2 B-tree.
 pub trait BTreeV2Record: Sized {
-    /// The name as it stands in errors.
+    /// Name of the record in error messages.
     const NAME: &'static str;
-    /// What the layout depends on besides the bytes.
+    /// Parameters that determine the layout of the record.
     type Context: Copy;
 
-    /// Bytes of a record.
+    /// Returns the size of a record in bytes.
     fn size(context: Self::Context) -> usize;
 
-    /// Reads the fields.
+    /// Reads the fields of a record.
     ///
     /// # Errors
-    /// If bytes are missing or contradict the format.
+    /// Returns an error if bytes are missing or contradict the format.
     fn read(reader: &mut Reader<'_>, context: Self::Context) -> Result<Self>;
 
-    /// Writes the fields.
+    /// Writes the fields of the record.
     fn write(&self, writer: &mut Writer, context: Self::Context);
 
-    /// Decodes a record that takes all of `bytes`.
+    /// Decodes a record that occupies all of `bytes`.
     ///
     /// # Errors
-    /// If the record has another length or contradicts the format.
+    /// Returns an error if the record has another length or contradicts the format.
     fn decode(bytes: &[u8], context: Self::Context) -> Result<Self> {
         let mut reader = Reader::new(Self::NAME, bytes);
         let record = Self::read(&mut reader, context)?;
@@ -88,7 +91,8 @@ pub trait BTreeV2Record: Sized {
     /// Encodes the record.
     ///
     /// # Errors
-    /// If a value does not fit its field.
+    /// Returns [`FormatError::Encode`](crate::codec::FormatError::Encode) if a value does not fit
+    /// its field.
     fn encode(&self, context: Self::Context) -> Result<Vec<u8>> {
         let mut writer = Writer::with_capacity(Self::NAME, 32);
         self.write(&mut writer, context);
@@ -99,36 +103,36 @@ pub trait BTreeV2Record: Sized {
     }
 }
 
-/// Types 1 to 4: where a huge object of a fractal heap lies.
+/// A record of types 1 to 4: the address of a huge object of a fractal heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HugeObjectRecord {
-    /// The object.
+    /// Address of the object.
     pub address: Address,
-    /// Bytes of the object in the file.
+    /// Stored size of the object in bytes.
     pub length: u64,
-    /// What filters did, in a heap with filters.
+    /// Filter information, in a heap with filters.
     pub filtered: Option<HugeObjectFiltered>,
-    /// The key in the heap ID, where the heap ID does not say it all; in types 3 and 4 0.
+    /// Key that the heap ID contains, in types 1 and 2; 0 in types 3 and 4.
     pub id: u64,
 }
 
-/// What filters did to a huge object.
+/// Filter information of a huge object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HugeObjectFiltered {
-    /// Filters skipped: bit i for filter i of the pipeline.
+    /// Filter mask: bit i is set if filter i of the pipeline was skipped.
     pub filter_mask: u32,
-    /// Bytes of the object without filters.
+    /// Decoded size of the object in bytes.
     pub memory_size: u64,
 }
 
-/// Which of the types 1 to 4.
+/// The layout parameters of a huge object record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HugeRecordContext {
-    /// Widths of the file.
+    /// Sizes of addresses and lengths in the file.
     pub params: FileParams,
-    /// Types 1 and 2: heap IDs hold a key only.
+    /// True for types 1 and 2: heap IDs hold only a key.
     pub indirect: bool,
-    /// Types 2 and 4: the heap has filters.
+    /// True for types 2 and 4: the heap has filters.
     pub filtered: bool,
 }
 
@@ -173,7 +177,7 @@ impl BTreeV2Record for HugeObjectRecord {
 }
 
 impl HugeRecordContext {
-    /// The record type of a tree of such records.
+    /// Returns the record type of a tree of such records.
     pub fn record_type(self) -> u8 {
         match (self.indirect, self.filtered) {
             (true, false) => types::HUGE_INDIRECT,
@@ -184,20 +188,21 @@ impl HugeRecordContext {
     }
 }
 
-/// Type 5: a link by the hash of its name.
+/// A record of type 5: a link, ordered by the hash of the link name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkNameRecord {
     /// [`checksum`](crate::codec::checksum) of the name.
     pub hash: u32,
-    /// The link message in the group's fractal heap.
+    /// Heap ID of the link message in the group's fractal heap.
     pub heap_id: [u8; 7],
 }
 
 impl LinkNameRecord {
-    /// The hash alone, which nearly every comparison of a search is decided by.
+    /// Returns the hash of an encoded record. Searches compare hashes first and seldom need the
+    /// other fields.
     ///
     /// # Errors
-    /// If bytes are missing.
+    /// Returns [`FormatError::Corrupt`](crate::codec::FormatError::Corrupt) if bytes are missing.
     pub fn hash_in(record: &[u8]) -> Result<u32> {
         match record.first_chunk() {
             Some(hash) => Ok(u32::from_le_bytes(*hash)),
@@ -224,12 +229,12 @@ impl BTreeV2Record for LinkNameRecord {
     }
 }
 
-/// Type 6: a link by its creation order.
+/// A record of type 6: a link, ordered by creation order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkCreationOrderRecord {
     /// Creation order of the link.
     pub creation_order: i64,
-    /// The link message in the group's fractal heap.
+    /// Heap ID of the link message in the group's fractal heap.
     pub heap_id: [u8; 7],
 }
 
@@ -252,12 +257,13 @@ impl BTreeV2Record for LinkCreationOrderRecord {
     }
 }
 
-/// Type 8: an attribute by the hash of its name.
+/// A record of type 8: an attribute, ordered by the hash of the attribute name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AttributeNameRecord {
-    /// The attribute message in the object's fractal heap, or in the file's heap of shared messages.
+    /// Heap ID of the attribute message, in the object's fractal heap or in the file's heap of
+    /// shared messages.
     pub heap_id: [u8; 8],
-    /// Flags of the header message; bit 1: the message is shared.
+    /// Flags of the header message. Bit 1: the message is shared.
     pub message_flags: u8,
     /// Creation order of the attribute.
     pub creation_order: u32,
@@ -266,10 +272,11 @@ pub struct AttributeNameRecord {
 }
 
 impl AttributeNameRecord {
-    /// The hash alone, which nearly every comparison of a search is decided by.
+    /// Returns the hash of an encoded record. Searches compare hashes first and seldom need the
+    /// other fields.
     ///
     /// # Errors
-    /// If bytes are missing.
+    /// Returns [`FormatError::Corrupt`](crate::codec::FormatError::Corrupt) if bytes are missing.
     pub fn hash_in(record: &[u8]) -> Result<u32> {
         match record.last_chunk() {
             Some(hash) => Ok(u32::from_le_bytes(*hash)),
@@ -303,12 +310,13 @@ impl BTreeV2Record for AttributeNameRecord {
     }
 }
 
-/// Type 9: an attribute by its creation order.
+/// A record of type 9: an attribute, ordered by creation order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AttributeCreationOrderRecord {
-    /// The attribute message in the object's fractal heap, or in the file's heap of shared messages.
+    /// Heap ID of the attribute message, in the object's fractal heap or in the file's heap of
+    /// shared messages.
     pub heap_id: [u8; 8],
-    /// Flags of the header message; bit 1: the message is shared.
+    /// Flags of the header message. Bit 1: the message is shared.
     pub message_flags: u8,
     /// Creation order of the attribute.
     pub creation_order: u32,
@@ -337,165 +345,13 @@ impl BTreeV2Record for AttributeCreationOrderRecord {
     }
 }
 
-/// Types 10 to 13: a chunk of a dataset.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChunkRecord {
-    /// The chunk.
-    pub address: Address,
-    /// Bytes of the chunk in the file; 0 in type 10, which does not store it.
-    pub size: u64,
-    /// Filters skipped: bit i for filter i of the pipeline; stored in type 11 only.
-    pub filter_mask: u32,
-    /// The chunk's place, counted in chunks along each dimension.
-    pub scaled: Dims,
-    /// Structured chunk metadata (types 12 and 13), not interpreted.
-    pub metadata: SmallVec<[u8; 16]>,
-}
-
-/// Which of the types 10 to 13, and its widths.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChunkRecordContext {
-    /// Widths of the file.
-    pub params: FileParams,
-    /// Dimensions of the dataset.
-    pub rank: usize,
-    /// What is stored besides address and place.
-    pub form: ChunkRecordForm,
-}
-
-/// What a chunk record stores besides address and place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChunkRecordForm {
-    /// Type 10: nothing.
-    Plain,
-    /// Type 11: size and filter mask.
-    Filtered {
-        /// Bytes of the size field.
-        size_width: usize,
-    },
-    /// Types 12 and 13: size and structured chunk metadata.
-    Structured {
-        /// Bytes of the size field.
-        size_width: usize,
-        /// Bytes of the metadata.
-        metadata_size: usize,
-    },
-}
-
-impl BTreeV2Record for ChunkRecord {
-    const NAME: &'static str = "dataset chunk record";
-    type Context = ChunkRecordContext;
-
-    fn size(context: ChunkRecordContext) -> usize {
-        let more = match context.form {
-            ChunkRecordForm::Plain => 0,
-            ChunkRecordForm::Filtered { size_width } => size_width + 4,
-            ChunkRecordForm::Structured { size_width, metadata_size } => size_width + metadata_size,
-        };
-        context.rank * 8 + context.params.offset_width() + more
-    }
-
-    fn read(reader: &mut Reader<'_>, context: ChunkRecordContext) -> Result<Self> {
-        let address = reader.offset(context.params, "address")?;
-        let (size, filter_mask) = match context.form {
-            ChunkRecordForm::Plain => (0, 0),
-            ChunkRecordForm::Filtered { size_width } => {
-                (reader.uint(size_width, "chunk size")?, reader.u32("filter mask")?)
-            }
-            ChunkRecordForm::Structured { size_width, .. } => (reader.uint(size_width, "chunk size")?, 0),
-        };
-        let words = reader.take(context.rank * 8, "scaled offset")?;
-        let scaled = words.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
-        let metadata = match context.form {
-            ChunkRecordForm::Structured { metadata_size, .. } => {
-                SmallVec::from_slice(reader.take(metadata_size, "structured chunk metadata")?)
-            }
-            _ => SmallVec::new(),
-        };
-        Ok(Self { address, size, filter_mask, scaled, metadata })
-    }
-
-    fn write(&self, writer: &mut Writer, context: ChunkRecordContext) {
-        writer.offset(context.params, self.address, "address");
-        match context.form {
-            ChunkRecordForm::Plain => {}
-            ChunkRecordForm::Filtered { size_width } => {
-                writer.uint(size_width, self.size, "chunk size");
-                writer.u32(self.filter_mask);
-            }
-            ChunkRecordForm::Structured { size_width, .. } => {
-                writer.uint(size_width, self.size, "chunk size");
-            }
-        }
-        for offset in &self.scaled {
-            writer.u64(*offset);
-        }
-        if let ChunkRecordForm::Structured { .. } = context.form {
-            writer.bytes(&self.metadata);
-        }
-    }
-}
-
-impl ChunkRecordContext {
-    /// The context that a tree's record type and size lead to. `metadata_size` is that of structured chunks
-    /// and does not matter for types 10 and 11.
-    ///
-    /// # Errors
-    /// Another record type, or a record size that leaves no chunk size field of 1 to 8 bytes.
-    pub fn new(
-        params: FileParams,
-        rank: usize,
-        record_type: u8,
-        record_size: usize,
-        metadata_size: usize,
-    ) -> Result<Self> {
-        let fixed = rank * 8 + params.offset_width();
-        let width = |rest: usize| {
-            let width = record_size.checked_sub(fixed).and_then(|width| width.checked_sub(rest));
-            width.filter(|width| (1..=8).contains(width)).ok_or_else(|| {
-                let expected = format!("{fixed} and {rest} and a chunk size of 1 to 8 bytes");
-                FormatError::corrupt(ChunkRecord::NAME, "record size", expected, record_size)
-            })
-        };
-        let form = match record_type {
-            types::CHUNK if record_size == fixed => ChunkRecordForm::Plain,
-            types::CHUNK => {
-                let got = record_size;
-                return Err(FormatError::corrupt(ChunkRecord::NAME, "record size", fixed.to_string(), got));
-            }
-            types::CHUNK_FILTERED => ChunkRecordForm::Filtered { size_width: width(4)? },
-            types::STRUCTURED_CHUNK | types::STRUCTURED_CHUNK_FILTERED => {
-                ChunkRecordForm::Structured { size_width: width(metadata_size)?, metadata_size }
-            }
-            other => return Err(FormatError::corrupt(ChunkRecord::NAME, "type", "10 to 13", other)),
-        };
-        Ok(Self { params, rank, form })
-    }
-
-    /// Where the scaled offsets begin in a record.
-    fn scaled_start(self) -> usize {
-        let before = match self.form {
-            ChunkRecordForm::Plain => 0,
-            ChunkRecordForm::Filtered { size_width } => size_width + 4,
-            ChunkRecordForm::Structured { size_width, .. } => size_width,
-        };
-        self.params.offset_width() + before
-    }
-
-    /// The scaled offsets of a record, without decoding the rest.
-    pub fn scaled(self, record: &[u8]) -> impl Iterator<Item = u64> + '_ {
-        let words = record.get(self.scaled_start()..).into_iter().flat_map(|rest| rest.as_chunks::<8>().0);
-        words.take(self.rank).map(|word| u64::from_le_bytes(*word))
-    }
-
-    /// How a record compares with a place: the order of the tree.
-    pub fn compare(self, record: &[u8], scaled: &[u64]) -> Ordering {
-        self.scaled(record).cmp(scaled.iter().copied())
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::cmp::Ordering;
+
+    use hyperslab_dataspace::Dims;
+    use smallvec::SmallVec;
+
     use super::*;
     use crate::mutation::damage;
     use proptest::prelude::*;

@@ -1,44 +1,48 @@
-//! The filters of a dataset, one after another.
+//! The filter pipeline of a dataset.
+
+mod buffers;
 
 use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::Arc;
 
+use buffers::ChunkBuffers;
+
 use crate::codec::times;
-use crate::filter::{OUTSIDE, copy_start};
+use crate::filter::copy_start;
 use crate::{Filter, FilterContext, FilterError, FilterId, Produced, Registry, Result, Workspace};
 
-/// One filter of a pipeline, as the file describes it.
+/// One filter of a pipeline, as a filter pipeline message describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stage {
-    /// Which filter.
+    /// The number of the filter.
     pub id: FilterId,
-    /// Flags of the filter pipeline message; bit 0: the filter is optional.
+    /// The flags of the filter; bit 0: the filter is optional.
     pub flags: u16,
-    /// The name the file gives the filter.
+    /// The filter's name in the file.
     pub name: Option<String>,
     /// The filter's parameters.
     pub client_data: Vec<u32>,
 }
 
 impl Stage {
-    /// The flag of filters that are left out for chunks they fail on.
+    /// The flag of an optional filter: chunks that the filter cannot encode skip it.
     pub const OPTIONAL: u16 = 1;
 
-    /// A mandatory filter.
+    /// Returns a mandatory filter.
     pub fn new(id: FilterId, client_data: &[u32]) -> Self {
         Self { id, flags: 0, name: None, client_data: client_data.to_vec() }
     }
 
-    /// The same filter, optional: a chunk it fails on, or does not make smaller (see [`ChunkTarget::only_smaller`]) although that is its
-    /// purpose, is stored without it.
+    /// Makes the filter optional. Chunks that the filter cannot encode are stored without it. With
+    /// [`ChunkTarget::only_smaller`], chunks that a compressor does not make smaller are stored
+    /// without it, too.
     #[must_use]
     pub fn optional(mut self) -> Self {
         self.flags |= Self::OPTIONAL;
         self
     }
 
-    /// Whether chunks the filter fails on are stored without it.
+    /// Returns true if chunks that the filter cannot encode are stored without it.
     pub fn is_optional(&self) -> bool {
         self.flags & Self::OPTIONAL != 0
     }
@@ -49,58 +53,64 @@ impl Stage {
     }
 }
 
-/// How many times a chunk's bytes any stage of its pipeline gives, at most, and how many besides.
-const STAGE_GROWTH: usize = 8;
-const STAGE_SLACK: usize = 1 << 20;
+/// The maximum decoded size of an intermediate stage, as a multiple of the chunk size.
+const MAX_STAGE_GROWTH: usize = 8;
+/// The number of bytes that an intermediate stage may have in addition to [`MAX_STAGE_GROWTH`].
+const STAGE_SLACK_BYTES: usize = 1 << 20;
 
-/// What is known of a chunk beforehand, and what it may cost.
+/// The known properties of a chunk, limits for decoding, and options for encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkTarget {
-    /// Bytes of the decoded chunk. With [`None`] any number is right.
+    /// Bytes of the decoded chunk. With [`None`], a decoded chunk may have any length.
     pub length: Option<usize>,
-    /// Bytes of one element; 0 if not known.
+    /// Bytes of one element; 0 if unknown.
     pub element_size: usize,
-    /// Bytes that no stage may pass while decoding.
+    /// The maximum number of bytes that each stage may produce while decoding.
     pub max_bytes: usize,
-    /// How many times larger a stage of unknown output may make a chunk.
+    /// The maximum ratio of decoded to encoded bytes of a stage with unknown decoded length.
     pub expansion: usize,
-    /// Whether checksums are verified.
+    /// True if checksums are verified.
     pub verify: bool,
-    /// Whether encoders seek runs of one byte only, no other repetition: that is faster, and where other repetitions are
-    /// chance, smaller.
+    /// True if encoders search only for runs of one byte, not for other matches. This search is
+    /// faster, and gives smaller chunks if other matches occur only by chance.
     pub runs_only: bool,
-    /// Whether encoders that have levels take the fastest that compresses, or the given one if it is lower: for chunks so
-    /// small that getting ready for more takes longer than encoding them.
+    /// True if encoders with levels use their fastest compressing level, or the level of the filter
+    /// if that is lower. Meant for chunks so small that the setup of a higher level takes longer
+    /// than encoding.
     pub fast: bool,
-    /// Bytes of a plane of shuffled elements from which on encoders keep planes apart: each has codes of its own then, which
-    /// makes most data smaller, and very regular data larger by some bytes a plane.
-    pub least_plane: usize,
-    /// Whether an optional compressor is left out of a chunk that it does not make smaller: only for chunks that libhdf5 never replaces
-    /// (docs/format/README.md).
+    /// The minimum size in bytes of a plane of shuffled elements from which on encoders use
+    /// separate codes for each plane. Separate codes make most data smaller, and very regular data
+    /// larger by a few bytes per plane.
+    pub min_plane_bytes: usize,
+    /// True if chunks skip an optional compressor that does not make them smaller. Only for chunks
+    /// that libhdf5 never replaces (docs/format/README.md).
     pub only_smaller: bool,
-    /// Whether bytes beyond the expected length are an error. Otherwise they are dropped, as libhdf5 does.
+    /// True if bytes beyond the expected length are an error. Otherwise they are dropped, as
+    /// libhdf5 does.
     pub exact: bool,
 }
 
 impl ChunkTarget {
-    /// A chunk of `length` bytes, with the default bounds. No stage between makes more than eight times as many: filters
-    /// that enlarge a chunk do so by little.
+    /// Returns the target for a chunk of `length` bytes with default limits. An intermediate stage
+    /// may produce at most eight times as many bytes and 1 MiB more, because filters enlarge chunks
+    /// only slightly.
     ///
     /// ```
     /// use hyperslab_filter::ChunkTarget;
     /// assert_eq!(ChunkTarget::of_length(1 << 20).max_bytes, 9 << 20);
     /// ```
     pub fn of_length(length: usize) -> Self {
-        // Saturates: a limit on memory.
-        let max_bytes = times(length, STAGE_GROWTH).saturating_add(STAGE_SLACK);
+        // The limit saturates: no buffer is larger than `usize::MAX`.
+        let max_bytes = times(length, MAX_STAGE_GROWTH).saturating_add(STAGE_SLACK_BYTES);
         Self { length: Some(length), max_bytes: max_bytes.min(Self::default().max_bytes), ..Self::default() }
     }
 }
 
 impl Default for ChunkTarget {
-    /// Unknown length, at most 4 GiB, at most 65536-fold, verified.
+    /// Returns the target for a chunk of unknown length: at most 4 GiB, an expansion of at most
+    /// 65536, with checksums verified.
     fn default() -> Self {
-        // Memory of 32 bits has less.
+        // On 32-bit machines, the limit is the address space.
         let max_bytes = usize::try_from(4_u64 << 30).unwrap_or(usize::MAX);
         Self {
             length: None,
@@ -110,31 +120,33 @@ impl Default for ChunkTarget {
             verify: true,
             runs_only: false,
             fast: false,
-            least_plane: LEAST_PLANE,
+            min_plane_bytes: MIN_PLANE_BYTES,
             only_smaller: false,
             exact: false,
         }
     }
 }
 
-/// Planes of large chunks are kept apart.
-const LEAST_PLANE: usize = 8 << 10;
+/// The default of [`ChunkTarget::min_plane_bytes`].
+const MIN_PLANE_BYTES: usize = 8 << 10;
 
-/// Bytes beyond the expected ones that are decoded before a chunk is refused.
-const SLACK: usize = 64 << 10;
+/// The number of bytes that a stage may decode beyond the expected length before the chunk is
+/// rejected.
+const OUTPUT_SLACK_BYTES: usize = 64 << 10;
 
-/// Memory and codec states that are kept from one chunk to the next; one per thread will do for all datasets.
+/// Buffers and codec states that are reused from chunk to chunk. One `Scratch` per thread can serve
+/// all datasets.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// Buffers between the stages.
+    /// Buffers for the bytes between stages.
     spares: [Vec<u8>; 2],
-    /// Bytes that each stage should decode to.
+    /// The expected decoded length of each stage.
     lengths: Vec<Option<usize>>,
     workspace: Workspace,
 }
 
 impl Scratch {
-    /// Drops buffers of more than so many bytes, which a large chunk has left.
+    /// Drops buffers with a capacity of more than `bytes` bytes, which a large chunk may have left.
     pub fn trim(&mut self, bytes: usize) {
         for spare in &mut self.spares {
             if spare.capacity() > bytes {
@@ -145,42 +157,42 @@ impl Scratch {
     }
 }
 
-/// The filters of a dataset, in the order in which they encode.
+/// The filters of a dataset in the order of encoding.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pipeline {
-    /// The filters.
+    /// The filters in the order of encoding.
     pub stages: Vec<Stage>,
 }
 
 impl Pipeline {
-    /// A pipeline of these filters.
+    /// Returns a pipeline of these filters.
     pub fn new(stages: Vec<Stage>) -> Self {
         Self { stages }
     }
 
-    /// Whether there are no filters.
+    /// Returns true if the pipeline has no filters.
     pub fn is_empty(&self) -> bool {
         self.stages.is_empty()
     }
 
-    /// The filters that `registry` does not have.
+    /// Returns the filters that `registry` does not contain.
     pub fn missing<'a>(&'a self, registry: &'a Registry) -> impl Iterator<Item = &'a Stage> {
         self.stages.iter().filter(|stage| registry.get(stage.id).is_none())
     }
 
-    /// Bytes of an encoded chunk, if that does not depend on its bytes.
+    /// Returns the size of an encoded chunk in bytes; [`None`] if the size depends on the content.
     pub fn encoded_length(&self, registry: &Registry, target: &ChunkTarget) -> Option<usize> {
         self.stages.iter().try_fold(target.length?, |length, stage| {
             registry.get(stage.id)?.encoded_length(&context(stage, target), length)
         })
     }
 
-    /// Decodes a chunk as it is stored: runs the filters backwards, but for those whose bit in
-    /// `filter_mask` is set. Bytes beyond the target's length are dropped, as libhdf5 does.
+    /// Decodes a stored chunk: applies the decoders in reverse order, except for filters whose bit
+    /// in `filter_mask` is set. Bytes beyond the target's length are dropped, as libhdf5 does.
     ///
     /// # Errors
-    /// [`FilterError::Missing`] for a filter `registry` does not have, [`FilterError::Length`] if the chunk is
-    /// too short, and those of the filters.
+    /// [`FilterError::Missing`] if `registry` lacks a filter, [`FilterError::Length`] if the
+    /// decoded chunk is too short, and the errors of the filters.
     pub fn decode_chunk<'a>(
         &self,
         registry: &Registry,
@@ -191,10 +203,11 @@ impl Pipeline {
         self.decode_chunk_with(registry, filter_mask, bytes, target, &mut Scratch::default())
     }
 
-    /// [`Pipeline::decode_chunk`], with memory that is used again for the next chunk.
+    /// Decodes a stored chunk like [`Pipeline::decode_chunk`], with buffers that are reused for the
+    /// next chunk.
     ///
     /// # Errors
-    /// As [`Pipeline::decode_chunk`].
+    /// The same errors as [`Pipeline::decode_chunk`].
     pub fn decode_chunk_with<'a>(
         &self,
         registry: &Registry,
@@ -204,28 +217,30 @@ impl Pipeline {
         scratch: &mut Scratch,
     ) -> Result<Vec<u8>> {
         self.expect_lengths(registry, filter_mask, target, &mut scratch.lengths)?;
-        let mut hand = Hand::new(bytes.into(), scratch);
-        for (at, stage) in self.stages_left(filter_mask).rev() {
+        let mut buffers = ChunkBuffers::new(bytes.into(), scratch);
+        for (at, stage) in self.applied_stages(filter_mask).rev() {
             let filter = stage.find(registry)?;
-            hand.pass(stage.id, |input, output| {
+            buffers.apply(stage.id, |input, output| {
                 let context = decode_context(stage, target, scratch.lengths.get(at), input);
                 filter.decode_with(&context, input, output, &mut scratch.workspace)
             })?;
         }
         if let Some(expected) = target.length {
-            check_length(expected, hand.bytes().len())?;
-            if target.exact && hand.bytes().len() != expected {
-                return Err(FilterError::Length { expected, got: hand.bytes().len() });
+            check_length(expected, buffers.bytes().len())?;
+            if target.exact && buffers.bytes().len() != expected {
+                return Err(FilterError::Length { expected, got: buffers.bytes().len() });
             }
-            hand.range.end = hand.range.start + expected;
+            buffers.range.end = buffers.range.start + expected;
         }
-        Ok(hand.finish(scratch))
+        Ok(buffers.finish(scratch))
     }
 
-    /// Decodes a chunk as [`Pipeline::decode_chunk`] does, into memory of the caller: `out` is the whole chunk,
-    /// whatever length `target` tells. The last stage writes there without a buffer in between, and with a
-    /// `scratch` that has seen such chunks before, none of the built-in filters asks for memory but those that
-    /// leave no choice by their codec. After an error the bytes of `out` mean nothing.
+    /// Decodes a stored chunk like [`Pipeline::decode_chunk`], into the caller's memory. The length
+    /// of `out` is the expected length of the chunk; the length in `target` has no effect.
+    ///
+    /// The last decoder writes directly to `out`. If `scratch` has served similar chunks before,
+    /// the built-in filters allocate no memory, except where a codec's library forces an
+    /// allocation. After an error, the content of `out` is unspecified.
     ///
     /// ```
     /// use hyperslab_filter::{ChunkTarget, FilterId, Pipeline, Registry, Scratch, Stage};
@@ -244,7 +259,7 @@ impl Pipeline {
     /// ```
     ///
     /// # Errors
-    /// As [`Pipeline::decode_chunk`].
+    /// The same errors as [`Pipeline::decode_chunk`].
     pub fn decode_into(
         &self,
         registry: &Registry,
@@ -257,10 +272,11 @@ impl Pipeline {
         check_length(out.len(), self.decode_start(registry, filter_mask, stored, out, target, scratch)?)
     }
 
-    /// As [`Pipeline::decode_into`], of a chunk that may have too few bytes. Returns their number; the rest of `out` is not defined.
+    /// Decodes a stored chunk like [`Pipeline::decode_into`], but accepts a chunk with too few
+    /// bytes. Returns the number of decoded bytes; the rest of `out` is unspecified.
     ///
     /// # Errors
-    /// As [`Pipeline::decode_chunk`], but for [`FilterError::Length`].
+    /// The same errors as [`Pipeline::decode_chunk`], except for [`FilterError::Length`].
     pub fn decode_start(
         &self,
         registry: &Registry,
@@ -272,47 +288,48 @@ impl Pipeline {
     ) -> Result<usize> {
         let target = &ChunkTarget { length: Some(out.len()), ..*target };
         self.expect_lengths(registry, filter_mask, target, &mut scratch.lengths)?;
-        let Some((last, _)) = self.stages_left(filter_mask).next() else {
+        let Some((last, _)) = self.applied_stages(filter_mask).next() else {
             copy_start(stored, out);
             return Ok(stored.len().min(out.len()));
         };
         let mut got = 0;
-        let mut hand = Hand::new(stored.into(), scratch);
-        for (at, stage) in self.stages_left(filter_mask).rev() {
+        let mut buffers = ChunkBuffers::new(stored.into(), scratch);
+        for (at, stage) in self.applied_stages(filter_mask).rev() {
             let filter = stage.find(registry)?;
-            let context = decode_context(stage, target, scratch.lengths.get(at), hand.bytes());
+            let context = decode_context(stage, target, scratch.lengths.get(at), buffers.bytes());
             if at > last {
-                hand.pass(stage.id, |input, output| {
+                buffers.apply(stage.id, |input, output| {
                     filter.decode_with(&context, input, output, &mut scratch.workspace)
                 })?;
             } else {
-                got = filter.decode_into(&context, hand.bytes(), out, &mut scratch.workspace)?;
+                got = filter.decode_into(&context, buffers.bytes(), out, &mut scratch.workspace)?;
             }
         }
-        hand.release(scratch);
+        buffers.release(scratch);
         Ok(got.min(out.len()))
     }
 
-    /// Whether a chunk with this filter mask has passed no filter.
+    /// Returns true if a chunk with this filter mask was stored without applying any filter.
     ///
     /// ```
     /// use hyperslab_filter::{FilterId, Pipeline, Stage};
     ///
-    /// let pipeline = Pipeline::new(vec![Stage::new(FilterId::SHUFFLE, &[4]), Stage::new(FilterId::DEFLATE, &[6])]);
+    /// let stages = vec![Stage::new(FilterId::SHUFFLE, &[4]), Stage::new(FilterId::DEFLATE, &[6])];
+    /// let pipeline = Pipeline::new(stages);
     /// assert!(pipeline.skips_all(0b11));
     /// assert!(!pipeline.skips_all(0b10));
     /// ```
     #[must_use]
     pub fn skips_all(&self, filter_mask: u32) -> bool {
-        self.stages_left(filter_mask).next().is_none()
+        self.applied_stages(filter_mask).next().is_none()
     }
 
-    /// The stages that a chunk has passed.
-    fn stages_left(&self, filter_mask: u32) -> impl DoubleEndedIterator<Item = (usize, &Stage)> {
+    /// Returns the stages that were applied to a chunk, with their indices.
+    fn applied_stages(&self, filter_mask: u32) -> impl DoubleEndedIterator<Item = (usize, &Stage)> {
         self.stages.iter().enumerate().filter(move |(at, _)| !is_masked(filter_mask, *at))
     }
 
-    /// Makes `lengths` those that each stage should decode to, as far as they can be told.
+    /// Sets `lengths` to the expected decoded length of each stage, as far as it can be computed.
     fn expect_lengths(
         &self,
         registry: &Registry,
@@ -332,8 +349,9 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Encodes a chunk; gives what to store and its filter mask, in which the bits of the optional filters
-    /// are set that are missing or fail; with [`ChunkTarget::only_smaller`] also of compressors that do not help.
+    /// Encodes a chunk and returns the stored bytes and the filter mask. The mask has the bits of
+    /// the optional filters that are missing or cannot encode the chunk; with
+    /// [`ChunkTarget::only_smaller`], also of compressors that do not make the chunk smaller.
     ///
     /// # Errors
     /// [`FilterError::Missing`] and [`FilterError::Failed`] for mandatory filters.
@@ -346,10 +364,11 @@ impl Pipeline {
         self.encode_chunk_with(registry, bytes, target, &mut Scratch::default())
     }
 
-    /// [`Pipeline::encode_chunk`], with memory that is used again for the next chunk.
+    /// Encodes a chunk like [`Pipeline::encode_chunk`], with buffers that are reused for the next
+    /// chunk.
     ///
     /// # Errors
-    /// As [`Pipeline::encode_chunk`].
+    /// The same errors as [`Pipeline::encode_chunk`].
     pub fn encode_chunk_with<'a>(
         &self,
         registry: &Registry,
@@ -357,7 +376,7 @@ impl Pipeline {
         target: &ChunkTarget,
         scratch: &mut Scratch,
     ) -> Result<(Vec<u8>, u32)> {
-        let mut hand = Hand::new(bytes.into(), scratch);
+        let mut buffers = ChunkBuffers::new(bytes.into(), scratch);
         let workspace = &mut scratch.workspace;
         let mut mask = 0;
         let mut planes = 0;
@@ -365,9 +384,9 @@ impl Pipeline {
             let bit = mask_bit(at);
             let optional = stage.is_optional() && bit != 0;
             let result = stage.find(registry).and_then(|filter| {
-                hand.pass(stage.id, |input, output| {
+                buffers.apply(stage.id, |input, output| {
                     let plane = input.len().checked_div(planes).unwrap_or(0);
-                    let plane = if plane >= target.least_plane { plane } else { 0 };
+                    let plane = if plane >= target.min_plane_bytes { plane } else { 0 };
                     let context = FilterContext { plane, ..context(stage, target) };
                     let produced = filter.encode_with(&context, input, output, workspace)?;
                     let grew = produced == Produced::Output && output.len() >= input.len();
@@ -378,12 +397,12 @@ impl Pipeline {
                 })
             });
             match result {
-                Ok(()) => planes = planes_behind(stage),
+                Ok(()) => planes = plane_count(stage),
                 Err(_) if optional => mask |= bit,
                 Err(error) => return Err(error),
             }
         }
-        Ok((hand.finish(scratch), mask))
+        Ok((buffers.finish(scratch), mask))
     }
 }
 
@@ -400,7 +419,8 @@ fn context<'a>(stage: &'a Stage, target: &ChunkTarget) -> FilterContext<'a> {
     }
 }
 
-/// What a stage may know and take that decodes `input`, given what [`Pipeline::expect_lengths`] says.
+/// Returns the context of a stage that decodes `input`, where `expected` comes from
+/// [`Pipeline::expect_lengths`].
 fn decode_context<'a>(
     stage: &'a Stage,
     target: &ChunkTarget,
@@ -410,102 +430,32 @@ fn decode_context<'a>(
     let expected_output = expected.copied().flatten();
     let most =
         expected_output.map_or_else(|| times(input.len(), target.expansion), |expected| times(expected, 2));
-    // Saturates: a limit on memory.
-    let max_output = most.saturating_add(SLACK).min(target.max_bytes);
+    // The limit saturates: no buffer is larger than `usize::MAX`.
+    let max_output = most.saturating_add(OUTPUT_SLACK_BYTES).min(target.max_bytes);
     FilterContext { expected_output, max_output, ..context(stage, target) }
 }
 
-/// The planes that stand one after the other in what a stage gives; 0 if there are none.
-fn planes_behind(stage: &Stage) -> usize {
+/// Returns the number of byte planes in the output of a stage; 0 if the output does not consist of
+/// planes.
+fn plane_count(stage: &Stage) -> usize {
     match stage.client_data.first() {
         Some(size) if stage.id == FilterId::SHUFFLE && *size > 1 => *size as usize,
         _ => 0,
     }
 }
 
-/// More bytes than expected are none too few.
+/// Checks that a decoded chunk has at least the expected length.
 fn check_length(expected: usize, got: usize) -> Result<()> {
     if got < expected { Err(FilterError::Length { expected, got }) } else { Ok(()) }
 }
 
-/// The bit of the stage in a filter mask; 0 for stages that have none.
+/// Returns the bit of a stage in a filter mask; 0 for stages beyond the 32nd, which have no bit.
 fn mask_bit(stage: usize) -> u32 {
     u32::try_from(stage).ok().and_then(|at| 1_u32.checked_shl(at)).unwrap_or(0)
 }
 
 fn is_masked(filter_mask: u32, stage: usize) -> bool {
     filter_mask & mask_bit(stage) != 0
-}
-
-/// The chunk on its way: some bytes of one buffer, and others to write the next ones into.
-struct Hand<'a> {
-    current: Cow<'a, [u8]>,
-    range: Range<usize>,
-    spare: Vec<u8>,
-    /// Takes the place of `spare` while `current` is borrowed.
-    second: Vec<u8>,
-}
-
-impl<'a> Hand<'a> {
-    fn new(bytes: Cow<'a, [u8]>, scratch: &mut Scratch) -> Self {
-        let [spare, second] = std::mem::take(&mut scratch.spares);
-        Self { range: 0..bytes.len(), current: bytes, spare, second }
-    }
-
-    fn bytes(&self) -> &[u8] {
-        self.current.split_at(self.range.end).0.split_at(self.range.start).1
-    }
-
-    /// Runs one filter; after an error the bytes are the same as before.
-    fn pass(
-        &mut self,
-        id: FilterId,
-        run: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<Produced>,
-    ) -> Result<()> {
-        let Range { start, end } = self.range.clone();
-        let input = self.current.split_at(end).0.split_at(start).1;
-        match run(input, &mut self.spare)? {
-            Produced::Output => {
-                let new = std::mem::take(&mut self.spare);
-                self.range = 0..new.len();
-                self.spare = match std::mem::replace(&mut self.current, Cow::Owned(new)) {
-                    Cow::Owned(old) => old,
-                    Cow::Borrowed(_) => std::mem::take(&mut self.second),
-                };
-            }
-            Produced::Input(part) => {
-                if part.start > part.end || part.end > input.len() {
-                    return Err(FilterError::Internal { id, invariant: OUTSIDE });
-                }
-                self.range = self.range.start + part.start..self.range.start + part.end;
-            }
-        }
-        Ok(())
-    }
-
-    /// Gives all memory back.
-    fn release(self, scratch: &mut Scratch) {
-        let second = match self.current {
-            Cow::Owned(bytes) => bytes,
-            Cow::Borrowed(_) => self.second,
-        };
-        scratch.spares = [self.spare, second];
-    }
-
-    /// Gives the bytes, and the other memory back.
-    fn finish(self, scratch: &mut Scratch) -> Vec<u8> {
-        scratch.spares = [self.spare, self.second];
-        match self.current {
-            Cow::Borrowed(bytes) => bytes.split_at(self.range.end).0.split_at(self.range.start).1.to_vec(),
-            Cow::Owned(mut bytes) => {
-                bytes.truncate(self.range.end);
-                if self.range.start > 0 {
-                    bytes.drain(..self.range.start.min(bytes.len()));
-                }
-                bytes
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -542,7 +492,8 @@ mod tests {
         assert_eq!(pipeline.encoded_length(&registry, &target), Some(8));
         assert_eq!(pipeline.decode_chunk(&registry, 0, &stored[..], &target).unwrap(), [1, 2, 3, 4]);
         assert_eq!(pipeline.decode_chunk(&registry, 1, &stored[..], &target).unwrap(), [1, 3, 2, 4]);
-        // With the checksum left out, its bytes are the chunk's; those behind its end are dropped.
+        // If the checksum filter is skipped, the checksum counts as bytes of the chunk, and bytes
+        // beyond the expected length are dropped.
         assert_eq!(pipeline.decode_chunk(&registry, 3, stored, &target).unwrap(), [1, 3, 2, 4]);
     }
 
@@ -561,7 +512,7 @@ mod tests {
         assert_eq!(mask, 0b011);
         assert!(stored.len() < 100);
         assert_eq!(pipeline.decode_chunk(&registry, mask, stored, &target).unwrap(), [7; 1000]);
-        // A mandatory one is applied although the chunk grows.
+        // A mandatory filter is applied even if the chunk grows.
         let mandatory = Pipeline::new(vec![deflate()]);
         let (stored, mask) = mandatory.encode_chunk(&registry, &chunk[..], &target).unwrap();
         assert!(stored.len() > 1000 && mask == 0);
@@ -572,8 +523,9 @@ mod tests {
         assert!(matches!(missing, Err(FilterError::Missing { .. })));
     }
 
-    /// libhdf5 keeps the mask of a chunk that it replaces by one of as many bytes. It never leaves deflate out; LZF, szip and
-    /// Blosc it does where they do not make a chunk smaller, so that no chunk that passed them may be as long as without.
+    /// When libhdf5 replaces a chunk by one of the same length, it keeps the filter mask. libhdf5
+    /// never skips deflate. It skips LZF, szip and Blosc for chunks that do not become smaller. So
+    /// no chunk that these filters have encoded may be as long as the unencoded chunk.
     #[test]
     fn chunks_can_be_replaced_by_others_of_as_many_bytes() {
         let registry = Registry::default();
@@ -638,7 +590,7 @@ mod tests {
         assert_eq!(missing.ends_with("is not available (feature `zfp` is off)"), !cfg!(feature = "zfp"));
     }
 
-    /// What a stage between gives need not be known; it is no 64 MiB for a chunk of 1000 bytes.
+    /// The limit of an intermediate stage is far below 64 MiB for a chunk of 1000 bytes.
     #[test]
     fn stages_between_do_not_blow_up() {
         let registry = Registry::default();
@@ -721,9 +673,9 @@ mod tests {
     #[test]
     fn bytes_outside_of_the_input_are_an_internal_error() {
         let input = [1, 2, 3];
-        let mut hand = Hand::new(Cow::Borrowed(&input[..]), &mut Scratch::default());
-        let passed = hand.pass(FilterId::SHUFFLE, |input, _| Ok(Produced::Input(1..input.len() + 1)));
+        let mut buffers = ChunkBuffers::new(Cow::Borrowed(&input[..]), &mut Scratch::default());
+        let passed = buffers.apply(FilterId::SHUFFLE, |input, _| Ok(Produced::Input(1..input.len() + 1)));
         assert!(matches!(passed, Err(FilterError::Internal { .. })), "{passed:?}");
-        assert_eq!(hand.bytes(), input);
+        assert_eq!(buffers.bytes(), input);
     }
 }

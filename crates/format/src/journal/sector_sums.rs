@@ -1,0 +1,70 @@
+//! Sectors of a file, and the checksums of sectors in a journal.
+
+use twox_hash::xxhash3_64;
+
+/// Size in bytes of a sector, the unit that a disk writes completely or not at all.
+pub const SECTOR: u64 = SECTOR_BYTES as u64;
+/// The same, as a length in memory.
+pub const SECTOR_BYTES: usize = 512;
+
+/// The checksum function for sectors in a journal of one version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SectorSums {
+    /// Seed of the checksums: the sequence number in journals of version 0.
+    pub(super) seed: Option<u64>,
+}
+
+impl SectorSums {
+    /// Checksum function of new journals.
+    pub const CURRENT: Self = Self { seed: None };
+
+    /// Returns the sum of a sector, or of the first bytes of a sector, at `offset` of the file.
+    pub fn of(self, offset: u64, sector: &[u8]) -> u64 {
+        match self.seed {
+            Some(seed) => xxhash3_64::Hasher::oneshot_with_seed(seed, sector),
+            None => scramble(xxhash3_64::Hasher::oneshot(sector) ^ scramble(offset)),
+        }
+    }
+
+    /// Returns the sum of each sector of `bytes`, which lie at `offset` of the file.
+    pub fn each(self, offset: u64, bytes: &[u8]) -> Vec<u64> {
+        let mut at = offset;
+        let sum = |sector: &[u8]| {
+            let sum = self.of(at, sector);
+            at += sector.len() as u64;
+            sum
+        };
+        sectors(offset, bytes).map(sum).collect()
+    }
+
+    /// Returns the sum of an extent: the wrapping sum of its sectors' sums.
+    pub fn total(self, offset: u64, bytes: &[u8]) -> u64 {
+        let mut at = offset;
+        sectors(offset, bytes).fold(0_u64, |total, sector| {
+            let sum = self.of(at, sector);
+            at += sector.len() as u64;
+            total.wrapping_add(sum)
+        })
+    }
+}
+
+/// Mixes the bits of a number so that each bit of the result depends on all input bits.
+fn scramble(value: u64) -> u64 {
+    let value = (value ^ (value >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    let value = (value ^ (value >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    value ^ (value >> 32)
+}
+
+/// Splits `bytes`, which lie at `offset` of the file, at sector boundaries. The first and the last
+/// piece may be shorter than a sector.
+pub fn sectors(offset: u64, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let first = SECTOR_BYTES - (offset % SECTOR) as usize;
+    let (head, rest) = bytes.split_at(first.min(bytes.len()));
+    let head = Some(head).filter(|head| !head.is_empty());
+    head.into_iter().chain(rest.chunks(SECTOR_BYTES))
+}
+
+/// Returns the number of sectors that `length` bytes at `offset` overlap.
+pub(super) fn sector_count(offset: u64, length: u64) -> u64 {
+    if length == 0 { 0 } else { (offset + length).div_ceil(SECTOR) - offset / SECTOR }
+}

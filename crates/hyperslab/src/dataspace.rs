@@ -1,0 +1,8 @@
+//! Extents and selections: the types behind [`Dataspace`](crate::Dataspace), [`Region`](crate::Region) and
+//! [`Selection`](crate::Selection).
+
+pub use hyperslab_dataspace::{
+    Axes, Axis, AxisPart, AxisRun, Block, Coordinates, Dataspace, DataspaceError, Dims, Hyperslab, LinearRun,
+    LinearRuns, MAX_RANK, MaxDims, Points, Region, RegularHyperslab, Result, Run, Runs, Selection,
+    SetOperation, SimpleExtent, UNLIMITED,
+};

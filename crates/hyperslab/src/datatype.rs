@@ -1,0 +1,19 @@
+//! Datatypes, their parts, and the conversion of elements between them.
+//!
+//! [`Datatype`] has a constructor for every class. The other types are the parts of a datatype, for programs that look into
+//! one.
+
+pub use hyperslab_datatype::{
+    Array, Bitfield, ByteOrder, CharacterSet, Complex, Compound, Datatype, DatatypeClass, Enumeration,
+    EnumerationMember, FixedPoint, FixedString, FixedText, FloatOrder, FloatingPoint, H5Type,
+    InternalPadding, Member, Normalization, Opaque, Padding, Reference, ReferenceKind, StringPadding, Time,
+    VariableLength, VariableLengthKind,
+};
+
+/// The conversion of elements between datatypes.
+pub mod convert {
+    pub use hyperslab_datatype::convert::{
+        Conversion, Conversions, ConvertError, Exception, ExceptionKind, Exceptions, HeapError, Kernel, Part,
+        Response, Result, Rule, Strided, StridedMut, VariableArena, VariableSink, VariableSource,
+    };
+}
