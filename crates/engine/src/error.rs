@@ -2,6 +2,7 @@
 
 use hyperslab_dataspace::DataspaceError;
 use hyperslab_datatype::convert::ConvertError;
+use hyperslab_exact::TooLarge;
 use hyperslab_filter::FilterError;
 use hyperslab_format::codec::{Address, Corrupt, FormatError};
 use hyperslab_vfd::{DriverError, LockHolders, LockKind};
@@ -182,6 +183,11 @@ impl Error {
         FormatError::corrupt(structure, field, expected, got).into()
     }
 
+    /// Returns the error of an invariant of this library that does not hold.
+    pub fn internal(structure: &'static str, invariant: &'static str) -> Self {
+        Self::Internal { structure, invariant }
+    }
+
     /// Something that this version does not implement.
     pub fn unsupported(what: impl Into<String>) -> Self {
         Self::Unsupported { what: what.into() }
@@ -229,6 +235,12 @@ impl From<DataspaceError> for Error {
             DataspaceError::Internal { what, invariant } => Self::Internal { structure: what, invariant },
             error => Self::Misuse(error.to_string()),
         }
+    }
+}
+
+impl From<TooLarge> for Error {
+    fn from(error: TooLarge) -> Self {
+        Self::Limit { what: "size in memory".into(), got: error.value, limit: TooLarge::LIMIT }
     }
 }
 

@@ -280,7 +280,7 @@ fn write_bulk(store: &Store, bulk: &Bulk<'_>) -> Result<()> {
         None => Ok(()),
     };
     let write = |at: usize, room: &staged::Room| match stretches.get(at) {
-        Some(stretch) => store.write_raw(stretch.address, room.bytes(stretch.length)),
+        Some(stretch) => store.write_raw(stretch.address, room.bytes(stretch.length)?),
         None => Ok(()),
     };
     staged::each(store, stretches.len(), true, fill, write)

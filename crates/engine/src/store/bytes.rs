@@ -33,7 +33,8 @@ impl Deref for Bytes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        self.buffer.get(self.range.clone()).unwrap_or_default()
+        // No range is made that passes the buffer.
+        self.buffer.split_at(self.range.end).0.split_at(self.range.start).1
     }
 }
 

@@ -8,7 +8,7 @@ use hyperslab_format::object_header::replace_body;
 use super::edit::Edit;
 use super::space::{Class, ManagerRoom, Record, SpaceKind, SpaceUsage, set_manager};
 use super::{Store, at};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// How often room for the lists of free sections is sought before it is enough: finding it changes them.
 const ROUNDS: usize = 16;
@@ -46,9 +46,7 @@ impl Edit<'_> {
             self.store_managers()?;
         }
         let end = self.writing()?.space.furthest();
-        if self.writing()?.space.has_changed()
-            && self.store().length() != self.store().base.saturating_add(end)
-        {
+        if self.writing()?.space.has_changed() && self.store().length() != self.store().base + end {
             // What was freed before the end could not be cut off in the same commit.
             self.write_out()?;
         }
@@ -75,7 +73,7 @@ impl Edit<'_> {
         if self.is_unchanged()? {
             return store.sync_unchanged();
         }
-        let file_end = store.base.saturating_add(furthest);
+        let file_end = store.base + furthest;
         if store.is_followed() {
             store.publish_in_order(file_end)?;
         } else if self.writing()?.space.has_members() {
@@ -87,7 +85,7 @@ impl Edit<'_> {
         match self.writing()?.space.has_members() {
             true => store.pages.forget(0, u64::MAX),
             false => {
-                store.pages.forget(file_end, store.length().saturating_sub(file_end).saturating_add(1));
+                store.pages.forget(file_end, store.length().saturating_sub(file_end) + 1);
             }
         }
         store.set_end(file_end);
@@ -110,7 +108,10 @@ impl Edit<'_> {
         {
             let mut superblock = store.superblock.write();
             // The stored end counts from the start of the file as the stored base address does.
-            let stated = Address::new(end.saturating_add(superblock.base_address));
+            let stated = Address::new(end).checked_add(superblock.base_address).ok_or_else(|| {
+                let expected = "an end of the file within 64 bits";
+                Error::corrupt("superblock", "base address", expected, superblock.base_address)
+            })?;
             if superblock.end_of_file == stated && !self.writing()?.superblock_changed {
                 return Ok(());
             }

@@ -130,7 +130,7 @@ impl CreateOptions {
             }
             types |= index.message_types;
             let (list, btree) = (index.list_cutoff, index.btree_cutoff);
-            if btree > list.saturating_add(1) || list > MAX_LIST_CUTOFF {
+            if list > MAX_LIST_CUTOFF || btree > list + 1 {
                 return Err(Error::Misuse(format!(
                     "lists of at most {list} shared messages, B-trees of at least {btree}: a list holds {MAX_LIST_CUTOFF} \
                      at most, and what a B-tree gives up"
@@ -188,7 +188,7 @@ impl CreateOptions {
             return Ok(None);
         }
         let layout = EnvelopeLayout::V2 { creation_order: false };
-        let bodies: usize = messages.iter().map(|(.., body)| body.len().saturating_add(layout.size())).sum();
+        let bodies: usize = messages.iter().map(|(.., body)| body.len() + layout.size()).sum();
         let prefix = PrefixV2 {
             flags: HeaderFlags::empty(),
             times: None,
@@ -199,7 +199,7 @@ impl CreateOptions {
         prefix.encode(&mut writer);
         let mut skip = 0;
         for (kind, flags, body) in &messages {
-            skip = writer.len().saturating_add(layout.size()) as u64;
+            skip = (writer.len() + layout.size()) as u64;
             write_envelope(&mut writer, layout, *kind, *flags, None, body);
         }
         writer.checksum();

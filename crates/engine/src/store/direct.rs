@@ -27,11 +27,10 @@ impl Store {
         }
         let border = self.direct_from();
         let base = self.base;
-        let fresh =
-            self.fresh.read().pieces(start.saturating_sub(base), end.min(border).saturating_sub(base));
+        let fresh = self.fresh.read().pieces(start - base, end.min(border) - base);
         let mut pieces: SmallVec<[(u64, u64, bool); 3]> = fresh
             .into_iter()
-            .map(|(from, to, fresh)| (from.saturating_add(base), to.saturating_add(base), fresh))
+            .map(|(from, to, fresh)| (from + base, to + base, fresh))
             // The journal must not bring back what stood there.
             .map(|(from, to, fresh)| (from, to, fresh && !self.journal.has_moved_of(from, to)))
             .flat_map(|piece| self.without_known(piece))
@@ -80,7 +79,7 @@ impl Store {
         let _writing = self.gate.read();
         self.journal.note_write();
         self.write_and_sum(start, bytes)?;
-        let end = start.saturating_add(bytes.len() as u64);
+        let end = start + bytes.len() as u64;
         self.touched.fetch_max(end, Ordering::AcqRel);
         self.written.fetch_max(end, Ordering::AcqRel);
         self.pages.written_through(start, bytes);

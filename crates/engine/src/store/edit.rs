@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use hyperslab_exact::to_usize;
 use hyperslab_format::codec::{Address, FileParams, Structure};
 use hyperslab_format::superblock::Superblock;
 use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
@@ -198,14 +199,15 @@ impl<'a> Edit<'a> {
     /// Makes newly allocated bytes zeros, where they may be something else.
     fn clear(&self, address: Address, length: u64) -> Result<()> {
         let store = self.store;
+        // Of a new file, nothing may be touched yet, not even the bytes before its base.
         let used = store.touched.load(Ordering::Acquire).saturating_sub(store.base);
         let mut at = address.raw();
-        let end = at.saturating_add(length).min(used);
-        let zeros = vec![0; usize::try_from(end.saturating_sub(at).min(ZEROS)).unwrap_or(0)];
+        let end = (at + length).min(used);
+        let zeros = vec![0; to_usize(end.saturating_sub(at).min(ZEROS))?];
         while at < end {
-            let count = usize::try_from(end - at).unwrap_or(usize::MAX).min(zeros.len());
-            store.write_raw(Address::new(at), zeros.get(..count).unwrap_or_default())?;
-            at = at.saturating_add(count as u64);
+            let count = (end - at).min(zeros.len() as u64);
+            store.write_raw(Address::new(at), zeros.split_at(to_usize(count)?).0)?;
+            at += count;
         }
         Ok(())
     }
@@ -221,8 +223,9 @@ impl<'a> Edit<'a> {
         let all = length.checked_mul(count as u64);
         let all = all.ok_or_else(|| Error::Misuse("blocks of more than 2^64 bytes".into()))?;
         let first = self.allocate(kind, all)?;
-        let places = (0..count as u64).map(|number| first.checked_add(number.saturating_mul(length)));
-        Ok(places.map(|place| place.unwrap_or(Address::UNDEFINED)).collect())
+        let invariant = "space that was allocated has addresses";
+        let place = |place: Option<Address>| place.ok_or(Error::Internal { structure: "blocks", invariant });
+        (0..count as u64).map(|number| place(first.checked_add(number * length))).collect()
     }
 
     /// Gives `length` bytes at `address` back, and forgets what was to be written there.
@@ -364,7 +367,7 @@ impl<'a> Edit<'a> {
     /// Whether there is so much to commit, or so much space to win by it, that it should be done when the operation
     /// has ended.
     pub fn is_crowded(&self) -> bool {
-        let changed = self.store.pages.changed_bytes().saturating_add(self.store.unsaved.bytes());
+        let changed = self.store.pages.changed_bytes() + self.store.unsaved.bytes();
         let least = if self.store.journal.is_on() && self.store.journal.waits() {
             PENDING_LEAST_SYNCED
         } else {

@@ -46,6 +46,7 @@ impl Store {
         let ranges = self.driver.member_ranges();
         let ranges = ranges
             .map_err(|source| Error::Io { action: "cannot learn the length of the file".into(), source })?;
+        // The first member may begin with a user block.
         let address = |offset: u64| offset.saturating_sub(self.base);
         let member =
             |range: &std::ops::Range<u64>| MemberEnd { start: address(range.start), end: address(range.end) };
@@ -83,7 +84,7 @@ impl Store {
         let _alone = self.gate.write();
         self.journal.check()?;
         let driver = &*self.driver;
-        let offset = |address: u64| self.base.saturating_add(address);
+        let offset = |address: u64| self.base + address;
         // The member with the superblock comes last.
         for (number, member) in ends.iter().enumerate().rev() {
             let start = if number == 0 { 0 } else { offset(member.start) };
@@ -134,7 +135,7 @@ impl Edit<'_> {
         for member in &mut stated.information.members {
             if let Some(known) = ends.iter().find(|known| member.start == Address::new(known.start)) {
                 // Counted from where the member begins.
-                member.end = Address::new(known.end.saturating_sub(known.start));
+                member.end = Address::new(known.end - known.start);
             }
         }
         if stated.information.members == before {

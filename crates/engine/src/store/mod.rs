@@ -34,6 +34,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use hyperslab_exact::to_usize;
 use hyperslab_filter::Registry;
 use hyperslab_format::codec::{Address, FileParams, FormatError, Limits, Structure};
 use hyperslab_format::journal::SECTOR;
@@ -185,9 +186,9 @@ impl Store {
 
     /// Makes room for what was given away.
     fn reach(&self, space: &Space) {
-        self.length.fetch_max(self.base.saturating_add(space.furthest()), Ordering::AcqRel);
+        self.length.fetch_max(self.base + space.furthest(), Ordering::AcqRel);
         if space.has_members() {
-            self.stored.fetch_max(self.base.saturating_add(space.usage().end), Ordering::AcqRel);
+            self.stored.fetch_max(self.base + space.usage().end, Ordering::AcqRel);
         }
     }
 
@@ -217,7 +218,7 @@ impl Store {
 
     /// Nothing from `end` on is part of the file as committed.
     fn set_new_from(&self, end: u64) {
-        self.new_from.store(self.base.saturating_add(end), Ordering::Release);
+        self.new_from.store(self.base + end, Ordering::Release);
     }
 
     /// Writes early what is new, when much is changed; what is to replace something waits in the journal.
@@ -233,7 +234,7 @@ impl Store {
         self.journal.complete(&*self.driver)?;
         let new_from = self.direct_from();
         // The superblock of a new file comes last.
-        let from = if new_from == 0 { self.base.saturating_add(SECTOR) } else { new_from };
+        let from = if new_from == 0 { self.base + SECTOR } else { new_from };
         let note = |offset, bytes: &[u8]| self.note_new(offset, bytes);
         let written = self.pages.spill(&*self.driver, from, self.length(), note).map_err(failed)?;
         self.written.fetch_max(written, Ordering::AcqRel);
@@ -249,25 +250,21 @@ impl Store {
         let pages = self.pages.before(new_from);
         let Some((last, page)) = pages.last() else { return Ok(()) };
         // What lies on the last page behind the committed end has its place already.
-        let border = new_from..last.saturating_add(page.len() as u64);
+        let border = new_from..last + page.len() as u64;
         let note = |offset, bytes: &[u8]| self.note_new(offset, bytes);
         if self.pages.write_from(&*self.driver, border.start, border.end, &(0..0), note).map_err(failed)? {
             self.written.fetch_max(border.end.min(self.length()), Ordering::AcqRel);
         }
         let mut olds = Vec::with_capacity(pages.len());
         for (offset, page) in &pages {
-            let mut old = vec![0; to_usize(new_from.saturating_sub(*offset)).min(page.len())];
+            let mut old = vec![0; to_usize((new_from - *offset).min(page.len() as u64))?];
             self.medium().read(*offset, &mut old).map_err(failed)?;
             olds.push(old);
         }
         let changes: Vec<Change<'_>> = pages
             .iter()
             .zip(&olds)
-            .map(|((offset, page), old)| Change {
-                offset: *offset,
-                old,
-                new: page.get(..old.len()).unwrap_or_default(),
-            })
+            .map(|((offset, page), old)| Change { offset: *offset, old, new: page.split_at(old.len()).0 })
             .collect();
         self.journal.keep(&*self.driver, &changes)?;
         self.pages.moved(pages);
@@ -404,14 +401,15 @@ impl Store {
     /// At most `length` bytes of metadata: fewer where the file ends before.
     pub fn read_up_to(&self, address: Address, length: u64, structure: &'static str) -> Result<Bytes> {
         if let Some(block) = self.overlay.get(&address) {
-            return Ok(block.slice(0..block.len().min(to_usize(length))).unwrap_or_else(|| block.clone()));
+            let end = usize::try_from(length).map_or(block.len(), |length| length.min(block.len()));
+            return Ok(block.slice(0..end).unwrap_or_else(|| block.clone()));
         }
         if self.follows() && !self.reaches(address, length) {
             self.learn_length()?;
         }
         let start = self.locate(address, 1, structure)?;
         // The end of several members may lie far behind the bytes that there are.
-        let most = self.length().saturating_sub(start).min(self.file_length());
+        let most = (self.length() - start).min(self.file_length());
         self.read(address, length.min(most), structure)
     }
 
@@ -439,7 +437,7 @@ impl Store {
         if self.writable || !self.driver.reads_parts() {
             return Ok(false);
         }
-        let length = parts.iter().fold(0_usize, |sum, part| sum.saturating_add(part.len()));
+        let length = parts.iter().fold(0_usize, |sum, part| sum + part.len());
         let start = self.locate(address, length as u64, "raw data")?;
         self.note_raw(address, length);
         self.driver.read_parts(start, parts).map_err(|source| Self::raw_error(address, source))?;
@@ -517,9 +515,8 @@ impl Store {
             self.change(start, bytes).map_err(failed)?;
             return self.relieve();
         }
-        for (from, to, is_new) in self.pieces(start, start.saturating_add(bytes.len() as u64))? {
-            let range = to_usize(from.saturating_sub(start))..to_usize(to.saturating_sub(start));
-            let bytes = bytes.get(range).unwrap_or_default();
+        for (from, to, is_new) in self.pieces(start, start + bytes.len() as u64)? {
+            let bytes = publish::part(bytes, start, from..to)?;
             if is_new {
                 // A commit that is brought into the file later may cut it.
                 self.journal.complete(&*self.driver)?;
@@ -527,8 +524,7 @@ impl Store {
                 continue;
             }
             for (number, part) in (0_u64..).zip(bytes.chunks(AT_ONCE)) {
-                self.change(from.saturating_add(number.saturating_mul(AT_ONCE as u64)), part)
-                    .map_err(failed)?;
+                self.change(from + number * AT_ONCE as u64, part).map_err(failed)?;
                 self.relieve()?;
             }
         }
@@ -556,17 +552,20 @@ impl Store {
         // Others have a turn in between.
         let at_once = if rows.length > SMALL_WRITE { 1 } else { (AT_ONCE / rows.length.max(1)).min(ROWS) };
         let mut offset = rows.offset;
-        for bytes in rows.bytes.chunks(at_once.saturating_mul(rows.length).max(1)) {
+        for bytes in rows.bytes.chunks((at_once * rows.length).max(1)) {
             if bytes.len() > SMALL_WRITE && at_once == 1 {
-                self.write_raw(address.checked_add(offset).unwrap_or(Address::UNDEFINED), bytes)?;
+                let invariant = "rows inside of a block have addresses";
+                let place = address.checked_add(offset);
+                self.write_raw(place.ok_or(Error::Internal { structure: "raw data", invariant })?, bytes)?;
             } else {
                 let _writing = self.gate.read();
-                self.touched.fetch_max(first.saturating_add(end), Ordering::AcqRel);
+                self.touched.fetch_max(first + end, Ordering::AcqRel);
                 let rows = ByteRows { offset, bytes, ..*rows };
-                self.pages.write_rows(self.medium(), first.saturating_add(offset), &rows).map_err(failed)?;
+                self.pages.write_rows(self.medium(), first + offset, &rows).map_err(failed)?;
             }
             self.relieve()?;
-            offset = offset.saturating_add(rows.stride.saturating_mul(at_once as u64));
+            // No row begins at the offset behind the last one.
+            offset = offset.wrapping_add(rows.stride.wrapping_mul(at_once as u64));
         }
         Ok(())
     }
@@ -574,7 +573,7 @@ impl Store {
     /// Changes bytes in memory.
     fn change(&self, start: u64, bytes: &[u8]) -> std::result::Result<(), DriverError> {
         let _writing = self.gate.read();
-        self.touched.fetch_max(start.saturating_add(bytes.len() as u64), Ordering::AcqRel);
+        self.touched.fetch_max(start + bytes.len() as u64, Ordering::AcqRel);
         self.pages.write(self.medium(), start, bytes)
     }
 
@@ -585,7 +584,7 @@ impl Store {
     pub fn image(&self) -> Result<Vec<u8>> {
         let failed = |source| Error::Io { action: "cannot read the file".into(), source };
         let length = self.driver.len().map_err(failed)?;
-        let mut bytes = vec![0; to_usize(length)];
+        let mut bytes = vec![0; to_usize(length)?];
         self.driver.read_at(0, &mut bytes).map_err(failed)?;
         Ok(bytes)
     }
@@ -608,10 +607,6 @@ impl Store {
     fn raw_error(address: Address, source: DriverError) -> Error {
         Error::Io { action: format!("cannot read raw data at {address}"), source }
     }
-}
-
-fn to_usize(value: u64) -> usize {
-    usize::try_from(value).unwrap_or(usize::MAX)
 }
 
 /// Adds the block's address to a decoding error.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
+use hyperslab_exact::to_usize;
 use hyperslab_filter::Registry;
 use hyperslab_format::codec::{FileParams, Limits};
 use hyperslab_format::message::FileSpaceInfo;
@@ -179,7 +180,7 @@ impl Store {
         let following = swmr_read && write.is_none();
         let by_members = driver.kind().has_member_ends();
         let params = superblock.params;
-        let end = stated_end(&superblock, base).unwrap_or(length).saturating_sub(base);
+        let end = stated_end(&superblock, base).unwrap_or(length) - base;
         let writing = write.map(|bounds| Writing {
             space: Space::new(Rules::new(&FileSpaceInfo::DEFAULT, placement, address_limit(params)), end),
             bounds,
@@ -198,7 +199,7 @@ impl Store {
             stored: stored.into(),
             limits,
             filters,
-            new_from: AtomicU64::new(base.saturating_add(end)),
+            new_from: AtomicU64::new(base + end),
             fresh: writing.as_ref().map(|writing| writing.space.fresh()).unwrap_or_default().into(),
             gate: RwLock::new(()),
             // A commit of several ends is more than the journal can say.
@@ -253,17 +254,17 @@ impl Store {
 
 /// The undefined address, which no block can have, in that width.
 fn address_limit(params: FileParams) -> u64 {
-    let bits = u32::from(params.size_of_offsets).saturating_mul(8);
-    u64::MAX.checked_shr(64_u32.saturating_sub(bits)).unwrap_or(u64::MAX)
+    let bits = u32::from(params.size_of_offsets) * 8;
+    64_u32.checked_sub(bits).and_then(|spare| u64::MAX.checked_shr(spare)).unwrap_or(u64::MAX)
 }
 
 /// Looks for the superblock at 0, 512, 1024, 2048, … bytes. Addresses count from where it is found, whatever
 /// its base address field says (so does libhdf5: a user block may have been put before a finished file).
 pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, Superblock)> {
     let mut offset = 0_u64;
-    while offset.saturating_add(8) <= length {
-        let available = length.saturating_sub(offset).min(Superblock::MAX_SIZE as u64);
-        let mut bytes = vec![0; usize::try_from(available).unwrap_or(0)];
+    while length.checked_sub(offset).is_some_and(|rest| rest >= 8) {
+        let available = (length - offset).min(Superblock::MAX_SIZE as u64);
+        let mut bytes = vec![0; to_usize(available)?];
         driver
             .read_at(offset, &mut bytes)
             .map_err(|source| Error::Io { action: "cannot read the superblock".into(), source })?;
@@ -272,7 +273,7 @@ pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, 
                 .map_err(|error| Error::from(error.at(hyperslab_format::codec::Address::new(offset))))?;
             return Ok((offset, superblock));
         }
-        offset = if offset == 0 { 512 } else { offset.saturating_mul(2) };
+        offset = if offset == 0 { 512 } else { offset * 2 };
     }
     Err(Error::corrupt("file", "signature", "an HDF5 superblock at 0, 512, 1024, … bytes", "none"))
 }
@@ -280,7 +281,11 @@ pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, 
 /// What the file might say of itself, if its superblock is damaged: as it is but for the checksum, or the usual widths and
 /// no root group.
 fn guess_superblock(driver: &dyn Driver, length: u64) -> Superblock {
-    let mut bytes = vec![0; usize::try_from(length.min(Superblock::MAX_SIZE as u64)).unwrap_or(0)];
+    let mut bytes = vec![
+        0;
+        usize::try_from(length)
+            .map_or(Superblock::MAX_SIZE, |length| length.min(Superblock::MAX_SIZE))
+    ];
     if driver.read_at(0, &mut bytes).is_ok()
         && let Some(superblock) = Superblock::decode_ignoring_checksum(&bytes)
         && check_widths(&superblock).is_ok()
@@ -345,5 +350,6 @@ fn check_length(driver: &dyn Driver, superblock: &Superblock, base: u64, length:
 /// address does.
 pub(super) fn stated_end(superblock: &Superblock, base: u64) -> Option<u64> {
     let end = superblock.end_of_file.get()?;
+    // A damaged file may say that it ends before it begins.
     Some(end.saturating_sub(superblock.base_address).saturating_add(base))
 }

@@ -119,7 +119,7 @@ impl Clone for ObjectHandle {
             && let Some(open) = table.state.lock().open.get_mut(&self.address)
             && open.life == self.life
         {
-            open.count = open.count.saturating_add(1);
+            open.count += 1;
         }
         Self { address: self.address, life: self.life, table: self.table.clone() }
     }
@@ -132,7 +132,7 @@ impl Drop for ObjectHandle {
         let Some(open) = state.open.get_mut(&self.address).filter(|open| open.life == self.life) else {
             return;
         };
-        open.count = open.count.saturating_sub(1);
+        open.count -= 1;
         if open.count > 0 {
             return;
         }
@@ -181,7 +181,7 @@ impl Store {
             return Err(deleted(object));
         }
         let open = state.open.entry(object).or_insert(Open { count: 0, life });
-        open.count = open.count.saturating_add(1);
+        open.count += 1;
         Ok(ObjectHandle { address: object, life, table: Some(Arc::clone(table)) })
     }
 
@@ -311,7 +311,7 @@ fn end(table: &OpenObjects, state: &mut State, object: Address) {
     if state.ended.get(&object).is_some_and(|ended| !ended.again) {
         return;
     }
-    let at = table.deleted.fetch_add(1, Ordering::AcqRel).saturating_add(1);
+    let at = table.deleted.fetch_add(1, Ordering::AcqRel) + 1;
     state.ended.insert(object, Ended { at, again: false });
 }
 

@@ -14,6 +14,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_vfd::{Driver, DriverError, WriteRequest};
 use parking_lot::RwLock;
 use quick_cache::UnitWeighter;
@@ -24,7 +25,10 @@ use super::{Bytes, cache};
 pub use rows::ByteRows;
 
 /// Bytes of a page. Headers of small objects lie next to each other, so a page brings many at once.
-pub(crate) const PAGE: u64 = 8 << 10;
+pub(crate) const PAGE: u64 = to_u64(PAGE_BYTES);
+
+/// The same, as a length in memory.
+pub(crate) const PAGE_BYTES: usize = 8 << 10;
 
 /// Pages that are remembered to have been asked for, and how often they are until they come into memory.
 const ASKED: usize = 1024;
@@ -70,7 +74,9 @@ impl Medium<'_> {
 
     /// How many of so many bytes the driver has.
     fn there(&self, start: u64, length: usize) -> usize {
-        to_usize(self.end.saturating_sub(start)).min(length)
+        // A range may begin behind the end.
+        let there = self.end.saturating_sub(start);
+        usize::try_from(there).map_or(length, |there| there.min(length))
     }
 
     /// The same for a buffer that is zeros where the driver has nothing.
@@ -82,8 +88,9 @@ impl Medium<'_> {
         self.journal.map_or(Ok(()), |journal| journal.amend(start, buffer))
     }
 
-    fn block(&self, start: u64, length: u64) -> Result<Arc<[u8]>, DriverError> {
-        let mut bytes = zeros(length);
+    /// Reads a page.
+    fn block(&self, start: u64) -> Result<Arc<[u8]>, DriverError> {
+        let mut bytes = zeros(PAGE_BYTES);
         if let Some(buffer) = Arc::get_mut(&mut bytes) {
             self.read_there(start, buffer)?;
         }
@@ -94,8 +101,9 @@ impl Medium<'_> {
 impl Pages {
     /// Keeps clean pages of so many bytes, and about as many of changed ones, as far as these may be written early.
     pub(crate) fn new(clean_bytes: u64, changed_bytes: u64) -> Self {
-        let room = to_usize(clean_bytes / PAGE).max(8);
-        let changed_room = to_usize(changed_bytes / PAGE).max(8);
+        // More pages than memory can hold are as good as all of them.
+        let pages = |bytes: u64| usize::try_from(bytes / PAGE).unwrap_or(usize::MAX).max(8);
+        let (room, changed_room) = (pages(clean_bytes), pages(changed_bytes));
         Self {
             clean: cache(room, room as u64, UnitWeighter),
             changed: RwLock::default(),
@@ -111,11 +119,11 @@ impl Pages {
     /// `length` bytes from `start`; the caller has checked that they exist.
     pub(crate) fn read(&self, medium: Medium<'_>, start: u64, length: u64) -> Result<Bytes, DriverError> {
         let first = start / PAGE;
-        let last = start.saturating_add(length.saturating_sub(1)) / PAGE;
-        let skip = to_usize(start % PAGE);
+        let last = last_page(start, length);
+        let skip = skip_of(start);
         if first == last {
             let page = self.page(medium, first)?;
-            if let Some(bytes) = Bytes::of(page, skip..skip.saturating_add(to_usize(length))) {
+            if let Some(bytes) = Bytes::of(page, skip..skip + to_usize(length)?) {
                 return Ok(bytes);
             }
         }
@@ -123,14 +131,11 @@ impl Pages {
             // Long blocks pass the cache by: they would only push smaller ones out.
             return self.read_alone(medium, start, length);
         }
-        let mut buffer = vec![0; to_usize(length)];
+        let mut buffer = vec![0; to_usize(length)?];
         for piece in pieces(start, buffer.len()) {
             let page = self.page(medium, piece.page)?;
-            let from = page.get(piece.skip..).and_then(|from| from.get(..piece.length));
-            let to = buffer.get_mut(piece.at..).and_then(|to| to.get_mut(..piece.length));
-            if let Some((from, to)) = from.zip(to) {
-                to.copy_from_slice(from);
-            }
+            let to = buffer.split_at_mut(piece.at).1.split_at_mut(piece.length).0;
+            to.copy_from_slice(page.split_at(piece.skip).1.split_at(piece.length).0);
         }
         Ok(buffer.into())
     }
@@ -143,7 +148,7 @@ impl Pages {
         start: u64,
         buffer: &mut [u8],
     ) -> Result<bool, DriverError> {
-        let (number, skip) = (start / PAGE, to_usize(start % PAGE));
+        let (number, skip) = (start / PAGE, skip_of(start));
         let Some(end) = skip.checked_add(buffer.len()).filter(|end| *end as u64 <= PAGE) else {
             return Ok(false);
         };
@@ -152,11 +157,12 @@ impl Pages {
             Some(_) => self.page(medium, number)?,
             None => {
                 let asked = self.asked.get_or_init(|| (0..ASKED).map(|_| AtomicU64::new(u64::MAX)).collect());
-                let Some(place) = asked.get(to_usize(number) % ASKED) else { return Ok(false) };
+                let Some(place) = asked.get(to_usize(number % to_u64(ASKED))?) else { return Ok(false) };
                 let asked = place.load(Ordering::Relaxed);
-                let times = if asked / OFTEN == number { asked % OFTEN } else { 0 }.saturating_add(1);
+                let before = if asked / OFTEN == number { asked % OFTEN } else { 0 };
+                let times = before + 1;
                 if times < OFTEN {
-                    place.store(number.saturating_mul(OFTEN).saturating_add(times), Ordering::Relaxed);
+                    place.store(number * OFTEN + times, Ordering::Relaxed);
                     return Ok(false);
                 }
                 self.page(medium, number)?
@@ -174,7 +180,7 @@ impl Pages {
         start: u64,
         length: u64,
     ) -> Result<Bytes, DriverError> {
-        let mut bytes = zeros(length);
+        let mut bytes = zeros(to_usize(length)?);
         if let Some(buffer) = Arc::get_mut(&mut bytes) {
             self.read_into(medium, start, buffer)?;
         }
@@ -210,14 +216,10 @@ impl Pages {
         if buffer.is_empty() {
             return;
         }
-        let last = start.saturating_add(buffer.len() as u64).saturating_sub(1) / PAGE;
+        let last = last_page(start, buffer.len() as u64);
         for (number, page) in changed.range(start / PAGE..=last) {
-            let page_start = number.saturating_mul(PAGE);
-            let at = to_usize(page_start.saturating_sub(start));
-            let skip = to_usize(start.saturating_sub(page_start));
-            let to = buffer.get_mut(at..).unwrap_or_default();
-            let from = page.get(skip..).unwrap_or_default();
-            to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+            let page_start = number * PAGE;
+            put_from(page_start, page, start, buffer);
         }
     }
 
@@ -231,7 +233,7 @@ impl Pages {
             return Ok(page);
         }
         let replaced = self.replaced.load(Ordering::Acquire);
-        let page = medium.block(number.saturating_mul(PAGE), PAGE)?;
+        let page = medium.block(number * PAGE)?;
         let changed = self.changed.read();
         if self.replaced.load(Ordering::Acquire) == replaced && !changed.contains_key(&number) {
             self.clean.insert(number, Arc::clone(&page));
@@ -269,13 +271,13 @@ impl Pages {
                     let whole = piece.length as u64 == PAGE;
                     entry.insert(match kept {
                         Some(page) => page,
-                        None if whole => zeros(PAGE),
-                        None => medium.block(piece.page.saturating_mul(PAGE), PAGE)?,
+                        None if whole => zeros(PAGE_BYTES),
+                        None => medium.block(piece.page * PAGE)?,
                     })
                 }
             };
-            let from = bytes.get(piece.at..).and_then(|from| from.get(..piece.length));
-            put(from.unwrap_or_default(), page, piece.skip);
+            let from = bytes.split_at(piece.at).1.split_at(piece.length).0;
+            put(from, page, piece.skip);
         }
         Ok(())
     }
@@ -284,14 +286,10 @@ impl Pages {
     pub(crate) fn written_through(&self, start: u64, bytes: &[u8]) {
         self.replaced.fetch_add(1, Ordering::AcqRel);
         let mut changed = self.changed.write();
-        let last = start.saturating_add(bytes.len() as u64).saturating_sub(1) / PAGE;
+        let last = (start + bytes.len() as u64 - 1) / PAGE;
         for (number, page) in changed.range_mut(start / PAGE..=last) {
-            let page_start = number.saturating_mul(PAGE);
-            let skip = to_usize(page_start.saturating_sub(start));
-            let at = to_usize(start.saturating_sub(page_start));
-            let to = Arc::make_mut(page).get_mut(at..).unwrap_or_default();
-            let from = bytes.get(skip..).unwrap_or_default();
-            to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+            let page_start = number * PAGE;
+            put_from(start, bytes, page_start, Arc::make_mut(page));
         }
         self.forget_clean(start, bytes.len() as u64);
     }
@@ -304,8 +302,8 @@ impl Pages {
     }
 
     fn forget_clean(&self, start: u64, length: u64) {
-        let numbers = start / PAGE..=start.saturating_add(length.saturating_sub(1)) / PAGE;
-        if numbers.end().saturating_sub(*numbers.start()) > self.room as u64 {
+        let numbers = start / PAGE..=last_page(start, length);
+        if numbers.end() - *numbers.start() > self.room as u64 {
             self.clean.clear();
             return;
         }
@@ -316,7 +314,7 @@ impl Pages {
 
     /// Bytes of changed pages.
     pub(crate) fn changed_bytes(&self) -> u64 {
-        (self.changed_count.load(Ordering::Acquire) as u64).saturating_mul(PAGE)
+        self.changed_count.load(Ordering::Acquire) as u64 * PAGE
     }
 
     /// Writes what the changed pages hold from `from` up to `end`, without what lies in `but`. They stay changed.
@@ -331,13 +329,13 @@ impl Pages {
         let changed = self.changed.read();
         let mut requests = Vec::new();
         for (number, page) in changed.range(from / PAGE..) {
-            let offset = number.saturating_mul(PAGE);
+            let offset = number * PAGE;
             let parts = [(from, end.min(but.start)), (from.max(but.end), end)];
             for (start, end) in parts {
-                let (start, end) = (start.max(offset), end.min(offset.saturating_add(PAGE)));
-                let range = to_usize(start.saturating_sub(offset))..to_usize(end.saturating_sub(offset));
-                let bytes = page.get(range).unwrap_or_default();
-                if start < end && !bytes.is_empty() {
+                let (start, end) = (start.max(offset), end.min(offset + PAGE));
+                if start < end {
+                    let length = to_usize(end - start)?;
+                    let bytes = page.split_at(skip_of(start)).1.split_at(length).0;
                     requests.push(WriteRequest { offset: start, bytes });
                 }
             }
@@ -351,7 +349,7 @@ impl Pages {
     pub(crate) fn before(&self, border: u64) -> Vec<(u64, Arc<[u8]>)> {
         let changed = self.changed.read();
         let pages = changed.range(..border.div_ceil(PAGE));
-        pages.map(|(number, page)| (number.saturating_mul(PAGE), Arc::clone(page))).collect()
+        pages.map(|(number, page)| (number * PAGE, Arc::clone(page))).collect()
     }
 
     /// Takes note that all changed pages are in the file.
@@ -375,7 +373,7 @@ impl Pages {
             self.clean.insert(offset / PAGE, page);
         }
         self.changed_count.store(changed.len(), Ordering::Release);
-        self.spill_at.store(changed.len().saturating_add(self.changed_room), Ordering::Release);
+        self.spill_at.store(changed.len() + self.changed_room, Ordering::Release);
     }
 
     /// Whether there are so many changed pages that [`spill`](Self::spill) should be called.
@@ -403,13 +401,13 @@ impl Pages {
             Vec::new()
         } else {
             let new = changed.range(numbers);
-            new.map(|(number, page)| (number.saturating_mul(PAGE), Arc::clone(page))).collect()
+            new.map(|(number, page)| (number * PAGE, Arc::clone(page))).collect()
         };
         let requests: Vec<WriteRequest<'_>> =
             pages.iter().map(|(offset, bytes)| WriteRequest { offset: *offset, bytes }).collect();
         requests.iter().for_each(|request| note(request.offset, request.bytes));
         driver.write_many(&requests)?;
-        let written = pages.last().map_or(0, |(offset, _)| offset.saturating_add(PAGE));
+        let written = pages.last().map_or(0, |(offset, _)| offset + PAGE);
         drop(changed);
         self.moved(pages);
         Ok(written)
@@ -417,8 +415,8 @@ impl Pages {
 }
 
 /// Shared from the start: a vector would be copied to become it.
-fn zeros(length: u64) -> Arc<[u8]> {
-    std::iter::repeat_n(0, to_usize(length)).collect()
+fn zeros(length: usize) -> Arc<[u8]> {
+    std::iter::repeat_n(0, length).collect()
 }
 
 /// A part of a range of bytes that lies on one page.
@@ -433,9 +431,7 @@ struct Piece {
 
 /// Copies bytes to their place on a page.
 fn put(bytes: &[u8], page: &mut Arc<[u8]>, skip: usize) {
-    if let Some(to) = Arc::make_mut(page).get_mut(skip..).and_then(|to| to.get_mut(..bytes.len())) {
-        to.copy_from_slice(bytes);
-    }
+    Arc::make_mut(page).split_at_mut(skip).1.split_at_mut(bytes.len()).0.copy_from_slice(bytes);
 }
 
 fn pieces(start: u64, length: usize) -> impl Iterator<Item = Piece> {
@@ -443,17 +439,35 @@ fn pieces(start: u64, length: usize) -> impl Iterator<Item = Piece> {
     std::iter::from_fn(move || {
         let rest = length.checked_sub(at).filter(|rest| *rest > 0)?;
         let offset = start.checked_add(at as u64)?;
-        let skip = to_usize(offset % PAGE);
-        let length = rest.min(to_usize(PAGE).saturating_sub(skip));
+        let skip = skip_of(offset);
+        let length = rest.min(PAGE_BYTES - skip);
         let piece = Piece { page: offset / PAGE, skip, at, length };
-        at = at.saturating_add(length);
+        at += length;
         Some(piece)
     })
 }
 
-/// Lengths here are bounded by the page size or by a limit far below the address space.
-fn to_usize(value: u64) -> usize {
-    usize::try_from(value).unwrap_or(usize::MAX)
+/// Returns the number of bytes of a page before the offset.
+fn skip_of(offset: u64) -> usize {
+    (offset % PAGE) as usize
+}
+
+/// Returns the number of the page with the last byte of a range, or with its start if the range is empty. A range may have
+/// no end.
+fn last_page(start: u64, length: u64) -> u64 {
+    start.saturating_add(length.saturating_sub(1)) / PAGE
+}
+
+/// Copies the bytes that two ranges of the file share, each with the offset of its first byte.
+fn put_from(from_start: u64, from: &[u8], to_start: u64, to: &mut [u8]) {
+    // One of the ranges begins first, by nothing at least.
+    let skip = usize::try_from(to_start.saturating_sub(from_start)).ok();
+    let at = usize::try_from(from_start.saturating_sub(to_start)).ok();
+    let from = skip.and_then(|skip| from.get(skip..));
+    let to = at.and_then(|at| to.get_mut(at..));
+    if let (Some(from), Some(to)) = (from, to) {
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+    }
 }
 
 #[cfg(test)]
@@ -475,7 +489,7 @@ mod tests {
                 let start = start.min(length);
                 let count = count.min(length - start);
                 let got = pages.read(medium, start, count).unwrap();
-                let range = super::to_usize(start)..super::to_usize(start + count);
+                let range = index(start)..index(start + count);
                 prop_assert_eq!(&*got, &bytes[range]);
             }
         }
@@ -487,14 +501,14 @@ mod tests {
             let length = 4 * PAGE + 77;
             let mut model: Vec<u8> = (0..length).map(|at| u8::try_from(at % 251).unwrap()).collect();
             // The driver ends before the file does: the rest was allocated, not written.
-            model[super::to_usize(3 * PAGE + 5)..].fill(0);
-            let driver = Core::from_vec("test", model[..super::to_usize(3 * PAGE + 5)].to_vec());
+            model[index(3 * PAGE + 5)..].fill(0);
+            let driver = Core::from_vec("test", model[..index(3 * PAGE + 5)].to_vec());
             let pages = Pages::new(32 << 20, 64 << 20);
             for (what, start, count, value) in steps {
                 let medium = Medium { driver: &driver, end: driver.len().unwrap(), journal: None };
                 let start = start.min(length);
-                let count = super::to_usize(count.min(length - start));
-                let range = super::to_usize(start)..super::to_usize(start) + count;
+                let count = index(count.min(length - start));
+                let range = index(start)..index(start) + count;
                 match what {
                     0 => {
                         let got = pages.read(medium, start, count as u64).unwrap();
@@ -511,12 +525,12 @@ mod tests {
                     4 => {
                         let stride = 300 + u64::from(value) * 20;
                         let bytes: Vec<u8> = (0..count.min(3000) / 300 * 300).map(|at| u8::try_from(at % 251).unwrap()).collect();
-                        for (offset, row) in (start..).step_by(super::to_usize(stride)).zip(bytes.chunks_exact(300)) {
-                            let at = super::to_usize(offset);
+                        for (offset, row) in (start..).step_by(index(stride)).zip(bytes.chunks_exact(300)) {
+                            let at = index(offset);
                             model.resize(model.len().max(at + 300), 0);
                             model[at..at + 300].copy_from_slice(row);
                         }
-                        model.truncate(super::to_usize(length));
+                        model.truncate(index(length));
                         let rows = ByteRows { offset: 0, stride, length: 300, bytes: &bytes };
                         pages.write_rows(medium, start, &rows).unwrap();
                     }
@@ -533,9 +547,13 @@ mod tests {
             }
             pages.write_from(&driver, 0, length, &(0..0), |_, _| {}).unwrap();
             driver.set_len(length).unwrap();
-            let mut all = vec![0; super::to_usize(length)];
+            let mut all = vec![0; index(length)];
             driver.read_at(0, &mut all).unwrap();
             prop_assert!(all == model);
         }
+    }
+
+    fn index(offset: u64) -> usize {
+        usize::try_from(offset).unwrap()
     }
 }

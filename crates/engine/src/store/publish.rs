@@ -1,10 +1,11 @@
 //! Bringing what was changed into the file, so that at no instant the file as it was committed last is lost.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use hyperslab_format::codec::Address;
-use hyperslab_format::journal::SECTOR;
+use hyperslab_format::journal::{SECTOR, SECTOR_BYTES};
 use hyperslab_format::superblock::ConsistencyFlags;
 use hyperslab_vfd::{DriverError, WriteRequest};
 
@@ -25,15 +26,15 @@ struct InPlace {
 
 impl InPlace {
     fn start(&self) -> u64 {
-        self.offset.saturating_add(self.from as u64)
+        self.offset + self.from as u64
     }
 
     fn new_bytes(&self) -> &[u8] {
-        self.page.get(self.from..self.to).unwrap_or_default()
+        self.page.split_at(self.to).0.split_at(self.from).1
     }
 
     fn change(&self) -> Change<'_> {
-        let old = self.old.get(self.from..self.to).unwrap_or_default();
+        let old = self.old.split_at(self.to).0.split_at(self.from).1;
         Change { offset: self.start(), old, new: self.new_bytes() }
     }
 
@@ -43,21 +44,29 @@ impl InPlace {
 }
 
 /// The ranges of a page in which sectors differ. The sector at `alone` is a range of its own.
-fn differing(old: &[u8], new: &[u8], alone: usize) -> Vec<(usize, usize)> {
-    let sector = to_usize(SECTOR);
+fn differing(old: &[u8], new: &[u8], alone: Option<usize>) -> Vec<(usize, usize)> {
+    let sector = SECTOR_BYTES;
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for (number, (old, new)) in old.chunks(sector).zip(new.chunks(sector)).enumerate() {
         if old == new {
             continue;
         }
-        let from = number.saturating_mul(sector);
-        let to = from.saturating_add(new.len());
+        let from = number * sector;
+        let to = from + new.len();
         match runs.last_mut() {
-            Some(last) if last.1 == from && from != alone && last.0 != alone => last.1 = to,
+            Some(last) if last.1 == from && Some(from) != alone && Some(last.0) != alone => last.1 = to,
             _ => runs.push((from, to)),
         }
     }
     runs
+}
+
+/// Returns the part of `bytes`, which begin at the offset `start`, in a range of offsets.
+pub(super) fn part(bytes: &[u8], start: u64, range: Range<u64>) -> Result<&[u8]> {
+    let index = |offset: u64| usize::try_from(offset.checked_sub(start)?).ok();
+    let part = index(range.start).zip(index(range.end)).and_then(|(from, to)| bytes.get(from..to));
+    let invariant = "a part that is written lies in the bytes at hand";
+    part.ok_or(Error::Internal { structure: "file", invariant })
 }
 
 fn io(source: DriverError) -> Error {
@@ -104,7 +113,7 @@ impl Store {
     /// A new file: it is one when its superblock is there, which comes last.
     fn publish_first(&self, file_end: u64) -> Result<()> {
         let driver = &*self.driver;
-        let superblock = self.base..self.base.saturating_add(SECTOR);
+        let superblock = self.base..self.base + SECTOR;
         self.journal.note_write();
         self.pages.write_from(driver, 0, file_end, &superblock, |_, _| {}).map_err(io)?;
         driver.set_len(file_end).map_err(io)?;
@@ -153,9 +162,7 @@ impl Store {
             note(new_from, seam.new_bytes(new_from));
             driver.write_at(seam.start, &seam.after).map_err(io)?;
         }
-        self.pages
-            .write_from(driver, seam.start.saturating_add(SECTOR), file_end, &(0..0), note)
-            .map_err(io)?;
+        self.pages.write_from(driver, seam.start + SECTOR, file_end, &(0..0), note).map_err(io)?;
         let length = driver.len().map_err(io)?;
         if length < file_end {
             note(length, &[]);
@@ -171,7 +178,7 @@ impl Store {
             return Ok(());
         }
         if let [only] = changes.as_slice()
-            && only.to.saturating_sub(only.from) as u64 <= SECTOR
+            && (only.to - only.from) as u64 <= SECTOR
             && self.journal.is_empty()
             && self.unlinked_objects().is_empty()
             && !little
@@ -197,12 +204,11 @@ impl Store {
     fn changes_before(&self, border: u64) -> Result<Vec<InPlace>> {
         let mut changes = Vec::new();
         for (offset, page) in self.pages.before(border) {
-            let length = to_usize(border.saturating_sub(offset)).min(page.len());
+            let length = to_usize((border - offset).min(page.len() as u64))?;
             let mut old = vec![0; length];
             self.medium().read(offset, &mut old).map_err(io)?;
-            let alone = to_usize(self.base.saturating_sub(offset));
-            let alone = if self.base >= offset && alone < length { alone } else { usize::MAX };
-            let runs = differing(&old, page.get(..length).unwrap_or_default(), alone);
+            let alone = self.base.checked_sub(offset).and_then(|alone| usize::try_from(alone).ok());
+            let runs = differing(&old, page.split_at(length).0, alone.filter(|alone| *alone < length));
             let old: Arc<[u8]> = old.into();
             for (from, to) in runs {
                 changes.push(InPlace { page: Arc::clone(&page), old: Arc::clone(&old), offset, from, to });
@@ -213,15 +219,17 @@ impl Store {
 
     /// The sector in which new space begins.
     fn seam(&self, new_from: u64, file_end: u64) -> Result<Seam> {
-        let start = new_from.saturating_sub(new_from % SECTOR);
+        let start = new_from - new_from % SECTOR;
+        // A file that is cut may end before its new space began.
         let length = file_end.saturating_sub(start).min(SECTOR);
-        let mut before = vec![0; to_usize(length)];
+        let mut before = vec![0; to_usize(length)?];
         // What waits in the journal is not committed yet.
         let medium = Medium { journal: None, ..self.medium() };
         medium.read(start, &mut before).map_err(io)?;
         let mut after = before.clone();
-        let new = after.get_mut(to_usize(new_from.saturating_sub(start))..).unwrap_or_default();
-        self.pages.amend(new_from, new);
+        if let Some(new) = after.get_mut(to_usize(new_from - start)?..) {
+            self.pages.amend(new_from, new);
+        }
         Ok(Seam { start, before, after })
     }
 
@@ -261,11 +269,11 @@ impl Store {
         // From here on, the commit has happened: what fails is made up for by the next one, or by who opens the file.
         driver.write_at(start, &sector.marked).map_err(io)?;
         self.journal.for_each_moved(|offset, bytes| {
-            let end = offset.saturating_add(bytes.len() as u64).min(file_end);
-            for (from, to) in [(offset, end.min(start)), (offset.max(start.saturating_add(SECTOR)), end)] {
-                let range = to_usize(from.saturating_sub(offset))..to_usize(to.saturating_sub(offset));
-                let bytes = bytes.get(range).filter(|_| from < to).unwrap_or_default();
-                driver.write_at(from, bytes).map_err(io)?;
+            let end = (offset + bytes.len() as u64).min(file_end);
+            for (from, to) in [(offset, end.min(start)), (offset.max(start + SECTOR), end)] {
+                if from < to {
+                    driver.write_at(from, part(bytes, offset, from..to)?).map_err(io)?;
+                }
             }
             Ok(())
         })?;
@@ -285,11 +293,11 @@ impl Store {
     /// Returns the sector in which the file will end, if the file is cut there, as it is and as it will be: its sum must not depend on what
     /// is cut off.
     fn end_sector(&self, file_end: u64) -> Result<Option<EndSector>> {
-        let start = file_end.saturating_sub(file_end % SECTOR);
+        let start = file_end - file_end % SECTOR;
         if start == file_end || start == self.base || self.driver.len().map_err(io)? <= file_end {
             return Ok(None);
         }
-        let length = to_usize(file_end.saturating_sub(start));
+        let length = to_usize(file_end - start)?;
         let (mut old, mut new) = (vec![0; length], vec![0; length]);
         let medium = self.medium();
         Medium { journal: None, ..medium }.read(start, &mut old).map_err(io)?;
@@ -300,7 +308,7 @@ impl Store {
 
     /// The sector with the superblock, as it is, as others shall see it while the file is changed, and as it will be.
     fn superblock_sector(&self, border: u64) -> Result<SuperblockSector> {
-        let length = to_usize(border.saturating_sub(self.base).min(SECTOR));
+        let length = to_usize((border - self.base).min(SECTOR))?;
         let mut now = vec![0; length];
         self.medium().read(self.base, &mut now).map_err(io)?;
         let mut then = now.clone();
@@ -344,7 +352,9 @@ struct EndSector {
 impl Seam {
     /// Returns the bytes of the sector that are new.
     fn new_bytes(&self, new_from: u64) -> &[u8] {
-        self.after.get(to_usize(new_from.saturating_sub(self.start))..).unwrap_or_default()
+        let from = usize::try_from(new_from - self.start).ok();
+        // A file that is cut may end before its new space began.
+        from.and_then(|from| self.after.get(from..)).unwrap_or_default()
     }
 }
 
@@ -366,10 +376,12 @@ mod tests {
             places.iter().for_each(|place| new[*place] = 1);
             new
         };
-        let none = usize::MAX;
-        assert_eq!(differing(&old, &with(&[]), none), []);
-        assert_eq!(differing(&old, &with(&[0]), none), [(0, 512)]);
-        assert_eq!(differing(&old, &with(&[511, 512, 2999]), none), [(0, 1024), (2560, 3000)]);
-        assert_eq!(differing(&old, &with(&[511, 512, 1024]), 512), [(0, 512), (512, 1024), (1024, 1536)]);
+        assert_eq!(differing(&old, &with(&[]), None), []);
+        assert_eq!(differing(&old, &with(&[0]), None), [(0, 512)]);
+        assert_eq!(differing(&old, &with(&[511, 512, 2999]), None), [(0, 1024), (2560, 3000)]);
+        assert_eq!(
+            differing(&old, &with(&[511, 512, 1024]), Some(512)),
+            [(0, 512), (512, 1024), (1024, 1536)]
+        );
     }
 }

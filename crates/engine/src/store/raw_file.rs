@@ -1,5 +1,6 @@
 //! Another file that holds nothing but raw data.
 
+use hyperslab_exact::to_usize;
 use hyperslab_vfd::{Driver, ReadRequest};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,10 +35,11 @@ impl RawFile {
         let length_now = self.length.load(Ordering::Acquire);
         let mut inside = Vec::with_capacity(requests.len());
         for (offset, buffer) in requests {
-            let there = usize::try_from(length_now.saturating_sub(*offset)).unwrap_or(usize::MAX);
-            let length = there.min(buffer.len());
-            buffer.get_mut(length..).unwrap_or_default().fill(0);
-            if let Some(buf) = buffer.get_mut(..length).filter(|buf| !buf.is_empty()) {
+            // A request may begin behind the end.
+            let there = length_now.saturating_sub(*offset).min(buffer.len() as u64);
+            let (buf, outside) = buffer.split_at_mut(to_usize(there)?);
+            outside.fill(0);
+            if !buf.is_empty() {
                 inside.push(ReadRequest { offset: *offset, buf });
             }
         }
@@ -56,7 +58,7 @@ impl RawFile {
             action: format!("cannot write raw data to `{}`", self.driver.name()),
             source,
         })?;
-        self.length.fetch_max(offset.saturating_add(bytes.len() as u64), Ordering::AcqRel);
+        self.length.fetch_max(offset + bytes.len() as u64, Ordering::AcqRel);
         Ok(())
     }
 }

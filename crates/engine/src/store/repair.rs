@@ -146,7 +146,9 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
         superblock.consistency.remove(marks);
     }
     let stated = stated_end(&superblock, base);
-    let behind = |length: u64| length.saturating_sub(base).saturating_add(superblock.base_address);
+    // A superblock that lies about the base does not end the repair.
+    let base_address = superblock.base_address;
+    let behind = |length: u64| length.saturating_sub(base).saturating_add(base_address);
     if let Some(room) = options.room {
         let length = stated.unwrap_or(0).max(length).checked_add(room).filter(|length| *length < u64::MAX);
         let length =

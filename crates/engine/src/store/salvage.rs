@@ -105,8 +105,8 @@ impl Store {
 
     /// Notes that there is raw data.
     pub(super) fn note_raw(&self, address: Address, length: usize) {
-        if let (Some(salvaging), Some(start)) = (&self.salvaging, address.get()) {
-            let end = start.saturating_add(length as u64);
+        let range = address.get().and_then(|start| Some((start, start.checked_add(length as u64)?)));
+        if let (Some(salvaging), Some((start, end))) = (&self.salvaging, range) {
             salvaging.raw.lock().unwrap_or_else(PoisonError::into_inner).push((start, end));
         }
     }

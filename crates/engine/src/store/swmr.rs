@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use hyperslab_exact::to_usize;
 use hyperslab_format::btree_v2::{BTreeV2Header, BTreeV2Internal, BTreeV2Leaf};
 use hyperslab_format::chunk_index::{
     ArrayPage, ExtensibleArrayDataBlock, ExtensibleArrayHeader, ExtensibleArrayIndexBlock,
@@ -18,8 +19,9 @@ use hyperslab_format::superblock::ConsistencyFlags;
 use hyperslab_vfd::DriverError;
 use parking_lot::Mutex;
 
+use super::Store;
 use super::edit::Edit;
-use super::{Store, to_usize};
+use super::publish::part;
 use crate::error::{Error, Result};
 
 /// When a changed block is written: each rank after all ranks before it. Blocks point only at blocks of lower ranks.
@@ -130,10 +132,15 @@ impl Store {
         Ok(())
     }
 
+    /// Returns the offset of an address. The undefined address has one that no block begins at.
+    fn offset_of(&self, address: Address) -> u64 {
+        address.raw().saturating_add(self.base)
+    }
+
     /// Takes note of a block whose bytes change.
     pub(super) fn note_block(&self, start: u64, bytes: &[u8], structure: &str) {
         if self.is_followed() {
-            let end = start.saturating_add(bytes.len() as u64);
+            let end = start + bytes.len() as u64;
             self.followed.state.lock().changed.insert(start, (end, Rank::of(structure, bytes)));
         }
     }
@@ -148,16 +155,15 @@ impl Store {
         }
         let mut state = self.followed.state.lock();
         for (offset, page) in self.pages.before(u64::MAX) {
-            let end = offset.saturating_add(page.len() as u64).min(file_end);
+            let end = (offset + page.len() as u64).min(file_end);
             for (from, to) in state.others(offset, end) {
-                let range = to_usize(from.saturating_sub(offset))..to_usize(to.saturating_sub(offset));
-                driver.write_at(from, page.get(range).unwrap_or_default()).map_err(io)?;
+                driver.write_at(from, part(&page, offset, from..to)?).map_err(io)?;
             }
         }
         self.written.fetch_max(file_end, Ordering::AcqRel);
         for rank in Rank::ALL {
             for (start, (end, _)) in state.changed.iter().filter(|(_, (_, other))| *other == rank) {
-                let mut bytes = vec![0; to_usize(end.saturating_sub(*start))];
+                let mut bytes = vec![0; to_usize(end - *start)?];
                 self.medium().read(*start, &mut bytes).map_err(io)?;
                 self.pages.amend(*start, &mut bytes);
                 driver.write_at(*start, &bytes).map_err(io)?;
@@ -237,8 +243,8 @@ impl Edit<'_> {
     pub(super) fn note_new(&self, address: Address, length: u64) {
         let store = self.store();
         if store.is_followed() {
-            let start = address.raw().saturating_add(store.base);
-            store.followed.state.lock().new.insert(start, start.saturating_add(length));
+            let start = store.offset_of(address);
+            store.followed.state.lock().new.insert(start, start + length);
         }
     }
 
@@ -248,16 +254,16 @@ impl Edit<'_> {
         if !store.is_followed() {
             return false;
         }
-        let start = address.raw().saturating_add(store.base);
+        let start = store.offset_of(address);
         let mut state = store.followed.state.lock();
         state.changed.remove(&start);
-        state.retired.insert(start, start.saturating_add(length));
+        state.retired.insert(start, start + length);
         true
     }
 
     /// Whether no reader knows the block at `address`.
     pub fn is_new(&self, address: Address) -> bool {
-        let start = address.raw().saturating_add(self.store().base);
+        let start = self.store().offset_of(address);
         let state = self.store().followed.state.lock();
         state.new.range(..=start).next_back().is_some_and(|(_, end)| start < *end)
     }
@@ -265,7 +271,7 @@ impl Edit<'_> {
     /// Whether the block at `address` was changed since the last flush.
     pub fn is_changed(&self, address: Address) -> bool {
         let store = self.store();
-        let start = address.raw().saturating_add(store.base);
+        let start = store.offset_of(address);
         store.unsaved.get(address).is_some() || store.followed.state.lock().changed.contains_key(&start)
     }
 }

@@ -38,8 +38,9 @@ impl Hasher for Spread {
 
     fn write_u64(&mut self, value: u64) {
         let product = u128::from(self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let [low, high] = [product & u128::from(u64::MAX), product >> 64];
-        self.0 = u64::try_from(low ^ high).unwrap_or(0);
+        #[expect(clippy::cast_possible_truncation, reason = "the halves")]
+        let [low, high] = [product as u64, (product >> 64) as u64];
+        self.0 = low ^ high;
     }
 }
 

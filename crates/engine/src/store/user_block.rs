@@ -1,7 +1,9 @@
 //! The user block: bytes before the HDF5 file that belong to somebody else.
 
+use hyperslab_exact::to_usize;
+
+use super::Store;
 use super::edit::Edit;
-use super::{Store, to_usize};
 use crate::error::{Error, Result};
 
 impl Store {
@@ -10,13 +12,13 @@ impl Store {
     /// # Errors
     /// [`Error::Io`]; [`Error::Limit`] if memory cannot hold them.
     pub fn user_block(&self) -> Result<Vec<u8>> {
-        let tried = Vec::<u8>::new().try_reserve_exact(to_usize(self.base));
+        let tried = Vec::<u8>::new().try_reserve_exact(to_usize(self.base)?);
         tried.map_err(|_| Error::Limit {
             what: "user block: bytes that memory can hold".into(),
             got: self.base,
             limit: self.base,
         })?;
-        let mut bytes = vec![0; to_usize(self.base)];
+        let mut bytes = vec![0; to_usize(self.base)?];
         let failed = |source| Error::Io { action: "cannot read the user block".into(), source };
         self.medium().read(0, &mut bytes).map_err(failed)?;
         self.pages.amend(0, &mut bytes);

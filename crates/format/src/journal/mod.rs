@@ -49,7 +49,7 @@ use twox_hash::xxhash3_64;
 use crate::codec::{FormatError, Reader, Result, Writer};
 
 use sector_sums::sector_count;
-pub use sector_sums::{SECTOR, SectorSums, sectors};
+pub use sector_sums::{SECTOR, SECTOR_BYTES, SectorSums, sectors};
 
 const HEADER_NAME: &str = "journal header";
 const RECORD_NAME: &str = "journal record";

@@ -4,7 +4,8 @@ use twox_hash::xxhash3_64;
 
 /// Size in bytes of a sector, the unit that a disk writes completely or not at all.
 pub const SECTOR: u64 = SECTOR_BYTES as u64;
-const SECTOR_BYTES: usize = 512;
+/// The same, as a length in memory.
+pub const SECTOR_BYTES: usize = 512;
 
 /// The checksum function for sectors in a journal of one version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -70,9 +70,9 @@ impl<'a> SparseView<'a> {
         let mut points = Points { rank, coordinates: Vec::new() };
         let mut values = Vec::new();
         let foreign = self.for_each_slabs(selection, &mut |source, slabs| {
-            let parts: Vec<(Vec<u64>, Vec<u8>)> =
-                shared(self.dataset.object().file(), &slabs, |slab| slab.collect(&source.form));
-            for (coordinates, bytes) in parts {
+            let parts = shared(self.dataset.object().file(), &slabs, |slab| slab.collect(&source.form));
+            for part in parts {
+                let (coordinates, bytes) = part?;
                 points.coordinates.extend(coordinates);
                 values.extend(bytes);
             }

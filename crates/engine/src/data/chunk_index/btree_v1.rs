@@ -50,7 +50,7 @@ impl BTreeV1Index {
         self.leaf.get(address, || alone().map(Arc::new))
     }
 
-    /// Coordinates of the first element of a chunk.
+    /// Coordinates of the first element of a chunk. The largest coordinates are of no chunk in the tree.
     fn first_element(&self, scaled: &[u64]) -> Dims {
         scaled.iter().zip(&self.chunk).map(|(at, size)| at.saturating_mul(*size)).collect()
     }

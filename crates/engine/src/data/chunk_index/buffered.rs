@@ -48,10 +48,10 @@ impl BufferedTable {
 /// Whether most chunks lie beside the one before.
 fn are_neighbours(chunks: &[(Dims, ChunkLocation)]) -> bool {
     let distance = |one: &Dims, next: &Dims| {
-        one.iter().zip(next).fold(0_u64, |sum, (one, next)| sum.saturating_add(one.abs_diff(*next)))
+        one.iter().zip(next).fold(0_u64, |sum, (one, next)| sum + one.abs_diff(*next))
     };
     let beside = chunks.array_windows().filter(|[(one, _), (next, _)]| distance(one, next) == 1).count();
-    beside.saturating_mul(2) >= chunks.len()
+    beside * 2 >= chunks.len()
 }
 
 /// How two chunks stand in C order of their coordinates. The first coordinate decides nearly every comparison.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use hyperslab_exact::to_usize;
 use hyperslab_format::chunk_index::{
     ArrayPage, ChunkElement, ChunkElementForm, ChunkElementLayout, ChunkIndexClient,
     ExtensibleArrayDataBlock, ExtensibleArrayIndexBlock,
@@ -41,8 +42,7 @@ impl<E: Entry> Elements<E> {
 
     /// What element `number` of `elements` says; `None` where there is no chunk.
     pub(super) fn location(&self, elements: &[u8], number: u64) -> Result<Option<E>> {
-        let number = usize::try_from(number).unwrap_or(usize::MAX);
-        let element = at(self.layout.get(elements, number), self.owner)?;
+        let element = at(self.layout.get(elements, to_usize(number)?), self.owner)?;
         let there = element.address.is_defined();
         Ok(there.then(|| E::from_stored(&self.rules, self.is_plain(), &element)))
     }
@@ -53,7 +53,7 @@ impl<E: Entry> Elements<E> {
             None => ChunkElement::UNSET,
             Some(location) => location.to_stored(&self.rules, self.is_plain())?,
         };
-        Ok(self.layout.set(elements, usize::try_from(number).unwrap_or(usize::MAX), &element)?)
+        Ok(self.layout.set(elements, to_usize(number)?, &element)?)
     }
 
     /// `count` elements without chunks.
@@ -196,7 +196,7 @@ impl Cursor {
     /// What is in an element, if the block holds it.
     pub(super) fn look<E: Entry>(&self, elements: &Elements<E>, number: u64) -> Option<Result<Found<E>>> {
         let block = self.block.as_ref().filter(|_| self.numbers.contains(&number))?;
-        let location = elements.location(block.elements(), number.saturating_sub(self.numbers.start));
+        let location = elements.location(block.elements(), number - self.numbers.start);
         Some(location.map(|location| Found::or_next(location, number)))
     }
 
@@ -208,8 +208,8 @@ impl Cursor {
         [number, element]: [u64; 2],
         elements: &Elements<E>,
     ) -> Result<Found<E>> {
-        let start = number.saturating_sub(element);
-        self.numbers = start..start.saturating_add(count);
+        let start = number - element;
+        self.numbers = start..start + count;
         let block = self.block.insert(block);
         Ok(Found::or_next(elements.location(block.elements(), element)?, number))
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hyperslab_exact::to_usize;
 use hyperslab_format::chunk_index::{
     ArrayPage, ElementPlace, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock, ExtensibleArrayGeometry,
     ExtensibleArrayHeader, ExtensibleArrayIndexBlock, ExtensibleArraySecondaryBlock,
@@ -58,17 +59,17 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         cursor: &mut Cursor,
     ) -> Result<Found<E>> {
         if !address.is_defined() {
-            let left = elements.saturating_sub(element);
-            return Ok(Found::Nothing { until: number.saturating_add(left) });
+            let left = elements - element;
+            return Ok(Found::Nothing { until: number + left });
         }
         let context = self.data_block_context(store, elements);
         // Block offsets count elements without those of the index block.
-        let outside = number.saturating_sub(self.geometry.index_block_elements() as u64);
-        let first = outside.saturating_sub(element);
+        let outside = number - self.geometry.index_block_elements() as u64;
+        let first = outside - element;
         let block = self.data_block(store, address, [block, elements], &context, [block_offset, first]);
         let Some(block) = store.forgive(block)? else {
-            let left = elements.saturating_sub(element);
-            return Ok(Found::Nothing { until: number.saturating_add(left) });
+            let left = elements - element;
+            return Ok(Found::Nothing { until: number + left });
         };
         cursor.enter(Block::Data(block), elements, [number, element], &self.elements)
     }
@@ -154,6 +155,7 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         let shape = geometry.secondary_block(secondary_block);
         let elements = shape.data_block_elements;
         let nothing = || {
+            // The last block may end behind the largest number.
             let all = shape.data_blocks.saturating_mul(elements).saturating_add(shape.first_element);
             Found::Nothing { until: all.saturating_add(geometry.index_block_elements() as u64) }
         };
@@ -178,19 +180,19 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         }
         let block = address_at(&secondary.data_blocks, data_block);
         let Some(page) = page.filter(|_| block.is_defined()) else {
-            let numbers = [shape.first_data_block.saturating_add(data_block), elements];
+            let numbers = [shape.first_data_block + data_block, elements];
             return self.in_data_block(store, block, numbers, block_offset, [number, element], cursor);
         };
-        let (data_block, page) = (to_usize(data_block), to_usize(page));
+        let (data_block, page) = (to_usize(data_block)?, to_usize(page)?);
         let in_page = element.checked_rem(geometry.page_elements()).unwrap_or(0);
-        let left = geometry.page_elements().saturating_sub(in_page);
-        let rest = Found::Nothing { until: number.saturating_add(left) };
+        let left = geometry.page_elements() - in_page;
+        let rest = Found::Nothing { until: number + left };
         if !secondary.is_initialised(data_block, page, &context) {
             return Ok(rest);
         }
         let paged = self.data_block_context(store, elements);
         if E::STRICT {
-            let first = number.saturating_sub(geometry.index_block_elements() as u64).saturating_sub(element);
+            let first = number - geometry.index_block_elements() as u64 - element;
             self.data_block(store, block, [0, 0], &paged, [block_offset, first])?;
         }
         let start = block.checked_add(paged.page_offset(page) as u64).unwrap_or(Address::UNDEFINED);
@@ -221,9 +223,6 @@ impl<E: Entry> ChunkIndex<E> for ExtensibleArrayIndex<E> {
 }
 
 pub(super) fn address_at(addresses: &[Address], number: u64) -> Address {
-    addresses.get(to_usize(number)).copied().unwrap_or(Address::UNDEFINED)
-}
-
-pub(super) fn to_usize(value: u64) -> usize {
-    usize::try_from(value).unwrap_or(usize::MAX)
+    let address = usize::try_from(number).ok().and_then(|number| addresses.get(number));
+    address.copied().unwrap_or(Address::UNDEFINED)
 }

@@ -58,7 +58,7 @@ impl<E: Entry> FixedArrayIndex<E> {
             return Ok(Found::or_next(location, number));
         };
         // What is left of the page.
-        let until = number.saturating_add(context.elements.saturating_sub(element) as u64);
+        let until = number + (context.elements - element) as u64;
         if !block.is_initialised(page) {
             return Ok(Found::Nothing { until });
         }

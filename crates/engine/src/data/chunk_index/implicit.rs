@@ -17,8 +17,8 @@ pub(super) struct ImplicitIndex {
 
 impl ImplicitIndex {
     fn at(&self, store: &Store, number: u64) -> Result<ChunkLocation> {
-        let offset = number.saturating_mul(self.chunk_bytes);
-        let address = self.first.checked_add(offset).ok_or_else(|| {
+        let offset = number.checked_mul(self.chunk_bytes);
+        let address = offset.and_then(|offset| self.first.checked_add(offset)).ok_or_else(|| {
             Error::corrupt("data layout message", "address", "chunks inside the file", self.first)
         })?;
         // All chunks were allocated with the dataset, so the file bounds any walk over them.

@@ -44,7 +44,8 @@ impl ChunkMetadataBytes {
 
     /// Returns metadata of that many zeros.
     pub(super) fn zeros(length: usize) -> Self {
-        let length = u8::try_from(length.min(Self::MAX)).unwrap_or(0);
+        #[expect(clippy::cast_possible_truncation, reason = "at most `MAX`")]
+        let length = length.min(Self::MAX) as u8;
         Self { length, bytes: [0; Self::MAX] }
     }
 }
@@ -53,7 +54,7 @@ impl Deref for ChunkMetadataBytes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        self.bytes.get(..usize::from(self.length)).unwrap_or_default()
+        self.bytes.split_at(usize::from(self.length)).0
     }
 }
 

@@ -33,6 +33,7 @@ pub(super) enum Found<E> {
 impl<E> Found<E> {
     /// The chunk in element `number`, or that there is none in it.
     pub(super) fn or_next(location: Option<E>, number: u64) -> Self {
+        // The number of a chunk that no array holds may be the largest one.
         location.map_or(Self::Nothing { until: number.saturating_add(1) }, Self::Chunk)
     }
 
@@ -114,13 +115,13 @@ impl ArrayOrder {
         let (mut found, mut steps) = (0_u64, 0_u64);
         let mut there = self.next_in(chunks, 0);
         while let Some((number, mut scaled)) = there.take().filter(|(number, _)| *number < elements) {
-            steps = steps.saturating_add(1);
+            steps += 1;
             let found_there = look(number);
             match store.forgive(found_there)?.unwrap_or(Found::Nothing { until: 0 }) {
                 Found::Chunk(location) => {
-                    found = found.saturating_add(1);
+                    found += 1;
                     visit(&scaled, location)?;
-                    let next = number.saturating_add(1);
+                    let next = number + 1;
                     there = if self.step(chunks, &mut scaled) {
                         Some((next, scaled))
                     } else {
@@ -128,7 +129,7 @@ impl ArrayOrder {
                     };
                 }
                 Found::Nothing { until } => {
-                    there = self.next_in(chunks, until.max(number.saturating_add(1)));
+                    there = self.next_in(chunks, until.max(number + 1));
                 }
             }
             if found > most_chunks || steps > most_steps {
@@ -145,7 +146,7 @@ impl ArrayOrder {
         let there = row.and_then(|row| Some((scaled.get_mut(*row)?, chunks.last.get(*row)?)));
         match there {
             Some((at, last)) if *at < *last => {
-                *at = at.saturating_add(1);
+                *at += 1;
                 true
             }
             _ => false,
@@ -167,14 +168,14 @@ impl ArrayOrder {
             }
             if at > last {
                 // Past the box: on in the nearest slower dimension that has more, from the box's start.
-                let slower = self.slowest_first.get(..position).unwrap_or_default();
+                let slower = self.slowest_first.split_at(position).0;
                 let more = slower.iter().rposition(|slow| {
                     bounds(*slow).zip(scaled.get(*slow)).is_some_and(|((_, last), at)| *at < last)
                 })?;
                 for (position, dimension) in slower.iter().copied().enumerate().skip(more) {
                     let step = u64::from(position == more);
                     let from = if position == more { *scaled.get(dimension)? } else { bounds(dimension)?.0 };
-                    set(&mut scaled, dimension, from.saturating_add(step));
+                    set(&mut scaled, dimension, from + step);
                 }
                 break;
             }

@@ -30,6 +30,7 @@ impl ChunkShape {
     ) -> Self {
         let chunk = layout.dims.iter().take(max_dims.len());
         let chunk_bytes = chunk.fold(element_size, |bytes, size| bytes.saturating_mul(*size));
+        // A chunk of more than 64 bits of bytes has the widest sizes.
         let width = StructuredChunkLayout::chunk_size_width(layout.sections, &[chunk_bytes]);
         Self {
             max_dims: max_dims.to_vec(),

@@ -152,8 +152,8 @@ impl Entry for StructuredLocation {
 
     fn check_single(&self, _layout_has_size: bool, rules: &StructuredRules) -> Result<()> {
         self.to_stored(rules, false)?;
-        let bits = u32::try_from(rules.size_width.saturating_mul(8)).unwrap_or(u32::MAX);
-        if self.size.checked_shr(bits).unwrap_or(0) == 0 {
+        let bits = u64::BITS - self.size.leading_zeros();
+        if rules.size_width >= bits.div_ceil(8) as usize {
             return Ok(());
         }
         let (size, width) = (self.size, rules.size_width);
@@ -208,7 +208,7 @@ pub fn open_structured(
 pub(super) fn check(store: &Store, layout: &StructuredChunkLayout, shape: &ChunkShape) -> Result<()> {
     let (rank, sizes) = (shape.max_dims.len(), layout.dims.len());
     if rank == 0 || (sizes != rank && Some(sizes) != rank.checked_add(1)) {
-        let expected = format!("{} for {rank} dimensions", rank.saturating_add(1));
+        let expected = format!("{} for {rank} dimensions", rank + 1);
         return Err(Error::corrupt(LAYOUT, "dimensionality", expected, sizes));
     }
     let filtered = shape.size_width.is_some();

@@ -88,6 +88,7 @@ impl ChunkedSource {
     /// That a stored chunk may decode to as much as it says: little cannot become very much.
     pub(in crate::data) fn check_expansion(&self, store: &Store, location: &ChunkLocation) -> Result<()> {
         let limits = store.limits();
+        // A bound beyond 64 bits is no bound.
         let possible = location.size.max(64).saturating_mul(limits.expansion).min(limits.chunk_bytes);
         if self.chunk_bytes as u64 <= possible {
             return Ok(());
@@ -128,8 +129,8 @@ impl ChunkedSource {
             return Err(failed(FilterError::Length { expected: out.len(), got }));
         }
         if got < out.len() {
-            let whole = got.saturating_sub(got.checked_rem(self.element_size).unwrap_or(0));
-            self.fill.write(out.get_mut(whole..).unwrap_or_default());
+            let whole = got - got.checked_rem(self.element_size).unwrap_or(0);
+            self.fill.write(out.split_at_mut(whole).1);
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The compact layout: elements in the object header itself.
 
 use hyperslab_dataspace::{Dims, Region, Selection};
+use hyperslab_exact::to_usize;
 use hyperslab_format::message::Layout;
 use parking_lot::Mutex;
 
@@ -112,7 +113,7 @@ struct InMemory<'a>(Mutex<&'a mut [u8]>);
 impl InMemory<'_> {
     fn with<T>(&self, offset: u64, length: usize, work: impl FnOnce(&mut [u8]) -> T) -> Result<T> {
         let mut bytes = self.0.lock();
-        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let start = to_usize(offset)?;
         let place = bytes.get_mut(start..).and_then(|rest| rest.get_mut(..length));
         let place = place.ok_or_else(|| Error::Misuse("an element outside of the dataset".into()))?;
         Ok(work(place))

@@ -187,8 +187,9 @@ fn write_contiguous(
     {
         return store.write_raw(address, elements);
     }
-    let elements = dims.iter().fold(1_u64, |product, size| product.saturating_mul(*size));
-    let length = elements.saturating_mul(from.size() as u64);
+    let length = dims.iter().copied().chain([from.size() as u64]);
+    let length = hyperslab_exact::product("bytes of the dataset", length)
+        .map_err(|error| Error::Misuse(error.to_string()))?;
     write::write(store, &InFile { store, address, length, view: None }, dims, selection, from)
 }
 
@@ -199,14 +200,14 @@ fn write_contiguous(
 fn fill_contiguous(store: &Store, address: Address, length: u64, fill: &Fill, size: usize) -> Result<()> {
     let target = InFile { store, address, length, view: None };
     let size = (size as u64).max(1);
-    let step = (FILLED / size).max(1).saturating_mul(size);
+    let step = (FILLED / size).max(1) * size;
     let mut bytes = vec![0; byte_count(step.min(length), 1, "fill values")?];
     fill.write(&mut bytes);
     let mut at = 0;
     while at < length {
         let count = byte_count(step.min(length - at), 1, "fill values")?;
-        target.write(at, bytes.get(..count).unwrap_or_default())?;
-        at = at.saturating_add(step);
+        target.write(at, bytes.split_at(count).0)?;
+        at += step;
     }
     Ok(())
 }

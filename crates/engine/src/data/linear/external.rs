@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use hyperslab_dataspace::{Dims, Selection};
+use hyperslab_exact::to_usize;
 
 use super::read::{self, LinearBytes, Request};
 use super::write::{self, LinearTarget};
@@ -48,12 +49,21 @@ impl Piece {
     pub fn row<'a>(pieces: impl Iterator<Item = (&'a [u8], u64, Option<u64>)>) -> Vec<Self> {
         let mut start = 0_u64;
         let piece = |(name, offset, size): (&[u8], u64, Option<u64>)| {
+            // Bytes beyond 64 bits are of no element.
             let end = size.map_or(u64::MAX, |size| start.saturating_add(size));
             let piece = Self { name: name.to_vec(), start, end, offset, file: OnceLock::new() };
             start = end;
             piece
         };
         pieces.map(piece).collect()
+    }
+
+    /// Returns the place in the file of a byte of the dataset that lies in this piece.
+    fn place(&self, at: u64) -> Result<u64> {
+        let place = at.checked_sub(self.start).and_then(|inside| inside.checked_add(self.offset));
+        place.ok_or_else(|| {
+            Error::corrupt("external data files message", "offset", "an end within 64 bits", self.offset)
+        })
     }
 
     fn file(&self, files: &dyn OpenRaw) -> Result<&RawFile> {
@@ -79,17 +89,10 @@ impl LinearBytes for ExternalSource {
         for (mut at, mut buffer) in batch {
             while !buffer.is_empty() {
                 let (number, piece) = self.piece(at)?;
-                let here = usize::try_from(piece.end - at).unwrap_or(usize::MAX).min(buffer.len());
-                let Some((part, rest)) = buffer.split_at_mut_checked(here) else { break };
-                let offset = (at - piece.start).checked_add(piece.offset).ok_or_else(|| {
-                    Error::corrupt(
-                        "external data files message",
-                        "offset",
-                        "an end within 64 bits",
-                        piece.offset,
-                    )
-                })?;
-                at = at.saturating_add(part.len() as u64);
+                let here = (piece.end - at).min(buffer.len() as u64);
+                let (part, rest) = buffer.split_at_mut(to_usize(here)?);
+                let offset = piece.place(at)?;
+                at += part.len() as u64;
                 match per_piece.last_mut().filter(|(last, _)| *last == number) {
                     Some((_, requests)) => requests.push((offset, part)),
                     None => per_piece.push((number, vec![(offset, part)])),
@@ -155,11 +158,11 @@ impl LinearTarget for ExternalSource {
         let (mut at, mut bytes) = (offset, bytes);
         while !bytes.is_empty() {
             let (_, piece) = self.piece(at)?;
-            let here = usize::try_from(piece.end.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len());
-            let Some((part, rest)) = bytes.split_at_checked(here) else { break };
-            let place = at.saturating_sub(piece.start).saturating_add(piece.offset);
+            let here = (piece.end - at).min(bytes.len() as u64);
+            let (part, rest) = bytes.split_at(to_usize(here)?);
+            let place = piece.place(at)?;
             piece.file(&*self.files)?.write(place, part)?;
-            at = at.saturating_add(part.len() as u64);
+            at += part.len() as u64;
             bytes = rest;
         }
         Ok(())

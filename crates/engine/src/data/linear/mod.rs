@@ -10,3 +10,19 @@ pub use compact::{CompactSink, CompactSource};
 pub use contiguous::{ContiguousSink, ContiguousSource};
 pub use external::{ExternalSink, ExternalSource, OpenRaw, Piece};
 pub(in crate::data) use write::{LinearTarget, are_far};
+
+use crate::error::{Error, Result};
+
+/// Checks that the bytes of all elements of an array have offsets of 64 bits, so that those of some of its elements need
+/// no check.
+fn check_offsets(dims: &[u64], element_size: usize) -> Result<()> {
+    let factors = dims.iter().copied().chain([element_size as u64]);
+    hyperslab_exact::product("size", factors).map(drop).map_err(|_| {
+        Error::corrupt(
+            "dataspace",
+            "dimensions",
+            "elements whose bytes have offsets of 64 bits",
+            format!("{dims:?}"),
+        )
+    })
+}

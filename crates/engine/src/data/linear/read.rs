@@ -4,6 +4,7 @@ use hyperslab_dataspace::{Axis, Dims, Ordered, Selection, Tile, Tiles, Tiling, s
 
 use rayon::prelude::*;
 
+use super::check_offsets;
 use crate::data::transfer::{ReadContext, ReadTarget, Room, Transform, byte_count, parallel, room_of};
 use crate::error::{Error, Result};
 
@@ -60,6 +61,7 @@ pub(in crate::data) fn read(
     if dims.contains(&0) {
         return Ok(());
     }
+    check_offsets(dims, to.transform().source_size())?;
     let size = to.transform().source_size();
     if !matches!(selection, Selection::Points(_)) {
         let ordered = Ordered::new(selection, dims)?;
@@ -80,7 +82,7 @@ pub(in crate::data) fn read(
 /// Whether blocks are single short runs that go as they are: then many are asked for at once.
 fn is_by_rows(axes: &[Axis], block: &[u64], size: usize, to: &ReadTarget<'_>) -> bool {
     let Some((fastest, slower)) = axes.split_last() else { return false };
-    let bytes = fastest.len().saturating_mul(size as u64);
+    let bytes = fastest.len() * size as u64;
     to.transform().is_copy()
         && fastest.block_count() == 1
         && bytes <= SHORT
@@ -96,10 +98,9 @@ pub(in crate::data) fn block_shape(axes: &[Axis], dims: &[u64], size: usize) -> 
     // Bytes between neighbours along the dimension, and those of them that reach to the last selected one.
     let (mut step, mut span) = (size as u64, size as u64);
     for (dimension, (axis, length)) in axes.iter().zip(dims).enumerate().rev() {
-        let behind = step.saturating_sub(span);
-        let apart =
-            if axis.block_count() > 1 { axis.stride().saturating_sub(axis.block_length(0)) } else { 0 };
-        let gap = behind.saturating_add(apart.saturating_mul(step));
+        let behind = step - span;
+        let apart = if axis.block_count() > 1 { axis.stride() - axis.block_length(0) } else { 0 };
+        let gap = behind + apart * step;
         let alone = axis.len() == 1;
         if gap > GAP && !alone {
             return (Some(dimension) != fastest).then_some(shape);
@@ -112,8 +113,8 @@ pub(in crate::data) fn block_shape(axes: &[Axis], dims: &[u64], size: usize) -> 
         }
         *place = *length;
         let (start, end) = axis.bounds()?;
-        span = end.saturating_sub(start).saturating_sub(1).saturating_mul(step).saturating_add(span);
-        step = step.saturating_mul(*length);
+        span += (end - start - 1) * step;
+        step *= *length;
     }
     Some(shape)
 }
@@ -130,8 +131,8 @@ struct Blocks<'a> {
 impl Blocks<'_> {
     fn read(&self, to: &mut ReadTarget<'_>) -> Result<()> {
         let transform = to.transform();
-        let elements = self.tiling.shape().iter().fold(1_u64, |product, size| product.saturating_mul(*size));
-        let bytes = elements.saturating_mul(self.size as u64);
+        let elements = self.tiling.shape().iter().fold(1_u64, |product, size| product * *size);
+        let bytes = elements * self.size as u64;
         // To the cache of the system, one thread is faster than the others wake up.
         let work = if transform.is_copy() && bytes < ALONE { 0 } else { bytes };
         let mut canvas = to.canvas(&self.tiling)?;
@@ -174,10 +175,9 @@ impl Blocks<'_> {
 
     /// So many that a task is worth being given to a thread.
     fn tiles_per_task(&self, count: usize) -> usize {
-        let elements = self.tiling.chunk().iter().fold(1_u64, |product, size| product.saturating_mul(*size));
-        let bytes = elements.saturating_mul(self.size as u64).max(1);
-        let enough = usize::try_from(BLOCK / bytes).unwrap_or(usize::MAX);
-        enough.clamp(1, 256).min(count.div_ceil(2))
+        let elements = self.tiling.chunk().iter().fold(1_u64, |product, size| product * *size);
+        let bytes = (elements * self.size as u64).max(1);
+        ((BLOCK / bytes).clamp(1, 256) as usize).min(count.div_ceil(2))
     }
 
     fn read_group(&self, tiles: Tiles<'_>, transform: Transform<'_>) -> Result<()> {
@@ -199,16 +199,13 @@ impl Blocks<'_> {
     ) -> Result<()> {
         let wanted = tile.source();
         let places = block.iter().zip(self.tiling.chunk()).zip(&self.strides);
-        let before = places.fold(wanted.start, |sum, ((at, size), stride)| {
-            sum.saturating_add(at.saturating_mul(*size).saturating_mul(*stride))
-        });
-        let length = byte_count(wanted.end.saturating_sub(wanted.start), self.size, "raw data")?;
-        // Saturating: an offset that passes 64 bits lies outside of every file.
-        let offset = before.saturating_mul(self.size as u64);
+        let before = places.fold(wanted.start, |sum, ((at, size), stride)| sum + at * *size * *stride);
+        let length = byte_count(wanted.end - wanted.start, self.size, "raw data")?;
+        let offset = before * self.size as u64;
         if let Some(all) = self.bytes.view() {
             let start = usize::try_from(offset).ok();
             let part = start.and_then(|start| all.get(start..start.checked_add(length)?));
-            let expected = offset.saturating_add(length as u64);
+            let expected = offset + length as u64;
             let short = || Error::corrupt("raw data", "size", format!("{expected} bytes"), all.len());
             return transform.tile(&mut tile, part.ok_or_else(short)?, wanted.start, &mut room.tiles);
         }
@@ -241,26 +238,26 @@ fn read_runs(
         let mut batch = Vec::new();
         let mut elements = 0_u64;
         while let Some(run) = runs.next_if(|run| {
-            let all = elements.saturating_add(run.length).saturating_mul(size as u64);
+            let all = (elements + run.length) * size as u64;
             batch.is_empty() || (batch.len() < BATCH && (all <= BLOCK || transform.is_copy()))
         }) {
-            elements = elements.saturating_add(run.length);
+            elements += run.length;
             batch.push(run);
         }
         if let ([run], false) = (batch.as_slice(), transform.is_copy()) {
             // A single run may be long: piece by piece then.
             let mut at = run.offset;
-            let end = at.saturating_add(run.length);
+            let end = at + run.length;
             while at < end {
                 let piece = (BLOCK / size.max(1) as u64).max(1).min(end - at);
                 let length = byte_count(piece, size, "raw data")?;
-                let offset = at.saturating_mul(size as u64);
+                let offset = at * size as u64;
                 bytes.check(offset, length)?;
                 let buffer = room_of(&mut fetched, length)?;
                 fetch_all(context, bytes, vec![(offset, &mut *buffer)])?;
                 to.put(position, buffer)?;
-                position = position.saturating_add(piece);
-                at = at.saturating_add(piece);
+                position += piece;
+                at += piece;
             }
             continue;
         }
@@ -274,16 +271,16 @@ fn read_runs(
         for run in &batch {
             let Some((part, behind)) = rest.split_at_mut_checked(byte_count(run.length, size, "raw data")?)
             else {
-                break;
+                return Err(Error::internal("read of raw data", "a batch has room for its runs"));
             };
-            requests.push((run.offset.saturating_mul(size as u64), part));
+            requests.push((run.offset * size as u64, part));
             rest = behind;
         }
         fetch_all(context, bytes, requests)?;
         if !transform.is_copy() {
-            to.put(position, fetched.get(..length).unwrap_or_default())?;
+            to.put(position, fetched.split_at(length).0)?;
         }
-        position = position.saturating_add(elements);
+        position += elements;
     }
     Ok(())
 }
@@ -302,7 +299,7 @@ fn fetch_all(
         let each = requests.len().div_ceil(groups).max(1);
         let mut parts = Vec::with_capacity(groups);
         while requests.len() > each {
-            parts.push(requests.split_off(requests.len().saturating_sub(each)));
+            parts.push(requests.split_off(requests.len() - each));
         }
         parts.push(requests);
         return context.store.share(|| parts.into_par_iter().rev().try_for_each(|part| bytes.fetch(part)));

@@ -3,6 +3,7 @@
 use hyperslab_dataspace::{Axis, Dims, LinearRuns, Ordered, Piece, Selection, Tiling, strides};
 use smallvec::SmallVec;
 
+use super::check_offsets;
 use super::read::block_shape;
 use crate::data::transfer::staged::{self, Room};
 use crate::data::transfer::{WriteSource, byte_count, parallel};
@@ -49,6 +50,7 @@ pub(in crate::data) fn write(
     if dims.contains(&0) {
         return Ok(());
     }
+    check_offsets(dims, from.size())?;
     let runs = selection.linear_runs(dims)?;
     if !matches!(selection, Selection::Points(_)) && !go_alone(&runs, from) {
         let ordered = Ordered::new(selection, dims)?;
@@ -68,7 +70,7 @@ pub(in crate::data) fn write(
 /// Whether runs go into the file from where they are, one after the other: long ones, or some that are far apart.
 fn go_alone(runs: &LinearRuns<'_>, from: &WriteSource<'_>) -> bool {
     if let Some(spread) = runs.spread() {
-        let is_far = || are_far(spread.runs, spread.span.saturating_mul(from.size() as u64));
+        let is_far = || are_far(spread.runs, spread.span * from.size() as u64);
         return from.as_stored(0, spread.first).is_some_and(|first| first.len() > DIRECT || is_far());
     }
     let Some(first) = runs.clone().next() else { return true };
@@ -77,7 +79,7 @@ fn go_alone(runs: &LinearRuns<'_>, from: &WriteSource<'_>) -> bool {
 
 /// Whether so many runs in a span of bytes lie so far apart that they are written without what lies between them.
 pub(in crate::data) fn are_far(runs: u64, span: u64) -> bool {
-    runs.saturating_mul(FAR) < span
+    runs < span.div_ceil(FAR)
 }
 
 /// A selection cut into blocks.
@@ -103,8 +105,8 @@ struct Block {
 
 impl Blocks<'_> {
     fn write(&self) -> Result<()> {
-        let elements = self.tiling.shape().iter().fold(1_u64, |product, size| product.saturating_mul(*size));
-        let bytes = elements.saturating_mul(self.from.size() as u64);
+        let elements = self.tiling.shape().iter().fold(1_u64, |product, size| product * *size);
+        let bytes = elements * self.from.size() as u64;
         let mut blocks = self.tiling.chunk_coordinates();
         loop {
             let listed: Vec<Dims> = blocks.by_ref().take(LISTED).collect();
@@ -115,7 +117,7 @@ impl Blocks<'_> {
             let fill = |at: usize, room: &mut Room| self.fill(&block(at)?, room);
             let write = |at: usize, room: &Room| {
                 let block = block(at)?;
-                self.target.write(block.offset, room.bytes(block.length))
+                self.target.write(block.offset, room.bytes(block.length)?)
             };
             staged::each(self.store, listed.len(), parallel::is_worth(self.store, bytes), fill, write)?;
         }
@@ -127,13 +129,11 @@ impl Blocks<'_> {
         let first = pieces.iter().map(|piece| piece.span().0).min().unwrap_or(0);
         let end = pieces.iter().map(|piece| piece.span().1).max().unwrap_or(first);
         let places = block.iter().zip(self.tiling.chunk()).zip(&self.strides);
-        let before = places.fold(first, |sum, ((at, size), stride)| {
-            sum.saturating_add(at.saturating_mul(*size).saturating_mul(*stride))
-        });
-        let offset = before.saturating_mul(size as u64);
-        let length = byte_count(end.saturating_sub(first), size, "raw data")?;
-        let selected = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(piece.element_count()));
-        let has_gaps = selected != end.saturating_sub(first);
+        let before = places.fold(first, |sum, ((at, size), stride)| sum + at * *size * *stride);
+        let offset = before * size as u64;
+        let length = byte_count(end - first, size, "raw data")?;
+        let selected = pieces.iter().fold(0_u64, |sum, piece| sum + piece.element_count());
+        let has_gaps = selected != end - first;
         Ok(Block { pieces, first, length, offset, has_gaps })
     }
 
@@ -155,23 +155,16 @@ fn write_runs(target: &dyn LinearTarget, mut runs: LinearRuns<'_>, from: &WriteS
     let mut position = 0_u64;
     let mut buffer = Vec::new();
     while let Some(rows) = runs.next_rows() {
-        let (offset, stride) =
-            (rows.offset.saturating_mul(size as u64), rows.stride.saturating_mul(size as u64));
-        if let Some(bytes) = from.as_stored(position, rows.count.saturating_mul(rows.length)) {
+        let (offset, stride) = (rows.offset * size as u64, rows.stride * size as u64);
+        if let Some(bytes) = from.as_stored(position, rows.count * rows.length) {
             let length = byte_count(rows.length, size, "raw data")?;
             target.write_rows(&ByteRows { offset, stride, length, bytes })?;
-            position = position.saturating_add(rows.count.saturating_mul(rows.length));
+            position += rows.count * rows.length;
             continue;
         }
         for row in 0..rows.count {
-            let offset = rows.offset.saturating_add(row.saturating_mul(rows.stride));
-            position = write_converted(
-                target,
-                offset..offset.saturating_add(rows.length),
-                position,
-                from,
-                &mut buffer,
-            )?;
+            let offset = rows.offset + row * rows.stride;
+            position = write_converted(target, offset..offset + rows.length, position, from, &mut buffer)?;
         }
     }
     Ok(())
@@ -192,14 +185,14 @@ fn write_converted(
         let count = most.min(run.end - at);
         buffer.clear();
         lengthen(buffer, byte_count(count, size, "raw data")?, "raw data")?;
-        let offset = at.saturating_mul(size as u64);
+        let offset = at * size as u64;
         if from.is_partial() {
             target.read(offset, buffer)?;
         }
         from.put(position, count, buffer)?;
         target.write(offset, buffer)?;
-        position = position.saturating_add(count);
-        at = at.saturating_add(count);
+        position += count;
+        at += count;
     }
     Ok(position)
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use hyperslab_dataspace::{DefinedBuilder, DefinedSet, Region};
+use hyperslab_exact::to_usize;
 use hyperslab_filter::{ChunkTarget, Scratch};
 use hyperslab_format::structured_chunk::{
     ChunkSection, ChunkSections, DefinedEncoding, SectionHeap, decode_defined, is_point_list, open_section,
@@ -77,7 +78,9 @@ impl StructuredForm {
         let sections = self.sections_of(location)?;
         let mut scratch = Scratch::default();
         let contents = self.unfilter(store, scaled, location, (&sections, &stored), &mut scratch)?;
-        let selection = contents.first().map(|section| &**section).unwrap_or_default();
+        let Some(selection) = contents.first() else {
+            return Err(Error::internal(NAME, "a chunk has a section with its defined elements"));
+        };
         Ok(if is_point_list(selection) { DefinedEncoding::Shortest } else { DefinedEncoding::Hyperslab })
     }
 
@@ -87,7 +90,7 @@ impl StructuredForm {
     /// Metadata that contradict the chunk's size.
     pub fn sections_of(&self, location: &StructuredLocation) -> Result<ChunkSections> {
         let orders = self.metadata_orders();
-        let first = self.sections_in(location, orders.first().copied().unwrap_or_default());
+        let first = self.sections_in(location, orders.first().copied().flatten());
         match orders.get(1) {
             Some(other)
                 if first.as_ref().map_or(true, |sections| self.check_masks(sections, location).is_err()) =>
@@ -103,7 +106,8 @@ impl StructuredForm {
         location: &StructuredLocation,
         order: Option<hyperslab_format::structured_chunk::MetadataOrder>,
     ) -> Result<ChunkSections> {
-        let count = u8::try_from(self.sections.len()).unwrap_or(u8::MAX);
+        let count = u8::try_from(self.sections.len())
+            .map_err(|_| Error::internal(NAME, "a chunk has at most three sections"))?;
         let form = (count, self.offset_size);
         at(ChunkSections::decode(&location.metadata, form, location.size, order), location.address)
     }
@@ -135,8 +139,8 @@ impl StructuredForm {
 
     fn check_masks(&self, sections: &ChunkSections, location: &StructuredLocation) -> Result<()> {
         for (number, (section, form)) in sections.0.iter().zip(&self.sections).enumerate() {
-            let filters = u32::try_from(form.pipeline.stages.len()).unwrap_or(u32::MAX);
-            if section.filter_mask.checked_shr(filters).unwrap_or(0) != 0 {
+            let filters = form.pipeline.stages.len();
+            if (0..u32::BITS).skip(filters).any(|bit| section.filter_mask >> bit & 1 != 0) {
                 let noun = if filters == 1 { "filter" } else { "filters" };
                 let expected = format!("bits of the {filters} {noun} of section {number}");
                 let got = format_args!("{:#x}", section.filter_mask);
@@ -159,9 +163,13 @@ impl StructuredForm {
         let plainly = self.passes_no_filter(scaled)?;
         let mut contents = Vec::with_capacity(sections.0.len());
         for (number, (section, form)) in sections.0.iter().zip(&self.sections).enumerate() {
-            let range = usize::try_from(section.offset).ok().zip(usize::try_from(section.size).ok());
-            let bytes =
-                range.and_then(|(offset, size)| stored.get(offset..)?.get(..size)).unwrap_or_default();
+            let (offset, size) = (to_usize(section.offset)?, to_usize(section.size)?);
+            let Some(bytes) = stored.get(offset..).and_then(|rest| rest.get(..size)) else {
+                let expected = format!("section {number} in the {} bytes of the chunk", stored.len());
+                let error =
+                    Error::corrupt(NAME, "section", expected, format_args!("{size} bytes from {offset} on"));
+                return Err(error.at(location.address));
+            };
             let passed = !plainly && !form.pipeline.is_empty() && section.size > 0;
             if !passed {
                 if section.unfiltered != section.size {
@@ -187,6 +195,7 @@ impl StructuredForm {
         scratch: &mut Scratch,
     ) -> Result<Vec<u8>> {
         let limits = store.limits();
+        // A bound beyond 64 bits is no bound.
         let possible = section.size.max(64).saturating_mul(limits.expansion).min(limits.chunk_bytes);
         let length = usize::try_from(section.unfiltered).ok().filter(|_| section.unfiltered <= possible);
         let Some(length) = length else {
@@ -254,11 +263,12 @@ impl StructuredForm {
         let decoded = at(decode_defined(selection, self.grid.chunk(), given), location.address)?;
         self.check_count(location, decoded.stored, values)?;
         let Some(order) = decoded.order else { return Ok((decoded.set, values.to_vec())) };
-        let mut sorted = Vec::with_capacity(order.len().saturating_mul(self.element_size));
+        let mut sorted = Vec::with_capacity(values.len());
         for number in order {
-            let start = usize::try_from(number).unwrap_or(usize::MAX).saturating_mul(self.element_size);
-            let value = values.get(start..).and_then(|rest| rest.get(..self.element_size));
-            sorted.extend_from_slice(value.unwrap_or_default());
+            let start = to_usize(number)?.checked_mul(self.element_size);
+            let value = start.and_then(|start| values.get(start..)?.get(..self.element_size));
+            let invariant = "each listed element has a value";
+            sorted.extend_from_slice(value.ok_or(Error::Internal { structure: NAME, invariant })?);
         }
         Ok((decoded.set, sorted))
     }
@@ -297,15 +307,15 @@ impl StructuredForm {
         let width = inside.count.last().copied().unwrap_or(1);
         let size = self.grid.chunk().last().copied().unwrap_or(1).max(1);
         chunk.defined.for_each_run(0..chunk.defined.total(), |offset, _, length| {
-            let (mut from, end) = (offset, offset.saturating_add(length));
+            let (mut from, end) = (offset, offset + length);
             while from < end {
                 let column = from % size;
-                let row = from.saturating_sub(column);
-                let next = row.saturating_add(size).min(end);
-                let last = row.saturating_add(width).min(next);
+                let row = from - column;
+                let next = (row + size).min(end);
+                let last = (row + width).min(next);
                 if from < last && self.holds_row(&inside, row) {
-                    kept.push_run(from, last.saturating_sub(from));
-                    count = count.saturating_add(last.saturating_sub(from));
+                    kept.push_run(from, last - from);
+                    count += last - from;
                 }
                 from = next;
             }
@@ -325,7 +335,7 @@ impl StructuredForm {
         sizes.fold(true, |holds, (dimension, (size, count))| {
             let at = rest % (*size).max(1);
             rest /= (*size).max(1);
-            holds && (dimension == self.grid.rank().saturating_sub(1) || at < *count)
+            holds && (dimension == self.grid.rank() - 1 || at < *count)
         })
     }
 }

@@ -93,10 +93,10 @@ impl StructuredForm {
                 encoded.map(|(bytes, _)| bytes.len()).map_err(failed)
             };
             let (whole, runs) = (length(false, false)?, length(true, false)?);
-            form.runs_only = Some(runs.saturating_mul(TUNING.0) <= whole.saturating_mul(TUNING.1));
+            form.runs_only = Some(runs * TUNING.0 <= whole * TUNING.1);
             if section.len() < SMALL {
                 let best = runs.min(whole);
-                form.fast = length(false, true)?.saturating_mul(FAST.0) <= best.saturating_mul(FAST.1);
+                form.fast = length(false, true)? * FAST.0 <= best * FAST.1;
             }
         }
         Ok(())
@@ -145,7 +145,7 @@ impl StructuredForm {
     /// # Errors
     /// If an offset does not fit its field.
     pub fn location(&self, address: Address, sections: &ChunkSections) -> Result<StructuredLocation> {
-        let order = self.metadata_orders().first().copied().unwrap_or_default();
+        let order = self.metadata_orders().first().copied().flatten();
         let metadata = sections.encode(self.offset_size, order)?;
         let metadata = ChunkMetadataBytes::new(&metadata)
             .ok_or_else(|| Error::Misuse("more chunk metadata than an index holds".into()))?;

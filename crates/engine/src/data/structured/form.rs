@@ -124,7 +124,7 @@ impl StructuredForm {
         };
         let size = u64::from(datatype.size);
         let chunk = match layout.dims.split_last() {
-            Some((element, chunk)) if layout.dims.len() == dims.len().saturating_add(1) => {
+            Some((element, chunk)) if layout.dims.len() == dims.len() + 1 => {
                 if *element != size {
                     return Err(corrupt("element size", format!("the datatype's {size}"), element));
                 }
@@ -132,8 +132,7 @@ impl StructuredForm {
             }
             _ if layout.dims.len() == dims.len() => &layout.dims,
             _ => {
-                let expected =
-                    format!("{} for a dataspace of rank {}", dims.len().saturating_add(1), dims.len());
+                let expected = format!("{} for a dataspace of rank {}", dims.len() + 1, dims.len());
                 return Err(corrupt("dimensionality", expected, &layout.dims.len()));
             }
         };
@@ -179,9 +178,7 @@ impl StructuredForm {
         let (grid, inside) = (&self.grid, self.grid.region(scaled)?);
         wanted.within(&inside, |at, count, position| {
             let places = at.iter().zip(&inside.start).zip(grid.chunk());
-            let offset = places.fold(0_u64, |sum, ((at, start), size)| {
-                sum.saturating_mul(*size).saturating_add(at.saturating_sub(*start))
-            });
+            let offset = places.fold(0_u64, |sum, ((at, start), size)| sum * *size + (at - *start));
             visit(offset, count, position)
         })
     }
@@ -192,7 +189,7 @@ impl StructuredForm {
         let whole = wanted.axes().is_some_and(|axes| {
             axes.iter().zip(inside.bounds()).all(|(axis, (from, to))| {
                 let mut runs = axis.runs_within(from, to);
-                runs.next().is_some_and(|run| run.length >= to.saturating_sub(from)) && runs.next().is_none()
+                runs.next().is_some_and(|run| run.length >= to - from) && runs.next().is_none()
             })
         });
         if whole {
@@ -209,8 +206,9 @@ impl StructuredForm {
         defined: &DefinedSet,
     ) -> Result<Option<DefinedSet>> {
         let inside = self.grid.region(scaled)?;
-        let outer = inside.count.split_last().map(|(_, outer)| outer).unwrap_or_default();
-        let rows = outer.iter().fold(1_u64, |rows, size| rows.saturating_mul(*size));
+        let outer = inside.count.iter().rev().skip(1);
+        // The rows are at most the elements of the chunk.
+        let rows: u64 = outer.product();
         let Some(axes) = wanted.axes().filter(|_| defined.len() < rows) else {
             return self.wanted_in(wanted, scaled);
         };
@@ -220,9 +218,10 @@ impl StructuredForm {
             let mut rest = offset;
             let places = axes.iter().zip(inside.start.iter().zip(self.grid.chunk())).rev();
             let is_wanted = places.fold(true, |so_far, (axis, (start, size))| {
-                let at = start.saturating_add(rest % (*size).max(1));
+                let at = start.checked_add(rest % (*size).max(1));
+                let ends = at.and_then(|at| Some((at, at.checked_add(1)?)));
                 rest /= (*size).max(1);
-                so_far && axis.runs_within(at, at.saturating_add(1)).next().is_some()
+                so_far && ends.is_some_and(|(at, end)| axis.runs_within(at, end).next().is_some())
             });
             if is_wanted {
                 set.push(offset);
@@ -239,7 +238,7 @@ impl StructuredForm {
             // Points may be there more than once.
             if offset >= next {
                 set.push_run(offset, count);
-                next = offset.saturating_add(count);
+                next = offset + count;
             }
             Ok(())
         })?;

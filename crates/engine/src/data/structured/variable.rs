@@ -56,7 +56,7 @@ impl VariableFields {
         if depth > MAX_DEPTH || self.fields.len() > MOST_FIELDS {
             return Err(Error::unsupported("so many sequences in one element of a structured chunk"));
         }
-        let depth = depth.saturating_add(1);
+        let depth = depth + 1;
         match &datatype.class {
             DatatypeClass::VariableLength(variable) => {
                 let mut items = Self { size: variable.base.size as usize, fields: Vec::new() };
@@ -65,14 +65,14 @@ impl VariableFields {
             }
             DatatypeClass::Compound(compound) => {
                 for member in &compound.members {
-                    let at = start.saturating_add(member.offset as usize);
+                    let at = start + member.offset as usize;
                     self.collect(&member.datatype, at, depth)?;
                 }
             }
             DatatypeClass::Array(array) => {
                 let size = (array.base.size as usize).max(1);
-                for at in (0..(datatype.size as usize) / size).map(|item| item.saturating_mul(size)) {
-                    self.collect(&array.base, start.saturating_add(at), depth)?;
+                for at in (0..(datatype.size as usize) / size).map(|item| item * size) {
+                    self.collect(&array.base, start + at, depth)?;
                 }
             }
             _ => {}
@@ -110,8 +110,12 @@ impl VariableFields {
             let Some((count, contents)) = found else {
                 return Err(Error::unsupported("contents of the global heap in a structured chunk"));
             };
-            let length = usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(item);
-            Ok(contents.get(..length).unwrap_or(&contents).to_vec())
+            let length = usize::try_from(count).ok().and_then(|count| count.checked_mul(item));
+            let items = length.and_then(|length| contents.get(..length)).ok_or_else(|| {
+                let expected = format!("{count} elements of {item} bytes");
+                Error::corrupt("global heap", "object", expected, format_args!("{} bytes", contents.len()))
+            })?;
+            Ok(items.to_vec())
         };
         self.put(elements, &source, heap, limit)
     }
@@ -125,7 +129,7 @@ impl VariableFields {
                 if !field.items.is_empty() {
                     field.items.put(&mut contents, source, heap, limit)?;
                 }
-                let all = (heap.len() as u64).saturating_add(contents.len() as u64);
+                let all = heap.len() as u64 + contents.len() as u64;
                 if all > limit {
                     let what = "structured chunk: bytes of variable length".into();
                     return Err(Error::Limit { what, got: all, limit });

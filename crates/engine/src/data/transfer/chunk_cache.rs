@@ -41,7 +41,7 @@ struct ByBytes;
 
 impl<C: Kept> quick_cache::Weighter<ChunkKey, C> for ByBytes {
     fn weight(&self, _: &ChunkKey, chunk: &C) -> u64 {
-        chunk.kept_bytes().saturating_add(OVERHEAD)
+        chunk.kept_bytes() + OVERHEAD
     }
 }
 
@@ -91,8 +91,8 @@ impl<C: Kept> ChunkCache<C> {
             return;
         }
         // What the cache itself takes grows with the number of entries it is made for: chunks of 64 KiB.
-        let entries = usize::try_from(self.capacity / (64 << 10)).unwrap_or(usize::MAX).clamp(16, 1 << 20);
-        self.chunks.get_or_init(|| cache(entries, self.capacity, ByBytes)).insert(key, chunk);
+        let entries = (self.capacity / (64 << 10)).clamp(16, 1 << 20);
+        self.chunks.get_or_init(|| cache(entries as usize, self.capacity, ByBytes)).insert(key, chunk);
     }
 }
 

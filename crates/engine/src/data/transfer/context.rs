@@ -84,5 +84,5 @@ impl ReadContext<'_> {
 /// [`Error::Memory`](crate::Error::Memory) if memory has no room for them.
 pub(in crate::data) fn room_of(buffer: &mut Vec<u8>, length: usize) -> Result<&mut [u8]> {
     lengthen(buffer, length, "chunk")?;
-    Ok(buffer.get_mut(..length).unwrap_or_default())
+    Ok(buffer.split_at_mut(length).0)
 }

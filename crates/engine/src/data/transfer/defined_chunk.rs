@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyperslab_dataspace::DefinedSet;
 
 use super::chunk_cache::Kept;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The defined elements of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,14 +26,18 @@ impl DefinedChunk {
 
     /// Returns the bytes that the chunk takes in memory.
     pub fn memory_bytes(&self) -> usize {
-        self.defined.memory_bytes().saturating_add(self.values.len()).saturating_add(self.heap.len())
+        self.defined.memory_bytes() + self.values.len() + self.heap.len()
     }
 
     /// Returns the values of `count` elements from the `position`th on.
-    pub(in crate::data) fn values(&self, position: u64, count: u64, element_size: usize) -> &[u8] {
-        let bytes =
-            |elements: u64| usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(element_size);
-        self.values.get(bytes(position)..).and_then(|rest| rest.get(..bytes(count))).unwrap_or_default()
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if the chunk has fewer values than defined elements.
+    pub(in crate::data) fn values(&self, position: u64, count: u64, element_size: usize) -> Result<&[u8]> {
+        let bytes = |elements: u64| usize::try_from(elements).ok()?.checked_mul(element_size);
+        let values = || self.values.get(bytes(position)?..)?.get(..bytes(count)?);
+        let invariant = "each defined element has a value";
+        values().ok_or(Error::Internal { structure: "structured chunk", invariant })
     }
 }
 

@@ -141,7 +141,7 @@ impl<C: DirtyChunk> DirtyChunks<C> {
 
     /// Returns the bytes of the chunks in each state.
     pub(in crate::data) fn load(&self) -> Load {
-        let idle = self.bytes.saturating_sub(self.encoding);
+        let idle = self.bytes - self.encoding;
         Load { all: self.bytes, idle, complete: self.complete }
     }
 
@@ -153,11 +153,11 @@ impl<C: DirtyChunk> DirtyChunks<C> {
     /// Inserts a chunk, of which `missing` elements are to be written until it is likely to be complete.
     pub(in crate::data) fn insert(&mut self, scaled: Dims, chunk: C, missing: u64) {
         let bytes = chunk.dirty_bytes();
-        self.bytes = self.bytes.saturating_add(bytes);
-        self.changes = self.changes.saturating_add(1);
+        self.bytes += bytes;
+        self.changes += 1;
         let dirty = Dirty { chunk: Arc::new(chunk), bytes, changed: self.changes, encoding: false, missing };
         if dirty.is_complete() {
-            self.complete = self.complete.saturating_add(bytes);
+            self.complete += bytes;
         }
         if let Some(before) = self.chunks.insert(scaled, dirty) {
             self.count_out(&before);
@@ -181,12 +181,12 @@ impl<C: DirtyChunk> DirtyChunks<C> {
     }
 
     fn count_out(&mut self, dirty: &Dirty<C>) {
-        self.bytes = self.bytes.saturating_sub(dirty.bytes);
+        self.bytes -= dirty.bytes;
         if dirty.encoding {
-            self.encoding = self.encoding.saturating_sub(dirty.bytes);
+            self.encoding -= dirty.bytes;
         }
         if dirty.is_complete() {
-            self.complete = self.complete.saturating_sub(dirty.bytes);
+            self.complete -= dirty.bytes;
         }
     }
 
@@ -202,15 +202,16 @@ impl<C: DirtyChunk> DirtyChunks<C> {
     /// Threads that encode the chunk keep it as it was.
     pub(in crate::data) fn get_mut(&mut self, scaled: &Dims, written: u64) -> Option<&mut C> {
         let dirty = self.chunks.get_mut(scaled)?;
-        self.changes = self.changes.saturating_add(1);
+        self.changes += 1;
         let was_complete = dirty.is_complete();
         if std::mem::take(&mut dirty.encoding) {
-            self.encoding = self.encoding.saturating_sub(dirty.bytes);
+            self.encoding -= dirty.bytes;
         }
         dirty.changed = self.changes;
+        // Elements may be written twice.
         dirty.missing = dirty.missing.saturating_sub(written);
         if dirty.is_complete() && !was_complete {
-            self.complete = self.complete.saturating_add(dirty.bytes);
+            self.complete += dirty.bytes;
         }
         Some(Arc::make_mut(&mut dirty.chunk))
     }
@@ -274,10 +275,10 @@ impl<C: DirtyChunk> DirtyChunks<C> {
                 continue;
             }
             if dirty.is_complete() {
-                self.complete = self.complete.saturating_sub(dirty.bytes);
+                self.complete -= dirty.bytes;
             }
             if !std::mem::replace(&mut dirty.encoding, true) {
-                self.encoding = self.encoding.saturating_add(dirty.bytes);
+                self.encoding += dirty.bytes;
             }
             let chunk = Arc::clone(&dirty.chunk);
             snapshots.push(Snapshot { scaled: scaled.clone(), chunk, changed: dirty.changed });
@@ -296,9 +297,9 @@ impl<C: DirtyChunk> DirtyChunks<C> {
             && dirty.changed == snapshot.changed
             && std::mem::take(&mut dirty.encoding)
         {
-            self.encoding = self.encoding.saturating_sub(dirty.bytes);
+            self.encoding -= dirty.bytes;
             if dirty.is_complete() {
-                self.complete = self.complete.saturating_add(dirty.bytes);
+                self.complete += dirty.bytes;
             }
         }
     }
@@ -312,7 +313,7 @@ impl<C: DirtyChunk> DirtyChunks<C> {
 
     /// Notes that a thread is about to read a chunk from the file. Returns the number of that read.
     pub(in crate::data) fn fetch(&mut self, scaled: &Dims) -> u64 {
-        self.changes = self.changes.saturating_add(1);
+        self.changes += 1;
         self.fetched.entry(scaled.clone()).or_default().push(self.changes);
         self.changes
     }

@@ -14,9 +14,15 @@ pub(in crate::data) fn is_worth(store: &Store, bytes: u64) -> bool {
     bytes >= WORTH && store.may_share()
 }
 
-/// Returns whether so many bytes are worth other threads, for a caller that holds no lock.
-pub(in crate::data) fn is_worth_concurrently(bytes: u64) -> bool {
-    bytes >= WORTH && rayon::current_num_threads() > 1
+/// Returns whether `count` chunks are worth other threads, for a caller that holds no lock.
+pub(in crate::data) fn is_worth_concurrently(count: usize, chunk_bytes: usize) -> bool {
+    chunks_bytes(count, chunk_bytes) >= WORTH && rayon::current_num_threads() > 1
+}
+
+/// Returns the bytes of `count` chunks, as an estimate of work. A product that passes 64 bits is as good as the
+/// largest number.
+pub(in crate::data) fn chunks_bytes(count: usize, chunk_bytes: usize) -> u64 {
+    (count as u64).saturating_mul(chunk_bytes as u64)
 }
 
 /// Calls `work` with each item; on all threads if `worth` is true. The caller holds a right to the file.

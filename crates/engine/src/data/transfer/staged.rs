@@ -24,7 +24,7 @@ pub(in crate::data) fn write_joined<'c>(
     let mut start = Address::new(0);
     for (address, bytes) in chunks {
         let follows = start.checked_add(joined.len() as u64) == Some(address);
-        if !joined.is_empty() && (!follows || joined.len().saturating_add(bytes.len()) > STAGE) {
+        if !joined.is_empty() && (!follows || joined.len() + bytes.len() > STAGE) {
             store.write_raw(start, &joined)?;
             joined.clear();
         }
@@ -53,7 +53,7 @@ impl Room {
         if self.bytes.len() < length {
             self.bytes.resize(length, 0);
         }
-        (self.bytes.get_mut(..length).unwrap_or_default(), &mut self.rows)
+        (self.bytes.split_at_mut(length).0, &mut self.rows)
     }
 
     /// So many bytes of any value.
@@ -61,9 +61,13 @@ impl Room {
         self.of(length).0
     }
 
-    /// The first bytes.
-    pub(crate) fn bytes(&self, length: usize) -> &[u8] {
-        self.bytes.get(..length).unwrap_or_default()
+    /// Returns the first bytes.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if no stage of that length was put together here.
+    pub(crate) fn bytes(&self, length: usize) -> Result<&[u8]> {
+        let invariant = "a stage is filled before it is written";
+        self.bytes.get(..length).ok_or(Error::Internal { structure: "stages of a write", invariant })
     }
 }
 
@@ -74,11 +78,8 @@ where
     F: Fn(usize, &mut Room) -> Result<()> + Sync,
     W: Fn(usize, &Room) -> Result<()>,
 {
-    let fillers = if parallel && store.may_share() {
-        rayon::current_num_threads().saturating_sub(1).min(stages / 2)
-    } else {
-        0
-    };
+    let fillers =
+        if parallel && store.may_share() { (rayon::current_num_threads() - 1).min(stages / 2) } else { 0 };
     if fillers == 0 {
         let mut room = Room::default();
         return (0..stages).try_for_each(|stage| {
@@ -90,7 +91,7 @@ where
         state: Mutex::new(State { stages, ..State::default() }),
         filled: Condvar::new(),
         written: Condvar::new(),
-        most: fillers.saturating_mul(AHEAD.2).clamp(AHEAD.0, AHEAD.1),
+        most: (fillers * AHEAD.2).clamp(AHEAD.0, AHEAD.1),
     };
     store.share_in_place(|scope| {
         for _ in 0..fillers {
@@ -131,8 +132,8 @@ impl State {
             return None;
         }
         let stage = self.next;
-        self.next = stage.saturating_add(1);
-        self.filling = self.filling.saturating_add(1);
+        self.next = stage + 1;
+        self.filling += 1;
         Some((stage, self.spare.pop().unwrap_or_default()))
     }
 }
@@ -156,7 +157,7 @@ struct Filling<'a> {
 impl Drop for Filling<'_> {
     fn drop(&mut self) {
         let mut state = self.line.state.lock();
-        state.filling = state.filling.saturating_sub(1);
+        state.filling -= 1;
         match self.done.take() {
             Some(Ok((stage, room))) => drop(state.ready.insert(stage, room)),
             Some(Err(error)) => {
@@ -238,7 +239,7 @@ mod tests {
                 Ok(())
             };
             let write = |stage: usize, room: &Room| {
-                assert!(room.bytes(stage % 7).iter().all(|byte| usize::from(*byte) == stage));
+                assert!(room.bytes(stage % 7).unwrap().iter().all(|byte| usize::from(*byte) == stage));
                 written.lock().push(stage);
                 Ok(())
             };

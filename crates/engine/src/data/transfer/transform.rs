@@ -86,10 +86,10 @@ impl<'a> Transform<'a> {
         }
         let (from, to) = (self.source_size.max(1), self.size.max(1));
         let count = (FILL_BYTES / from.max(to)).max(1).min(run.len() / to);
-        let mut elements = vec![0; count.saturating_mul(from)];
+        let mut elements = vec![0; count * from];
         fill.write(&mut elements);
-        for part in run.chunks_mut(count.saturating_mul(to).max(1)) {
-            let source = elements.get(..part.len() / to * from).unwrap_or_default();
+        for part in run.chunks_mut((count * to).max(1)) {
+            let source = elements.split_at(part.len() / to * from).0;
             self.run(source, part)?;
         }
         Ok(())

@@ -60,7 +60,7 @@ impl<'a> WriteSource<'a> {
         self.transform.size()
     }
 
-    /// Returns the bytes of all elements, of `size` bytes each.
+    /// Returns the bytes of all elements, of `size` bytes each, as an estimate of work.
     pub(crate) fn byte_count(&self, size: u64) -> u64 {
         let elements = self.bytes.len().checked_div(self.transform.source_size()).unwrap_or(0);
         size.saturating_mul(elements as u64)
@@ -103,16 +103,17 @@ impl<'a> WriteSource<'a> {
         if self.transform.is_copy() {
             return Ok(piece.gather(self.bytes, chunk, size)?);
         }
+        let outside = || Error::internal("write of raw data", "a chunk has room for its elements");
         let count = piece.element_count();
         if let Some((at, position, count)) = piece.as_run() {
             let (start, length) = (byte_count(at, size, "chunk")?, byte_count(count, size, "chunk")?);
-            let to = chunk.get_mut(start..).and_then(|to| to.get_mut(..length)).unwrap_or_default();
+            let to = chunk.get_mut(start..).and_then(|to| to.get_mut(..length)).ok_or_else(outside)?;
             return self.put(position, count, to);
         }
-        if piece.runs().0.saturating_mul(size as u64) >= LONG {
+        if piece.runs().0 * size as u64 >= LONG {
             return piece.for_each_run(|at, position, count| {
                 let (start, length) = (byte_count(at, size, "chunk")?, byte_count(count, size, "chunk")?);
-                let to = chunk.get_mut(start..).and_then(|to| to.get_mut(..length)).unwrap_or_default();
+                let to = chunk.get_mut(start..).and_then(|to| to.get_mut(..length)).ok_or_else(outside)?;
                 self.put(position, count, to)
             });
         }
@@ -142,7 +143,7 @@ impl Row {
         if self.0.len() < length {
             self.0.resize(length, 0);
         }
-        self.0.get_mut(..length).unwrap_or_default()
+        self.0.split_at_mut(length).0
     }
 }
 

@@ -179,7 +179,7 @@ impl Copier<'_> {
                 let origin = WriteSource::stored(&bytes, size).with_contents(contents);
                 writer.write(self.target, edit, &Selection::region(&region), &origin)?;
             } else {
-                part.collect_coordinates(form, &mut points.coordinates);
+                part.collect_coordinates(form, &mut points.coordinates)?;
                 values.extend(bytes);
             }
         }

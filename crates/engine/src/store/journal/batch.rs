@@ -26,15 +26,15 @@ impl Batch {
 
     /// Where the next record begins.
     pub(super) fn end(&self) -> u64 {
-        self.at.saturating_add(self.bytes.len() as u64)
+        self.at + self.bytes.len() as u64
     }
 
     /// Adds a record. Returns where its bytes stand.
     pub(super) fn add(&mut self, file: &dyn Driver, change: &Change<'_>) -> Result<u64> {
         let record = self.chain.bytes(change.offset, change.old, change.new)?;
-        let head = record.len().saturating_sub(change.new.len()) as u64;
+        let head = (record.len() - change.new.len()) as u64;
         debug_assert!(head >= JournalRecord::SIZE as u64);
-        let place = self.end().saturating_add(head);
+        let place = self.end() + head;
         self.bytes.extend_from_slice(&record);
         if self.bytes.len() >= AT_ONCE {
             self.flush(file)?;

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hyperslab_exact::{TooLarge, to_usize};
 use hyperslab_format::journal::{JournalExtent, SECTOR, SectorSums};
-
-use super::to_usize;
 
 /// The longest run whose sum is computed, or computed again, at once.
 const MAX_RUN_BYTES: u64 = 1 << 20;
@@ -37,8 +36,9 @@ impl Written {
     /// Computes the sums of bytes that are written at `offset`.
     pub(in crate::store) fn new(offset: u64, bytes: &[u8]) -> Self {
         Self::with(offset, bytes.len() as u64, |start, end| {
-            let range = to_usize(start.saturating_sub(offset))..to_usize(end.saturating_sub(offset));
-            Some(SectorSums::CURRENT.total(start, bytes.get(range).unwrap_or_default()))
+            // Without a sum, the commit reads the bytes.
+            let index = |at: u64| usize::try_from(at - offset).ok();
+            Some(SectorSums::CURRENT.total(start, bytes.get(index(start)?..index(end)?)?))
         })
     }
 
@@ -48,16 +48,16 @@ impl Written {
     }
 
     fn with(offset: u64, length: u64, sum: impl Fn(u64, u64) -> Option<u64>) -> Self {
-        let end = offset.saturating_add(length);
-        let (first, last) = (offset.next_multiple_of(SECTOR), end.saturating_sub(end % SECTOR));
+        let end = offset + length;
+        let (first, last) = (offset.next_multiple_of(SECTOR), end - end % SECTOR);
         let is_head = !offset.is_multiple_of(SECTOR) && length > 0;
-        let head = is_head.then(|| offset.saturating_sub(offset % SECTOR));
+        let head = is_head.then(|| offset - offset % SECTOR);
         let is_tail = !end.is_multiple_of(SECTOR) && length > 0;
         let tail = is_tail.then_some(last).filter(|tail| Some(*tail) != head);
         let mut runs = Vec::new();
         let mut start = first;
         while start < last {
-            let end = start.saturating_add(1).next_multiple_of(MAX_RUN_BYTES).min(last);
+            let end = (start + 1).next_multiple_of(MAX_RUN_BYTES).min(last);
             runs.push((start, end, sum(start, end)));
             start = end;
         }
@@ -76,7 +76,7 @@ impl Extents {
             self.insert(*start, *end, *sum);
         }
         for edge in written.edges.into_iter().flatten() {
-            self.cut_out(edge, edge.saturating_add(SECTOR));
+            self.cut_out(edge, edge + SECTOR);
             self.edges.insert(edge);
         }
     }
@@ -101,7 +101,7 @@ impl Extents {
     fn insert(&mut self, start: u64, end: u64, sum: Option<u64>) {
         if let Some((&from, before)) = self.runs.range_mut(..start).next_back()
             && before.end == start
-            && end.saturating_sub(from) <= MAX_RUN_BYTES
+            && end - from <= MAX_RUN_BYTES
             && let Some((known, sum)) = before.sum.zip(sum)
         {
             *before = Run { end, sum: Some(known.wrapping_add(sum)) };
@@ -118,25 +118,25 @@ impl Extents {
 
     /// Returns the extents before `file_end`, ascending within each kind: runs, joined as far as they touch, then sectors that were
     /// written in part. `read` fills a buffer with bytes of the file.
-    pub(super) fn list<E>(
+    pub(super) fn list<E: From<TooLarge>>(
         &self,
         file_end: u64,
         mut read: impl FnMut(u64, &mut [u8]) -> Result<(), E>,
     ) -> Result<Vec<JournalExtent>, E> {
         let mut buffer = Vec::new();
-        let mut total = |offset: u64, end: u64| {
+        let mut total = |offset: u64, end: u64| -> Result<u64, E> {
             let mut sum = 0_u64;
             let mut at = offset;
             while at < end {
-                let to = at.saturating_add(MAX_RUN_BYTES).min(end);
-                buffer.resize(to_usize(to.saturating_sub(at)), 0);
+                let to = at + MAX_RUN_BYTES.min(end - at);
+                buffer.resize(to_usize(to - at)?, 0);
                 read(at, &mut buffer)?;
                 sum = sum.wrapping_add(SectorSums::CURRENT.total(at, &buffer));
                 at = to;
             }
             Ok(sum)
         };
-        let whole_end = file_end.saturating_sub(file_end % SECTOR);
+        let whole_end = file_end - file_end % SECTOR;
         let mut extents: Vec<JournalExtent> = Vec::new();
         let mut cut = None;
         for (&start, run) in self.runs.range(..file_end) {
@@ -151,19 +151,18 @@ impl Extents {
                 Some(sum) => sum,
                 None => total(start, end)?,
             };
-            let length = end.saturating_sub(start);
+            let length = end - start;
             match extents.last_mut() {
-                Some(last) if last.offset.saturating_add(last.length) == start => {
-                    (last.length, last.sum) =
-                        (last.length.saturating_add(length), last.sum.wrapping_add(sum));
+                Some(last) if last.offset + last.length == start => {
+                    (last.length, last.sum) = (last.length + length, last.sum.wrapping_add(sum));
                 }
                 _ => extents.push(JournalExtent { offset: start, length, sum }),
             }
         }
         let cut = cut.filter(|cut| *cut < file_end && !self.edges.contains(cut));
         for &offset in self.edges.range(..file_end).chain(cut.iter()) {
-            let end = offset.saturating_add(SECTOR).min(file_end);
-            let length = end.saturating_sub(offset);
+            let end = (offset + SECTOR).min(file_end);
+            let length = end - offset;
             extents.push(JournalExtent { offset, length, sum: total(offset, end)? });
         }
         Ok(extents)
@@ -200,7 +199,7 @@ mod tests {
             let read = |offset: u64, buffer: &mut [u8]| {
                 let start = usize::try_from(offset).unwrap();
                 buffer.copy_from_slice(&file[start..start + buffer.len()]);
-                Ok::<(), ()>(())
+                Ok::<(), TooLarge>(())
             };
             let list = extents.list(file_end as u64, read).unwrap();
             let mut covered = Vec::new();

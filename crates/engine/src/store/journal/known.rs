@@ -27,7 +27,7 @@ impl KnownBytes {
         if start >= self.end() {
             return Vec::new();
         }
-        let sector = |offset: u64| offset.saturating_sub(offset % SECTOR);
+        let sector = |offset: u64| offset - offset % SECTOR;
         let behind = |offset: u64| offset.checked_next_multiple_of(SECTOR).unwrap_or(offset);
         let mut parts: Vec<(u64, u64)> = Vec::new();
         for (from, to) in self.ranges.read().within(sector(start), behind(end)) {

@@ -15,12 +15,13 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::journal::{JournalChain, JournalExtent, JournalHeader};
 use hyperslab_vfd::{Driver, DriverError, SideFile};
 use parking_lot::{Mutex, RwLock};
 
 use super::open::Durability;
-use super::pages::PAGE;
+use super::pages::{PAGE, PAGE_BYTES};
 use crate::error::{Error, Result};
 use batch::Batch;
 use extents::Extents;
@@ -233,8 +234,7 @@ impl Journal {
 
     /// Whether one of the pages that some bytes lie on waits in the journal.
     pub(super) fn has_moved_of(&self, start: u64, end: u64) -> bool {
-        self.has_moved()
-            && self.moved.read().range(start / PAGE..=end.saturating_sub(1) / PAGE).next().is_some()
+        self.has_moved() && self.moved.read().range(start / PAGE..=(end - 1) / PAGE).next().is_some()
     }
 
     /// Puts what waits in the journal over bytes that the file gave.
@@ -243,13 +243,16 @@ impl Journal {
             return Ok(());
         }
         let Some(file) = self.state.lock().file.clone() else { return Ok(()) };
-        let last = start.saturating_add(buffer.len() as u64).saturating_sub(1) / PAGE;
+        let last = (start + buffer.len() as u64 - 1) / PAGE;
         for (number, (at, length)) in self.moved.read().range(start / PAGE..=last) {
-            let page = number.saturating_mul(PAGE);
-            let skip = start.saturating_sub(page);
-            let to = buffer.get_mut(to_usize(page.saturating_sub(start))..).unwrap_or_default();
-            let count = length.saturating_sub(to_usize(skip)).min(to.len());
-            file.read_at(at.saturating_add(skip), to.get_mut(..count).unwrap_or_default())?;
+            let page = number * PAGE;
+            let end = start + to_u64(buffer.len());
+            let (from, to) = (start.max(page), end.min(page + to_u64(*length)));
+            if from < to {
+                let part =
+                    buffer.split_at_mut(to_usize(to - start)?).0.split_at_mut(to_usize(from - start)?).1;
+                file.read_at(at + (from - page), part)?;
+            }
         }
         Ok(())
     }
@@ -299,7 +302,7 @@ impl Journal {
         }
         (state.chain, state.end) = (batch.chain, batch.end());
         state.building = false;
-        state.commits = state.commits.saturating_add(1);
+        state.commits += 1;
         state.phase = Phase::Committed;
         state.lists_unlinked = !commit.unlinked.is_empty();
         self.pending.store(true, Ordering::Release);
@@ -321,14 +324,14 @@ impl Journal {
     /// Records which bytes the journal changes or relies on since a commit.
     fn learn_commit(&self, commit: &Commit<'_>, extents: &[JournalExtent]) {
         for change in commit.changes {
-            self.known.add(change.offset, change.offset.saturating_add(change.new.len() as u64));
+            self.known.add(change.offset, change.offset + change.new.len() as u64);
         }
         for extent in extents {
-            self.known.add(extent.offset, extent.offset.saturating_add(extent.length));
+            self.known.add(extent.offset, extent.offset + extent.length);
         }
         for (number, (_, length)) in self.moved.read().iter() {
-            let offset = number.saturating_mul(PAGE);
-            self.known.add(offset, offset.saturating_add(*length as u64));
+            let offset = number * PAGE;
+            self.known.add(offset, offset + *length as u64);
         }
     }
 
@@ -340,11 +343,11 @@ impl Journal {
     /// The pages that wait in the journal, to be written into the file: offset and bytes of each.
     pub(super) fn for_each_moved(&self, mut each: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
         let Some(file) = self.state.lock().file.clone() else { return Ok(()) };
-        let mut bytes = vec![0; to_usize(PAGE)];
+        let mut bytes = vec![0; PAGE_BYTES];
         for (number, (at, length)) in self.moved.read().iter() {
-            let page = bytes.get_mut(..*length).unwrap_or_default();
+            let page = bytes.split_at_mut(*length).0;
             file.read_at(*at, page).map_err(unreadable)?;
-            each(number.saturating_mul(PAGE), page)?;
+            each(number * PAGE, page)?;
         }
         Ok(())
     }
@@ -477,9 +480,4 @@ fn unwritable(source: DriverError) -> Error {
 
 fn unreadable(source: DriverError) -> Error {
     Error::Io { action: "cannot read the journal".into(), source }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "it is checked before; `try_from` is not const")]
-const fn to_usize(value: u64) -> usize {
-    if value > usize::MAX as u64 { usize::MAX } else { value as usize }
 }

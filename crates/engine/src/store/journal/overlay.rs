@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hyperslab_exact::to_usize;
 use hyperslab_vfd::{Driver, DriverError, DriverKind, FileIdentity, LockKind};
 
+use super::LITTLE;
 use super::recover::{Step, for_each};
-use super::{LITTLE, to_usize};
 
 /// A file, some bytes of which are taken from a journal. It is only read.
 #[derive(Debug)]
@@ -36,6 +37,7 @@ impl Overlay {
             Some(last) => (last.file_length, last.count),
             None => (file.len()?, 0),
         };
+        // The length of the file bounds the bytes of any number of commits.
         let stored = file.stored_len()?.saturating_add(commits.saturating_mul(LITTLE)).min(length);
         Ok(Self { file, journal, runs, length, stored })
     }
@@ -43,19 +45,19 @@ impl Overlay {
 
 /// Lets a run stand in place of whatever stood there.
 fn put(runs: &mut BTreeMap<u64, (u64, u64)>, start: u64, length: u64, place: u64) {
-    let end = start.saturating_add(length);
+    let end = start + length;
     while let Some((&other, &(other_length, other_place))) = runs.range(..end).next_back() {
-        let other_end = other.saturating_add(other_length);
+        let other_end = other + other_length;
         if other_end <= start {
             break;
         }
         runs.remove(&other);
         if other_end > end {
-            let skipped = end.saturating_sub(other);
-            runs.insert(end, (other_end.saturating_sub(end), other_place.saturating_add(skipped)));
+            let skipped = end - other;
+            runs.insert(end, (other_end - end, other_place + skipped));
         }
         if other < start {
-            runs.insert(other, (start.saturating_sub(other), other_place));
+            runs.insert(other, (start - other, other_place));
         }
     }
     runs.insert(start, (length, place));
@@ -97,17 +99,19 @@ impl Driver for Overlay {
                 end: self.length,
             });
         }
-        let there = to_usize(self.file.len()?.saturating_sub(offset)).min(buf.len());
-        if let Some((inside, outside)) = buf.split_at_mut_checked(there) {
-            outside.fill(0);
-            self.file.read_at(offset, inside)?;
-        }
+        // The overlay may be longer than the file.
+        let there = self.file.len()?.saturating_sub(offset).min(buf.len() as u64);
+        let (inside, outside) = buf.split_at_mut(to_usize(there)?);
+        outside.fill(0);
+        self.file.read_at(offset, inside)?;
         let first = self.runs.range(..=offset).next_back().map_or(offset, |(start, _)| *start);
         for (start, (length, place)) in self.runs.range(first..end.max(first)) {
-            let skip = offset.saturating_sub(*start);
-            let to = buf.get_mut(to_usize(start.saturating_sub(offset))..).unwrap_or_default();
-            let count = to_usize(length.saturating_sub(skip)).min(to.len());
-            self.journal.read_at(place.saturating_add(skip), to.get_mut(..count).unwrap_or_default())?;
+            let (from, to) = (offset.max(*start), end.min(start + length));
+            if from < to {
+                let part =
+                    buf.split_at_mut(to_usize(to - offset)?).0.split_at_mut(to_usize(from - offset)?).1;
+                self.journal.read_at(place + (from - start), part)?;
+            }
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hyperslab_exact::to_usize;
 use hyperslab_format::codec::FormatError;
 use hyperslab_format::journal::{
     JournalBody, JournalChain, JournalExtent, JournalHeader, JournalRecord, JournalRecordKind,
@@ -10,7 +11,7 @@ use hyperslab_vfd::{Driver, DriverError, SideAccess, SideFile};
 
 use super::overlay::Overlay;
 use super::verdict::{JournalReport, JournalVerdict, compare};
-use super::{to_usize, unreadable, unwritable};
+use super::{unreadable, unwritable};
 use crate::error::{Error, Result};
 
 /// Bytes that are read at once.
@@ -90,8 +91,8 @@ enum FileKind {
 fn kind_of(file: &dyn Driver) -> Result<FileKind> {
     let length = file.len().map_err(unreadable)?;
     let mut head = [0; JournalHeader::SIZE];
-    let there = to_usize(length).min(head.len());
-    file.read_at(0, head.get_mut(..there).unwrap_or_default()).map_err(unreadable)?;
+    let there = usize::try_from(length).map_or(head.len(), |length| length.min(head.len()));
+    file.read_at(0, head.split_at_mut(there).0).map_err(unreadable)?;
     if head.starts_with(&JournalHeader::SIGNATURE) {
         return match JournalHeader::decode(&head) {
             Ok(_) => Ok(FileKind::Journal),
@@ -105,13 +106,13 @@ fn kind_of(file: &dyn Driver) -> Result<FileKind> {
     let mut at = head.len() as u64;
     let mut bytes = vec![0; READ_BYTES];
     while at < length {
-        let count = to_usize(length.saturating_sub(at)).min(bytes.len());
-        let part = bytes.get_mut(..count).unwrap_or_default();
+        let count = to_usize((length - at).min(bytes.len() as u64))?;
+        let part = bytes.split_at_mut(count).0;
         file.read_at(at, part).map_err(unreadable)?;
         if part.iter().any(|byte| *byte != 0) {
             return Ok(FileKind::Damaged);
         }
-        at = at.saturating_add(count as u64);
+        at += count as u64;
     }
     Ok(FileKind::Blank)
 }
@@ -132,26 +133,31 @@ impl<'j> Walk<'j> {
     /// Returns the next record with its kind, or `None` if no record follows.
     fn next(&mut self) -> Result<Option<(JournalRecordKind, Step)>, DriverError> {
         let mut head = [0; JournalRecord::SIZE];
-        let behind = self.at.saturating_add(head.len() as u64);
+        let behind = self.at + head.len() as u64;
         if behind > self.length {
             return Ok(None);
         }
         self.journal.read_at(self.at, &mut head)?;
         let Ok(record) = JournalRecord::decode(&head) else { return Ok(None) };
-        let end = behind.saturating_add(record.body_size());
-        if end > self.length {
+        let Some(end) = behind.checked_add(record.body_size()).filter(|end| *end <= self.length) else {
             return Ok(None);
-        }
-        let mut rest = vec![0; to_usize(record.body_size())];
+        };
+        let mut rest = vec![0; to_usize(record.body_size())?];
         self.journal.read_at(behind, &mut rest)?;
         let Ok(body) = self.chain.accept(&record, &head, &rest) else { return Ok(None) };
-        let place = behind.saturating_add(record.sums_size());
-        self.at = end;
+        let place = behind + record.sums_size();
         let step = match (record.kind, body) {
             (JournalRecordKind::Bytes { offset, .. }, JournalBody::Bytes { sums, bytes }) => {
+                // No writer writes behind 64 bits.
+                if offset.checked_add(bytes.len() as u64).is_none() {
+                    return Ok(None);
+                }
                 Step::Bytes { offset, sums, bytes: bytes.to_vec(), place }
             }
             (JournalRecordKind::Extents { synced_length, .. }, JournalBody::Extents(extents)) => {
+                if extents.iter().any(|extent| extent.offset.checked_add(extent.length).is_none()) {
+                    return Ok(None);
+                }
                 Step::Extents { synced_length, extents }
             }
             (_, JournalBody::Unlinked(addresses)) => Step::Unlinked(addresses),
@@ -163,6 +169,7 @@ impl<'j> Walk<'j> {
                 Step::Commit { file_length, is_last: false }
             }
         };
+        self.at = end;
         Ok(Some((record.kind, step)))
     }
 }
@@ -186,7 +193,7 @@ fn last_commit(journal: &dyn Driver) -> Result<Option<LastCommit>, DriverError> 
     let (mut last, mut count) = (None, 0_u64);
     while let Some((kind, _)) = walk.next()? {
         if let JournalRecordKind::Commit { file_length, .. } = kind {
-            count = count.saturating_add(1);
+            count += 1;
             last = Some(LastCommit { end: walk.at, chain: walk.chain, file_length, count });
         }
     }
@@ -291,11 +298,11 @@ impl KeptJournal {
         let last = for_each(&*file, |step| {
             match step {
                 Step::Bytes { offset, bytes, .. } => {
-                    known.push((offset, offset.saturating_add(bytes.len() as u64)));
+                    known.push((offset, offset + bytes.len() as u64));
                 }
-                Step::Extents { extents, .. } => known.extend(
-                    extents.iter().map(|extent| (extent.offset, extent.offset.saturating_add(extent.length))),
-                ),
+                Step::Extents { extents, .. } => {
+                    known.extend(extents.iter().map(|extent| (extent.offset, extent.offset + extent.length)));
+                }
                 Step::Unlinked(_) | Step::Commit { .. } => {}
             }
             Ok(())

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use hyperslab_format::journal::{JournalExtent, SECTOR, SectorSums, sectors};
+use hyperslab_exact::to_usize;
+use hyperslab_format::journal::{JournalExtent, SECTOR, SECTOR_BYTES, SectorSums, sectors};
 use hyperslab_vfd::{Driver, DriverError};
 use smallvec::SmallVec;
 
 use super::recover::{LastCommit, Step, for_each};
-use super::to_usize;
 
 /// Bytes of an extent that are read at once.
 const READ_BYTES: u64 = 1 << 20;
@@ -164,8 +164,8 @@ impl Known {
                         Version { length, sum: *old, place: None },
                         Version { length, sum, place: Some(place) },
                     ]);
-                    at = at.saturating_add(length as u64);
-                    place = place.saturating_add(length as u64);
+                    at += length as u64;
+                    place += length as u64;
                 }
             }
             Step::Extents { synced_length, extents } => {
@@ -229,8 +229,8 @@ pub(crate) fn compare(
 
 /// Fills a buffer with bytes of the file, and zeros behind its end.
 fn read(file: &dyn Driver, file_length: u64, offset: u64, buffer: &mut [u8]) -> Result<(), DriverError> {
-    let there = to_usize(file_length.saturating_sub(offset)).min(buffer.len());
-    let Some((inside, outside)) = buffer.split_at_mut_checked(there) else { return Ok(()) };
+    let there = file_length.saturating_sub(offset).min(buffer.len() as u64);
+    let (inside, outside) = buffer.split_at_mut(to_usize(there)?);
     outside.fill(0);
     if inside.is_empty() { Ok(()) } else { file.read_at(offset, inside) }
 }
@@ -243,13 +243,13 @@ fn compare_sectors(
     found: &mut JournalComparison,
 ) -> Result<(), DriverError> {
     let file_length = found.file_length;
-    let mut sector = [0; to_usize(SECTOR)];
+    let mut sector = [0; SECTOR_BYTES];
     for (&at, versions) in known.sectors.range(..last.file_length) {
-        found.sectors = found.sectors.saturating_add(1);
+        found.sectors += 1;
         read(file, file_length, at, &mut sector)?;
         let is = |version: &Version| {
-            let bytes = sector.get(..version.length).unwrap_or_default();
-            version.sum == known.sums.of(at, bytes)
+            let bytes = sector.get(..version.length);
+            bytes.is_some_and(|bytes| version.sum == known.sums.of(at, bytes))
         };
         let (newest, before) =
             versions.split_last().map_or((None, &[][..]), |(newest, before)| (Some(newest), before));
@@ -261,7 +261,7 @@ fn compare_sectors(
             found.first_unknown.get_or_insert(at);
             &mut found.unknown
         };
-        *counter = counter.saturating_add(1);
+        *counter += 1;
     }
     Ok(())
 }
@@ -276,9 +276,10 @@ fn is_cut(
     journal: &dyn Driver,
     file_length: u64,
 ) -> Result<bool, DriverError> {
-    let ends = known.lengths.range(at.saturating_add(1)..at.saturating_add(SECTOR)).copied();
-    let ends: SmallVec<[usize; 4]> =
-        ends.chain([file_length]).map(|end| to_usize(end.saturating_sub(at))).collect();
+    let ends = known.lengths.range(at + 1..at.saturating_add(SECTOR)).copied();
+    // The file may end before the sector. A range of offsets has no end behind the largest one.
+    let ends = ends.chain([file_length]).map(|end| to_usize(end.saturating_sub(at).min(SECTOR)));
+    let ends = ends.collect::<Result<SmallVec<[usize; 4]>, _>>()?;
     for version in versions {
         let Some(place) = version.place else { continue };
         let mut bytes = vec![0; version.length];
@@ -305,8 +306,8 @@ fn compare_extents(
     found: &mut JournalComparison,
 ) -> Result<(), DriverError> {
     for extent in &known.extents {
-        found.extents = found.extents.saturating_add(1);
-        let end = extent.offset.saturating_add(extent.length);
+        found.extents += 1;
+        let end = extent.offset + extent.length;
         let mut changed = known.changed(extent.offset, end).peekable();
         if extent.length <= SECTOR && changed.peek().is_some() {
             continue;
@@ -321,7 +322,7 @@ fn compare_extents(
         }
         if !is_known || total(known, file, found.file_length, extent)? != expected {
             found.first_changed_extent.get_or_insert(extent.offset);
-            found.changed_extents = found.changed_extents.saturating_add(1);
+            found.changed_extents += 1;
         }
     }
     Ok(())
@@ -334,18 +335,17 @@ fn total(
     file_length: u64,
     extent: &JournalExtent,
 ) -> Result<u64, DriverError> {
-    let end = extent.offset.saturating_add(extent.length);
+    let end = extent.offset + extent.length;
     let mut buffer = Vec::new();
     let (mut sum, mut at) = (0_u64, extent.offset);
     while at < end {
-        let to = at.saturating_add(READ_BYTES).min(end);
-        buffer.resize(to_usize(to.saturating_sub(at)), 0);
+        let to = at + READ_BYTES.min(end - at);
+        buffer.resize(to_usize(to - at)?, 0);
         read(file, file_length, at, &mut buffer)?;
         sum = sum.wrapping_add(known.sums.total(at, &buffer));
         for (changed, _) in known.changed(at, to) {
-            let start = to_usize(changed.saturating_sub(at));
-            let sector = buffer.get(start..).unwrap_or_default();
-            let sector = sector.get(..to_usize(SECTOR).min(sector.len())).unwrap_or_default();
+            let sector = buffer.split_at(to_usize(changed - at)?).1;
+            let sector = sector.split_at(SECTOR_BYTES.min(sector.len())).0;
             sum = sum.wrapping_sub(known.sums.of(changed, sector));
         }
         at = to;

@@ -7,7 +7,7 @@ use hyperslab_vfd::DriverError;
 use quick_cache::sync::Cache;
 use smallvec::SmallVec;
 
-use super::{Medium, PAGE, Pages, put, to_usize};
+use super::{Medium, PAGE, PAGE_BYTES, Pages, put, skip_of};
 
 /// Pages that are walked over to the next one, rather than that it is looked up.
 const NEAR: u64 = 16;
@@ -58,24 +58,25 @@ impl Pages {
         let mut next = start;
         for mut row in rows.bytes.chunks_exact(rows.length.max(1)) {
             let mut at = next;
-            next = next.saturating_add(rows.stride);
+            // No row begins at the offset behind the last one.
+            next = next.wrapping_add(rows.stride);
             while !row.is_empty() {
-                let (number, skip) = (at / PAGE, to_usize(at % PAGE));
-                let (part, rest) = row.split_at(row.len().min(to_usize(PAGE).saturating_sub(skip)));
-                if number < from || number.saturating_sub(from) > NEAR {
+                let (number, skip) = (at / PAGE, skip_of(at));
+                let (part, rest) = row.split_at(row.len().min(PAGE_BYTES - skip));
+                if number < from || number - from > NEAR {
                     (walk, from) = (changed.range_mut(number..), number);
                     found = walk.next();
                 }
                 while let Some((other, _)) = &found
                     && **other < number
                 {
-                    (from, found) = (other.saturating_add(1), walk.next());
+                    (from, found) = (**other + 1, walk.next());
                 }
                 match &mut found {
                     Some((other, page)) if **other == number => put(part, page, skip),
                     _ => absent.push((at, part)),
                 }
-                (at, row) = (at.saturating_add(part.len() as u64), rest);
+                (at, row) = (at + part.len() as u64, rest);
             }
         }
         absent.into_iter().try_for_each(|(at, part)| Self::write_into(changed, clean, medium, at, part))

@@ -63,6 +63,7 @@ pub(super) enum Lookup {
 impl Lookup {
     /// No block for one element; of others nothing is said.
     pub(super) fn nothing_at(number: u64) -> Self {
+        // The number of a chunk that no array holds may be the largest one.
         Self::Nothing { until: number.saturating_add(1) }
     }
 }
@@ -133,14 +134,16 @@ impl Block {
     }
 
     fn element(&self, number: u64) -> u64 {
-        number.saturating_sub(self.numbers.start)
+        number - self.numbers.start
     }
 }
 
 /// The client and the size of an element of a new array.
-pub(super) fn new_elements<E: Entry>(params: FileParams, rules: &E::Rules) -> (ChunkIndexClient, u8) {
+pub(super) fn new_elements<E: Entry>(params: FileParams, rules: &E::Rules) -> Result<(ChunkIndexClient, u8)> {
     let size = ChunkElementLayout::new(params, E::form(rules)).size();
-    (E::client(rules), u8::try_from(size).unwrap_or(u8::MAX))
+    let invariant = "an element has less than 256 bytes";
+    let size = u8::try_from(size).map_err(|_| Error::internal("array of chunks", invariant))?;
+    Ok((E::client(rules), size))
 }
 
 /// An array, and how coordinates become numbers.

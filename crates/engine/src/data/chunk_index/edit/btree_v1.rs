@@ -85,7 +85,13 @@ impl BTreeV1Edit {
     /// The key behind the last chunk, as libhdf5 makes it: the chunk's corner, past all dimensions.
     pub(super) fn end_key(&self, last: &Key) -> Key {
         let sizes = self.chunk.iter().chain([&self.element_size]);
-        let offset = last.offset.iter().zip(sizes).map(|(at, size)| at.saturating_add(*size)).collect();
+        let offset = last
+            .offset
+            .iter()
+            .zip(sizes)
+            .map(|(at, size)| // libhdf5 adds the sizes without a check: no key is behind the largest.
+            at.saturating_add(*size))
+            .collect();
         Key { size: 0, filter_mask: 0, offset }
     }
 
@@ -120,11 +126,12 @@ impl BTreeV1Edit {
             while low < high {
                 let middle = low.midpoint(high);
                 if keys.offset(middle).is_some_and(|at| at <= offset) {
-                    low = middle.saturating_add(1);
+                    low = middle + 1;
                 } else {
                     high = middle;
                 }
             }
+            // A chunk before all others belongs into the first child.
             let position = low.saturating_sub(1);
             path.push(Step { address, position });
             let Some(child) = node.children.get(position).filter(|_| node.level > 0) else {
@@ -148,7 +155,7 @@ impl BTreeV1Edit {
     pub(super) fn make_root(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         if !self.root.is_defined() {
             let mut leaf = self.empty_leaf();
-            let zeros = Dims::from_elem(0, self.chunk.len().saturating_add(1));
+            let zeros = Dims::from_elem(0, self.chunk.len() + 1);
             push(keys_mut(&mut leaf)?, &Key { size: 0, filter_mask: 0, offset: zeros });
             self.root = edit.add(SpaceKind::BTree, &self.context, leaf)?;
         }
@@ -159,14 +166,14 @@ impl BTreeV1Edit {
     fn change(&self, edit: &mut Edit<'_>, path: &Path, key: &Key, address: Address) -> Result<()> {
         for (depth, step) in path.iter().enumerate().rev() {
             let first = edit.modify(step.address, &self.context, |node: &mut BTreeV1Node| {
-                if depth.saturating_add(1) == path.len()
-                    && let Some(child) = node.children.get_mut(step.position)
-                {
-                    *child = address;
+                if depth + 1 == path.len() {
+                    let invariant = "the way to a chunk ends at it";
+                    let child = node.children.get_mut(step.position);
+                    *child.ok_or(Error::Internal { structure: "B-tree of chunks", invariant })? = address;
                 }
                 let keys = keys_mut(node)?;
                 if keys.offset(step.position) == Some(&key.offset) {
-                    replace(keys, step.position, key);
+                    replace(keys, step.position, key)?;
                 }
                 Ok::<_, Error>(step.position == 0)
             })??;
@@ -284,8 +291,8 @@ impl BTreeV1Edit {
         let (path, found) = self.search(store, &offset)?;
         for (depth, step) in path.iter().enumerate() {
             let node = self.node(store, step.address, None)?;
-            let is_leaf = depth.saturating_add(1) == path.len();
-            if step.position.saturating_add(1) < node.children.len()
+            let is_leaf = depth + 1 == path.len();
+            if step.position + 1 < node.children.len()
                 || (is_leaf && keys(&node)?.offset(0).is_some_and(|first| *first > *offset))
             {
                 return Ok(node.children.is_empty());

@@ -79,8 +79,8 @@ impl Appender<'_, '_, '_> {
         let capacity = self.tree.context.capacity();
         // A node above is full when the child before it is its last one.
         let above = self.edge.iter().skip(1);
-        let full = above.take_while(|(_, node)| node.children.len().saturating_add(1) >= capacity).count();
-        let count = full.saturating_add(1);
+        let full = above.take_while(|(_, node)| node.children.len() + 1 >= capacity).count();
+        let count = full + 1;
         let grows = count == self.edge.len();
         let bytes = self.tree.node_bytes();
         let mut fresh = self.edit.allocate_blocks(SpaceKind::BTree, bytes, count)?.into_iter();
@@ -102,7 +102,7 @@ impl Appender<'_, '_, '_> {
                 spare
             } else {
                 let mut new = self.tree.empty_leaf();
-                reserve(keys_mut(&mut new)?, capacity.saturating_add(1));
+                reserve(keys_mut(&mut new)?, capacity + 1);
                 new.children.reserve_exact(capacity);
                 new
             };
@@ -125,11 +125,13 @@ impl Appender<'_, '_, '_> {
 
     /// Puts a pointer to a node into the one above.
     fn put_pointer(&mut self, level: usize, address: Address, node: &BTreeV1Node) -> Result<()> {
-        let first = key(keys(node)?, 0);
-        if let (Some(first), Some((_, parent))) = (first, self.edge.get_mut(level.saturating_add(1))) {
-            push(keys_mut(parent)?, &first);
-            parent.children.push(address);
-        }
+        // Nothing points to the root.
+        let Some((_, parent)) = self.edge.get_mut(level + 1) else { return Ok(()) };
+        let invariant = "a node with chunks has a key";
+        let first =
+            key(keys(node)?, 0).ok_or(Error::Internal { structure: "B-tree of chunks", invariant })?;
+        push(keys_mut(parent)?, &first);
+        parent.children.push(address);
         Ok(())
     }
 

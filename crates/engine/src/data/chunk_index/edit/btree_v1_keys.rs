@@ -5,6 +5,9 @@ use hyperslab_format::btree_v1::{BTreeV1Keys, BTreeV1Node, ChunkKeys};
 
 use crate::error::{Error, Result};
 
+/// The name of this structure in errors.
+const NAME: &str = "B-tree of chunks";
+
 /// One key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Key {
@@ -41,19 +44,25 @@ pub(super) fn key(keys: &ChunkKeys, at: usize) -> Option<Key> {
 }
 
 /// Puts a key before that at `at`.
-pub(super) fn insert(keys: &mut ChunkKeys, at: usize, key: &Key) {
-    let at = at.min(keys.len());
+///
+/// # Errors
+/// [`Error::Internal`] if there are fewer keys before it, or keys of another rank.
+pub(super) fn insert(keys: &mut ChunkKeys, at: usize, key: &Key) -> Result<()> {
+    if at > keys.len() || key.offset.len() != keys.width {
+        return Err(Error::internal(NAME, "a key comes behind or between keys of its rank"));
+    }
     keys.sizes.insert(at, key.size);
     keys.filter_masks.insert(at, key.filter_mask);
-    let start = at.saturating_mul(keys.width);
+    let start = at * keys.width;
     keys.offsets.splice(start..start, key.offset.iter().copied());
+    Ok(())
 }
 
 /// Makes room for so many keys.
 pub(super) fn reserve(keys: &mut ChunkKeys, count: usize) {
     keys.sizes.reserve_exact(count);
     keys.filter_masks.reserve_exact(count);
-    keys.offsets.reserve_exact(count.saturating_mul(keys.width));
+    keys.offsets.reserve_exact(count * keys.width);
 }
 
 /// Puts a key behind the last.
@@ -62,34 +71,45 @@ pub(super) fn push(keys: &mut ChunkKeys, key: &Key) {
 }
 
 /// Puts a key in the place of that at `at`.
-pub(super) fn replace(keys: &mut ChunkKeys, at: usize, key: &Key) {
-    let start = at.saturating_mul(keys.width);
-    if let (Some(size), Some(mask), Some(offset)) = (
+///
+/// # Errors
+/// [`Error::Internal`] if there is no such key, or one of another rank.
+pub(super) fn replace(keys: &mut ChunkKeys, at: usize, key: &Key) -> Result<()> {
+    let start = at * keys.width;
+    match (
         keys.sizes.get_mut(at),
         keys.filter_masks.get_mut(at),
-        keys.offsets.get_mut(start..start.saturating_add(keys.width)),
-    ) && offset.len() == key.offset.len()
-    {
-        (*size, *mask) = (key.size, key.filter_mask);
-        offset.copy_from_slice(&key.offset);
+        keys.offsets.get_mut(start..start + keys.width),
+    ) {
+        (Some(size), Some(mask), Some(offset)) if offset.len() == key.offset.len() => {
+            (*size, *mask) = (key.size, key.filter_mask);
+            offset.copy_from_slice(&key.offset);
+            Ok(())
+        }
+        _ => Err(Error::internal(NAME, "a key takes the place of a key")),
     }
 }
 
 /// Takes key `at` out.
-pub(super) fn remove(keys: &mut ChunkKeys, at: usize) {
-    if at < keys.len() {
-        keys.sizes.remove(at);
-        keys.filter_masks.remove(at);
-        let start = at.saturating_mul(keys.width);
-        keys.offsets.drain(start..start.saturating_add(keys.width));
+///
+/// # Errors
+/// [`Error::Internal`] if there is no such key.
+pub(super) fn remove(keys: &mut ChunkKeys, at: usize) -> Result<()> {
+    if at >= keys.len() {
+        return Err(Error::internal(NAME, "a key that is taken out is there"));
     }
+    keys.sizes.remove(at);
+    keys.filter_masks.remove(at);
+    let start = at * keys.width;
+    keys.offsets.drain(start..start + keys.width);
+    Ok(())
 }
 
 /// Keeps the first `count` keys.
 pub(super) fn truncate(keys: &mut ChunkKeys, count: usize) {
     keys.sizes.truncate(count);
     keys.filter_masks.truncate(count);
-    keys.offsets.truncate(count.saturating_mul(keys.width));
+    keys.offsets.truncate(count * keys.width);
 }
 
 /// The keys from `at` on; those before stay.
@@ -99,6 +119,6 @@ pub(super) fn split_off(keys: &mut ChunkKeys, at: usize) -> ChunkKeys {
         width: keys.width,
         sizes: keys.sizes.split_off(at),
         filter_masks: keys.filter_masks.split_off(at),
-        offsets: keys.offsets.split_off(at.saturating_mul(keys.width)),
+        offsets: keys.offsets.split_off(at * keys.width),
     }
 }

@@ -53,14 +53,14 @@ impl BTreeV1Edit {
             if let Some([first, last]) = ends.take() {
                 // The child may begin earlier and end later than it did.
                 if node_keys.offset(step.position).is_some_and(|key| key >= first.offset.as_slice()) {
-                    replace(node_keys, step.position, &first);
+                    replace(node_keys, step.position, &first)?;
                 }
-                let end = step.position.saturating_add(1);
+                let end = step.position + 1;
                 if end == count && node_keys.offset(end).is_some_and(|key| key < last.offset.as_slice()) {
-                    replace(node_keys, end, &last);
+                    replace(node_keys, end, &last)?;
                 }
             }
-            let mut at = step.position.saturating_add(1).min(count);
+            let mut at = (step.position + 1).min(count);
             if let Some((key, child)) = coming.take() {
                 if level == 0 && node_keys.offset(0).is_none_or(|first| *first > *key.offset) {
                     at = 0;
@@ -69,10 +69,10 @@ impl BTreeV1Edit {
                     truncate(node_keys, 0);
                     push(node_keys, &self.end_key(&key));
                 }
-                insert(node_keys, at, &key);
-                let end = node_keys.len().saturating_sub(1);
+                insert(node_keys, at, &key)?;
+                let end = node_keys.len() - 1;
                 if node_keys.offset(end).is_some_and(|end| *end <= *key.offset) {
-                    replace(node_keys, end, &self.end_behind(edit.store(), &key, old.right)?);
+                    replace(node_keys, end, &self.end_behind(edit.store(), &key, old.right)?)?;
                 }
                 node.children.insert(at, child);
             }
@@ -113,8 +113,8 @@ impl BTreeV1Edit {
     ) -> Result<(Option<(Key, Address)>, Option<[Key; 2]>)> {
         let count = left.children.len();
         // Where chunks come one behind or before the other, full nodes are left behind.
-        let keep = if at.saturating_add(1) == count && !left.right.is_defined() {
-            count.saturating_sub(1)
+        let keep = if at + 1 == count && !left.right.is_defined() {
+            count - 1
         } else if at == 0 && !left.left.is_defined() {
             1
         } else {
@@ -181,20 +181,21 @@ impl BTreeV1Edit {
                     plan.freed.push(step.address);
                     continue;
                 }
-                if at < node.children.len() {
-                    node.children.remove(at);
+                if at >= node.children.len() {
+                    return Err(Error::internal("B-tree of chunks", "the way to a chunk ends at it"));
                 }
-                remove(keys_mut(&mut node)?, at);
+                node.children.remove(at);
+                remove(keys_mut(&mut node)?, at)?;
                 gone = false;
             } else if let Some(first) = first.take() {
-                replace(keys_mut(&mut node)?, at, &first);
+                replace(keys_mut(&mut node)?, at, &first)?;
             }
             first = key(keys(&node)?, 0).filter(|_| at == 0);
             if let Some(first) = first.as_ref().filter(|_| node.left.is_defined()) {
                 // libhdf5 takes the end of a node for the start of the next.
                 let mut left = (*self.node(store, node.left, None)?).clone();
-                let end = left.keys.len().saturating_sub(1);
-                replace(keys_mut(&mut left)?, end, first);
+                let end = left.keys.len() - 1;
+                replace(keys_mut(&mut left)?, end, first)?;
                 plan.nodes.push((node.left, left));
             }
             if depth == 0 {
@@ -214,8 +215,8 @@ impl BTreeV1Edit {
             let mut left = (*self.node(store, node.left, None)?).clone();
             left.right = node.right;
             if let Some([_, last]) = ends_of(node)? {
-                let end = left.keys.len().saturating_sub(1);
-                replace(keys_mut(&mut left)?, end, &last);
+                let end = left.keys.len() - 1;
+                replace(keys_mut(&mut left)?, end, &last)?;
             }
             plan.nodes.push((node.left, left));
         }

@@ -14,7 +14,7 @@ use super::super::btree_v2::{BTreeV2Index, location};
 use super::super::entry::record_form;
 use super::super::{AtChunk, ChunkBox, ChunkIndex as _, Entry, Note};
 use super::IndexEdit;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::btree_v2::{BTreeV2, BTreeV2Creation};
 use crate::store::{Edit, Store, at};
 
@@ -39,7 +39,8 @@ impl<E: Entry> BTreeV2Edit<E> {
         let mut context = ChunkRecordContext { params: store.params(), rank, form };
         let creation = BTreeV2Creation {
             record_type: E::record_type(&rules),
-            record_size: u16::try_from(ChunkRecord::size(context)).unwrap_or(u16::MAX),
+            record_size: u16::try_from(ChunkRecord::size(context))
+                .map_err(|_| Error::internal("B-tree of chunks", "a record has less than 64 KiB"))?,
             node_size: parameters.node_size,
             split_percent: parameters.split_percent,
             merge_percent: parameters.merge_percent,

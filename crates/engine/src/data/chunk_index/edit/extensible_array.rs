@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hyperslab_exact::to_usize;
 use hyperslab_format::chunk_index::{
     ArrayPage, ElementPlace, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock, ExtensibleArrayGeometry,
     ExtensibleArrayHeader, ExtensibleArrayIndexBlock, ExtensibleArraySecondaryBlock, SecondaryBlockShape,
@@ -10,7 +11,7 @@ use hyperslab_format::codec::{Address, FileParams, Structure as _};
 use hyperslab_format::message::ExtensibleArrayParameters;
 
 use super::super::element::Elements;
-use super::super::extensible_array::{ExtensibleArrayIndex, address_at, to_usize};
+use super::super::extensible_array::{ExtensibleArrayIndex, address_at};
 use super::super::order::ArrayOrder;
 use super::super::{AtChunk, ChunkBox, ChunkIndex as _, Entry};
 use super::array::{Block, BlockForm, ChunkArray, Lookup, new_elements};
@@ -44,8 +45,12 @@ struct Made<E: Entry> {
 
 impl<E: Entry> ExtensibleArray<E> {
     /// What a new array is made with.
-    pub(super) fn new(params: FileParams, parameters: ExtensibleArrayParameters, rules: E::Rules) -> Self {
-        let (client, element_size) = new_elements::<E>(params, &rules);
+    pub(super) fn new(
+        params: FileParams,
+        parameters: ExtensibleArrayParameters,
+        rules: E::Rules,
+    ) -> Result<Self> {
+        let (client, element_size) = new_elements::<E>(params, &rules)?;
         let new = ExtensibleArrayHeader {
             version: E::ARRAY_VERSION,
             client,
@@ -63,7 +68,7 @@ impl<E: Entry> ExtensibleArray<E> {
             elements: 0,
             index_block: Address::UNDEFINED,
         };
-        Self { params, new, rules, made: None }
+        Ok(Self { params, new, rules, made: None })
     }
 
     /// With the array whose header lies at `address`, if it is defined.
@@ -108,21 +113,21 @@ impl<E: Entry> Made<E> {
 
     /// A block of the index block, which is no page.
     fn data(&self, address: Address, elements: u64, [number, element]: [u64; 2]) -> Block {
-        let first = number.saturating_sub(element);
+        let first = number - element;
         let form = BlockForm::Data(self.data_context(elements));
-        Block { address, form, numbers: first..first.saturating_add(elements) }
+        Block { address, form, numbers: first..first + elements }
     }
 
     fn page(&self, data_block: Address, elements: u64, [number, element]: [u64; 2]) -> Result<Block> {
         let (context, count) = (self.data_context(elements), self.geometry.page_elements());
         let page = element.checked_div(count).unwrap_or(0);
-        let address = data_block.checked_add(context.page_offset(to_usize(page)) as u64);
+        let address = data_block.checked_add(context.page_offset(to_usize(page)?) as u64);
         let address = address.ok_or_else(|| {
             let block = ExtensibleArrayDataBlock::NAME;
             Error::corrupt(block, "address", "pages inside the file", data_block)
         })?;
-        let first = number.saturating_sub(element.checked_rem(count).unwrap_or(0));
-        let numbers = first..first.saturating_add(count);
+        let first = number - element.checked_rem(count).unwrap_or(0);
+        let numbers = first..first + count;
         Ok(Block { address, form: BlockForm::Page(context.page()), numbers })
     }
 
@@ -138,7 +143,7 @@ impl<E: Entry> Made<E> {
             };
             self.header.index_block = edit.add(SpaceKind::ObjectHeader, &context, block)?;
             let elements = self.geometry.index_block_elements() as u64;
-            self.header.elements = self.header.elements.saturating_add(elements);
+            count(&mut self.header.elements, elements)?;
             self.changed = true;
         }
         self.index(edit.store())
@@ -153,12 +158,12 @@ impl<E: Entry> Made<E> {
         let block = ExtensibleArrayDataBlock {
             version: self.header.version,
             block_offset,
-            elements: if paged { Vec::new() } else { self.elements.unset(to_usize(elements)) },
+            elements: if paged { Vec::new() } else { self.elements.unset(to_usize(elements)?) },
         };
         edit.put(address, &context, block);
-        self.header.data_blocks = self.header.data_blocks.saturating_add(1);
-        self.header.data_block_size = self.header.data_block_size.saturating_add(size);
-        self.header.elements = self.header.elements.saturating_add(elements);
+        count(&mut self.header.data_blocks, 1)?;
+        count(&mut self.header.data_block_size, size)?;
+        count(&mut self.header.elements, elements)?;
         self.changed = true;
         Ok(address)
     }
@@ -168,8 +173,8 @@ impl<E: Entry> Made<E> {
         let block = ExtensibleArraySecondaryBlock::new(self.header.version, shape.first_element, &context);
         let address = edit.add(SpaceKind::BTree, &context, block)?;
         let size = ExtensibleArraySecondaryBlock::size(&context) as u64;
-        self.header.secondary_blocks = self.header.secondary_blocks.saturating_add(1);
-        self.header.secondary_block_size = self.header.secondary_block_size.saturating_add(size);
+        count(&mut self.header.secondary_blocks, 1)?;
+        count(&mut self.header.secondary_block_size, size)?;
         self.changed = true;
         Ok(address)
     }
@@ -193,22 +198,26 @@ impl<E: Entry> Made<E> {
         if !address.is_defined() {
             address = self.make_secondary(edit, &shape)?;
             let index_context = self.index_context();
-            edit.modify(self.header.index_block, &index_context, |index: &mut ExtensibleArrayIndexBlock| {
-                set_address(&mut index.secondary_blocks, pointer.into(), address);
-            })?;
+            edit.modify(
+                self.header.index_block,
+                &index_context,
+                |index: &mut ExtensibleArrayIndexBlock| {
+                    set_address(&mut index.secondary_blocks, pointer.into(), address)
+                },
+            )??;
         }
         let elements = shape.data_block_elements;
         let secondary: Arc<ExtensibleArraySecondaryBlock> = edit.store().shared(address, &context)?;
         let mut block = address_at(&secondary.data_blocks, data_block);
-        let data_number = to_usize(data_block);
-        let page = page.map(to_usize);
+        let data_number = to_usize(data_block)?;
+        let page = page.map(to_usize).transpose()?;
         let fresh = page.is_some_and(|page| !secondary.is_initialised(data_number, page, &context));
         drop(secondary);
         if !block.is_defined() {
             block = self.make_data(edit, elements, block_offset)?;
             edit.modify(address, &context, |secondary: &mut ExtensibleArraySecondaryBlock| {
-                set_address(&mut secondary.data_blocks, data_block, block);
-            })?;
+                set_address(&mut secondary.data_blocks, data_block, block)
+            })??;
         }
         let Some(page) = page else { return Ok(self.data(block, elements, [number, element])) };
         let place = self.page(block, elements, [number, element])?;
@@ -305,7 +314,7 @@ impl<E: Entry> ChunkArray<E> for ExtensibleArray<E> {
                     None => made.data(block, elements, [number, element]),
                     Some(page)
                         if block.is_defined()
-                            && secondary.is_initialised(to_usize(data_block), to_usize(page), &context) =>
+                            && secondary.is_initialised(to_usize(data_block)?, to_usize(page)?, &context) =>
                     {
                         made.page(block, elements, [number, element])?
                     }
@@ -343,9 +352,9 @@ impl<E: Entry> ChunkArray<E> for ExtensibleArray<E> {
                         made.header.index_block,
                         &context,
                         |index: &mut ExtensibleArrayIndexBlock| {
-                            set_address(&mut index.data_blocks, data_block, address);
+                            set_address(&mut index.data_blocks, data_block, address)
                         },
-                    )?;
+                    )??;
                 }
                 Ok(made.data(address, elements, [number, element]))
             }
@@ -355,7 +364,7 @@ impl<E: Entry> ChunkArray<E> for ExtensibleArray<E> {
 
     fn save(&mut self, edit: &mut Edit<'_>, set: Option<u64>) {
         let Some(made) = &mut self.made else { return };
-        let after = set.map_or(0, |number| number.saturating_add(1));
+        let after = set.map_or(0, |number| number + 1);
         if after > made.header.max_index_set {
             made.header.max_index_set = after;
             made.changed = true;
@@ -396,8 +405,16 @@ fn beyond(number: u64) -> Error {
     Error::Misuse(format!("chunk {number} lies beyond what an extensible array can hold"))
 }
 
-fn set_address(addresses: &mut [Address], number: u64, address: Address) {
-    if let Some(place) = addresses.get_mut(to_usize(number)) {
-        *place = address;
-    }
+fn set_address(addresses: &mut [Address], number: u64, address: Address) -> Result<()> {
+    let place = usize::try_from(number).ok().and_then(|number| addresses.get_mut(number));
+    let invariant = "a block has room for the addresses of its blocks";
+    *place.ok_or(Error::Internal { structure: "extensible array of chunks", invariant })? = address;
+    Ok(())
+}
+
+/// Adds to a statistic of the header.
+fn count(field: &mut u64, more: u64) -> Result<()> {
+    let most = || Error::corrupt("extensible array header", "statistics", "counts within 64 bits", *field);
+    *field = field.checked_add(more).ok_or_else(most)?;
+    Ok(())
 }

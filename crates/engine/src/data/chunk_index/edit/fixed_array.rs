@@ -39,8 +39,8 @@ impl<E: Entry> FixedArray<E> {
         parameters: FixedArrayParameters,
         order: &ArrayOrder,
         rules: E::Rules,
-    ) -> Self {
-        let (client, element_size) = new_elements::<E>(params, &rules);
+    ) -> Result<Self> {
+        let (client, element_size) = new_elements::<E>(params, &rules)?;
         let new = FixedArrayHeader {
             version: E::ARRAY_VERSION,
             client,
@@ -49,7 +49,7 @@ impl<E: Entry> FixedArray<E> {
             elements: order.count(),
             data_block: Address::UNDEFINED,
         };
-        Self { params, new, rules, made: None }
+        Ok(Self { params, new, rules, made: None })
     }
 
     /// With the array whose header lies at `address`, if it is defined.
@@ -85,8 +85,8 @@ impl<E: Entry> Made<E> {
     /// The block with an element, and the number of its page if that was never written.
     fn locate(&self, store: &Store, element: usize) -> Result<(Block, Option<usize>)> {
         let (page, index) = self.layout.locate(element);
-        let first = element.saturating_sub(index) as u64;
-        let numbers = |count: usize| first..first.saturating_add(count as u64);
+        let first = (element - index) as u64;
+        let numbers = |count: usize| first..first + count as u64;
         let Some(context) = self.layout.page(page) else {
             let form = BlockForm::Fixed(self.layout);
             let numbers = numbers(self.layout.elements());

@@ -113,8 +113,8 @@ pub fn size_width(layout_version: u8, params: FileParams, chunk_bytes: u64) -> u
     if layout_version >= 5 {
         return params.length_width();
     }
-    let bits = chunk_bytes.checked_ilog2().unwrap_or(0).saturating_add(8);
-    usize::try_from(bits / 8).unwrap_or(8).saturating_add(1).min(8)
+    let bits = chunk_bytes.checked_ilog2().unwrap_or(0) + 8;
+    (usize::try_from(bits / 8).unwrap_or(8) + 1).min(8)
 }
 
 impl ChunkIndexEditor {
@@ -296,7 +296,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         let counts = chunk
             .iter()
             .zip(&self.shape.max_dims)
-            .map(|(chunk, max)| max.map_or(u64::MAX, |max| max.div_ceil((*chunk).max(1)).saturating_sub(1)));
+            .map(|(chunk, max)| max.map_or(u64::MAX, |max| max.div_ceil((*chunk).max(1)) - 1));
         counts.collect()
     }
 
@@ -419,7 +419,7 @@ fn fixed_array<E: Entry>(
     order: ArrayOrder,
     rules: E::Rules,
 ) -> Result<Box<dyn IndexEdit<E>>> {
-    let array = FixedArray::new(store.params(), parameters, &order, rules).open(store, address)?;
+    let array = FixedArray::new(store.params(), parameters, &order, rules)?.open(store, address)?;
     Ok(Box::new(ArrayEdit { order, array }))
 }
 
@@ -430,6 +430,6 @@ fn extensible_array<E: Entry>(
     order: ArrayOrder,
     rules: E::Rules,
 ) -> Result<Box<dyn IndexEdit<E>>> {
-    let array = ExtensibleArray::new(store.params(), parameters, rules).open(store, address)?;
+    let array = ExtensibleArray::new(store.params(), parameters, rules)?.open(store, address)?;
     Ok(Box::new(ArrayEdit { order, array }))
 }

@@ -38,7 +38,7 @@ impl Source for ChunkedSource {
             return Regular { context, source: self, index, tiling: &tiling, chunks: &chunks }.read(to);
         }
         to.fill(&self.fill)?;
-        Scattered::new(context, self, index, (selection, &wanted), &chunks).read(to)
+        Scattered::new(context, self, index, (selection, &wanted), &chunks)?.read(to)
     }
 }
 
@@ -47,11 +47,11 @@ type Bounds = SmallVec<[(u64, u64); 4]>;
 
 fn box_of(bounds: Bounds) -> Region {
     let start = bounds.iter().map(|(start, _)| *start).collect();
-    Region { start, count: bounds.iter().map(|(start, end)| end.saturating_sub(*start)).collect() }
+    Region { start, count: bounds.iter().map(|(start, end)| end - *start).collect() }
 }
 
 /// The box of chunks that an index is asked for.
 fn chunk_box(chunks: &Region) -> ChunkBox {
-    let last = chunks.bounds().map(|(_, end)| end.saturating_sub(1)).collect();
+    let last = chunks.bounds().map(|(_, end)| end - 1).collect();
     ChunkBox { first: chunks.start.clone(), last }
 }

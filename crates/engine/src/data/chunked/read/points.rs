@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::super::ChunkedSource;
 use super::chunk_box;
 use crate::data::chunk_index::{ChunkIndex, ChunkLocation};
-use crate::data::transfer::{ReadContext, ReadTarget};
+use crate::data::transfer::{ReadContext, ReadTarget, byte_count, parallel};
 use crate::error::{Error, Result};
 use crate::memory::lengthen;
 
@@ -51,23 +51,21 @@ struct ByChunk {
 }
 
 impl ByChunk {
-    fn new(source: &ChunkedSource, points: &Points) -> Self {
+    fn new(source: &ChunkedSource, points: &Points) -> Result<Self> {
         let chunk = source.grid.chunk();
-        let mut all: Vec<(Dims, usize, u64)> = points
+        let all: Result<Vec<(Dims, usize, u64)>> = points
             .points()
             .zip(0..)
             .map(|(point, position)| {
                 let scaled = point.iter().zip(chunk).map(|(at, size)| at / size.max(&1)).collect();
-                let element = point.iter().zip(chunk).fold(0_u64, |sum, (at, size)| {
-                    sum.saturating_mul(*size).saturating_add(at % size.max(&1))
-                });
-                // In a chunk, which is in memory.
-                let at = usize::try_from(element).unwrap_or(usize::MAX).saturating_mul(source.element_size);
-                (scaled, at, position)
+                let element =
+                    point.iter().zip(chunk).fold(0_u64, |sum, (at, size)| sum * *size + at % size.max(&1));
+                Ok((scaled, byte_count(element, source.element_size, "chunk")?, position))
             })
             .collect();
-        all.sort_unstable();
-        Self { points: all }
+        let mut points = all?;
+        points.sort_unstable();
+        Ok(Self { points })
     }
 
     /// The chunks, ascending.
@@ -80,8 +78,8 @@ impl ByChunk {
     /// The points in a chunk.
     fn of(&self, scaled: &[u64]) -> &[(Dims, usize, u64)] {
         let first = self.points.partition_point(|(chunk, ..)| chunk.as_slice() < scaled);
-        let rest = self.points.get(first..).unwrap_or_default();
-        rest.get(..rest.partition_point(|(chunk, ..)| chunk.as_slice() == scaled)).unwrap_or_default()
+        let rest = self.points.split_at(first).1;
+        rest.split_at(rest.partition_point(|(chunk, ..)| chunk.as_slice() == scaled)).0
     }
 }
 
@@ -92,12 +90,12 @@ impl<'a> Scattered<'a> {
         index: &'a dyn ChunkIndex,
         (selection, wanted): (&Selection, &'a Ordered),
         chunks: &'a Region,
-    ) -> Self {
+    ) -> Result<Self> {
         let points = match selection {
-            Selection::Points(points) => Some(ByChunk::new(source, points)),
+            Selection::Points(points) => Some(ByChunk::new(source, points)?),
             _ => None,
         };
-        Self { context, source, index, wanted, points, chunks }
+        Ok(Self { context, source, index, wanted, points, chunks })
     }
 
     /// Reads what is stored; the destination holds fill values.
@@ -140,7 +138,7 @@ impl<'a> Scattered<'a> {
             return Some(vec![self.chunks.start.clone()]);
         }
         let listed = self.points.as_ref()?.chunks();
-        Some(listed).filter(|listed| (listed.len() as u64).saturating_mul(4) < count)
+        Some(listed).filter(|listed| (listed.len() as u64) < count.div_ceil(4))
     }
 
     /// Decodes the chunks of one batch side by side, then copies from each.
@@ -153,8 +151,12 @@ impl<'a> Scattered<'a> {
                 continue;
             }
             if self.source.to_decode(scaled, location)?.is_none() {
-                let start = location.address.get().unwrap_or(u64::MAX);
-                plain.extend(runs.into_iter().map(|run| (start.saturating_add(run.at as u64), run)));
+                for run in runs {
+                    let at = location.address.checked_add(run.at as u64);
+                    let outside =
+                        || Error::corrupt("chunk", "address", "an end inside the file", location.address);
+                    plain.push((at.ok_or_else(outside)?.raw(), run));
+                }
             } else {
                 filtered.push((scaled, location, runs));
             }
@@ -164,7 +166,7 @@ impl<'a> Scattered<'a> {
             .context
             .resources
             .chunks
-            .takes((filtered.len() as u64).saturating_mul(self.source.chunk_bytes as u64));
+            .takes(parallel::chunks_bytes(filtered.len(), self.source.chunk_bytes));
         let chunk =
             |(scaled, location, _): &(&Dims, &ChunkLocation, Vec<Run>)| self.chunk(scaled, location, keep);
         let store = self.context.store;
@@ -176,7 +178,9 @@ impl<'a> Scattered<'a> {
         for ((_, _, runs), chunk) in filtered.iter().zip(decoded) {
             let chunk = chunk?;
             for run in runs {
-                let bytes = chunk.get(run.at..run.at.saturating_add(run.bytes)).unwrap_or_default();
+                let bytes = chunk.get(run.at..run.at + run.bytes);
+                let invariant = "a chunk has the bytes of its elements";
+                let bytes = bytes.ok_or(Error::Internal { structure: "read of chunks", invariant })?;
                 to.put(run.position, bytes)?;
             }
         }
@@ -203,20 +207,21 @@ impl<'a> Scattered<'a> {
         while !rest.is_empty() {
             let mut bytes = 0_usize;
             let fits = |(_, run): &&(u64, Run)| {
-                bytes = bytes.saturating_add(run.bytes);
+                bytes += run.bytes;
                 bytes <= BATCH_BYTES
             };
             let count = rest.iter().take_while(fits).count().max(1);
             let (now, behind) = rest.split_at(count);
             rest = behind;
-            let length = now.iter().fold(0_usize, |sum, (_, run)| sum.saturating_add(run.bytes));
+            let length = now.iter().fold(0_usize, |sum, (_, run)| sum + run.bytes);
             lengthen(&mut buffer, length, "chunk")?;
             let mut free = buffer.as_mut_slice();
             let mut requests = Vec::with_capacity(now.len());
             for (at, run) in now {
-                let Some((part, behind)) = free.split_at_mut_checked(run.bytes) else { break };
+                let part;
+                // The buffer has the bytes of all runs.
+                (part, free) = std::mem::take(&mut free).split_at_mut(run.bytes);
                 requests.push((hyperslab_format::codec::Address::new(*at), part));
-                free = behind;
             }
             let share = requests.len().div_ceil(rayon::current_num_threads()).max(SHARE);
             let store = self.context.store;
@@ -227,11 +232,11 @@ impl<'a> Scattered<'a> {
             } else {
                 store.read_raw_many(&mut requests)?;
             }
-            let mut at = 0_usize;
+            let mut rest = buffer.as_slice();
             for (_, run) in now {
-                let end = at.saturating_add(run.bytes);
-                to.put(run.position, buffer.get(at..end).unwrap_or_default())?;
-                at = end;
+                let bytes;
+                (bytes, rest) = rest.split_at(run.bytes);
+                to.put(run.position, bytes)?;
             }
         }
         Ok(())
@@ -249,17 +254,14 @@ impl<'a> Scattered<'a> {
         }
         let inside = self.source.grid.region(scaled)?;
         let mut runs = Vec::new();
-        // All lies in a chunk, which is in memory, so that nothing overflows.
-        let bytes = |elements: u64| {
-            usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(self.source.element_size)
-        };
+        let bytes = |elements: u64| byte_count(elements, self.source.element_size, "chunk");
         self.wanted.within(&inside, |at, length, position| {
             let first = at
                 .iter()
                 .zip(&inside.start)
                 .zip(self.source.grid.chunk())
-                .fold(0_u64, |sum, ((at, start), size)| sum.saturating_mul(*size).saturating_add(at - start));
-            runs.push(Run { at: bytes(first), position, bytes: bytes(length) });
+                .fold(0_u64, |sum, ((at, start), size)| sum * *size + (at - start));
+            runs.push(Run { at: bytes(first)?, position, bytes: bytes(length)? });
             Ok::<(), Error>(())
         })?;
         Ok(runs)

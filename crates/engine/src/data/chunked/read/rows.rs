@@ -2,6 +2,7 @@
 //! follow each other in the file are read at once, straight into place.
 
 use hyperslab_dataspace::{Axis, Region};
+use hyperslab_exact::to_usize;
 use hyperslab_format::codec::Address;
 use rayon::prelude::*;
 
@@ -92,7 +93,7 @@ impl<'a> Rows<'a> {
                 return Ok(());
             }
             let Some(piece) = self.piece(scaled, &location)? else { return Ok(()) };
-            let end = pieces.last().map_or(settled, |last| last.row.saturating_add(last.rows));
+            let end = pieces.last().map_or(settled, |last| last.row + last.rows);
             in_order &= piece.row >= end;
             if !in_order {
                 return Ok(());
@@ -100,7 +101,7 @@ impl<'a> Rows<'a> {
             if let Some(last) = pieces.last_mut()
                 && self.follows(last, &piece)
             {
-                last.rows = last.rows.saturating_add(piece.rows);
+                last.rows += piece.rows;
                 return Ok(());
             }
             if pieces.len() >= LISTED {
@@ -114,72 +115,73 @@ impl<'a> Rows<'a> {
             return Ok(Outcome::Unordered);
         }
         self.read_pieces(out, filled, &mut settled, &pieces)?;
-        self.settle(out, filled, settled, self.wanted.1);
+        self.settle(out, filled, settled, self.wanted.1)?;
         Ok(Outcome::Done)
     }
 
     /// What is wanted of a chunk.
     fn piece(&self, scaled: &[u64], location: &ChunkLocation) -> Result<Option<Piece>> {
-        let first = scaled.first().copied().unwrap_or(0).saturating_mul(self.chunk_rows);
+        let first = scaled.first().copied().unwrap_or(0) * self.chunk_rows;
         let row = first.max(self.wanted.0);
-        let rows = first.saturating_add(self.chunk_rows).min(self.wanted.1).saturating_sub(row);
-        let address = location.address.checked_add(row.saturating_sub(first).saturating_mul(self.row_bytes));
+        let end = first + self.chunk_rows.min(self.wanted.1 - first);
+        let Some(rows) = end.checked_sub(row).filter(|rows| *rows > 0) else { return Ok(None) };
+        let address = location.address.checked_add((row - first) * self.row_bytes);
         let outside = || Error::corrupt("chunk", "address", "an end inside the file", location.address);
-        Ok((rows > 0).then_some(Piece { row, rows, address: address.ok_or_else(outside)? }))
+        Ok(Some(Piece { row, rows, address: address.ok_or_else(outside)? }))
     }
 
     fn follows(&self, before: &Piece, piece: &Piece) -> bool {
-        let bytes = before.rows.saturating_mul(self.row_bytes);
+        let bytes = before.rows * self.row_bytes;
         bytes < PIECE
-            && before.row.saturating_add(before.rows) == piece.row
+            && before.row + before.rows == piece.row
             && before.address.checked_add(bytes) == Some(piece.address)
     }
 
     /// The bytes of rows in the result.
-    fn place<'o>(&self, out: &'o mut [u8], from: u64, to: u64) -> &'o mut [u8] {
-        let at = |row: u64| {
-            let bytes = row.saturating_sub(self.wanted.0).saturating_mul(self.row_bytes);
-            usize::try_from(bytes).unwrap_or(usize::MAX).min(out.len())
-        };
-        let range = at(from)..at(to);
-        out.get_mut(range).unwrap_or_default()
+    fn place<'o>(&self, out: &'o mut [u8], from: u64, to: u64) -> Result<&'o mut [u8]> {
+        let at = |row: u64| usize::try_from((row - self.wanted.0).checked_mul(self.row_bytes)?).ok();
+        let range = at(from).zip(at(to)).map(|(from, to)| from..to);
+        range.and_then(|range| out.get_mut(range)).ok_or_else(too_short)
     }
 
-    fn settle(&self, out: &mut [u8], filled: bool, from: u64, to: u64) {
+    fn settle(&self, out: &mut [u8], filled: bool, from: u64, to: u64) -> Result<()> {
         if !filled && from < to {
-            self.source.fill.write(self.place(out, from, to));
+            self.source.fill.write(self.place(out, from, to)?);
         }
+        Ok(())
     }
 
     /// Reads pieces, which ascend, and fills what lies between them.
     fn read_pieces(&self, out: &mut [u8], filled: bool, settled: &mut u64, pieces: &[Piece]) -> Result<()> {
         let store = self.context.store;
         let Some(last) = pieces.last() else { return Ok(()) };
-        let (first, end) = (*settled, last.row.saturating_add(last.rows));
-        let mut rest = self.place(out, first, end);
+        let (first, end) = (*settled, last.row + last.rows);
+        let mut rest = self.place(out, first, end)?;
         let (mut at, mut requests, mut wanted) = (first, Vec::with_capacity(pieces.len()), 0_u64);
-        let bytes = |rows: u64| usize::try_from(rows.saturating_mul(self.row_bytes)).unwrap_or(usize::MAX);
         for piece in pieces {
-            let short = || Error::Misuse("the buffer holds fewer elements than are selected".into());
-            let split = std::mem::take(&mut rest).split_at_mut_checked(bytes(piece.row.saturating_sub(at)));
-            let (gap, behind) = split.ok_or_else(short)?;
+            let bytes = |rows: u64| to_usize(rows * self.row_bytes);
+            // The place holds all rows from the first to the last.
+            let (gap, behind) = std::mem::take(&mut rest).split_at_mut(bytes(piece.row - at)?);
             if !filled && !gap.is_empty() {
                 self.source.fill.write(gap);
             }
-            let (place, behind) = behind.split_at_mut_checked(bytes(piece.rows)).ok_or_else(short)?;
-            wanted = wanted.saturating_add(place.len() as u64);
+            let (place, behind) = behind.split_at_mut(bytes(piece.rows)?);
+            wanted += place.len() as u64;
             requests.push((piece.address, place));
-            (rest, at) = (behind, piece.row.saturating_add(piece.rows));
+            (rest, at) = (behind, piece.row + piece.rows);
         }
         *settled = end;
         if requests.len() > 1 && parallel::is_worth(store, wanted) {
             // Each thread gets its turn several times, and whole pieces of the file at a time.
-            let per_task =
-                requests.len().div_ceil(rayon::current_num_threads().saturating_mul(4)).min(TOGETHER);
+            let per_task = requests.len().div_ceil(rayon::current_num_threads() * 4).min(TOGETHER);
             return store.share(|| {
                 requests.par_chunks_mut(per_task).try_for_each(|requests| store.read_raw_many(requests))
             });
         }
         requests.chunks_mut(TOGETHER).try_for_each(|requests| store.read_raw_many(requests))
     }
+}
+
+fn too_short() -> Error {
+    Error::Misuse("the buffer holds fewer elements than are selected".into())
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use hyperslab_dataspace::{Canvas, Dims, Region, Tile, Tiles, Tiling};
+use hyperslab_exact::to_usize;
 use hyperslab_format::codec::Address;
 
 use super::super::ChunkedSource;
@@ -133,7 +134,7 @@ impl Regular<'_> {
         let store = self.context.store;
         let all = self.chunks.element_count().unwrap_or(u64::MAX);
         // One by one, where that is less work than to walk over all chunks in the box.
-        if wanted.is_some_and(|wanted| wanted == 1 || wanted.saturating_mul(4) < all) {
+        if wanted.is_some_and(|wanted| wanted == 1 || wanted < all.div_ceil(4)) {
             for scaled in self.wanted_list() {
                 if let Some(location) = self.index.get(store, &scaled)? {
                     visit(&scaled, location)?;
@@ -187,15 +188,15 @@ impl Regular<'_> {
     /// one of the others.
     fn work(&self, chunks: usize) -> u64 {
         if !self.source.pipeline.is_empty() {
-            return (chunks as u64).saturating_mul(self.source.chunk_bytes as u64);
+            return parallel::chunks_bytes(chunks, self.source.chunk_bytes);
         }
         let shape = self.tiling.shape().iter();
-        shape.fold(self.source.element_size as u64, |product, size| product.saturating_mul(*size)) / 4
+        shape.fold(self.source.element_size as u64, |product, size| product * *size) / 4
     }
 
     /// Whether decoded chunks go to the cache.
     fn keeps(&self, count: usize) -> bool {
-        let bytes = (count as u64).saturating_mul(self.source.chunk_bytes as u64);
+        let bytes = parallel::chunks_bytes(count, self.source.chunk_bytes);
         !self.source.pipeline.is_empty() && self.context.resources.chunks.takes(bytes)
     }
 
@@ -203,7 +204,7 @@ impl Regular<'_> {
     fn groups<'f>(&self, places: &'f [ChunkLocation]) -> Result<Vec<Group<'f>>> {
         let mut groups = Vec::new();
         let mut rest = places;
-        let most = places.len().div_ceil(rayon::current_num_threads().saturating_mul(4));
+        let most = places.len().div_ceil(rayon::current_num_threads() * 4);
         while let Some((first, behind)) = rest.split_first() {
             if let Some(known) = self.known(first.address) {
                 let (places, behind) = rest.split_at(1);
@@ -213,11 +214,11 @@ impl Regular<'_> {
             }
             let mut end = end_of(first)?;
             let mut count = 1;
-            for next in behind.iter().take(most.saturating_sub(1)) {
+            for next in behind.iter().take(most - 1) {
                 let next_end = end_of(next)?;
-                let near = next.address.raw() >= end && next.address.raw().saturating_sub(end) <= GAP;
-                let small = next_end.saturating_sub(first.address.raw()) <= FETCHED;
-                if !near || !small || self.known(next.address).is_some() {
+                let near = next.address.raw().checked_sub(end).is_some_and(|gap| gap <= GAP);
+                let is_small = || next_end - first.address.raw() <= FETCHED;
+                if !near || !is_small() || self.known(next.address).is_some() {
                     break;
                 }
                 end = next_end;
@@ -247,14 +248,16 @@ impl Regular<'_> {
         room: &mut Room,
     ) -> Result<()> {
         let [first, .., last] = group.places else {
-            let scaled = tiles.chunks().first().cloned().unwrap_or_default();
-            let (Some(place), Some(tile)) = (group.places.first(), tiles.next()) else { return Ok(()) };
+            let scaled = tiles.chunks().first().cloned();
+            let (Some(scaled), Some(place), Some(tile)) = (scaled, group.places.first(), tiles.next()) else {
+                return Ok(());
+            };
             return match &group.known {
                 Some(chunk) => transform.tile(&mut tile?, chunk, 0, &mut room.tiles),
                 None => self.read_one(tile?, &scaled, place, transform, keep, room),
             };
         };
-        let length = usize::try_from(end_of(last)?.saturating_sub(first.address.raw())).unwrap_or(usize::MAX);
+        let length = to_usize(end_of(last)? - first.address.raw())?;
         let plain = self.source.pipeline.is_empty();
         if plain
             && transform.is_copy()
@@ -302,13 +305,12 @@ impl Regular<'_> {
         let Some(start) = places.first().map(|place| place.address.raw()) else { return Ok(()) };
         let (mut tiles, mut places) = (tiles, places);
         while let Some(place) = places.first() {
-            let at = usize::try_from(place.address.raw().saturating_sub(start)).unwrap_or(usize::MAX);
-            let behind = bytes.get(at..).unwrap_or_default();
             let count = if self.source.pipeline.is_empty() { self.run_of(places).max(1) } else { 1 };
             let (mut now, rest) = tiles.split_at(count);
-            let run = count.saturating_mul(self.source.chunk_bytes);
+            let run = count * self.source.chunk_bytes;
             if count > 1
-                && let (Some(slice), Some(run)) = (now.as_slice(), behind.get(..run))
+                && let (Some(slice), Ok(at)) = (now.as_slice(), to_usize(place.address.raw() - start))
+                && let Some(run) = bytes.get(at..).and_then(|behind| behind.get(..run))
             {
                 transform.run(run, slice)?;
             } else {
@@ -316,7 +318,7 @@ impl Regular<'_> {
                     self.place_one(&mut now, place, start, bytes, transform, keep, room)?;
                 }
             }
-            (tiles, places) = (rest, places.get(count..).unwrap_or_default());
+            (tiles, places) = (rest, places.split_at(count).1);
         }
         Ok(())
     }
@@ -335,10 +337,11 @@ impl Regular<'_> {
         let Some(scaled) = tiles.chunks().first() else { return Ok(()) };
         let Some(tile) = tiles.next() else { return Ok(()) };
         let mut tile = tile?;
-        let at = usize::try_from(place.address.raw().saturating_sub(start)).ok();
+        let at = usize::try_from(place.address.raw() - start).ok();
         let size = usize::try_from(place.size).ok();
         let stored = at.zip(size).and_then(|(at, size)| bytes.get(at..at.checked_add(size)?));
-        let stored = stored.unwrap_or_default();
+        let invariant = "the chunks of a group lie in the bytes that were read";
+        let stored = stored.ok_or(Error::Internal { structure: "read of chunks", invariant })?;
         match self.source.to_decode(scaled, place)? {
             None => transform.tile(&mut tile, stored, 0, &mut room.tiles),
             Some(place) => self.decode(&mut tile, &place, stored, transform, keep, room),
@@ -361,7 +364,7 @@ impl Regular<'_> {
                 return self.decode(&mut tile, location, stored, transform, keep, room);
             }
             store.check_inside(location.address, location.size, "raw data")?;
-            let length = usize::try_from(location.size).unwrap_or(usize::MAX);
+            let length = to_usize(location.size)?;
             let mut fetched = std::mem::take(&mut room.fetched);
             let stored = room_of(&mut fetched, length)?;
             let outcome = self
@@ -373,10 +376,10 @@ impl Regular<'_> {
         // Of bytes that are as they were written, only those that are wanted are read.
         let wanted = tile.source();
         let size = self.source.element_size as u64;
-        let length = wanted.end.saturating_sub(wanted.start).saturating_mul(size);
+        let length = (wanted.end - wanted.start) * size;
         let address = location
             .address
-            .checked_add(wanted.start.saturating_mul(size))
+            .checked_add(wanted.start * size)
             .ok_or_else(|| Error::corrupt("chunk", "address", "an end inside the file", location.address))?;
         if let Some(bytes) = store.view_raw(address, length) {
             return transform.tile(&mut tile, bytes, wanted.start, &mut room.tiles);
@@ -393,7 +396,7 @@ impl Regular<'_> {
             return Ok(());
         }
         store.check_inside(address, length, "raw data")?;
-        let bytes = room_of(&mut room.fetched, usize::try_from(length).unwrap_or(usize::MAX))?;
+        let bytes = room_of(&mut room.fetched, to_usize(length)?)?;
         store.read_raw(address, bytes)?;
         transform.tile(&mut tile, bytes, wanted.start, &mut room.tiles)
     }

@@ -46,7 +46,7 @@ impl Appended {
             let encoded =
                 !after.is_stored_plainly(&scaled)? && selected.covers(&scaled) && !from.is_partial();
             if encoded { &mut whole } else { &mut others }.push(scaled);
-            if whole.len().saturating_mul(after.chunk_bytes) > APPENDED {
+            if whole.len() * after.chunk_bytes > APPENDED {
                 return Ok(None);
             }
         }

@@ -92,14 +92,14 @@ pub fn write_concurrently(
     while chunks.peek().is_some() {
         let (mut batch, mut kept) = (Vec::new(), 0_usize);
         while let Some(scaled) = chunks.next_if(|_| kept < BATCH_BYTES && batch.len() < BATCH) {
-            kept = kept.saturating_add(source.chunk_bytes);
+            kept += source.chunk_bytes;
             batch.push(scaled);
         }
         let count = batch.len();
         if !(Batch { access, source, selected, from }).write(batch)? {
             return Ok(Progress::Chunks(done));
         }
-        done = done.saturating_add(count);
+        done += count;
         make_room(access)?;
     }
     Ok(Progress::Done)
@@ -112,15 +112,15 @@ fn make_room(access: &impl ChunkAccess) -> Result<()> {
     if load.complete >= COMPLETE {
         flush_concurrently(access, Due::Complete)?;
     }
-    if load.idle.saturating_sub(load.complete) > limit {
+    if load.idle - load.complete > limit {
         flush_concurrently(access, Due::Oldest { keep: limit / 2 })?;
     }
     // Who writes faster than all others together encode helps them, and at last has to wait.
-    let most = limit.saturating_mul(2);
-    if load.all > most {
+    let is_too_much = |bytes: usize| bytes.div_ceil(2) > limit;
+    if is_too_much(load.all) {
         flush_concurrently(access, Due::Oldest { keep: 0 })?;
     }
-    if look()?.is_some_and(|(load, _)| load.all > most) {
+    if look()?.is_some_and(|(load, _)| is_too_much(load.all)) {
         access.edit(|writer, writing| writer.flush_dirty(writing, Due::All))?;
     }
     Ok(())
@@ -153,7 +153,7 @@ impl<A: ChunkAccess> Flush<'_, A> {
             Ok((snapshot.scaled.clone(), bytes, mask))
         };
         let encoded: Result<Vec<Encoded>> =
-            if parallel::is_worth_concurrently(batch.len().saturating_mul(source.chunk_bytes) as u64) {
+            if parallel::is_worth_concurrently(batch.len(), source.chunk_bytes) {
                 batch.par_iter().map(encode).collect()
             } else {
                 batch.iter().map(encode).collect()
@@ -322,6 +322,7 @@ impl<A: ChunkAccess> Batch<'_, A> {
                 self.selected.put(self.source, scaled, self.from, chunk, &mut rows)?;
             } else if let Some(chunk) = fetched.ready.remove(scaled) {
                 let elements = self.source.grid.region(scaled)?.element_count()?;
+                // Points may name an element more than once.
                 dirty.insert(scaled.clone(), chunk, elements.saturating_sub(written));
             }
         }
@@ -398,7 +399,7 @@ pub(super) fn each<J: Send, D: Send>(
     chunk_bytes: usize,
     work: impl Fn(&mut Rows, J) -> Result<D> + Sync + Send,
 ) -> Result<Vec<D>> {
-    if jobs.len() > 1 && parallel::is_worth_concurrently(jobs.len().saturating_mul(chunk_bytes) as u64) {
+    if jobs.len() > 1 && parallel::is_worth_concurrently(jobs.len(), chunk_bytes) {
         return jobs.into_par_iter().map_init(Rows::default, work).collect();
     }
     let mut rows = Rows::default();

@@ -84,7 +84,7 @@ impl ChunkWriter {
 
     /// Returns the bytes of chunks that are not in the file yet.
     pub fn unstored_bytes(&self) -> usize {
-        self.dirty.bytes().saturating_add(self.run.bytes())
+        self.dirty.bytes() + self.run.bytes()
     }
 
     /// Writes the selected elements.
@@ -140,13 +140,13 @@ impl ChunkWriter {
             while let Some(scaled) = chunks.next_if(|_| kept < BATCH_BYTES && batch.len() < BATCH) {
                 // Chunks that pass no filter are not kept in memory, but for those that wait, of which no more do than may.
                 if !plain {
-                    kept = kept.saturating_add(self.source.chunk_bytes);
+                    kept += self.source.chunk_bytes;
                 }
                 batch.push(scaled);
             }
             self.write_batch(writing, &selected, batch, from)?;
             // Before there is no room for another one.
-            if self.dirty.bytes().saturating_add(self.source.chunk_bytes) > self.dirty_limit {
+            if self.dirty.bytes() + self.source.chunk_bytes > self.dirty_limit {
                 self.flush_dirty(writing, Due::Oldest { keep: self.dirty_limit / 2 })?;
             }
         }
@@ -269,7 +269,7 @@ impl ChunkWriter {
             let (bytes, mask) = encode(&self.source, store, &snapshot.scaled, snapshot.chunk.as_slice())?;
             Ok((snapshot.scaled.clone(), bytes, mask))
         };
-        let work = batch.len().saturating_mul(self.source.chunk_bytes) as u64;
+        let work = (batch.len() * self.source.chunk_bytes) as u64;
         let parallel = parallel::is_worth(store, work);
         let encoded = parallel::map(store, parallel, batch.iter().collect(), encode)?;
         self.store_encoded(writing, &encoded)
@@ -345,7 +345,7 @@ impl ChunkWriter {
             let (bytes, mask) = encode(source, store, &job.scaled, chunk)?;
             Ok(Done::Encoded(job.scaled, bytes, mask))
         };
-        let bytes = jobs.len().saturating_mul(source.chunk_bytes) as u64;
+        let bytes = (jobs.len() * source.chunk_bytes) as u64;
         let done: Result<Vec<Done>> = if parallel::is_worth(store, bytes) {
             store.share(|| jobs.into_par_iter().map_init(Rows::default, work).collect())
         } else {

@@ -37,11 +37,11 @@ impl ChunkWriter {
         from: &WriteSource<'_>,
     ) -> Result<bool> {
         let bytes = self.source.chunk_bytes;
-        let with_it = self.dirty.bytes().saturating_add(bytes);
-        if from.is_partial() || bytes.saturating_mul(MOST).max(with_it) > self.dirty_limit {
+        let room = self.dirty_limit.checked_sub(self.dirty.bytes());
+        if from.is_partial() || bytes > self.dirty_limit / MOST || room.is_none_or(|room| bytes > room) {
             return Ok(false);
         }
-        Ok(selected.reach_in(scaled)?.saturating_mul(PART) >= self.source.grid.elements_per_chunk()?)
+        Ok(selected.reach_in(scaled)? >= self.source.grid.elements_per_chunk()?.div_ceil(PART))
     }
 
     /// Lets a new chunk wait with some of its elements.
@@ -56,6 +56,7 @@ impl ChunkWriter {
         self.source.fill.write(&mut chunk);
         selected.put(&self.source, &scaled, from, &mut chunk, rows)?;
         let elements = self.source.grid.region(&scaled)?.element_count()?;
+        // Points may name an element more than once.
         let missing = elements.saturating_sub(selected.count_in(&scaled));
         self.dirty.insert(scaled, chunk, missing);
         Ok(())

@@ -9,7 +9,7 @@ use hyperslab_format::codec::Address;
 use super::{ChunkWriter, ChunkWriting, store};
 use crate::data::chunk_index::{ChunkLocation, ChunkTable, order_of, ordered};
 use crate::data::transfer::{ChunkCache, WriteSource};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
 /// Bytes that wait at most.
@@ -46,8 +46,8 @@ impl Run {
         if let Some(bytes) = from.as_stored(0, elements) {
             self.bytes.extend_from_slice(bytes);
         } else {
-            self.bytes.resize(before.saturating_add(size), 0);
-            let put = from.put(0, elements, self.bytes.get_mut(before..).unwrap_or_default());
+            self.bytes.resize(before + size, 0);
+            let put = from.put(0, elements, self.bytes.split_at_mut(before).1);
             if put.is_err() {
                 self.bytes.truncate(before);
                 return put;
@@ -135,7 +135,7 @@ impl ChunkWriter {
             || (*step == 1
                 && added.len().checked_add(1) == Some(chunk.len())
                 && chunk.get(..axis) == added.get(..axis)
-                && chunk.get(axis.saturating_add(1)..) == added.get(axis..));
+                && chunk.get(axis + 1..) == added.get(axis..));
         let others = || chunk.iter().zip(extent).enumerate().filter(|(dimension, _)| *dimension != axis);
         let is_alone = others().all(|(_, (chunk, size))| chunk == size) && length.is_multiple_of(*step);
         let longer = length.checked_add(*step).filter(|longer| *longer <= most && is_chunk && is_alone);
@@ -157,7 +157,7 @@ impl ChunkWriter {
 
     /// Sees to it that one chunk more does not make too many.
     fn make_room(&mut self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
-        let after = self.run.bytes.len().saturating_add(self.source.chunk_bytes);
+        let after = self.run.bytes.len() + self.source.chunk_bytes;
         if after > self.dirty_limit.min(WAITING) { self.settle_run(writing) } else { Ok(()) }
     }
 
@@ -265,7 +265,9 @@ pub(super) fn write_to(
     let side_by_side = |one: &Address, other: &Address| one.checked_add(size as u64) == Some(*other);
     // Those that lie side by side are written in one go.
     for piece in blocks.chunk_by(side_by_side) {
-        let Some((now, rest)) = bytes.split_at_checked(piece.len().saturating_mul(size)) else { break };
+        let Some((now, rest)) = bytes.split_at_checked(piece.len() * size) else {
+            return Err(Error::internal("write of chunks", "each chunk has its bytes"));
+        };
         if let Some(address) = piece.first() {
             store.write_raw(*address, now)?;
         }

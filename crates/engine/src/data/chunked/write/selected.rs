@@ -27,8 +27,7 @@ impl<'a> Selected<'a> {
             for (point, position) in points.points().zip(0..) {
                 let (scaled, inside) = grid.locate(point)?;
                 let element = inside.iter().zip(grid.chunk());
-                let element =
-                    element.fold(0_u64, |sum, (at, size)| sum.saturating_mul(*size).saturating_add(*at));
+                let element = element.fold(0_u64, |sum, (at, size)| sum * *size + *at);
                 chunks.entry(scaled).or_default().push((element, position));
             }
             return Ok(Self::Points { chunks, count });
@@ -43,9 +42,7 @@ impl<'a> Selected<'a> {
     /// The number of elements.
     pub(super) fn element_count(&self) -> u64 {
         match self {
-            Self::Tiles(tiling) => {
-                tiling.shape().iter().fold(1, |product, size| product.saturating_mul(*size))
-            }
+            Self::Tiles(tiling) => tiling.shape().iter().fold(1, |product, size| product * *size),
             Self::Blocks(ordered, _) => ordered.len(),
             Self::Points { count, .. } => *count,
         }
@@ -98,7 +95,7 @@ impl<'a> Selected<'a> {
         let Self::Tiles(tiling) = self else { return Ok(self.count_in(scaled)) };
         let spans = tiling.pieces(scaled)?;
         let spans = spans.iter().map(hyperslab_dataspace::Piece::span);
-        Ok(spans.fold(0_u64, |sum, (first, end)| sum.saturating_add(end.saturating_sub(first))))
+        Ok(spans.fold(0_u64, |sum, (first, end)| sum + (end - first)))
     }
 
     /// Puts the elements into their places in a chunk.
@@ -125,16 +122,14 @@ impl<'a> Selected<'a> {
                 tiling.pieces(scaled)?.iter().try_for_each(|piece| from.put_piece(piece, chunk, rows))
             }
             Self::Points { chunks, .. } => {
-                let points = chunks.get(scaled).map(Vec::as_slice).unwrap_or_default();
-                points.iter().try_for_each(|(element, position)| put(*element, *position, 1, chunk))
+                let mut points = chunks.get(scaled).into_iter().flatten();
+                points.try_for_each(|(element, position)| put(*element, *position, 1, chunk))
             }
             Self::Blocks(ordered, grid) => {
                 let inside = grid.region(scaled)?;
                 ordered.within(&inside, |at, length, position| {
                     let places = at.iter().zip(&inside.start).zip(grid.chunk());
-                    let element = places.fold(0_u64, |sum, ((at, start), size)| {
-                        sum.saturating_mul(*size).saturating_add(at.saturating_sub(*start))
-                    });
+                    let element = places.fold(0_u64, |sum, ((at, start), size)| sum * *size + (at - *start));
                     put(element, position, length, chunk)
                 })
             }

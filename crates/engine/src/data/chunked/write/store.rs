@@ -33,21 +33,25 @@ pub(super) fn new_plain(
     };
     let places: Vec<(Dims, ChunkLocation)> = chunks.iter().zip(&blocks).map(locate).collect();
     let written = directly(source, store, selected, &places, from)?;
-    let places_left = places.get(written..).unwrap_or_default();
+    let places_left = places.split_at(written).1;
     if !places_left.is_empty() {
         let per_stage = (STAGE / size.max(1)).max(1);
         let stages: Vec<&[(Dims, ChunkLocation)]> = places_left.chunks(per_stage).collect();
-        let stage = |at: usize| stages.get(at).copied().unwrap_or_default();
-        let parallel = parallel::is_worth(store, (size as u64).saturating_mul(places_left.len() as u64));
-        let fill = |at: usize, room: &mut Room| fill_stage(source, selected, stage(at), from, room);
+        let stage = |at: usize| {
+            let invariant = "there are as many stages as are filled";
+            stages.get(at).copied().ok_or(Error::Internal { structure: "write of chunks", invariant })
+        };
+        let parallel = parallel::is_worth(store, parallel::chunks_bytes(places_left.len(), size));
+        let fill = |at: usize, room: &mut Room| fill_stage(source, selected, stage(at)?, from, room);
         let write = |at: usize, room: &Room| {
-            let mut rest = stage(at);
-            let mut bytes = room.bytes(size.saturating_mul(rest.len()));
+            let mut rest = stage(at)?;
+            let mut bytes = room.bytes(size * rest.len())?;
             while let Some((_, start)) = rest.first() {
                 let count = side_by_side(rest);
-                let (now, behind) = bytes.split_at_checked(count.saturating_mul(size)).unwrap_or_default();
+                // The bytes are those of the chunks.
+                let (now, behind) = bytes.split_at(count * size);
                 store.write_raw(start.address, now)?;
-                (rest, bytes) = (rest.get(count..).unwrap_or_default(), behind);
+                (rest, bytes) = (rest.split_at(count).1, behind);
             }
             Ok(())
         };
@@ -85,7 +89,7 @@ fn fill_stage(
     room: &mut Room,
 ) -> Result<()> {
     let size = source.chunk_bytes;
-    let (bytes, rows) = room.of(size.saturating_mul(places.len()));
+    let (bytes, rows) = room.of(size * places.len());
     for ((scaled, _), chunk) in places.iter().zip(bytes.chunks_exact_mut(size.max(1))) {
         if !selected.covers(scaled) || from.is_partial() || source.grid.is_edge(scaled)? {
             source.fill.write(chunk);
@@ -99,10 +103,7 @@ fn fill_stage(
 fn side_by_side(places: &[(Dims, ChunkLocation)]) -> usize {
     let next = |place: &ChunkLocation| place.address.raw().checked_add(place.size);
     let pairs = places.iter().zip(places.iter().skip(1));
-    pairs
-        .take_while(|((_, one), (_, other))| next(one) == Some(other.address.raw()))
-        .count()
-        .saturating_add(1)
+    pairs.take_while(|((_, one), (_, other))| next(one) == Some(other.address.raw())).count() + 1
 }
 
 /// Writes chunks that lie in the caller's buffer as they shall be stored, those that are neighbours in both with one
@@ -120,16 +121,16 @@ fn directly(
         let Some((position, elements)) = run_of(source, selected, scaled)? else { return Ok(at) };
         let mut count = 1_usize;
         while let Some((scaled, _)) = rest.get(count).filter(|_| count < all) {
-            let behind = position.saturating_add(elements.saturating_mul(count as u64));
+            let behind = position + elements * count as u64;
             if run_of(source, selected, scaled)? != Some((behind, elements)) {
                 break;
             }
-            count = count.saturating_add(1);
+            count += 1;
         }
-        let elements = elements.saturating_mul(count as u64);
+        let elements = elements * count as u64;
         let Some(bytes) = from.as_stored(position, elements) else { return Ok(at) };
         store.write_raw(place.address, bytes)?;
-        at = at.saturating_add(count);
+        at += count;
     }
     Ok(at)
 }
@@ -174,7 +175,7 @@ pub(super) fn old_plain(
         selected.put(source, scaled, from, chunk, rows)?;
         store.write_raw(place.address, chunk)
     };
-    if parallel::is_worth(store, (chunks.len() as u64).saturating_mul(source.chunk_bytes as u64)) {
+    if parallel::is_worth(store, parallel::chunks_bytes(chunks.len(), source.chunk_bytes)) {
         return store.share(|| chunks.par_iter().try_for_each_init(Room::default, change));
     }
     let mut room = Room::default();
@@ -192,18 +193,18 @@ fn change_span(
 ) -> Result<()> {
     let first = pieces.iter().map(|piece| piece.span().0).min().unwrap_or(0);
     let end = pieces.iter().map(|piece| piece.span().1).max().unwrap_or(first);
-    let selected = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(piece.element_count()));
+    let selected = pieces.iter().fold(0_u64, |sum, piece| sum + piece.element_count());
     let span = Span { store, place, size: source.element_size as u64 };
-    let length = byte_count(end.saturating_sub(first), source.element_size, "chunk")?;
-    if selected != end.saturating_sub(first) && from.as_stored(0, 0).is_some() {
-        let runs = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(piece.runs().1));
+    let length = byte_count(end - first, source.element_size, "chunk")?;
+    if selected != end - first && from.as_stored(0, 0).is_some() {
+        let runs = pieces.iter().fold(0_u64, |sum, piece| sum + piece.runs().1);
         if are_far(runs, length as u64) {
             return write_runs(source, store, pieces, place, from);
         }
     }
     let (bytes, rows) = room.of(length);
-    let offset = first.saturating_mul(span.size);
-    if selected != end.saturating_sub(first) || from.is_partial() {
+    let offset = first * span.size;
+    if selected != end - first || from.is_partial() {
         span.read(offset, bytes)?;
     }
     for piece in pieces {
@@ -226,16 +227,16 @@ fn write_runs(
         // Rows that follow each other in the buffer, and the position of the first.
         let mut rows: Option<(u64, LinearRows)> = None;
         let write = |(position, rows): (u64, LinearRows)| {
-            let bytes = from.as_stored(position, rows.length.saturating_mul(rows.count));
+            let bytes = from.as_stored(position, rows.length * rows.count);
             let bytes =
                 bytes.ok_or_else(|| Error::Misuse("fewer elements are given than are selected".into()))?;
-            let (offset, stride) = (rows.offset.saturating_mul(size), rows.stride.saturating_mul(size));
+            let (offset, stride) = (rows.offset * size, rows.stride * size);
             let length = byte_count(rows.length, source.element_size, "chunk")?;
             store.write_raw_rows(block, &ByteRows { offset, stride, length, bytes })
         };
         piece.for_each_run(|offset, position, length| {
             if let Some((first, rows)) = &mut rows
-                && position == first.saturating_add(rows.length.saturating_mul(rows.count))
+                && position == *first + rows.length * rows.count
                 && rows.take(offset, length)
             {
                 return Ok(());

@@ -2,6 +2,7 @@
 //! along the fastest dimension, row by row.
 
 use hyperslab_dataspace::{ChunkGrid, Dims, Hyperslab, Region, Selection};
+use hyperslab_exact::to_usize;
 use hyperslab_format::codec::Address;
 
 use super::run::{LONGEST, free, write_new, write_to};
@@ -41,8 +42,8 @@ struct Strip {
 
 /// Where a row of elements begins, counted in bytes from the first row of its chunk.
 struct Row {
-    source: usize,
-    chunk: usize,
+    source: u64,
+    chunk: u64,
 }
 
 /// What is put together at once.
@@ -93,8 +94,8 @@ impl ChunkWriter {
         from: &WriteSource<'_>,
     ) -> Result<()> {
         let size = self.source.chunk_bytes;
-        let count = strips.counts.iter().fold(1, |product: u64, count| product.saturating_mul(*count));
-        let blocks = writing.edit.allocate_blocks(SpaceKind::RawData, size as u64, to_usize(count))?;
+        let count = strips.counts.iter().fold(1, |product: u64, count| product * *count);
+        let blocks = writing.edit.allocate_blocks(SpaceKind::RawData, size as u64, to_usize(count)?)?;
         let (mut rest, mut batch) = (blocks.as_slice(), Batch::default());
         let mut done = Ok(());
         while done.is_ok() && strips.next_batch(&mut batch) {
@@ -145,8 +146,7 @@ impl Strips {
         let most = (STAGED / self.chunk_bytes.max(1)).max(1);
         while let Some(room) = most.checked_sub(batch.chunks.len()).filter(|room| *room > 0) {
             let Some(strip) = self.next_strip(room) else { break };
-            let mut scaled: Dims =
-                strip.at.iter().zip(&self.first).map(|(at, first)| at.saturating_add(*first)).collect();
+            let mut scaled: Dims = strip.at.iter().zip(&self.first).map(|(at, first)| at + *first).collect();
             for _ in 0..strip.count {
                 let place = ChunkLocation {
                     address: Address::UNDEFINED,
@@ -155,7 +155,7 @@ impl Strips {
                 };
                 batch.chunks.push((Dims::from_slice(&scaled), place));
                 if let Some(last) = scaled.last_mut() {
-                    *last = last.saturating_add(1);
+                    *last += 1;
                 }
             }
             batch.strips.push(strip);
@@ -166,36 +166,39 @@ impl Strips {
     fn next_strip(&mut self, room: usize) -> Option<Strip> {
         let at = self.next.take()?;
         let (last, width) = (at.last()?, self.counts.last()?);
-        let count = width.saturating_sub(*last).min(room as u64);
+        let count = (width - *last).min(room as u64);
         let mut next = at.clone();
         let mut step = count;
         for (at, count) in next.iter_mut().zip(&self.counts).rev() {
-            *at = at.saturating_add(step);
+            *at += step;
             if *at < *count {
                 self.next = Some(next);
                 break;
             }
             (*at, step) = (0, 1);
         }
-        Some(Strip { at, count: to_usize(count) })
+        let count = usize::try_from(count).ok()?;
+        Some(Strip { at, count })
     }
 
     /// Puts the elements of the batch together.
     fn gather(&self, batch: &mut Batch, source: &ChunkedSource, from: &WriteSource<'_>) -> Result<()> {
         let chunk_bytes = self.chunk_bytes;
-        batch.bytes.resize(chunk_bytes.saturating_mul(batch.chunks.len()), 0);
-        let elements = self.shape.iter().fold(1, |product: u64, size| product.saturating_mul(*size));
+        batch.bytes.resize(chunk_bytes * batch.chunks.len(), 0);
+        let elements = self.shape.iter().fold(1, |product: u64, size| product * *size);
         let elements = from.as_stored(0, elements).ok_or_else(too_few)?;
-        let whole_rows = self.rows(&self.chunk);
+        // Only where a chunk is whole do all of its rows lie in the elements.
+        let mut whole_rows = None;
         let mut rest = batch.bytes.as_mut_slice();
         for strip in &batch.strips {
             let (chunks, behind) = std::mem::take(&mut rest)
-                .split_at_mut_checked(strip.count.saturating_mul(chunk_bytes))
+                .split_at_mut_checked(strip.count * chunk_bytes)
                 .ok_or_else(too_few)?;
             rest = behind;
             let covered = self.covered(strip);
             if covered == self.chunk {
-                self.put(strip, chunks, elements, &whole_rows)?;
+                let rows = whole_rows.get_or_insert_with(|| self.rows(&self.chunk));
+                self.put(strip, chunks, elements, rows)?;
             } else {
                 blank(source, chunks);
                 self.put(strip, chunks, elements, &self.rows(&covered))?;
@@ -206,11 +209,11 @@ impl Strips {
 
     /// How much of its chunks a strip has elements for; of the last one along the fastest dimension.
     fn covered(&self, strip: &Strip) -> Dims {
-        let last = strip.at.len().saturating_sub(1);
+        let last = strip.at.len() - 1;
         let sizes = strip.at.iter().zip(&self.shape).zip(&self.chunk).enumerate();
         let covered = sizes.map(|(dimension, ((at, size), chunk))| {
-            let more = if dimension == last { (strip.count as u64).saturating_sub(1) } else { 0 };
-            size.saturating_sub(at.saturating_add(more).saturating_mul(*chunk)).min(*chunk)
+            let more = if dimension == last { strip.count as u64 - 1 } else { 0 };
+            (size - (at + more) * *chunk).min(*chunk)
         });
         covered.collect()
     }
@@ -221,7 +224,7 @@ impl Strips {
         let mut stride = self.element;
         for (place, size) in strides.iter_mut().zip(shape).rev() {
             *place = stride;
-            stride = stride.saturating_mul(*size);
+            stride *= *size;
         }
         strides
     }
@@ -229,15 +232,12 @@ impl Strips {
     /// The rows of a chunk, of which so much is covered.
     fn rows(&self, covered: &Dims) -> Vec<Row> {
         let (sources, chunks) = (self.strides(&self.shape), self.strides(&self.chunk));
-        let slower = covered.len().saturating_sub(1);
+        let slower = covered.len() - 1;
         let mut rows = vec![Row { source: 0, chunk: 0 }];
         for ((count, source), chunk) in covered.iter().zip(&sources).zip(&chunks).take(slower) {
             let steps = |row: &Row| {
                 let (from, to) = (row.source, row.chunk);
-                (0..*count).map(move |at| Row {
-                    source: from.saturating_add(to_usize(at.saturating_mul(*source))),
-                    chunk: to.saturating_add(to_usize(at.saturating_mul(*chunk))),
-                })
+                (0..*count).map(move |at| Row { source: from + at * *source, chunk: to + at * *chunk })
             };
             rows = rows.iter().flat_map(steps).collect();
         }
@@ -251,16 +251,14 @@ impl Strips {
         };
         let size = self.element;
         let places = strip.at.iter().zip(&self.chunk).zip(self.strides(&self.shape));
-        let start = places.fold(0_u64, |sum, ((at, chunk), stride)| {
-            sum.saturating_add(at.saturating_mul(*chunk).saturating_mul(stride))
-        });
-        let there = width.saturating_sub(at.saturating_mul(*chunk));
-        let long = there.min(chunk.saturating_mul(strip.count as u64)).saturating_mul(size);
-        let (long, short) = (to_usize(long), to_usize(chunk.saturating_mul(size)));
+        let start = places.fold(0_u64, |sum, ((at, chunk), stride)| sum + at * *chunk * stride);
+        let there = width - at * *chunk;
+        let long = there.min(chunk * strip.count as u64) * size;
+        let (long, short) = (to_usize(long)?, to_usize(chunk * size)?);
         for row in rows {
-            let from = elements.get(to_usize(start).saturating_add(row.source)..);
+            let from = elements.get(to_usize(start + row.source)?..);
             let from = from.and_then(|from| from.get(..long)).ok_or_else(too_few)?;
-            let to = chunks.get_mut(row.chunk..).unwrap_or_default();
+            let to = chunks.get_mut(to_usize(row.chunk)?..).ok_or_else(no_room)?;
             // Copies of a length that is known are much shorter.
             match short {
                 8 => spread::<8>(from, to, self.chunk_bytes),
@@ -270,7 +268,7 @@ impl Strips {
                 _ => {
                     let places = to.chunks_mut(self.chunk_bytes.max(1));
                     for (from, to) in from.chunks(short.max(1)).zip(places) {
-                        to.get_mut(..from.len()).unwrap_or_default().copy_from_slice(from);
+                        to.get_mut(..from.len()).ok_or_else(no_room)?.copy_from_slice(from);
                     }
                 }
             }
@@ -316,10 +314,10 @@ fn as_box(selection: &Selection, grid: &ChunkGrid) -> Option<Region> {
     Some(region)
 }
 
-fn too_few() -> Error {
-    Error::Misuse("fewer elements are given than are selected".into())
+fn no_room() -> Error {
+    Error::internal("write of chunks", "a strip has room for the rows of its chunks")
 }
 
-fn to_usize(value: u64) -> usize {
-    usize::try_from(value).unwrap_or(usize::MAX)
+fn too_few() -> Error {
+    Error::Misuse("fewer elements are given than are selected".into())
 }

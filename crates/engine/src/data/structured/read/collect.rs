@@ -1,12 +1,18 @@
 //! The elements of a slab with their coordinates, in C order.
 
 use hyperslab_dataspace::Dims;
+use hyperslab_exact::to_usize;
 
 use super::super::StructuredForm;
 use super::slabs::{Defined, Slab};
+use crate::data::transfer::byte_count;
+use crate::error::{Error, Result};
 
 /// Rows beyond which the elements of a slab are sorted, not counted row by row, unless there are as many.
-const MOST_ROWS: u64 = 1 << 16;
+const MOST_ROWS: Key = 1 << 16;
+
+/// The name of this structure in errors.
+const SLAB: &str = "slab of a sparse dataset";
 
 /// The number of a row (all coordinates but the last) in a slab, in C order.
 type Key = u128;
@@ -22,106 +28,126 @@ struct Row {
 }
 
 impl Slab {
-    /// All elements in C order: their coordinates, and their values as stored.
-    pub fn collect(&self, form: &StructuredForm) -> (Vec<u64>, Vec<u8>) {
+    /// Returns all elements in C order: their coordinates, and their values as stored.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if memory cannot hold the elements.
+    pub fn collect(&self, form: &StructuredForm) -> Result<(Vec<u64>, Vec<u8>)> {
         if let [part] = self.parts.as_slice() {
             // The offsets in one chunk ascend as its elements do.
             let mut coordinates = Vec::new();
-            part.collect_coordinates(form, &mut coordinates);
-            return (coordinates, part.values().to_vec());
+            part.collect_coordinates(form, &mut coordinates)?;
+            return Ok((coordinates, part.values().to_vec()));
         }
-        let places = self.places(form);
+        let places = self.places(form)?;
         let (rank, size) = (form.grid.rank(), form.element_size);
-        let mut coordinates = vec![0_u64; places.len().saturating_mul(rank)];
-        let mut values = vec![0_u8; places.len().saturating_mul(size)];
+        let mut coordinates = vec![0_u64; byte_count(places.len() as u64, rank, "coordinates")?];
+        let mut values = vec![0_u8; byte_count(places.len() as u64, size, "defined elements")?];
         let mut rest = places.as_slice();
         for part in &self.parts {
-            let count = usize::try_from(part.set().len()).unwrap_or(usize::MAX);
-            let (now, behind) = rest.split_at_checked(count).unwrap_or((rest, &[]));
-            rest = behind;
+            let now;
+            // Each element of each part has a place.
+            (now, rest) = rest.split_at(to_usize(part.set().len())?);
             let mut next = now.iter();
             part.each(form, self.first, |row, column| {
-                let start = next.next().copied().unwrap_or(usize::MAX).saturating_mul(rank);
-                let point = coordinates.get_mut(start..start.saturating_add(rank));
+                let point = next.next().and_then(|place| coordinates.chunks_exact_mut(rank).nth(*place));
                 if let Some((last, before)) = point.and_then(<[u64]>::split_last_mut) {
                     before.copy_from_slice(&row.at);
                     *last = column;
                 }
             });
-            scatter(part.values(), now, &mut values, size);
+            scatter(part.values(), now, &mut values, size)?;
         }
-        (coordinates, values)
+        Ok((coordinates, values))
     }
 
-    /// For each element, part by part, how many stand before it in C order.
-    fn places(&self, form: &StructuredForm) -> Vec<usize> {
-        let count = usize::try_from(self.len()).unwrap_or(usize::MAX);
-        let mut places = Vec::with_capacity(count);
-        let rows = form.rows_of(self.height);
-        if rows > Key::from(self.len().saturating_mul(4).max(MOST_ROWS)) {
+    /// Returns for each element, part by part, the number of elements before it in C order.
+    fn places(&self, form: &StructuredForm) -> Result<Vec<usize>> {
+        let count = to_usize(self.len())?;
+        let mut places = vec![0; count];
+        let Some(rows) = form.rows_of(self.height) else {
+            let mut rows: Vec<(Dims, usize)> = Vec::with_capacity(count);
+            self.each(form, |row| rows.push((row.at.clone(), rows.len())));
+            number(rows, &mut places);
+            return Ok(places);
+        };
+        let most = Key::from(self.len()) * 4;
+        let Some(rows) = usize::try_from(rows).ok().filter(|_| rows <= most.max(MOST_ROWS)) else {
             let mut keys: Vec<(Key, usize)> = Vec::with_capacity(count);
-            // The parts come in C order, so that of one row those in front come first.
-            self.each(form, |key| keys.push((key, keys.len())));
-            keys.sort_unstable();
-            places.resize(keys.len(), 0);
-            for (place, (_, number)) in keys.into_iter().enumerate() {
-                if let Some(of) = places.get_mut(number) {
-                    *of = place;
-                }
-            }
-            return places;
-        }
-        let mut next = vec![0_usize; usize::try_from(rows).unwrap_or(usize::MAX)];
-        let row = |key: Key| usize::try_from(key).unwrap_or(usize::MAX);
-        self.each(form, |key| {
-            if let Some(count) = next.get_mut(row(key)) {
-                *count = count.saturating_add(1);
-            }
+            self.each(form, |row| keys.push((row.key, keys.len())));
+            number(keys, &mut places);
+            return Ok(places);
+        };
+        let outside = || Error::internal(SLAB, "each element is in a row of the slab");
+        let mut next = vec![0_usize; rows];
+        let mut missing = false;
+        let mut next_of = |row: &Row, next: &mut [usize]| {
+            let place = usize::try_from(row.key).ok().and_then(|row| next.get_mut(row)).map(|next| {
+                *next += 1;
+                *next - 1
+            });
+            missing |= place.is_none();
+            place
+        };
+        self.each(form, |row| {
+            next_of(row, &mut next);
         });
         let mut before = 0_usize;
         for start in &mut next {
-            let count = std::mem::replace(start, before);
-            before = before.saturating_add(count);
+            before += std::mem::replace(start, before);
         }
-        self.each(form, |key| {
-            if let Some(place) = next.get_mut(row(key)) {
-                places.push(*place);
-                *place = place.saturating_add(1);
+        let mut all = places.iter_mut();
+        self.each(form, |row| {
+            if let (Some(to), Some(place)) = (all.next(), next_of(row, &mut next)) {
+                *to = place;
             }
         });
-        places
+        if missing { Err(outside()) } else { Ok(places) }
     }
 
     /// Visits the rows of all elements, part by part.
-    fn each(&self, form: &StructuredForm, mut visit: impl FnMut(Key)) {
+    fn each(&self, form: &StructuredForm, mut visit: impl FnMut(&Row)) {
         for part in &self.parts {
-            part.each(form, self.first, |row, _| visit(row.key));
+            part.each(form, self.first, |row, _| visit(row));
+        }
+    }
+}
+
+/// Sorts elements by their rows. Of one row those in front come first, as the parts come in C order.
+fn number<R: Ord>(mut rows: Vec<(R, usize)>, places: &mut [usize]) {
+    rows.sort_unstable();
+    for (place, (_, element)) in rows.into_iter().enumerate() {
+        if let Some(to) = places.get_mut(element) {
+            *to = place;
         }
     }
 }
 
 impl StructuredForm {
-    /// Rows of a slab.
-    fn rows_of(&self, height: u64) -> Key {
+    /// Returns the number of rows of a slab, if 128 bits hold it.
+    fn rows_of(&self, height: u64) -> Option<Key> {
         let extent = self.grid.extent();
         match extent.split_last() {
             Some((_, [_, middle @ ..])) => {
-                middle.iter().fold(Key::from(height), |rows, size| rows.saturating_mul(Key::from(*size)))
+                middle.iter().try_fold(Key::from(height), |rows, size| rows.checked_mul(Key::from(*size)))
             }
-            _ => 1,
+            _ => Some(1),
         }
     }
 }
 
 impl Defined {
     /// Adds the coordinates of the elements, in the order of their values.
-    pub fn collect_coordinates(&self, form: &StructuredForm, coordinates: &mut Vec<u64>) {
-        let count = usize::try_from(self.set().len()).unwrap_or(usize::MAX);
-        coordinates.reserve(count.saturating_mul(form.grid.rank()));
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if memory cannot hold the elements.
+    pub fn collect_coordinates(&self, form: &StructuredForm, coordinates: &mut Vec<u64>) -> Result<()> {
+        coordinates.reserve(byte_count(self.set().len(), form.grid.rank(), "coordinates")?);
         self.each(form, 0, |row, column| {
             coordinates.extend_from_slice(&row.at);
             coordinates.push(column);
         });
+        Ok(())
     }
 
     /// Visits the elements one by one: row and last coordinate. Rows are counted from `first` along the first dimension.
@@ -129,18 +155,17 @@ impl Defined {
     fn each(&self, form: &StructuredForm, first: u64, mut visit: impl FnMut(&Row, u64)) {
         let (chunk, extent) = (form.grid.chunk(), form.grid.extent());
         let width = chunk.last().copied().unwrap_or(1).max(1);
-        let columns = self.origin.last().copied().unwrap_or(0);
-        let before = self.origin.get(..chunk.len().saturating_sub(1)).unwrap_or_default();
+        let Some((columns, before)) = self.origin.split_last() else { return };
         let mut row = Row { at: Dims::from_slice(before), key: 0, start: 0, end: 0 };
         self.set().for_each_offset(|offset| {
             if offset >= row.end {
                 let number = offset / width;
-                row.start = number.saturating_mul(width);
-                row.end = row.start.saturating_add(width);
+                row.start = number * width;
+                row.end = row.start + width;
                 self.enter(number, chunk, &mut row.at);
                 row.key = key_of(&row.at, extent, first);
             }
-            visit(&row, columns.wrapping_add(offset.wrapping_sub(row.start)));
+            visit(&row, columns + (offset - row.start));
         });
     }
 
@@ -148,43 +173,41 @@ impl Defined {
     fn enter(&self, number: u64, chunk: &[u64], row: &mut Dims) {
         let mut rest = number;
         for (at, (origin, size)) in row.iter_mut().zip(self.origin.iter().zip(chunk)).rev() {
-            *at = origin.saturating_add(rest % (*size).max(1));
+            *at = origin + rest % (*size).max(1);
             rest /= (*size).max(1);
         }
     }
 }
 
+/// Returns the number of a row in a slab. The number means nothing where a slab has more rows than 128 bits hold.
 fn key_of(row: &[u64], extent: &[u64], first: u64) -> Key {
     let Some((at, others)) = row.split_first() else { return 0 };
-    let start = Key::from(at.saturating_sub(first));
-    others
-        .iter()
-        .zip(extent.iter().skip(1))
-        .fold(start, |key, (at, size)| key.saturating_mul(Key::from(*size)).saturating_add(Key::from(*at)))
+    let start = Key::from(at.wrapping_sub(first));
+    let others = others.iter().zip(extent.iter().skip(1));
+    others.fold(start, |key, (at, size)| key.wrapping_mul(Key::from(*size)).wrapping_add(Key::from(*at)))
 }
 
 /// Puts values to their places.
-fn scatter(from: &[u8], places: &[usize], to: &mut [u8], size: usize) {
-    fn fixed<const N: usize>(from: &[u8], places: &[usize], to: &mut [u8]) {
+fn scatter(from: &[u8], places: &[usize], to: &mut [u8], size: usize) -> Result<()> {
+    fn fixed<const N: usize>(from: &[u8], places: &[usize], to: &mut [u8]) -> Option<()> {
         let to = to.as_chunks_mut::<N>().0;
         for (value, place) in from.as_chunks::<N>().0.iter().zip(places) {
-            if let Some(to) = to.get_mut(*place) {
-                *to = *value;
-            }
+            *to.get_mut(*place)? = *value;
         }
+        Some(())
     }
-    match size {
+    fn any(from: &[u8], places: &[usize], to: &mut [u8], size: usize) -> Option<()> {
+        for (value, place) in from.chunks_exact(size.max(1)).zip(places) {
+            to.get_mut(place.checked_mul(size)?..)?.get_mut(..size)?.copy_from_slice(value);
+        }
+        Some(())
+    }
+    let put = match size {
         1 => fixed::<1>(from, places, to),
         2 => fixed::<2>(from, places, to),
         4 => fixed::<4>(from, places, to),
         8 => fixed::<8>(from, places, to),
-        _ => {
-            for (value, place) in from.chunks_exact(size.max(1)).zip(places) {
-                let start = place.saturating_mul(size);
-                if let Some(to) = to.get_mut(start..start.saturating_add(size)) {
-                    to.copy_from_slice(value);
-                }
-            }
-        }
-    }
+        _ => any(from, places, to, size),
+    };
+    put.ok_or(Error::Internal { structure: SLAB, invariant: "each element has a place" })
 }

@@ -11,7 +11,7 @@ use super::source::{Found, StructuredSource};
 use crate::data::chunk_index::{ChunkBox, StructuredLocation};
 use crate::data::transfer::{DefinedChunk, ReadContext, parallel};
 use crate::data::variable::ForeignHeap;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::Store;
 
 /// Chunks that are decoded side by side, and their bytes in the file.
@@ -59,7 +59,7 @@ impl Defined {
 impl Slab {
     /// Number of elements.
     pub fn len(&self) -> u64 {
-        self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.set().len()))
+        self.parts.iter().fold(0, |sum, part| sum + part.set().len())
     }
 
     /// Whether there are none.
@@ -86,11 +86,11 @@ impl StructuredSource {
         let wanted = Ordered::new(selection, extent)?;
         let chunks = grid.chunk_region(&bounds)?;
         let (Some(index), false) = (&self.index, chunks.is_empty()) else { return Ok(()) };
-        let last: Dims = chunks.bounds().map(|(_, end)| end.saturating_sub(1)).collect();
+        let last: Dims = chunks.bounds().map(|(_, end)| end - 1).collect();
         let (mut at, to) = (chunks.start.first().copied().unwrap_or(0), last.first().copied().unwrap_or(0));
         let mut rows = ROWS;
         loop {
-            let end = at.saturating_add(rows.saturating_sub(1)).min(to);
+            let end = at + (rows - 1).min(to - at);
             let mut window = ChunkBox { first: chunks.start.clone(), last: last.clone() };
             if let (Some(first), Some(last)) = (window.first.first_mut(), window.last.first_mut()) {
                 (*first, *last) = (at, end);
@@ -103,6 +103,7 @@ impl StructuredSource {
                 Ok(())
             })?;
             // Where there is nothing, there may be nothing for very long.
+            // A window of all rows cannot grow.
             rows = if found.is_empty() { rows.saturating_mul(2) } else { ROWS };
             found.sort_unstable_by(|one, other| one.scaled.cmp(&other.scaled));
             for group in groups(found) {
@@ -155,7 +156,7 @@ impl StructuredSource {
                 Some(slab) if slab.first == first => slab.parts.push(part),
                 _ => {
                     // Chunks may be far higher than the dataset.
-                    let rows = self.form.grid.extent().first().copied().unwrap_or(1).saturating_sub(first);
+                    let rows = self.form.grid.extent().first().copied().unwrap_or(1) - first;
                     let height = self.form.grid.chunk().first().copied().unwrap_or(1).min(rows);
                     slabs.push(Slab { first, height, parts: vec![part] });
                 }
@@ -204,7 +205,7 @@ impl StructuredSource {
     ) -> Result<()> {
         let counts = self.form.grid.counts();
         let (Some(index), false) = (&self.index, counts.contains(&0)) else { return Ok(()) };
-        let last = counts.iter().map(|count| count.saturating_sub(1)).collect();
+        let last = counts.iter().map(|count| count - 1).collect();
         let all = ChunkBox { first: Dims::from_elem(0, counts.len()), last };
         index.for_each_in(store, &all, &mut |scaled, location| visit(scaled, location))
     }
@@ -235,7 +236,10 @@ impl StructuredSource {
             let sections = form.sections_of(location)?;
             if let (Some(values), Some(section)) = (sections.0.get(1), form.sections.get(1)) {
                 let checksum = if section.checksum { 4 } else { 0 };
-                let bytes = values.unfiltered.saturating_sub(checksum);
+                let bytes = values.unfiltered.checked_sub(checksum).ok_or_else(|| {
+                    Error::corrupt("structured chunk", "section with values", "a checksum", "none")
+                        .at(location.address)
+                })?;
                 return Ok(bytes.checked_div(form.element_size as u64).unwrap_or(0));
             }
         }
@@ -258,6 +262,7 @@ fn groups(found: Vec<Found>) -> Vec<Vec<Found>> {
                 if group.last().is_some_and(|last| last.scaled.first() == chunk.scaled.first())
                     || (group.len() < GROUP && bytes < GROUP_BYTES) =>
             {
+                // A sum beyond 64 bits ends the group like any large one.
                 bytes = bytes.saturating_add(size);
                 group.push(chunk);
             }
@@ -273,6 +278,6 @@ fn groups(found: Vec<Found>) -> Vec<Vec<Found>> {
 impl StructuredForm {
     /// The first element of a chunk.
     pub fn origin(&self, scaled: &[u64]) -> Dims {
-        scaled.iter().zip(self.grid.chunk()).map(|(at, size)| at.saturating_mul(*size)).collect()
+        scaled.iter().zip(self.grid.chunk()).map(|(at, size)| at * *size).collect()
     }
 }

@@ -100,10 +100,10 @@ impl StructuredSource {
         let heap = SectionHeap::decode(&chunk.heap, self.form.params)?;
         let size = self.form.element_size;
         self.form.for_each_run(wanted, scaled, |start, count, position| {
-            let range = start..start.saturating_add(count);
+            let range = start..start + count;
             chunk.defined.try_for_each_run(range, |offset, at, count| {
-                let position = position.saturating_add(offset.saturating_sub(start));
-                let values = chunk.values(at, count, size);
+                let position = position + (offset - start);
+                let values = chunk.values(at, count, size)?;
                 if self.form.variable.is_empty() {
                     return to.put(position, values);
                 }
@@ -140,13 +140,14 @@ impl StructuredSource {
     ) -> Result<()> {
         let chunks = self.form.grid.chunk_region(bounds)?;
         let (Some(index), false) = (&self.index, chunks.is_empty()) else { return Ok(()) };
-        let last = chunks.bounds().map(|(_, end)| end.saturating_sub(1)).collect();
+        let last = chunks.bounds().map(|(_, end)| end - 1).collect();
         let all = ChunkBox { first: chunks.start.clone(), last };
         let (mut batch, mut bytes) = (Vec::new(), 0_u64);
         index.for_each_in(context.store, &all, &mut |scaled, location| {
             if !wanted.may_meet(&self.form.grid.region(scaled)?) {
                 return Ok(());
             }
+            // A sum beyond 64 bits ends the batch like any large one.
             bytes = bytes.saturating_add(location.size);
             batch.push(Found { scaled: Dims::from_slice(scaled), location });
             if batch.len() < BATCH && bytes < BATCH_BYTES {
@@ -164,7 +165,8 @@ impl StructuredSource {
         context: ReadContext<'_>,
         batch: Vec<Found>,
     ) -> Result<Vec<(Found, Arc<DefinedChunk>)>> {
-        let bytes = batch.iter().fold(0_u64, |sum, found| sum.saturating_add(found.location.size));
+        let bytes = batch.iter().map(|found| found.location.size);
+        let bytes = bytes.fold(0, u64::saturating_add);
         let load = |found: Found| {
             let chunk = self.chunk(context, &found)?;
             Ok((found, chunk))

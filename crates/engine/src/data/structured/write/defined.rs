@@ -70,16 +70,22 @@ impl StructuredWriter {
         self.form.for_each_run(wanted, &scaled, |offset, count, position| {
             let (start, length) =
                 (byte_count(position, size, "elements")?, byte_count(count, size, "elements")?);
-            let run = elements.get(start..).and_then(|rest| rest.get(..length)).unwrap_or_default();
+            let run = elements.get(start..).and_then(|rest| rest.get(..length));
+            let Some(run) = run else {
+                return Err(Error::internal(
+                    "write of defined elements",
+                    "each selected element has a value",
+                ));
+            };
             let mut put = |from: usize, to: usize| {
-                set.push_run(offset.saturating_add(from as u64), to.saturating_sub(from) as u64);
-                let (from, to) = (from.saturating_mul(size), to.saturating_mul(size));
-                values.extend_from_slice(run.get(from..to).unwrap_or_default());
+                set.push_run(offset + from as u64, (to - from) as u64);
+                let (from, to) = (from * size, to * size);
+                values.extend_from_slice(run.split_at(to).0.split_at(from).1);
             };
             // Where the defined elements at hand begin.
             let mut first = None;
             for (number, element) in run.chunks_exact(size).enumerate() {
-                match (is_defined(position.saturating_add(number as u64), element), first) {
+                match (is_defined(position + number as u64, element), first) {
                     (true, None) => first = Some(number),
                     (false, Some(from)) => {
                         put(from, number);

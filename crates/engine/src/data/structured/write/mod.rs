@@ -83,7 +83,7 @@ impl StructuredWriter {
     /// Merges updates of different chunks into them.
     fn merge(&mut self, writing: &mut StructuredWriting<'_, '_>, updates: Vec<Update>) -> Result<()> {
         let (store, cache, contents) = (writing.edit.store(), writing.cache, writing.contents);
-        let bytes = updates.iter().fold(0_usize, |sum, update| sum.saturating_add(update.bytes()));
+        let bytes = updates.iter().fold(0_usize, |sum, update| sum + update.bytes());
         let jobs: Vec<(Update, Option<DefinedChunk>)> = updates
             .into_iter()
             .map(|update| (self.dirty.remove(&update.scaled), update))
@@ -175,8 +175,11 @@ impl StructuredWriter {
     fn filled(&self, store: &Store) -> Result<DefinedChunk> {
         let defined = DefinedSet::all(self.form.grid.chunk())?;
         let limit = store.limits().chunk_bytes;
-        let bytes = defined.len().saturating_mul(self.form.element_size as u64);
-        let Some(length) = usize::try_from(bytes).ok().filter(|_| bytes <= limit) else {
+        let bytes = defined.len().checked_mul(self.form.element_size as u64);
+        let length = bytes.filter(|bytes| *bytes <= limit).and_then(|bytes| usize::try_from(bytes).ok());
+        let Some(length) = length else {
+            // The largest number stands for a product that passes 64 bits.
+            let bytes = bytes.unwrap_or(u64::MAX);
             return Err(Error::Limit { what: "structured chunk: bytes".into(), got: bytes, limit });
         };
         let mut values = vec![0; length];
@@ -202,7 +205,7 @@ impl StructuredWriter {
 
 impl Update {
     fn bytes(&self) -> usize {
-        self.defined.memory_bytes().saturating_add(self.values.as_ref().map_or(0, Vec::len))
+        self.defined.memory_bytes() + self.values.as_ref().map_or(0, Vec::len)
     }
 
     /// Whether nothing of the chunk before matters.

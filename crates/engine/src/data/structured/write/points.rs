@@ -10,6 +10,9 @@ use crate::data::transfer::{WriteSource, byte_count, parallel};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
+/// The name of this operation in errors.
+const POINTS: &str = "write of points";
+
 /// Points that are sorted into chunks at once.
 const BATCH: usize = 4 << 20;
 
@@ -44,10 +47,12 @@ impl Coordinates for Points {
         points: Range<usize>,
         visit: &mut impl FnMut(usize, &[u64]) -> Result<()>,
     ) -> Result<()> {
-        let rank = self.rank.max(1);
-        let flat = points.start.saturating_mul(rank)..points.end.saturating_mul(rank);
-        let flat = self.coordinates.get(flat).unwrap_or_default();
-        flat.chunks_exact(rank).zip(points).try_for_each(|(point, number)| visit(number, point))
+        let rows = self.coordinates.chunks_exact(self.rank.max(1));
+        let (first, count) = (points.start, points.len());
+        if points.end > rows.len() {
+            return Err(Error::internal(POINTS, "the points asked for are there"));
+        }
+        rows.skip(first).take(count).zip(points).try_for_each(|(point, number)| visit(number, point))
     }
 }
 
@@ -78,11 +83,12 @@ impl Packed for u128 {
     }
 
     fn offset(self) -> u64 {
-        u64::try_from(self >> 64).unwrap_or(u64::MAX)
+        (self >> 64) as u64
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
     fn number(self) -> u64 {
-        u64::try_from(self & Self::from(u64::MAX)).unwrap_or(u64::MAX)
+        self as u64
     }
 }
 
@@ -107,7 +113,7 @@ impl StructuredWriter {
         }
         let narrow = self.form.grid.elements_per_chunk()? <= u64::from(u32::MAX);
         for start in (0..points.len()).step_by(BATCH) {
-            let batch = start..points.len().min(start.saturating_add(BATCH));
+            let batch = start..points.len().min(start + BATCH);
             self.dirty.begin();
             let updates = if narrow {
                 self.updates::<C, u64>(writing.edit.store(), points, batch, from)?
@@ -177,19 +183,19 @@ impl StructuredWriter {
                 let scaled: Dims = point.iter().zip(chunk).map(|(at, size)| at / (*size).max(1)).collect();
                 low = self.form.origin(&scaled);
                 let ends = low.iter().zip(chunk).zip(extent);
-                high = ends.map(|((low, size), extent)| low.saturating_add(*size).min(*extent)).collect();
+                // A chunk begins inside of the extent, and may end behind the largest coordinate.
+                high = ends.map(|((low, size), extent)| low + (*size).min(extent - low)).collect();
                 slot = *known.entry(scaled).or_insert_with_key(|scaled| {
                     slots.push((scaled.clone(), Vec::new()));
                     slots.len() - 1
                 });
             }
             let places = point.iter().zip(low.iter().zip(chunk));
-            let offset = places.fold(0_u64, |sum, (at, (low, size))| {
-                sum.wrapping_mul(*size).wrapping_add(at.wrapping_sub(*low))
-            });
-            if let Some((_, list)) = slots.get_mut(slot) {
-                list.push(P::pack(offset, number.wrapping_sub(start) as u64));
-            }
+            let offset = places.fold(0_u64, |sum, (at, (low, size))| sum * *size + (at - low));
+            let (Some((_, list)), Some(number)) = (slots.get_mut(slot), number.checked_sub(start)) else {
+                return Err(Error::internal(POINTS, "each point has a chunk and a number in the batch"));
+            };
+            list.push(P::pack(offset, number as u64));
             Ok(())
         })?;
         slots.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
@@ -211,38 +217,78 @@ impl StructuredWriter {
         }
         let mut set = DefinedBuilder::with_capacity(self.form.grid.chunk(), points.len())?;
         points.iter().for_each(|point| set.push(point.offset()));
-        let values = gather(&points, stored, self.form.element_size);
+        let values = gather(&points, stored, self.form.element_size)?;
         Ok(Update { scaled, defined: set.finish()?, values: Some(values) })
     }
 }
 
-fn gather<P: Packed>(points: &[P], stored: &[u8], size: usize) -> Vec<u8> {
-    fn fixed<const N: usize, P: Packed>(points: &[P], stored: &[u8]) -> Vec<u8> {
+/// Returns the elements of `stored` at the numbers of the points.
+fn gather<P: Packed>(points: &[P], stored: &[u8], size: usize) -> Result<Vec<u8>> {
+    fn fixed<const N: usize, P: Packed>(points: &[P], stored: &[u8]) -> Option<Vec<u8>> {
         let elements = stored.as_chunks::<N>().0;
-        let element = |point: &P| {
-            let number = usize::try_from(point.number()).unwrap_or(usize::MAX);
-            elements.get(number).copied().unwrap_or([0; N])
-        };
-        points.iter().map(element).collect::<Vec<[u8; N]>>().into_flattened()
+        let element = |point: &P| elements.get(usize::try_from(point.number()).ok()?).copied();
+        Some(points.iter().map(element).collect::<Option<Vec<[u8; N]>>>()?.into_flattened())
     }
-    match size {
+    fn any<P: Packed>(points: &[P], stored: &[u8], size: usize) -> Option<Vec<u8>> {
+        let mut values = Vec::with_capacity(points.len().checked_mul(size)?);
+        for point in points {
+            let start = usize::try_from(point.number()).ok()?.checked_mul(size)?;
+            values.extend_from_slice(stored.get(start..)?.get(..size)?);
+        }
+        Some(values)
+    }
+    let values = match size {
         1 => fixed::<1, P>(points, stored),
         2 => fixed::<2, P>(points, stored),
         4 => fixed::<4, P>(points, stored),
         8 => fixed::<8, P>(points, stored),
         16 => fixed::<16, P>(points, stored),
-        _ => {
-            let mut values = Vec::with_capacity(points.len().saturating_mul(size));
-            for point in points {
-                let start = usize::try_from(point.number()).unwrap_or(usize::MAX).saturating_mul(size);
-                let element = stored.get(start..).and_then(|rest| rest.get(..size));
-                values.extend_from_slice(element.unwrap_or_default());
-            }
-            values
-        }
-    }
+        _ => any(points, stored, size),
+    };
+    values.ok_or(Error::Internal { structure: POINTS, invariant: "each point has a value" })
 }
 
 fn outside(point: &[u64], extent: &[u64]) -> Error {
     Error::Misuse(format!("the point {point:?} is not in a dataset of the shape {extent:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    #[test]
+    fn a_point_without_a_value_is_an_internal_error() {
+        for size in [1, 2, 3, 4, 8, 16] {
+            let stored: Vec<u8> = (0..).take(3 * size).collect();
+            let points = [u64::pack(5, 2), u64::pack(7, 0)];
+            let (first, last) = (&stored[..size], &stored[2 * size..]);
+            assert_eq!(gather(&points, &stored, size).unwrap(), [last, first].concat(), "{size}");
+            let error = gather(&[u64::pack(5, 2), u64::pack(7, 3)], &stored, size).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Internal, "{size}: {error}");
+            let error = gather(&[u128::pack(5, u64::MAX)], &stored, size).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Internal, "{size}: {error}");
+        }
+    }
+
+    #[test]
+    fn points_that_are_not_there_are_an_internal_error() {
+        let points = Points { rank: 2, coordinates: vec![1, 2, 3, 4] };
+        let mut seen = Vec::new();
+        let mut visit = |number: usize, point: &[u64]| {
+            seen.push((number, point.to_vec()));
+            Ok(())
+        };
+        points.for_each(1..2, &mut visit).unwrap();
+        let error = points.for_each(1..3, &mut visit).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Internal, "{error}");
+        assert_eq!(seen, [(1, vec![3, 4])]);
+    }
+
+    #[test]
+    fn halves_of_packed_points_come_back() {
+        let (offset, number) = (u64::MAX - 1, u64::MAX - 2);
+        let point = u128::pack(offset, number);
+        assert_eq!((point.offset(), point.number()), (offset, number));
+    }
 }

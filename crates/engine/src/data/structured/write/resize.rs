@@ -72,11 +72,11 @@ impl StructuredWriter {
         let size = before.chunk().get(dimension).copied().unwrap_or(1).max(1);
         let counts: Dims =
             before.counts().iter().zip(after.counts()).map(|(one, other)| *one.max(other)).collect();
-        let mut last: Dims = counts.iter().map(|count| count.saturating_sub(1)).collect();
-        let mut first = Dims::from_elem(0, last.len());
         if counts.contains(&0) {
             return Ok(Vec::new());
         }
+        let mut last: Dims = counts.iter().map(|count| count - 1).collect();
+        let mut first = Dims::from_elem(0, last.len());
         // Where the shape ends between chunks, the first chunk behind it is the first that matters.
         let start = from / size;
         if let (Some(first), Some(last)) = (first.get_mut(dimension), last.get_mut(dimension)) {

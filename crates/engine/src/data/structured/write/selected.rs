@@ -11,6 +11,9 @@ use crate::data::chunk_index::ChunkBox;
 use crate::data::transfer::{WriteSource, byte_count};
 use crate::error::{Error, Result};
 
+/// The name of this operation in errors.
+const NAME: &str = "write of structured chunks";
+
 /// The chunks that hold selected elements, in C order.
 enum ChunksOf {
     /// Of a selection that is the same along each dimension.
@@ -35,8 +38,7 @@ impl ChunksOf {
             Selection::Hyperslab(Hyperslab::Irregular { blocks, .. }) => {
                 for block in blocks {
                     let ends = block.end.iter().zip(&block.start);
-                    let count =
-                        ends.map(|(end, start)| end.saturating_sub(*start).saturating_add(1)).collect();
+                    let count = ends.map(|(end, start)| end - *start + 1).collect();
                     chunks.extend(grid.chunks_in(&Region { start: block.start.clone(), count })?);
                 }
             }
@@ -82,7 +84,7 @@ impl StructuredWriter {
         let chunks = ChunksOf::new(selection, &wanted, &grid)?;
         for scaled in chunks.iter() {
             let Some(update) = self.update(writing, &wanted, scaled, from)? else { continue };
-            bytes = bytes.saturating_add(update.bytes());
+            bytes += update.bytes();
             updates.push(update);
             if bytes > BATCH_BYTES {
                 bytes = 0;
@@ -114,7 +116,7 @@ impl StructuredWriter {
         if runs.is_empty() {
             return Ok(None);
         }
-        let count = runs.iter().fold(0_u64, |sum, (_, count, _)| sum.saturating_add(*count));
+        let count = runs.iter().fold(0_u64, |sum, (_, count, _)| sum + *count);
         let mut set = DefinedBuilder::with_capacity(self.form.grid.chunk(), 0)?;
         runs.iter().for_each(|(offset, count, _)| set.push_run(*offset, *count));
         let defined = set.finish()?;
@@ -125,7 +127,9 @@ impl StructuredWriter {
         let mut rest = values.as_mut_slice();
         for (_, count, position) in runs {
             let length = byte_count(count, size, "structured chunk")?;
-            let Some((run, behind)) = rest.split_at_mut_checked(length) else { break };
+            let Some((run, behind)) = rest.split_at_mut_checked(length) else {
+                return Err(Error::internal(NAME, "the runs of a chunk have its elements"));
+            };
             from.put(position, count, run)?;
             rest = behind;
         }
@@ -151,12 +155,12 @@ impl StructuredWriter {
         };
         let Some(chunk) = chunk else { return Ok(()) };
         defined.try_for_each_run(0..defined.total(), |offset, position, count| {
-            chunk.defined.try_for_each_run(offset..offset.saturating_add(count), |there, at, count| {
-                let start = byte_count(position.saturating_add(there.saturating_sub(offset)), size, "chunk")?;
-                let source = chunk.values(at, count, size);
-                if let Some(to) = values.get_mut(start..).and_then(|rest| rest.get_mut(..source.len())) {
-                    to.copy_from_slice(source);
-                }
+            chunk.defined.try_for_each_run(offset..offset + count, |there, at, count| {
+                let start = byte_count(position + (there - offset), size, "chunk")?;
+                let source = chunk.values(at, count, size)?;
+                let to = values.get_mut(start..).and_then(|rest| rest.get_mut(..source.len()));
+                let invariant = "the values of a chunk have its elements";
+                to.ok_or(Error::Internal { structure: NAME, invariant })?.copy_from_slice(source);
                 Ok(())
             })
         })
@@ -179,7 +183,7 @@ impl StructuredWriter {
         if chunks.is_empty() {
             return Ok(());
         }
-        let last = chunks.bounds().map(|(_, end)| end.saturating_sub(1)).collect();
+        let last = chunks.bounds().map(|(_, end)| end - 1).collect();
         let all = ChunkBox { first: chunks.start.clone(), last };
         let stored = self.stored_in(writing.edit.store(), &all)?;
         let mut touched: Vec<Dims> = stored.into_iter().map(|(scaled, _)| scaled).collect();

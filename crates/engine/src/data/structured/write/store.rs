@@ -48,7 +48,7 @@ impl StructuredWriter {
             let (mut batch, mut bytes) = (Vec::new(), 0_usize);
             while let Some(scaled) = chunks.next_if(|_| bytes < BATCH_BYTES) {
                 if let Some(chunk) = self.dirty.remove(&scaled) {
-                    bytes = bytes.saturating_add(chunk.memory_bytes());
+                    bytes += chunk.memory_bytes();
                     batch.push((scaled, chunk));
                 }
             }
@@ -122,6 +122,7 @@ impl StructuredWriter {
         if self.table.is_empty() || !self.form.kind.is_sparse() {
             return Ok(DefinedEncoding::default());
         }
+        // A dataset that has no elements now may still have chunks from before.
         let last = self.form.grid.counts().iter().map(|count| count.saturating_sub(1)).collect();
         let all = ChunkBox { first: Dims::from_elem(0, self.form.grid.rank()), last };
         let mut first = None;
