@@ -23,7 +23,7 @@ const CEILINGS: &[(&str, [usize; 3])] = &[
     ("cli", [648, 58, 47]),
     ("dataspace", [17, 1, 1]),
     ("datatype", [6, 2, 3]),
-    ("engine", [508, 46, 60]),
+    ("engine", [449, 43, 60]),
     ("filter", [36, 25, 18]),
     ("format", [7, 1, 0]),
     ("hyperslab", [83, 18, 13]),

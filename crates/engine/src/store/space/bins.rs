@@ -28,15 +28,15 @@ pub(super) fn list_of(length: u64) -> usize {
         length
     } else {
         let power = u64::from(length.ilog2());
-        let step = (length >> power.saturating_sub(6)) & (STEPS - 1);
-        EXACT.saturating_add(power.saturating_sub(10).saturating_mul(STEPS)).saturating_add(step)
+        let step = (length >> power - 6) & (STEPS - 1);
+        EXACT + (power - 10) * STEPS + step
     };
-    usize::try_from(list).unwrap_or(LISTS - 1).min(LISTS - 1)
+    usize::try_from(list).map_or(LISTS - 1, |list| list.min(LISTS - 1))
 }
 
 /// Whether every section of the list of `length` is as long at least.
 pub(super) fn all_fit(length: u64) -> bool {
-    length < EXACT || length.trailing_zeros() >= length.ilog2().saturating_sub(6)
+    length < EXACT || length.trailing_zeros() >= length.ilog2() - 6
 }
 
 impl Bins {
@@ -86,7 +86,7 @@ fn set_bit(bits: &mut u64, bit: usize, on: bool) {
 /// The lowest bit that is set, from `from` on.
 fn first_bit(bits: u64, from: usize) -> Option<usize> {
     let rest = bits & (u64::MAX << (from % 64));
-    (rest != 0).then(|| usize::try_from(rest.trailing_zeros()).unwrap_or(0))
+    (rest != 0).then(|| rest.trailing_zeros() as usize)
 }
 
 #[cfg(test)]

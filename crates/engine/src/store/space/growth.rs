@@ -31,7 +31,8 @@ impl Space {
         }
         let (start, _) = self.block(class);
         let to = self.end_of(start, length, alignment).ok_or_else(|| self.too_long(u64::MAX))?;
-        self.grow(self.end.saturating_add(block).max(to))?;
+        let end = self.end.checked_add(block).ok_or_else(|| self.too_long(u64::MAX))?;
+        self.grow(end.max(to))?;
         self.set_block(class, (start, self.end));
         Ok(self.cut_up_to(class, to, length))
     }
@@ -48,7 +49,7 @@ impl Space {
             self.set_block(class, (from, self.end));
             return Ok(self.cut_up_to(class, to, length));
         }
-        let start = to.saturating_sub(length);
+        let start = to - length;
         self.put(class, from, start);
         Ok(start)
     }
@@ -61,7 +62,7 @@ impl Space {
     /// Takes the piece of that length that ends at `to` from the block. What is skipped is free.
     fn cut_up_to(&mut self, class: Class, to: u64, length: u64) -> u64 {
         let (start, end) = self.block(class);
-        let piece = to.saturating_sub(length);
+        let piece = to - length;
         self.set_block(class, (to, end));
         self.put(class, start, piece);
         piece
@@ -100,7 +101,7 @@ impl Space {
             return Ok(start);
         }
         let start = self.allocate_paged(Class::Large, page, page)?;
-        self.pool(class).put(start.saturating_add(length), page.saturating_sub(length));
+        self.pool(class).put(start + length, page - length);
         Ok(start)
     }
 
@@ -111,8 +112,8 @@ impl Space {
         let end = start.checked_add(length).ok_or_else(|| self.too_long(u64::MAX))?;
         let pages = align_up(end, page).ok_or_else(|| self.too_long(u64::MAX))?;
         self.grow(pages)?;
-        self.pool(Class::Large).put(before, start.saturating_sub(before));
-        self.pool(Class::Large).put(end, pages.saturating_sub(end));
+        self.pool(Class::Large).put(before, start - before);
+        self.pool(Class::Large).put(end, pages - end);
         Ok(start)
     }
 
@@ -148,7 +149,7 @@ impl Space {
         page: u64,
     ) -> Result<bool> {
         if class != Class::Large {
-            let fits = old.saturating_add(more) < page && !tail.is_multiple_of(page);
+            let fits = old.checked_add(more).is_some_and(|all| all < page) && !tail.is_multiple_of(page);
             return Ok(fits && self.pool(class).take_at(tail, more));
         }
         if self.pool(class).take_at(tail, more) {
@@ -162,7 +163,7 @@ impl Space {
         let pages = align_up(to, page).ok_or_else(|| self.too_long(u64::MAX))?;
         self.grow(pages)?;
         self.pool(class).remove(tail);
-        self.pool(class).put(to, pages.saturating_sub(to));
+        self.pool(class).put(to, pages - to);
         Ok(true)
     }
 

@@ -42,9 +42,7 @@ impl Gaps {
 
     /// What is tried, one after the other.
     fn all(pieces: u64) -> impl Iterator<Item = Self> {
-        let some = move |length: u64| {
-            (1..=pieces).map(move |count| Self { count, length: length.saturating_mul(8) })
-        };
+        let some = move |length: u64| (1..=pieces).map(move |count| Self { count, length: length * 8 });
         std::iter::once(Self::NONE).chain((1..=GAPS).flat_map(some))
     }
 }
@@ -63,6 +61,7 @@ impl Plan {
     /// list, if it is of a page and more.
     fn new(needs: &[Need], (start, end): (u64, u64), gaps: Gaps, page: u64, header: u64) -> Option<Self> {
         let plan = Self::with_spare(needs, start, gaps, 0, (page, header))?;
+        // The managers may take more than there is.
         let spare = end.saturating_sub(plan.end);
         match spare > 0 && needs.iter().any(|(_, length)| *length >= page) {
             true => Self::with_spare(needs, start, gaps, spare, (page, header)),
@@ -88,8 +87,10 @@ impl Plan {
         }
         let mut gaps_left = gaps.count;
         let mut short = |length: u64| {
-            let gap = if gaps_left > 0 { gaps.length } else { 0 };
-            gaps_left = gaps_left.saturating_sub(1);
+            let mut gap = 0;
+            if let Some(left) = gaps_left.checked_sub(1) {
+                (gaps_left, gap) = (left, gaps.length);
+            }
             let left = align_up(at, page)?.checked_sub(at)?;
             let left = if left == 0 { page } else { left };
             let skipped = match gap.checked_add(length)? {
@@ -138,12 +139,12 @@ impl Space {
         let Some(seems) = Plan::new(&first, (0, 0), Gaps::NONE, page, header).as_ref().map(pages) else {
             return Ok(Vec::new());
         };
-        for pages in seems..=seems.saturating_add(MORE_PAGES) {
-            let length = pages.saturating_mul(page);
+        for pages in seems..=seems + MORE_PAGES {
+            let length = pages * page;
             let start = self.allocate(SpaceKind::ObjectHeader, length)?;
             let before = self.needs(params)?;
             for gaps in Gaps::all(before.len() as u64 * 2) {
-                let end = start.raw().saturating_add(length);
+                let end = start.raw() + length;
                 if let Some(rooms) = self.settle_managers(&before, (start.raw(), end), gaps, page, params)? {
                     return Ok(rooms);
                 }
@@ -175,7 +176,7 @@ impl Space {
                 return Ok(Some(plan.rooms));
             }
             for (class, start, end) in &plan.rests {
-                self.pool(*class).take_at(*start, end.saturating_sub(*start));
+                self.pool(*class).take_at(*start, end - *start);
             }
             needs = now;
         }

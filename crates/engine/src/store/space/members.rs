@@ -28,7 +28,7 @@ impl Members {
     pub(super) fn new(rules: Rules, ends: &[MemberEnd]) -> (Self, u64) {
         let limit = |number: usize| ends.get(number).map_or(rules.limit, |next| next.start.min(rules.limit));
         let others = ends.iter().enumerate().skip(1).map(|(number, member)| {
-            let rules = Rules { limit: limit(number.saturating_add(1)), ..rules };
+            let rules = Rules { limit: limit(number + 1), ..rules };
             (member.start, Space::new(rules, member.end.max(member.start)))
         });
         (Self { others: others.collect(), takes: [0; SpaceKind::ALL.len()] }, limit(1))
@@ -68,7 +68,7 @@ impl Space {
         for (kind, start) in kinds {
             let number = self.members.others.iter().position(|(other, _)| other == start);
             if let Some(place) = self.members.takes.get_mut(kind.index()) {
-                *place = number.map_or(0, |number| number.saturating_add(1));
+                *place = number.map_or(0, |number| number + 1);
             }
         }
     }

@@ -79,6 +79,7 @@ pub struct SpaceUsage {
 impl SpaceUsage {
     /// Bytes that somebody has, or that were lost in sessions before.
     pub fn allocated(&self) -> u64 {
+        // A damaged file may give the same bytes to two.
         self.end.saturating_sub(self.free).saturating_sub(self.pending).saturating_sub(self.lost)
     }
 }
@@ -129,25 +130,23 @@ impl Space {
 
     /// How the bytes below the end are spread.
     pub(crate) fn usage(&self) -> SpaceUsage {
-        let blocks = self.blocks.iter().map(|(start, end)| end.saturating_sub(*start));
+        let blocks = self.blocks.iter().map(|(start, end)| end - *start);
         let free = self.pools.iter().map(Pool::bytes).chain(blocks).sum();
         let mut usage = SpaceUsage { end: self.end, free, pending: self.pending_bytes, lost: self.lost };
         for other in self.member_ends().into_iter().skip(1) {
-            usage.end = usage.end.saturating_add(other.end.saturating_sub(other.start));
+            usage.end += other.end - other.start;
         }
         for other in self.others().map(Self::usage) {
-            usage.free = usage.free.saturating_add(other.free);
-            usage.pending = usage.pending.saturating_add(other.pending);
-            usage.lost = usage.lost.saturating_add(other.lost);
+            usage.free += other.free;
+            usage.pending += other.pending;
+            usage.lost += other.lost;
         }
         usage
     }
 
     /// Whether so much waits for a commit that one pays, and `least` bytes at least.
     pub(crate) fn wants_commit(&self, least: u64) -> bool {
-        self.rules.tracks
-            && self.pending_bytes >= least
-            && self.pending_bytes.saturating_mul(PENDING_PART) > self.end
+        self.rules.tracks && self.pending_bytes >= least && self.pending_bytes > self.end / PENDING_PART
             || self.others().any(|other| other.wants_commit(least))
     }
 
@@ -237,7 +236,7 @@ impl Space {
     fn free_as(&mut self, class: Class, address: Address, length: u64) {
         let Some(start) = address.get().filter(|start| *start < self.end && length > 0) else { return };
         self.changed = true;
-        let end = start.saturating_add(length).min(self.end);
+        let end = start + length.min(self.end - start);
         if start >= self.committed_end {
             return self.put(class, start, end);
         }
@@ -258,7 +257,7 @@ impl Space {
     fn wait(&mut self, class: Class, start: u64, end: u64) {
         if start < end {
             self.pending.push((class, start, end));
-            self.pending_bytes = self.pending_bytes.saturating_add(end.saturating_sub(start));
+            self.pending_bytes += end - start;
         }
     }
 
@@ -266,7 +265,7 @@ impl Space {
     fn note(&mut self, start: u64, length: u64) {
         self.changed = true;
         if start < self.committed_end {
-            self.fresh.insert(start, start.saturating_add(length).min(self.committed_end));
+            self.fresh.insert(start, (start + length).min(self.committed_end));
         }
     }
 
@@ -309,7 +308,7 @@ impl Space {
         }
         match self.rules.page.filter(|_| class != Class::Large) {
             Some(page) => self.put_small(class, start, end, page),
-            None => drop(self.put_section(class, start, end.saturating_sub(start))),
+            None => drop(self.put_section(class, start, end - start)),
         }
     }
 
@@ -318,13 +317,13 @@ impl Space {
         let mut from = start;
         while from < end {
             let page_end = from.checked_next_multiple_of(page).unwrap_or(end);
-            let page_end = if page_end == from { from.saturating_add(page) } else { page_end };
+            let page_end = if page_end == from { from + page } else { page_end };
             let to = page_end.min(end);
-            let length = to.saturating_sub(from);
+            let length = to - from;
             let unwanted =
                 class == Class::Metadata && to == page_end && length <= self.rules.page_end_threshold;
             if unwanted {
-                self.lost = self.lost.saturating_add(length);
+                self.lost += length;
             } else {
                 let (section, length) = self.put_section(class, from, length);
                 if length == page && self.pool(class).take_at(section, length) {
@@ -337,12 +336,12 @@ impl Space {
 
     fn put_section(&mut self, class: Class, start: u64, length: u64) -> (u64, u64) {
         let (start, length) = self.pool(class).put(start, length);
-        let end = start.saturating_add(length);
+        let end = start + length;
         if length == 0 {
             // Free already.
         } else if length < self.rules.threshold && end != self.end {
             if let Some(length) = self.pool(class).remove(start) {
-                self.lost = self.lost.saturating_add(length);
+                self.lost += length;
             }
         } else if end == self.end {
             self.trim_section(class, start);
@@ -366,7 +365,7 @@ impl Space {
         match self.blocks.get_mut(class.index()) {
             _ if end == self.end => self.end = start,
             Some(block) if block.0 == end && block.0 < block.1 => block.0 = start,
-            _ => self.lost = self.lost.saturating_add(end.saturating_sub(start)),
+            _ => self.lost += end - start,
         }
         self.empty_blocks_behind();
     }
@@ -379,13 +378,13 @@ impl Space {
             return false;
         }
         let Some(length) = self.pool(class).remove(start) else { return false };
-        if length != self.end.saturating_sub(start) {
+        if length != self.end - start {
             self.pool(class).put(start, length);
             return false;
         }
         self.end = cut;
         if start < cut {
-            self.pool(class).put(start, cut.saturating_sub(start));
+            self.pool(class).put(start, cut - start);
         }
         self.empty_blocks_behind();
         true

@@ -132,7 +132,7 @@ impl Space {
     pub(crate) fn adopt(&mut self, stored: &Stored) {
         let end = self.end;
         for &(class, start, length) in &stored.sections {
-            self.put(class, start, start.saturating_add(length));
+            self.put(class, start, start + length);
         }
         // What lay free at the end is cut off: the managers know too much.
         self.changed |= self.end != end;
@@ -176,10 +176,11 @@ impl Space {
         let section = |(offset, size)| FreeSpaceSection { offset, size, kind };
         let mut list = FreeSpaceSections { sections: sections.into_iter().map(section).collect() };
         // Files end where the system's offsets do, which have a sign.
-        let widest =
-            u64::MAX.checked_shr(64_u32.saturating_sub(u32::from(params.size_of_lengths).saturating_mul(8)));
+        let widest = 64_u32
+            .checked_sub(u32::from(params.size_of_lengths) * 8)
+            .and_then(|spare| u64::MAX.checked_shr(spare));
         let highest = self.rules.limit.min(i64::MAX.unsigned_abs()).min(widest.unwrap_or(u64::MAX));
-        let bits = highest.checked_ilog2().unwrap_or(0).saturating_add(1);
+        let bits = highest.checked_ilog2().unwrap_or(0) + 1;
         let count = list.sections.len() as u64;
         let mut header = FreeSpaceHeader {
             client: FreeSpaceClient::FILE,

@@ -35,7 +35,7 @@ struct Section {
 
 impl Section {
     fn end(&self) -> u64 {
-        self.start.saturating_add(self.length)
+        self.start + self.length
     }
 
     /// Bytes before the first multiple of `alignment`, if `length` bytes fit behind them.
@@ -99,7 +99,7 @@ impl Pool {
         }
         let index = self.find(length, alignment)?;
         let section = *self.get(index)?;
-        let start = section.start.saturating_add(section.skip(length, alignment)?);
+        let start = section.start + section.skip(length, alignment)?;
         self.carve(index, section, start, length);
         Some(start)
     }
@@ -126,14 +126,14 @@ impl Pool {
 
     /// Adds a section and lets it grow together with its neighbours. Returns start and length of what comes of it.
     pub(super) fn put(&mut self, start: u64, length: u64) -> (u64, u64) {
-        let end = start.saturating_add(length);
+        let end = start + length;
         if length == 0 || self.by_start.contains_key(&start) || self.by_end.contains_key(&end) {
             // Nothing, or free already: of a file that gives the same bytes to two.
             return (start, 0);
         }
         let before = self.by_end.get(&start).copied().filter(|_| !self.is_border(start));
         let after = self.by_start.get(&end).copied().filter(|_| !self.is_border(end));
-        self.bytes = self.bytes.saturating_add(length);
+        self.bytes += length;
         match (before, after) {
             (None, None) => {
                 self.insert(start, length);
@@ -164,15 +164,16 @@ impl Pool {
         if !exact && let Some(found) = self.look(own, LOOKS, length, alignment) {
             return Some(found);
         }
-        let first = if exact { own } else { own.saturating_add(1) };
+        let first = if exact { own } else { own + 1 };
         let mut list = self.bins.next_filled(first);
         // Most lists above fit whatever the alignment; those that may not are few.
         while let Some(filled) = list {
             if let Some(found) = self.look(filled, LOOKS, length, alignment) {
                 return Some(found);
             }
-            let sure = list_of(length.saturating_add(alignment)).saturating_add(1);
-            list = self.bins.next_filled(if filled < sure { filled.saturating_add(1) } else { return None });
+            // The last list has all lengths that are larger.
+            let sure = list_of(length.saturating_add(alignment)) + 1;
+            list = self.bins.next_filled(if filled < sure { filled + 1 } else { return None });
         }
         if exact { None } else { self.look(own, LAST_LOOKS, length, alignment) }
     }
@@ -197,8 +198,8 @@ impl Pool {
 
     /// Takes bytes out of a section; what is left of it before and behind stays.
     fn carve(&mut self, index: u32, section: Section, start: u64, length: u64) {
-        let end = start.saturating_add(length);
-        self.bytes = self.bytes.saturating_sub(length);
+        let end = start + length;
+        self.bytes -= length;
         let (before, after) = (start > section.start, end < section.end());
         match (before, after) {
             (false, false) => self.drop_section(index),
@@ -206,7 +207,7 @@ impl Pool {
             (false, true) => drop(self.resize(index, |section| (end, section.end()))),
             (true, true) => {
                 self.resize(index, |section| (section.start, start));
-                self.insert(end, section.end().saturating_sub(end));
+                self.insert(end, section.end() - end);
             }
         }
     }
@@ -222,7 +223,7 @@ impl Pool {
             let index = u32::try_from(self.sections.len()).unwrap_or(NONE);
             if index == NONE {
                 // Four thousand million sections: the space is given up.
-                self.bytes = self.bytes.saturating_sub(length);
+                self.bytes -= length;
                 return;
             }
             self.sections.push(section);
@@ -245,7 +246,7 @@ impl Pool {
     fn resize(&mut self, index: u32, change: impl FnOnce(&Section) -> (u64, u64)) -> (u64, u64) {
         let Some(section) = self.get(index).copied() else { return (0, 0) };
         let (start, end) = change(&section);
-        let length = end.saturating_sub(start);
+        let length = end - start;
         if start != section.start {
             self.by_start.remove(&section.start);
             self.by_start.insert(start, index);
@@ -294,5 +295,5 @@ impl Pool {
 
 /// [`NONE`] leads behind every vector of sections.
 fn to_usize(index: u32) -> usize {
-    usize::try_from(index).unwrap_or(usize::MAX)
+    index as usize
 }
