@@ -1,4 +1,4 @@
-//! Attributes: in the header, or in a heap with indexes.
+//! Attributes in object headers (compact) and in fractal heaps with B-tree indexes (dense).
 
 use std::collections::HashSet;
 
@@ -40,7 +40,7 @@ pub(crate) fn check(checker: &mut Checker, header: &Header) {
     }
     if let Some(info) = info.filter(AttributeInfo::is_dense) {
         if header.has(MessageType::ATTRIBUTE) {
-            checker.fault(INFO, header.address, "attributes both in the header and in a heap");
+            checker.fault(INFO, header.address, "attributes both in the object header and in a fractal heap");
         }
         attributes.indexes(checker, &info);
     }
@@ -54,41 +54,44 @@ struct Attributes {
 }
 
 impl Attributes {
-    /// The header and the message must say the same of creation order.
+    /// Checks that the object header and the attribute info message agree about creation order.
     fn flags(&self, checker: &mut Checker, header: &Header, info: &AttributeInfo) {
         let tracked = header.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_TRACKED);
         let indexed = header.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_INDEXED);
         if tracked != info.max_creation_index.is_some() || indexed != info.creation_order_index.is_some() {
-            checker.fault(INFO, self.owner, "another state of creation order than the header has");
+            checker.fault(INFO, self.owner, "creation order flags differ from those of the object header");
         }
         if !info.is_dense() {
             let order = info.creation_order_index.unwrap_or(Address::UNDEFINED);
             if info.name_index.is_defined() || order.is_defined() {
-                checker.fault(INFO, self.owner, "indexes without a heap");
+                checker.fault(INFO, self.owner, "B-tree indexes are defined, but no fractal heap");
             }
         }
     }
 
-    /// Notes a creation order.
+    /// Records the creation order of an attribute; notes a fault if the order is too large or a
+    /// duplicate.
     fn order(&mut self, checker: &mut Checker, order: u32) {
         let Some(next) = self.info.and_then(|info| info.max_creation_index) else { return };
         if order >= u32::from(next) {
-            checker.fault(NAME, self.owner, format!("creation order {order}, the next one would be {next}"));
+            checker.fault(NAME, self.owner, format!("creation order {order}, expected less than {next}"));
         }
         if !self.orders.insert(order) {
             checker.fault(NAME, self.owner, format!("two attributes have the creation order {order}"));
         }
     }
 
-    /// Looks at an attribute message; the hash of its name. What a shared one uses is counted once.
+    /// Checks an attribute message and returns the hash of the attribute's name. `seen` is true for
+    /// a shared message that was checked before; the shared messages inside it are not counted
+    /// again.
     fn attribute(&mut self, checker: &mut Checker, body: &Bytes, seen: bool) -> Option<u32> {
         checker.counted_before = seen;
-        let hash = self.look_at(checker, body);
+        let hash = self.check_message(checker, body);
         checker.counted_before = false;
         hash
     }
 
-    fn look_at(&mut self, checker: &mut Checker, body: &Bytes) -> Option<u32> {
+    fn check_message(&mut self, checker: &mut Checker, body: &Bytes) -> Option<u32> {
         let params = checker.params;
         let attribute = checker.decoded(NAME, self.owner, Attribute::decode(body, params))?;
         if !self.names.insert(attribute.name.into()) {
@@ -97,20 +100,20 @@ impl Attributes {
         }
         let hash = Some(checksum(attribute.name));
         let shared = attribute.datatype_is_shared();
-        let datatype = self.part(checker, MessageType::DATATYPE, attribute.datatype, shared);
+        let datatype = self.component(checker, MessageType::DATATYPE, attribute.datatype, shared);
         let shared = attribute.dataspace_is_shared();
-        let dataspace = self.part(checker, MessageType::DATASPACE, attribute.dataspace, shared);
+        let dataspace = self.component(checker, MessageType::DATASPACE, attribute.dataspace, shared);
         let (Some(datatype), Some(dataspace)) = (datatype, dataspace) else { return hash };
         let datatype = checker.decoded(NAME, self.owner, DatatypeMessage::decode(&datatype, params));
         let dataspace = checker.decoded(NAME, self.owner, DataspaceMessage::decode(&dataspace, params));
         let (Some(datatype), Some(dataspace)) = (datatype, dataspace) else { return hash };
         let count = dataspace.dataspace.element_count().unwrap_or(u64::MAX);
         let length = count.saturating_mul(datatype.datatype.size.into());
-        // Attributes that were never written may have no bytes at all.
+        // An attribute that was never written may have no data bytes at all.
         let Some(data) = attribute.data.get(..to_usize(length)) else {
             if !attribute.data.is_empty() {
                 let text = format!(
-                    "{} bytes for `{}`, which has {length}",
+                    "{} data bytes of the attribute `{}`, expected {length}",
                     attribute.data.len(),
                     shown(attribute.name)
                 );
@@ -123,7 +126,13 @@ impl Attributes {
         hash
     }
 
-    fn part(&self, checker: &mut Checker, kind: MessageType, bytes: &[u8], shared: bool) -> Option<Bytes> {
+    fn component(
+        &self,
+        checker: &mut Checker,
+        kind: MessageType,
+        bytes: &[u8],
+        shared: bool,
+    ) -> Option<Bytes> {
         if shared { Some(checker.shared_body(kind, bytes, self.owner)?.body) } else { Some(bytes.into()) }
     }
 
@@ -149,7 +158,7 @@ impl Attributes {
             let hash = body.and_then(|(body, seen)| self.attribute(checker, &body, seen));
             let Some(hash) = hash else { continue };
             if u64::from(hash) != entry.key {
-                let text = format!("the hash {:#x} is not that of its name", entry.key);
+                let text = format!("the hash {:#x} is not the hash of the attribute's name", entry.key);
                 checker.fault("attribute name record", info.name_index, text);
             }
         }

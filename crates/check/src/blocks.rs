@@ -1,4 +1,5 @@
-//! Blocks of fractal heaps: the tables from the root on, and where objects lie.
+//! Blocks of fractal heaps: the doubling table below the root block, and the managed objects in the
+//! direct blocks.
 
 use hyperslab_engine::store::Bytes;
 use hyperslab_filter::{ChunkTarget, Pipeline};
@@ -10,17 +11,17 @@ use hyperslab_format::fractal_heap::{
 use crate::extents::Kind;
 use crate::file::{Checker, to_usize};
 
-/// A direct block that was found.
+/// A direct block that the walk found.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
     pub(crate) address: Address,
-    /// Where it begins in the heap's address space.
+    /// Offset of the block in the heap's address space.
     pub(crate) offset: u64,
     pub(crate) size: u64,
     pub(crate) prefix: usize,
-    /// Stored bytes and skipped filters, in a heap with filters.
+    /// Stored bytes and filter mask of the block, in a heap with filters.
     filtered: Option<(u64, u32)>,
-    /// Its bytes, while there is room for them.
+    /// Decoded bytes of the block, if they fit into [`MAX_KEPT_BYTES`].
     bytes: Option<Bytes>,
 }
 
@@ -30,15 +31,15 @@ pub(crate) struct Blocks {
     heap: Address,
     table: DoublingTable,
     pipeline: Pipeline,
-    /// By offset.
+    /// The direct blocks, ascending by offset.
     pub(crate) direct: Vec<Block>,
-    /// Whether all blocks could be read.
+    /// True if all blocks could be read.
     pub(crate) complete: bool,
     kept: u64,
 }
 
-/// Bytes of the blocks of one heap that are kept in memory.
-const KEPT_BYTES: u64 = 32 << 20;
+/// Largest number of bytes of the blocks of one heap that stay in memory.
+const MAX_KEPT_BYTES: u64 = 32 << 20;
 
 impl Blocks {
     /// Walks all blocks of the heap.
@@ -57,13 +58,14 @@ impl Blocks {
             let filtered = header.filters.as_ref().map(|filters| (filters.root_size, filters.root_mask));
             blocks.direct_block(checker, header.root, 0, header.starting_block_size, filtered);
         } else {
-            blocks.table_at(checker, header.root, u32::from(header.root_rows), 0);
+            blocks.indirect_block(checker, header.root, u32::from(header.root_rows), 0);
         }
         blocks
     }
 
-    /// Walks an indirect block and all below it. Each has fewer rows than the one above.
-    fn table_at(&mut self, checker: &mut Checker, address: Address, rows: u32, offset: u64) {
+    /// Walks an indirect block and all blocks below it. A child table has fewer rows than its
+    /// parent.
+    fn indirect_block(&mut self, checker: &mut Checker, address: Address, rows: u32, offset: u64) {
         let name = FractalHeapIndirectBlock::NAME;
         let context = self.table.indirect_block(checker.params, self.heap, rows);
         let Some(node) = checker.block::<FractalHeapIndirectBlock>(address, &context, Kind::FractalHeap)
@@ -82,10 +84,16 @@ impl Blocks {
             }
             let below = self.table.rows_for(entry.block_size);
             if below >= rows {
-                checker.fault(name, *child, format!("{below} rows in a table below one of {rows}"));
+                checker.fault(
+                    name,
+                    *child,
+                    format!(
+                        "a child table of {below} rows, expected fewer than the {rows} rows of its parent"
+                    ),
+                );
                 self.complete = false;
             } else {
-                self.table_at(checker, *child, below, start);
+                self.indirect_block(checker, *child, below, start);
             }
         }
     }
@@ -110,11 +118,11 @@ impl Blocks {
             return;
         };
         self.kept = self.kept.saturating_add(size);
-        let bytes = (self.kept <= KEPT_BYTES).then_some(bytes);
+        let bytes = (self.kept <= MAX_KEPT_BYTES).then_some(bytes);
         self.direct.push(Block { prefix, bytes, ..block });
     }
 
-    /// The bytes of a direct block, its prefix included, and how long that is.
+    /// Returns the decoded bytes of a direct block with its prefix, and the length of the prefix.
     fn read(&self, checker: &mut Checker, block: &Block) -> Option<(Bytes, usize)> {
         let name = FractalHeapDirectBlock::NAME;
         let context = self.table.direct_block(checker.params, self.heap, block.size);
@@ -132,7 +140,7 @@ impl Blocks {
         Some((bytes, context.prefix_size()))
     }
 
-    /// Undoes the heap's filters.
+    /// Decodes `stored` with the heap's filters, except those that `mask` skips.
     pub(crate) fn unfilter(
         &self,
         checker: &mut Checker,
@@ -142,7 +150,11 @@ impl Blocks {
         length: u64,
     ) -> Option<Bytes> {
         if length > checker.store.limits().metadata_block {
-            checker.not_checked("fractal heap", address, &format!("a block of {length} bytes"));
+            checker.not_checked(
+                "fractal heap",
+                address,
+                &format!("a block of {length} bytes exceeds the limit"),
+            );
             return None;
         }
         let target = ChunkTarget::of_length(to_usize(length));
@@ -153,18 +165,19 @@ impl Blocks {
         checker.read_or_note("fractal heap", address, decoded)
     }
 
-    /// The block that holds `offset` of the heap's address space.
+    /// Returns the block that holds `offset` of the heap's address space.
     pub(crate) fn find(&self, offset: u64) -> Option<&Block> {
-        let behind = self.direct.partition_point(|block| block.offset <= offset);
-        let block = self.direct.get(behind.checked_sub(1)?)?;
+        let after = self.direct.partition_point(|block| block.offset <= offset);
+        let block = self.direct.get(after.checked_sub(1)?)?;
         (offset.saturating_sub(block.offset) < block.size).then_some(block)
     }
 
-    /// The managed object of `length` bytes at `offset`; a fault if there is none.
+    /// Returns the managed object of `length` bytes at `offset`. Notes a fault if no block holds
+    /// the object.
     pub(crate) fn object(&self, checker: &mut Checker, offset: u64, length: u64) -> Option<Bytes> {
         let Some(block) = self.find(offset) else {
             if self.complete {
-                let text = format!("an object at offset {offset:#x}, where there is no block");
+                let text = format!("no direct block holds the object at offset {offset:#x}");
                 checker.fault("fractal heap", self.heap, text);
             }
             return None;
@@ -172,7 +185,9 @@ impl Blocks {
         let start = to_usize(offset.saturating_sub(block.offset));
         let end = start.saturating_add(to_usize(length));
         if start < block.prefix || end as u64 > block.size {
-            let text = format!("an object of {length} bytes at offset {offset:#x}, beyond its block");
+            let text = format!(
+                "the object of {length} bytes at offset {offset:#x} does not fit into its direct block"
+            );
             checker.fault("fractal heap", self.heap, text);
             return None;
         }

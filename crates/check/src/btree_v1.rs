@@ -10,19 +10,19 @@ use crate::file::Checker;
 
 const NAME: &str = BTreeV1Node::NAME;
 
-/// A key: of which node, and which of its keys.
+/// A key: the node that stores the key, and the position of the key in the node.
 pub(crate) type Key<'a> = (&'a BTreeV1Node, usize);
 
-/// What group and chunk trees do not have in common.
+/// The properties in which B-trees of groups and of chunks differ.
 pub(crate) trait Leaves {
-    /// How two keys compare; nothing if one of them means nothing.
+    /// Compares two keys. Returns `None` if a key cannot be decoded.
     fn compare(&self, one: Key<'_>, other: Key<'_>) -> Option<Ordering>;
 
-    /// Looks at a node of level 0.
+    /// Checks a node of level 0.
     fn leaf(&mut self, checker: &mut Checker, address: Address, node: &BTreeV1Node);
 }
 
-/// Walks the tree from its root. Whether all of it could be read.
+/// Walks the tree from its root. Returns true if all nodes could be read.
 pub(crate) fn walk(
     checker: &mut Checker,
     root: Address,
@@ -43,12 +43,13 @@ struct Walk<'a> {
     context: BTreeV1Context,
     kind: Kind,
     leaves: &'a mut dyn Leaves,
-    /// The node visited last on each level, and what it says of its right sibling.
+    /// For each level, the node that was visited last, and the address of the right sibling in this
+    /// node.
     latest: Vec<Option<(Address, Address)>>,
 }
 
 impl Walk<'_> {
-    /// Visits a node and all below it. Levels fall by one at each step down.
+    /// Visits a node and all nodes below it. The level falls by one at each step down.
     fn node(&mut self, address: Address, level: Option<u8>, above: Option<Key<'_>>) -> bool {
         let Some(node) = self.checker.block::<BTreeV1Node>(address, &self.context, self.kind) else {
             return false;
@@ -56,7 +57,7 @@ impl Walk<'_> {
         if let Some(level) = level
             && level != node.level
         {
-            let text = format!("level {}, expected {level} from the node above", node.level);
+            let text = format!("level {}, expected {level}", node.level);
             self.checker.fault(NAME, address, text);
             return false;
         }
@@ -116,7 +117,9 @@ impl Walk<'_> {
                         format!("key {position} is not less than the next one"),
                     );
                 }
-                None => self.checker.fault(NAME, address, format!("key {position} or {next} means nothing")),
+                None => {
+                    self.checker.fault(NAME, address, format!("key {position} or {next} cannot be decoded"))
+                }
             }
         }
         let Some((parent, position)) = above else { return };
@@ -124,7 +127,7 @@ impl Walk<'_> {
         let starts = self.leaves.compare((parent, position), first);
         let ends = self.leaves.compare(last, (parent, position + 1));
         if starts == Some(Ordering::Greater) || ends == Some(Ordering::Greater) {
-            self.checker.fault(NAME, address, "keys beyond those of the node above");
+            self.checker.fault(NAME, address, "keys outside the range that the parent node states");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Version 2 B-trees: every node, the counts on the way down, and the order of records.
+//! Version 2 B-trees: all nodes, the record counts of the child pointers, and the order of records.
 
 use hyperslab_format::btree_v2::{BTreeV2Header, BTreeV2Internal, BTreeV2Layout, BTreeV2Leaf};
 use hyperslab_format::codec::{Address, Structure as _};
@@ -8,7 +8,7 @@ use crate::file::Checker;
 
 const NAME: &str = BTreeV2Header::NAME;
 
-/// A tree by its header.
+/// A tree whose header was read.
 #[derive(Debug)]
 pub(crate) struct Tree {
     pub(crate) address: Address,
@@ -17,10 +17,10 @@ pub(crate) struct Tree {
     kind: Kind,
 }
 
-/// What is done with each record, in the order of the tree.
+/// A function that receives each record, in the order of the tree.
 pub(crate) type AtRecord<'a> = dyn FnMut(&mut Checker, &[u8]) + 'a;
 
-/// Reads the header of the tree at `address`, which has records of one of these types.
+/// Reads the header of the tree at `address`, whose record type must be one of `types`.
 pub(crate) fn open(checker: &mut Checker, address: Address, types: &[u8], kind: Kind) -> Option<Tree> {
     let params = checker.params;
     let header: BTreeV2Header = checker.block(address, &params, kind)?;
@@ -42,12 +42,12 @@ pub(crate) fn open(checker: &mut Checker, address: Address, types: &[u8], kind: 
 }
 
 impl Tree {
-    /// Whether records have that size; a fault if not.
+    /// Returns true if the tree's records have `size` bytes; otherwise notes a fault.
     pub(crate) fn has_records_of(&self, checker: &mut Checker, size: usize) -> bool {
         checker.same(NAME, self.address, "bytes of a record", self.header.record_size.into(), size as u64)
     }
 
-    /// Visits all records. The number of them, unless a part of the tree could not be read.
+    /// Visits all records. Returns the number of records, or `None` if a node could not be read.
     pub(crate) fn walk(&self, checker: &mut Checker, visit: &mut AtRecord<'_>) -> Option<u64> {
         let found = if self.header.root.is_defined() && self.header.root_records > 0 {
             let mut walk = TreeWalk { tree: self, checker, visit };
@@ -67,7 +67,8 @@ struct TreeWalk<'a, 'v> {
 }
 
 impl TreeWalk<'_, '_> {
-    /// Records in a node and below it. Levels fall by one at each step down, and no tree has more than 64.
+    /// Returns the number of records in a node and below it. The level falls by one at each step
+    /// down, and no tree has more than 64 levels.
     fn node(&mut self, level: u16, address: Address, records: u64) -> Option<u64> {
         let (tree, size) = (self.tree, self.tree.layout.record_size());
         if level == 0 {

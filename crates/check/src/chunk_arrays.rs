@@ -1,4 +1,4 @@
-//! Chunks that are found by their number: side by side, or in a fixed array.
+//! Chunk indexes by chunk number: implicit indexes and fixed arrays.
 
 use hyperslab_dataspace::Dims;
 use hyperslab_format::chunk_index::{
@@ -12,11 +12,12 @@ use crate::file::Checker;
 
 const HEADER: &str = FixedArrayHeader::NAME;
 
-/// From the number of a chunk in an array to its place in the dataset: C order over all chunks there may ever be,
-/// a dimension without end first.
+/// The map from a chunk's number in an array to the chunk's coordinates. Numbers run in C order
+/// over the largest possible number of chunks; an unlimited dimension varies slowest.
 #[derive(Debug)]
 pub(crate) struct Numbers {
-    /// Dimension and number of chunks along it, slowest first; nothing for one without end.
+    /// Each dimension and the number of chunks along it, slowest first; `None` for an unlimited
+    /// dimension.
     dimensions: Vec<(usize, Option<u64>)>,
 }
 
@@ -29,18 +30,18 @@ impl Numbers {
         Self { dimensions }
     }
 
-    /// How many chunks there may ever be; nothing if there is no end.
+    /// Returns the largest possible number of chunks, or `None` if a dimension is unlimited.
     pub(crate) fn total(&self) -> Option<u64> {
         self.dimensions.iter().try_fold(1_u64, |total, (_, count)| Some(total.saturating_mul((*count)?)))
     }
 
-    /// The place of a chunk, counted in chunks.
+    /// Returns the coordinates of the chunk with the number `number`, counted in chunks.
     pub(crate) fn scaled(&self, number: u64) -> Dims {
         let mut scaled = Dims::from_elem(0, self.dimensions.len());
         let mut rest = number;
-        for (place, (dimension, count)) in self.dimensions.iter().enumerate().rev() {
+        for (position, (dimension, count)) in self.dimensions.iter().enumerate().rev() {
             let Some(at) = scaled.get_mut(*dimension) else { continue };
-            match count.filter(|count| place > 0 && *count > 0) {
+            match count.filter(|count| position > 0 && *count > 0) {
                 Some(count) => {
                     *at = rest % count;
                     rest /= count;
@@ -52,18 +53,18 @@ impl Numbers {
     }
 }
 
-/// The elements of an array, one after the other.
+/// Decoder of the elements of an array, in the order of their numbers.
 #[derive(Debug)]
 pub(crate) struct Elements<'a> {
     indexed: &'a Indexed<'a>,
     pub(crate) numbers: Numbers,
     layout: ChunkElementLayout,
-    /// One more than the greatest number of a chunk that was found.
+    /// One more than the greatest number of an allocated chunk.
     pub(crate) end: u64,
 }
 
 impl<'a> Elements<'a> {
-    /// The elements of the array whose header lies at `owner`.
+    /// Returns the decoder for the array whose header lies at `owner`.
     pub(crate) fn new(
         checker: &mut Checker,
         indexed: &'a Indexed<'a>,
@@ -77,7 +78,7 @@ impl<'a> Elements<'a> {
             checker.fault(
                 structure,
                 owner,
-                format!("client {}, which does not go with the filters", client.0),
+                format!("client {}, which contradicts the dataset's filter pipeline", client.0),
             );
             return None;
         }
@@ -85,7 +86,7 @@ impl<'a> Elements<'a> {
         Some(Self { indexed, numbers, layout, end: 0 })
     }
 
-    /// Looks at the elements in `bytes`, of which the first has the number `first`.
+    /// Checks the elements in `bytes`. The first element has the number `first`.
     pub(crate) fn look(&mut self, checker: &mut Checker, bytes: &[u8], first: u64) {
         for (number, element) in (first..).zip(self.layout.iter(bytes)) {
             let Ok(element) = element else { return };
@@ -99,16 +100,20 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// Chunks side by side.
+/// Checks the chunks of an implicit index: contiguous, without an index structure.
 pub(crate) fn implicit(checker: &mut Checker, chunked: &Chunked<'_>) {
     let (address, bytes) = (chunked.layout.address, chunked.chunk_bytes());
     let owner = chunked.dataset.owner;
     if chunked.dataset.pipeline.as_ref().is_none_or(|pipeline| !pipeline.is_empty()) {
-        checker.fault("data layout message", owner, "filters, and chunks that are found without an index");
+        checker.fault("data layout message", owner, "an implicit chunk index in a dataset with filters");
     }
     let numbers = Numbers::of(&chunked.dataset.space.max_dims(), &chunked.layout.dims);
     let Some(total) = numbers.total() else {
-        checker.fault("data layout message", owner, "no end of chunks that are found without an index");
+        checker.fault(
+            "data layout message",
+            owner,
+            "an implicit chunk index in a dataset with an unlimited dimension",
+        );
         return;
     };
     if checker.claim("chunk", address, total.saturating_mul(bytes), Kind::Chunk) {
@@ -117,7 +122,7 @@ pub(crate) fn implicit(checker: &mut Checker, chunked: &Chunked<'_>) {
     }
 }
 
-/// Chunks in a fixed array.
+/// Checks the chunks of a fixed array.
 pub(crate) fn fixed(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<()> {
     let (params, address) = (checker.params, indexed.address);
     let header: FixedArrayHeader = checker.block(address, &params, Kind::ChunkIndex)?;
@@ -127,7 +132,7 @@ pub(crate) fn fixed(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<()> 
         Some(total) => {
             checker.same(HEADER, address, "number of elements", header.elements, total);
         }
-        None => checker.fault(HEADER, address, "a dataset that may grow without end"),
+        None => checker.fault(HEADER, address, "a fixed array in a dataset with an unlimited dimension"),
     }
     if !header.data_block.is_defined() {
         return None;

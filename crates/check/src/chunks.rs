@@ -1,4 +1,4 @@
-//! Chunks: where they lie, whether they belong to the dataset, and what is in them.
+//! Chunks: their extents in the file, their coordinates, and their elements.
 
 use std::cmp::Ordering;
 
@@ -22,43 +22,44 @@ use crate::{btree_v2, chunk_arrays};
 const NAME: &str = "chunk";
 const LAYOUT: &str = "data layout message";
 
-/// A dataset of chunked layout.
+/// A dataset with chunked layout.
 #[derive(Debug)]
 pub(crate) struct Chunked<'a> {
     pub(crate) dataset: &'a Dataset,
     pub(crate) layout: &'a ChunkedLayout,
-    /// Bytes of a chunk that passes no filter.
+    /// Bytes of a decoded chunk.
     chunk_bytes: u64,
-    /// Bytes of a chunk in the file, where that does not depend on its contents.
+    /// Stored bytes of a chunk, if they do not depend on the chunk's elements.
     stored_bytes: Option<u64>,
-    /// Bits of a filter mask that stand for a filter.
+    /// The bits of a filter mask that stand for a filter of the pipeline.
     mask: u32,
 }
 
-/// Where a chunk lies.
+/// The stored form of a chunk, as the index states it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct StoredChunk {
     pub(crate) address: Address,
-    /// Stored bytes and skipped filters; nothing where the index does not store them.
+    /// Stored bytes and filter mask; `None` if the index does not store them.
     pub(crate) filtered: Option<(u64, u32)>,
 }
 
-/// What is done with each chunk of an index: its place in the dataset, and what the index says of it.
+/// A function that receives each chunk of an index: the chunk's coordinates, and the entry of the
+/// index.
 pub(crate) type AtChunk<'a> = dyn Fn(&mut Checker, &[u64], &ChunkElement<'_>) + 'a;
 
-/// An index of chunks, of whatever kind they are.
+/// A chunk index of any kind.
 pub(crate) struct Indexed<'a> {
-    /// Its header.
+    /// Address of the index header.
     pub(crate) address: Address,
     /// Elements of a chunk along each dimension.
     pub(crate) chunk: &'a [u64],
-    /// What the dataset may grow to.
+    /// Largest dimensions of the dataset; `None` for an unlimited dimension.
     pub(crate) max_dims: Vec<Option<u64>>,
-    /// What the entries must be; records of trees have the same numbers from 10 on.
+    /// The expected client of the array. Record types of B-trees use the same numbers plus 10.
     pub(crate) client: ChunkIndexClient,
-    /// Bytes of the metadata of structured chunks.
+    /// Metadata bytes of a structured chunk in the index.
     pub(crate) metadata_size: usize,
-    /// What is done with each chunk.
+    /// The function that checks each chunk.
     pub(crate) at_chunk: &'a AtChunk<'a>,
 }
 
@@ -93,7 +94,7 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &ChunkedLa
     let filtered = dataset.pipeline.as_ref().is_none_or(|pipeline| !pipeline.is_empty());
     let at_chunk = |checker: &mut Checker, scaled: &[u64], element: &ChunkElement<'_>| {
         let filtered = filtered.then_some((element.size, element.filter_mask));
-        chunked.chunk(checker, scaled, Place { address: element.address, filtered });
+        chunked.chunk(checker, scaled, StoredChunk { address: element.address, filtered });
     };
     let indexed = Indexed {
         address: layout.address,
@@ -108,7 +109,7 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &ChunkedLa
         ChunkIndex::Single(filtered) => {
             let filtered = filtered.map(|chunk| (chunk.size, chunk.filter_mask));
             let first = Dims::from_elem(0, layout.dims.len());
-            chunked.chunk(checker, &first, Place { address: layout.address, filtered });
+            chunked.chunk(checker, &first, StoredChunk { address: layout.address, filtered });
         }
         ChunkIndex::Implicit => chunk_arrays::implicit(checker, &chunked),
         ChunkIndex::FixedArray(_) => drop(chunk_arrays::fixed(checker, &indexed)),
@@ -118,15 +119,15 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &ChunkedLa
 }
 
 impl Chunked<'_> {
-    /// Bytes of a chunk that passes no filter.
+    /// Returns the bytes of a decoded chunk.
     pub(crate) fn chunk_bytes(&self) -> u64 {
         self.chunk_bytes
     }
 
-    /// Looks at a chunk.
-    pub(crate) fn chunk(&self, checker: &mut Checker, scaled: &[u64], place: Place) {
+    /// Checks one chunk: its coordinates, size, filter mask and elements.
+    pub(crate) fn chunk(&self, checker: &mut Checker, scaled: &[u64], stored: StoredChunk) {
         checker.report.chunks += 1;
-        let Place { address, filtered } = place;
+        let StoredChunk { address, filtered } = stored;
         let (size, mask) = filtered.unwrap_or((self.chunk_bytes, 0));
         let dims = self.dataset.space.dims();
         let edges = scaled.iter().zip(&self.layout.dims).zip(dims);
@@ -137,7 +138,7 @@ impl Chunked<'_> {
             edge |= start.saturating_add(*chunk) > *dim;
         }
         if outside {
-            let text = format!("the chunk {scaled:?} begins outside of the extent {dims:?}");
+            let text = format!("the chunk {scaled:?} begins outside the extent {dims:?}");
             checker.fault(NAME, address, text);
         }
         let plain = edge && self.layout.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS);
@@ -155,7 +156,7 @@ impl Chunked<'_> {
             checker.fault(NAME, address, text);
         }
         if mask & !self.mask != 0 {
-            let text = format!("the chunk {scaled:?} skips filters that there are not: mask {mask:#x}");
+            let text = format!("the filter mask {mask:#x} of the chunk {scaled:?} has bits without a filter");
             checker.remark(NAME, address, text);
         }
         let look = checker.decode_chunks || !self.dataset.plan.is_nothing();
@@ -164,22 +165,23 @@ impl Chunked<'_> {
         }
     }
 
-    /// Notes that a chunk has too few bytes: a fault, unless all that is missing lies beyond the extent.
+    /// Notes that a chunk has too few bytes: a remark if all missing bytes lie beyond the extent of
+    /// the dataset, otherwise a fault.
     fn short(&self, checker: &mut Checker, scaled: &[u64], address: Address, got: u64, expected: u64) {
         if got >= self.bytes_inside(scaled) {
             let text = format!(
-                "the chunk {scaled:?} has {got} of its {expected} bytes; what is missing lies beyond the extent"
+                "the chunk {scaled:?} has {got} bytes, expected {expected}; all missing elements lie beyond the extent"
             );
             checker.remark(NAME, address, text);
         } else {
             let text = format!(
-                "the chunk {scaled:?} has {got} bytes, expected {expected}: elements are missing, which are read as the fill value"
+                "the chunk {scaled:?} has {got} bytes, expected {expected}; readers return the fill value for the missing elements"
             );
             checker.fault(NAME, address, text);
         }
     }
 
-    /// Bytes of a chunk up to the end of its last element inside of the extent.
+    /// Returns the length of the chunk's bytes up to the end of the last element inside the extent.
     fn bytes_inside(&self, scaled: &[u64]) -> u64 {
         let mut last = 0_u64;
         for ((at, chunk), dim) in scaled.iter().zip(&self.layout.dims).zip(self.dataset.space.dims()) {
@@ -190,7 +192,7 @@ impl Chunked<'_> {
         last.saturating_add(1).saturating_mul(self.layout.element_size)
     }
 
-    /// Looks into all chunks that lie side by side without an index, as far as they are inside of the extent.
+    /// Scans all chunks of an implicit index that begin inside the extent.
     pub(crate) fn scan_all_of(&self, checker: &mut Checker, numbers: &chunk_arrays::Numbers, total: u64) {
         if self.dataset.plan.is_nothing() {
             return;
@@ -207,7 +209,7 @@ impl Chunked<'_> {
         }
     }
 
-    /// Looks at the elements of a chunk, those beyond the extent left out.
+    /// Scans the elements of a chunk, except those beyond the extent.
     fn scan(&self, checker: &mut Checker, scaled: &[u64], address: Address, size: u64, mask: Option<u32>) {
         let Some(pipeline) = &self.dataset.pipeline else { return };
         let limits = *checker.store.limits();
@@ -217,7 +219,11 @@ impl Chunked<'_> {
             return;
         }
         let Some(budget) = checker.decode_budget.checked_sub(self.chunk_bytes) else {
-            checker.not_checked(NAME, address, "more bytes to decode than the file can have reason for");
+            checker.not_checked(
+                NAME,
+                address,
+                "the limit of decoded bytes for a file of this length is reached",
+            );
             return;
         };
         checker.decode_budget = budget;
@@ -287,7 +293,7 @@ impl Chunked<'_> {
     }
 }
 
-/// Walks the tree of a dataset.
+/// Walks the version 2 B-tree of a chunked dataset.
 pub(crate) fn btree_v2(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<Tree> {
     let (params, address, rank) = (checker.params, indexed.address, indexed.chunk.len());
     let wanted = types::CHUNK.saturating_add(indexed.client.0);
@@ -300,7 +306,8 @@ pub(crate) fn btree_v2(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<T
         let record = ChunkRecord::decode(bytes, context);
         let Some(record) = checker.decoded(ChunkRecord::NAME, address, record) else { return };
         if let Some(last) = last.take().filter(|last| *last >= record.scaled) {
-            let text = format!("the chunk {:?} stands behind {last:?}", record.scaled);
+            let text =
+                format!("the chunk {:?} follows {last:?}, expected ascending coordinates", record.scaled);
             checker.fault(ChunkRecord::NAME, address, text);
         }
         let element = ChunkElement {
@@ -341,13 +348,13 @@ impl Leaves for ChunkLeaves<'_> {
                 whole &= scaled.saturating_mul(*chunk) == *at;
             }
             if !whole {
-                let text = format!("the chunk at {offset:?} does not begin where a chunk does");
+                let text = format!("the chunk offset {offset:?} is not a multiple of the chunk dimensions");
                 checker.fault(BTreeV1Node::NAME, address, text);
             }
             self.chunked.chunk(
                 checker,
                 &scaled,
-                Place { address: *child, filtered: Some(((*size).into(), *mask)) },
+                StoredChunk { address: *child, filtered: Some(((*size).into(), *mask)) },
             );
         }
     }

@@ -1,4 +1,4 @@
-//! Datasets: what their messages say of each other, and where their raw data lie.
+//! Datasets: agreement of the messages with each other, and raw data.
 
 use hyperslab_dataspace::Dataspace;
 use hyperslab_datatype::Datatype;
@@ -23,19 +23,19 @@ use crate::symbol_table::LocalHeap;
 
 const NAME: &str = "dataset";
 const LAYOUT: &str = "data layout message";
-/// Bytes of contiguous raw data that are looked at in one go.
-const PIECE: u64 = 1 << 20;
+/// Largest number of bytes of contiguous raw data that one read takes.
+const MAX_PIECE_BYTES: u64 = 1 << 20;
 
-/// What the messages of a dataset say.
+/// The decoded messages of a dataset.
 #[derive(Debug)]
 pub(crate) struct Dataset {
     pub(crate) owner: Address,
     pub(crate) datatype: Datatype,
     pub(crate) space: Dataspace,
     pub(crate) plan: Plan,
-    /// Nothing if it is not known what the filters do.
+    /// The filter pipeline; `None` if it cannot be decoded or has unknown filters.
     pub(crate) pipeline: Option<Pipeline>,
-    /// The filters of sections.
+    /// The filter pipeline of sections, for structured chunks.
     pub(crate) sections: Option<FilterPipeline>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn check(checker: &mut Checker, header: &Header) {
         Layout::Compact(compact) => {
             let wanted = dataset.bytes();
             if (compact.data.len() as u64) < wanted {
-                let text = format!("{} bytes for elements of {wanted}", compact.data.len());
+                let text = format!("{} bytes of raw data, expected {wanted}", compact.data.len());
                 checker.fault(LAYOUT, dataset.owner, text);
             }
             let data = compact.data.get(..to_usize(wanted)).unwrap_or(&compact.data);
@@ -79,7 +79,7 @@ fn describe(checker: &mut Checker, header: &Header) -> Option<(Dataset, DataLayo
     let plan = Plan::of(checker, &datatype);
     let pipeline = filters(checker, header);
     if space.element_count().is_none() {
-        checker.remark(NAME, owner, "more elements than 64 bits can count");
+        checker.remark(NAME, owner, "the number of elements exceeds 64 bits");
     }
     let sections = section_filters(checker, header);
     Some((Dataset { owner, datatype, space, plan, pipeline, sections }, layout))
@@ -93,19 +93,21 @@ fn filters(checker: &mut Checker, header: &Header) -> Option<Pipeline> {
     pipeline(&message).ok()
 }
 
-/// The filters of sections, if chunks are structured and pass any.
+/// Returns the filter pipeline of sections, if the dataset has structured chunks and filters.
 fn section_filters(checker: &Checker, header: &Header) -> Option<FilterPipeline> {
     let message = header.of(MessageType::FILTER_PIPELINE).next()?;
     let message = FilterPipeline::decode(&message.body, checker.params).ok()?;
     message.chunk().is_none().then_some(message)
 }
 
-/// The fill value must be one element, and may lead into the file.
+/// Checks that a fill value is one element, and follows the references of the fill value into the
+/// file.
 fn fill_value(checker: &mut Checker, header: &Header, dataset: &Dataset) {
     let mut look = |status: FillStatus<'_>, exact: bool| {
         let FillStatus::UserDefined(element) = status else { return };
         if exact && element.len() != dataset.element_size() {
-            let text = format!("{} bytes, an element has {}", element.len(), dataset.element_size());
+            let text =
+                format!("a fill value of {} bytes, expected {}", element.len(), dataset.element_size());
             checker.remark("fill value message", header.address, text);
             return;
         }
@@ -126,7 +128,8 @@ fn fill_value(checker: &mut Checker, header: &Header, dataset: &Dataset) {
     }
 }
 
-/// Whether raw data are in other files; their names are in a local heap.
+/// Returns true if the raw data lie in external files. Their names are in a local heap, which is
+/// checked.
 fn external_files(checker: &mut Checker, header: &Header) -> bool {
     let Some(message) = header.of(MessageType::EXTERNAL_FILES).next() else { return false };
     let Ok(files) = ExternalFiles::decode(&message.body, checker.params) else { return true };
@@ -153,12 +156,12 @@ fn virtual_mappings(checker: &mut Checker, dataset: &Dataset, mapped: &VirtualLa
 }
 
 impl Dataset {
-    /// Bytes of an element.
+    /// Returns the bytes of an element.
     pub(crate) fn element_size(&self) -> usize {
         to_usize(self.datatype.size.into())
     }
 
-    /// Bytes of all elements.
+    /// Returns the bytes of all elements.
     fn bytes(&self) -> u64 {
         let count = self.space.element_count().unwrap_or(u64::MAX);
         count.saturating_mul(self.datatype.size.into())
@@ -168,7 +171,7 @@ impl Dataset {
         let wanted = self.bytes();
         if external {
             if layout.address.is_defined() && layout.address.raw() != 0 {
-                checker.fault(LAYOUT, self.owner, "raw data both in this file and in others");
+                checker.fault(LAYOUT, self.owner, "raw data both in this file and in external files");
             }
             return;
         }
@@ -177,7 +180,7 @@ impl Dataset {
         }
         let length = layout.size.unwrap_or(wanted);
         if length < wanted {
-            checker.fault(LAYOUT, self.owner, format!("{length} bytes for elements of {wanted}"));
+            checker.fault(LAYOUT, self.owner, format!("{length} bytes of raw data, expected {wanted}"));
         }
         if checker.claim("raw data", layout.address, length, Kind::Contiguous) {
             self.scan_contiguous(checker, layout.address, length.min(wanted));
@@ -189,7 +192,7 @@ impl Dataset {
             return;
         }
         let size = u64::from(self.datatype.size).max(1);
-        let piece = (PIECE / size).max(1) * size;
+        let piece = (MAX_PIECE_BYTES / size).max(1) * size;
         let mut at = 0;
         while at < length {
             let count = piece.min(length - at);

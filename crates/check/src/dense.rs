@@ -1,4 +1,4 @@
-//! Links and attributes in a heap: records of two B-trees that must agree with each other.
+//! Dense storage of links and attributes: two B-trees whose records must agree.
 
 use hyperslab_format::codec::{Address, FormatError};
 
@@ -6,20 +6,20 @@ use crate::btree_v2;
 use crate::extents::Kind;
 use crate::file::Checker;
 
-/// What a record of a B-tree says: an object of the heap, and the key by which records are sorted.
+/// A record of a B-tree: the ID of an object of the heap, and the key that orders the records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub(crate) key: u64,
     pub(crate) id_bytes: [u8; 8],
     pub(crate) id_length: u8,
-    /// Flags of the message, for attributes.
+    /// Message flags, in the indexes of attributes.
     pub(crate) flags: u8,
     /// Creation order, in the index of attributes by name.
     pub(crate) order: u32,
 }
 
 impl Entry {
-    /// An entry for an object whose ID has at most 8 bytes.
+    /// Returns an entry for an object whose ID has at most 8 bytes.
     pub(crate) fn new(id: &[u8], key: u64) -> Self {
         let mut bytes = [0; 8];
         for (to, from) in bytes.iter_mut().zip(id) {
@@ -28,13 +28,13 @@ impl Entry {
         Self { key, id_bytes: bytes, id_length: u8::try_from(id.len()).unwrap_or(8), flags: 0, order: 0 }
     }
 
-    /// The ID in the heap.
+    /// Returns the heap ID.
     pub(crate) fn id(&self) -> &[u8] {
         self.id_bytes.get(..usize::from(self.id_length)).unwrap_or(&self.id_bytes)
     }
 }
 
-/// The records of the index at `address`, whose keys must ascend.
+/// Reads the records of the index at `address` and checks that their keys ascend.
 pub(crate) fn entries(
     checker: &mut Checker,
     address: Address,
@@ -43,7 +43,11 @@ pub(crate) fn entries(
 ) -> Option<Vec<Entry>> {
     let name = "version 2 B-tree";
     if !address.is_defined() {
-        checker.fault(name, address, format!("no index of type {record_type} for what is in a heap"));
+        checker.fault(
+            name,
+            address,
+            format!("the B-tree of record type {record_type} is missing in dense storage"),
+        );
         return None;
     }
     let tree = btree_v2::open(checker, address, &[record_type], Kind::BTreeV2)?;
@@ -54,7 +58,7 @@ pub(crate) fn entries(
             checker.fault(
                 name,
                 address,
-                format!("the record {:#x} stands behind {:#x}", entry.key, last.key),
+                format!("the key {:#x} follows {:#x}, expected ascending keys", entry.key, last.key),
             );
         }
         entries.push(entry);
@@ -62,7 +66,8 @@ pub(crate) fn entries(
     Some(entries)
 }
 
-/// Whether the index by creation order at `address` has just what was found through the index by name.
+/// Checks that the index by creation order at `address` holds the same objects as the index by
+/// name.
 pub(crate) fn same(checker: &mut Checker, address: Address, mut found: Vec<Entry>, mut orders: Vec<Entry>) {
     let name = "version 2 B-tree";
     if let Some([one, _]) = orders.windows(2).find(|pair| matches!(pair, [one, next] if one.key == next.key))

@@ -1,4 +1,4 @@
-//! Elements that lead into the file: of variable length, and references.
+//! Elements that refer to other parts of the file: variable-length data and references.
 
 use hyperslab_datatype::{Datatype, DatatypeClass, ReferenceKind};
 use hyperslab_format::codec::{Address, Reader};
@@ -10,19 +10,19 @@ use crate::file::{Checker, to_usize};
 const SEQUENCE: &str = "variable-length element";
 const REFERENCE: &str = "reference";
 
-/// What of an element leads into the file.
+/// The parts of an element that refer to other parts of the file.
 #[derive(Debug, Clone)]
 pub(crate) enum Plan {
     Nothing,
-    /// A sequence or string, and what its items are.
+    /// A variable-length sequence or string: bytes of an item, and the plan of the items.
     Sequence {
         item: usize,
         base: Box<Plan>,
     },
     Reference(ReferenceKind),
-    /// Members at their offsets, with their sizes.
+    /// Members of a compound: offset, size and plan of each.
     Members(Vec<(usize, usize, Plan)>),
-    /// Items side by side.
+    /// Items of an array, which are contiguous: bytes of an item, and the plan of the items.
     Items {
         item: usize,
         base: Box<Plan>,
@@ -30,12 +30,12 @@ pub(crate) enum Plan {
 }
 
 impl Plan {
-    /// The plan for elements of that type; nothing where elements are not looked into.
+    /// Returns the plan for elements of `datatype`, or `Nothing` if the options exclude elements.
     pub(crate) fn of(checker: &Checker, datatype: &Datatype) -> Self {
         if checker.look_into_elements { Self::new(datatype) } else { Self::Nothing }
     }
 
-    /// Types are nested no deeper than their decoder allows.
+    /// Builds the plan. The recursion ends, because the decoder limits the depth of datatypes.
     fn new(datatype: &Datatype) -> Self {
         let size = |datatype: &Datatype| to_usize(datatype.size.into());
         match &datatype.class {
@@ -62,13 +62,13 @@ impl Plan {
         }
     }
 
-    /// Whether nothing leads into the file.
+    /// Returns true if elements hold no references into the file.
     pub(crate) fn is_nothing(&self) -> bool {
         matches!(self, Self::Nothing)
     }
 }
 
-/// Looks at elements of `size` bytes side by side.
+/// Scans contiguous elements of `size` bytes each.
 pub(crate) fn scan_all(checker: &mut Checker, plan: &Plan, size: usize, bytes: &[u8], owner: Address) {
     if plan.is_nothing() || size == 0 {
         return;
@@ -78,7 +78,7 @@ pub(crate) fn scan_all(checker: &mut Checker, plan: &Plan, size: usize, bytes: &
     }
 }
 
-/// Looks at one element. Each object of the heap is looked into once, so that this ends.
+/// Scans one element. The recursion ends, because each heap object is scanned only once.
 fn scan(checker: &mut Checker, plan: &Plan, element: &[u8], owner: Address) {
     match plan {
         Plan::Nothing => {}
@@ -110,7 +110,7 @@ fn sequence(
     let id = checker.decoded(SEQUENCE, owner, GlobalHeapId::read(&mut reader, checker.params))?;
     if id.is_null() {
         if count > 0 {
-            checker.fault(SEQUENCE, owner, format!("{count} items that are nowhere"));
+            checker.fault(SEQUENCE, owner, format!("{count} items with a null heap ID"));
         }
         return None;
     }
@@ -120,7 +120,8 @@ fn sequence(
     let found = checker.refer(id, owner)?;
     let wanted = u64::from(count).saturating_mul(item as u64);
     if found.length < wanted {
-        let text = format!("{count} items of {item} bytes in a heap object of {} bytes", found.length);
+        let text =
+            format!("{count} items of {item} bytes do not fit into a heap object of {} bytes", found.length);
         checker.fault(SEQUENCE, owner, text);
         return None;
     }
@@ -137,7 +138,7 @@ fn reference(checker: &mut Checker, kind: ReferenceKind, element: &[u8], owner: 
         ReferenceKind::Object1 => {
             let address = Reader::new(REFERENCE, element).offset(params, "address");
             let address = checker.decoded(REFERENCE, owner, address)?;
-            checker.leads_to(address);
+            checker.record_reference(address);
         }
         ReferenceKind::DatasetRegion1 => {
             let id = GlobalHeapId::read(&mut Reader::new(REFERENCE, element), params);
@@ -148,7 +149,7 @@ fn reference(checker: &mut Checker, kind: ReferenceKind, element: &[u8], owner: 
             let block = checker.heap_object(id)?;
             let block =
                 checker.decoded("region reference", id.collection, RegionBlock::decode(&block, params))?;
-            checker.leads_to(block.object);
+            checker.record_reference(block.object);
         }
         ReferenceKind::Object2 | ReferenceKind::DatasetRegion2 | ReferenceKind::Attribute => {
             revised(checker, element, owner)?;
@@ -163,12 +164,19 @@ fn revised(checker: &mut Checker, element: &[u8], owner: Address) -> Option<()> 
         StoredReference::Null => {}
         StoredReference::Object(token) => {
             let address = checker.decoded(REFERENCE, owner, token.address(params))?;
-            checker.leads_to(address);
+            checker.record_reference(address);
         }
         StoredReference::Block { kind, external, size, id } => {
             let found = checker.refer(id, owner)?;
             if found.length < size.into() {
-                checker.fault(REFERENCE, owner, format!("{size} bytes in a heap object of {}", found.length));
+                checker.fault(
+                    REFERENCE,
+                    owner,
+                    format!(
+                        "a reference of {size} bytes does not fit into a heap object of {} bytes",
+                        found.length
+                    ),
+                );
             }
             if !found.first {
                 return None;
@@ -178,12 +186,12 @@ fn revised(checker: &mut Checker, element: &[u8], owner: Address) -> Option<()> 
             let block = checker.decoded(REFERENCE, id.collection, block)?;
             if block.file.is_none() {
                 let address = checker.decoded(REFERENCE, id.collection, block.token.address(params))?;
-                checker.leads_to(address);
+                checker.record_reference(address);
             }
             if let ReferenceTarget::Attribute { name } = &block.target
                 && name.is_empty()
             {
-                checker.fault(REFERENCE, id.collection, "an attribute without a name");
+                checker.fault(REFERENCE, id.collection, "an attribute reference without an attribute name");
             }
         }
     }
@@ -191,8 +199,8 @@ fn revised(checker: &mut Checker, element: &[u8], owner: Address) -> Option<()> 
 }
 
 impl Checker {
-    /// Notes what a reference leads to.
-    fn leads_to(&mut self, address: Address) {
+    /// Records the object to which a reference leads.
+    fn record_reference(&mut self, address: Address) {
         if address.is_defined() && address.raw() != 0 {
             self.references.insert(address);
         }

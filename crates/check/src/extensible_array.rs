@@ -1,4 +1,4 @@
-//! Extensible arrays: all blocks, their pages, and what the header counts of them.
+//! Extensible arrays: all blocks and pages, and the statistics of the header.
 
 use hyperslab_format::chunk_index::{
     ArrayPage, ChunkIndexClient, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock,
@@ -21,7 +21,7 @@ pub(crate) fn walk(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<()> {
     let geometry = checker.decoded(HEADER, address, ExtensibleArrayGeometry::new(&header))?;
     let form = (header.client, header.element_size);
     let elements = Elements::new(checker, indexed, form, HEADER, address)?;
-    let mut array = Array { address, header, geometry, elements, found: Found::default(), complete: true };
+    let mut array = Array { address, header, geometry, elements, found: Counts::default(), complete: true };
     if array.header.index_block.is_defined() {
         array.index_block(checker);
     }
@@ -31,9 +31,9 @@ pub(crate) fn walk(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<()> {
     Some(())
 }
 
-/// What the header counts.
+/// The counts that the walk finds, to compare with the header.
 #[derive(Debug, Default)]
-struct Found {
+struct Counts {
     secondary_blocks: u64,
     secondary_block_size: u64,
     data_blocks: u64,
@@ -46,7 +46,7 @@ struct Array<'a> {
     header: ExtensibleArrayHeader,
     geometry: ExtensibleArrayGeometry,
     elements: Elements<'a>,
-    found: Found,
+    found: Counts,
     complete: bool,
 }
 
@@ -97,7 +97,8 @@ impl Array<'_> {
         }
     }
 
-    /// Walks data block `number` of a secondary block, be that a block or not.
+    /// Walks data block `number` of a secondary block. The index block stores the first secondary
+    /// blocks itself; `parent` is `None` for these.
     fn data_block(
         &mut self,
         checker: &mut Checker,
@@ -132,11 +133,11 @@ impl Array<'_> {
         self.found.data_block_size += total;
         self.found.elements += count;
         let first = shape.first_element + number * count;
-        // In data blocks of the index block libhdf5 counts over all of them.
+        // libhdf5 numbers the data blocks of the index block through, across secondary blocks.
         let other = number + if parent.is_none() { shape.first_data_block } else { 0 };
         let other = shape.first_element + other * count;
         checker.decoded(name, address, block.check_offset(other, first));
-        // Saturates: the last block of 64 bits ends behind each dataset.
+        // The sum saturates: the last possible block ends beyond every dataset.
         let first = first.saturating_add(self.geometry.index_block_elements() as u64);
         self.elements.look(checker, &block.elements, first);
         let Some((parent, parent_context)) = parent else { return };
@@ -163,7 +164,7 @@ impl Array<'_> {
             return;
         };
         let before = page as u64 * self.geometry.page_elements();
-        // Saturates, as `first` does.
+        // The sum saturates, as in `data_block`.
         self.elements.look(checker, &found.elements, first.saturating_add(before));
     }
 
@@ -188,7 +189,7 @@ impl Array<'_> {
         }
         if header.max_index_set < self.elements.end {
             let text = format!(
-                "{} elements set, a chunk in number {}",
+                "{} elements set, but element {} has a chunk",
                 header.max_index_set,
                 self.elements.end.saturating_sub(1)
             );

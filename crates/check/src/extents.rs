@@ -1,8 +1,8 @@
-//! Who has which bytes of the file.
+//! The extents of all blocks in the file.
 
 use std::ops::Range;
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Kind {
@@ -10,7 +10,7 @@ pub enum Kind {
     Superblock,
     /// The driver information block.
     DriverInformation,
-    /// An object header, or a continuation of one.
+    /// An object header or a continuation block.
     ObjectHeader,
     /// A node of a version 1 B-tree of a group.
     GroupBTree,
@@ -18,7 +18,7 @@ pub enum Kind {
     SymbolTableNode,
     /// The header or data segment of a local heap.
     LocalHeap,
-    /// The header or a node of a version 2 B-tree, but for those of chunks.
+    /// The header or a node of a version 2 B-tree, except those of chunk indexes.
     BTreeV2,
     /// A header or block of a fractal heap.
     FractalHeap,
@@ -32,18 +32,18 @@ pub enum Kind {
     GlobalHeap,
     /// The metadata cache image.
     CacheImage,
-    /// A header, node or block of an index of chunks.
+    /// A header, node or block of a chunk index.
     ChunkIndex,
     /// A chunk.
     Chunk,
-    /// Raw data of contiguous layout.
+    /// Contiguous raw data.
     Contiguous,
-    /// What a free-space manager of the file holds ready.
+    /// Free space that a free-space manager of the file records.
     Free,
 }
 
 impl Kind {
-    /// The name, for people.
+    /// Returns the name of the kind for reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Superblock => "superblock",
@@ -67,7 +67,7 @@ impl Kind {
     }
 }
 
-/// Bytes that a block has.
+/// The extent of a block and the kind of the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Claim {
     start: u64,
@@ -75,23 +75,23 @@ struct Claim {
     kind: Kind,
 }
 
-/// Two blocks that have the same bytes.
+/// An extent that two blocks share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Overlap {
-    /// The bytes that both have.
+    /// Start of the shared extent.
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// What they are, the one that begins first before the other.
+    /// The kinds of the two blocks, in the order of their starts.
     pub(crate) kinds: [Kind; 2],
 }
 
-/// Claims that are kept before neighbours are joined for the first time.
-const FIRST_JOIN: usize = 1 << 20;
-/// Overlaps that are kept.
+/// Number of claims at which adjacent claims are joined for the first time.
+const FIRST_JOIN_CLAIMS: usize = 1 << 20;
+/// Largest number of overlaps that are kept.
 const MAX_OVERLAPS: usize = 1000;
 
-/// All claims. Neighbours of one kind are joined from time to time, so that memory follows the number of gaps and
-/// changes of kind in the file, not the number of its blocks.
+/// All claimed extents. Adjacent claims of one kind are joined from time to time. Memory therefore
+/// grows with the number of gaps and changes of kind in the file, not with the number of blocks.
 #[derive(Debug)]
 pub(crate) struct Extents {
     claims: Vec<Claim>,
@@ -101,10 +101,11 @@ pub(crate) struct Extents {
 
 impl Extents {
     pub(crate) fn new() -> Self {
-        Self { claims: Vec::new(), next_join: FIRST_JOIN, overlaps: Vec::new() }
+        Self { claims: Vec::new(), next_join: FIRST_JOIN_CLAIMS, overlaps: Vec::new() }
     }
 
-    /// Gives `length` bytes at `start` to a block of that kind. No bytes at all are nobody's.
+    /// Claims `length` bytes at `start` for a block of the given kind. An empty extent claims
+    /// nothing.
     pub(crate) fn claim(&mut self, start: u64, length: u64, kind: Kind) {
         if length == 0 {
             return;
@@ -112,11 +113,12 @@ impl Extents {
         self.claims.push(Claim { start, end: start.saturating_add(length), kind });
         if self.claims.len() >= self.next_join {
             self.join();
-            self.next_join = self.claims.len().saturating_mul(2).max(FIRST_JOIN);
+            self.next_join = self.claims.len().saturating_mul(2).max(FIRST_JOIN_CLAIMS);
         }
     }
 
-    /// Sorts the claims, notes overlaps, and makes one claim of neighbours of one kind. Afterwards no two overlap.
+    /// Sorts the claims, records overlaps, and joins adjacent claims of one kind. Afterwards no two
+    /// claims overlap.
     fn join(&mut self) {
         self.claims.sort_unstable();
         let mut joined: Vec<Claim> = Vec::new();
@@ -142,7 +144,7 @@ impl Extents {
         self.claims = joined;
     }
 
-    /// The overlaps, and what of `0..end` nobody has.
+    /// Returns the overlaps, and the ranges of `0..end` that no block claims.
     pub(crate) fn finish(mut self, end: u64) -> (Vec<Overlap>, Vec<Range<u64>>) {
         self.join();
         let mut gaps = Vec::new();

@@ -1,4 +1,4 @@
-//! The file while it is being checked: its bytes, what was found so far, and what is still to be looked at.
+//! The state of a check: the store, the findings so far, and the objects still to check.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,10 +14,10 @@ use crate::metadata::{MetadataBytes, Purpose};
 use crate::report::{Finding, ObjectBytes, Report, Severity};
 use crate::shared::SharedIndexes;
 
-/// Names on the way to an object that are shown at most.
-const SHOWN_NAMES: usize = 32;
+/// Largest number of names that a shown path has.
+const MAX_SHOWN_NAMES: usize = 32;
 
-/// A file that is being checked.
+/// A file during its check.
 #[derive(Debug)]
 pub(crate) struct Checker {
     pub(crate) store: Store,
@@ -29,55 +29,59 @@ pub(crate) struct Checker {
     pub(crate) shared: SharedIndexes,
     /// Object headers by their addresses.
     pub(crate) objects: HashMap<Address, ObjectUse>,
-    /// Object headers that were heard of, and not yet looked at.
-    pub(crate) pending: Vec<Address>,
-    /// What object and region references lead to.
+    /// Addresses of object headers that were found but not yet checked.
+    pub(crate) to_check: Vec<Address>,
+    /// Targets of object and region references.
     pub(crate) references: HashSet<Address>,
-    /// Bodies of committed datatypes.
+    /// Message bodies of committed datatypes.
     pub(crate) committed: HashMap<Address, Option<Bytes>>,
-    /// Where objects were first heard of, as links: the place of the group, and the name in it.
-    places: Vec<(u32, Box<[u8]>)>,
-    /// The object that is being looked at.
-    here: Option<u32>,
-    /// The address of its header.
-    at: Option<Address>,
-    /// Whether uses of what is shared are not counted: they were, with the message that has them.
+    /// The first link to each object: the index of the group's entry in this list, and the name of
+    /// the link.
+    links: Vec<(u32, Box<[u8]>)>,
+    /// Index in `links` of the object under check.
+    current_link: Option<u32>,
+    /// Header address of the object under check.
+    current_header: Option<Address>,
+    /// True while a shared message is checked again. Uses of shared messages inside it were counted
+    /// the first time.
     pub(crate) counted_before: bool,
-    /// Where the file ends by its own account; without end where it does not say so.
+    /// The end of file that the superblock states, or `u64::MAX` if it states none.
     pub(crate) end: u64,
-    /// Bytes of a page, in a file that is laid out in pages.
+    /// Bytes of a page, in a file with paged allocation.
     pub(crate) page: Option<u64>,
-    /// Bytes that may still be decoded: damaged files may lead to little that becomes much again and again.
+    /// Bytes that may still be decoded. The limit stops damaged files in which a few stored bytes
+    /// decode to many, again and again.
     pub(crate) decode_budget: u64,
-    /// Whether all chunks are to be decoded.
+    /// True if all chunks are to be decoded.
     pub(crate) decode_chunks: bool,
-    /// Whether elements are looked at that lead into the file.
+    /// True if elements that refer to other parts of the file are to be checked.
     pub(crate) look_into_elements: bool,
-    /// What the blocks are for that are being walked, and whether they belong to a heap.
+    /// The purpose of the blocks under check, and whether the blocks belong to a heap.
     pub(crate) purpose: (Purpose, bool),
-    /// What was counted since it was last given to its owner.
+    /// Metadata bytes that are not yet added to their owner.
     pub(crate) metadata: MetadataBytes,
-    /// Metadata blocks that were visited.
+    /// Addresses of the metadata blocks visited so far.
     visited: HashSet<Address>,
     max_findings: usize,
 }
 
-/// What is known of an object before and after it is looked at.
+/// The links to an object, and the results of its check.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ObjectUse {
-    /// Hard links, and uses as a committed datatype.
+    /// Number of hard links, and of uses as a committed datatype.
     pub(crate) uses: u32,
-    /// Its place among the places.
-    place: u32,
-    /// What its header says of the number of uses.
+    /// Index of the object in `links`.
+    link: u32,
+    /// The reference count that the object header states.
     pub(crate) stated: Option<u32>,
-    /// What it has of the file.
+    /// The bytes of the file that belong to the object.
     pub(crate) bytes: ObjectBytes,
 }
 
-/// Bytes that are decoded in any file; more for each byte of it.
-const DECODED_AT_LEAST: u64 = 1 << 30;
-const DECODED_PER_BYTE: u64 = 4096;
+/// Bytes that may be decoded in any file; [`DECODED_BYTES_PER_BYTE`] more for each byte of the
+/// file.
+const MIN_DECODED_BYTES: u64 = 1 << 30;
+const DECODED_BYTES_PER_BYTE: u64 = 4096;
 
 impl Checker {
     pub(crate) fn new(store: Store, max_findings: usize) -> Self {
@@ -89,19 +93,19 @@ impl Checker {
             heap: GlobalHeap::default(),
             shared: SharedIndexes::default(),
             objects: HashMap::new(),
-            pending: Vec::new(),
+            to_check: Vec::new(),
             references: HashSet::new(),
             committed: HashMap::new(),
-            places: vec![(0, Box::default())],
-            here: None,
-            at: None,
+            links: vec![(0, Box::default())],
+            current_link: None,
+            current_header: None,
             counted_before: false,
             end: u64::MAX,
             page: None,
             decode_budget: store
                 .file_length()
-                .saturating_mul(DECODED_PER_BYTE)
-                .saturating_add(DECODED_AT_LEAST),
+                .saturating_mul(DECODED_BYTES_PER_BYTE)
+                .saturating_add(MIN_DECODED_BYTES),
             decode_chunks: false,
             look_into_elements: true,
             purpose: (Purpose::File, false),
@@ -112,17 +116,17 @@ impl Checker {
         }
     }
 
-    /// Notes something that contradicts the format.
+    /// Records a contradiction to the format.
     pub(crate) fn fault(&mut self, structure: &'static str, address: Address, text: impl Into<String>) {
         self.note(Severity::Fault, structure, address, text.into());
     }
 
-    /// Notes something worth knowing.
+    /// Records a remark, which is no fault.
     pub(crate) fn remark(&mut self, structure: &'static str, address: Address, text: impl Into<String>) {
         self.note(Severity::Remark, structure, address, text.into());
     }
 
-    /// Notes that something could not be checked.
+    /// Records that a structure could not be checked, and why.
     pub(crate) fn not_checked(&mut self, structure: &'static str, address: Address, why: &str) {
         self.report.unchecked += 1;
         self.remark(structure, address, format!("not checked: {why}"));
@@ -133,16 +137,16 @@ impl Checker {
             self.report.count(severity);
             return;
         }
-        let object = self.here.map(|here| self.path(here));
+        let object = self.current_link.map(|current_link| self.path(current_link));
         let finding = Finding { severity, structure, address: address.get(), object, text };
-        // What two structures lead to may be found twice.
+        // Two structures that lead to the same block can give the same finding twice.
         if !self.report.findings.contains(&finding) {
             self.report.count(severity);
             self.report.findings.push(finding);
         }
     }
 
-    /// Notes a fault unless two numbers are equal.
+    /// Returns true if two numbers are equal; otherwise notes a fault.
     pub(crate) fn same(
         &mut self,
         structure: &'static str,
@@ -157,8 +161,9 @@ impl Checker {
         stated == found
     }
 
-    /// Notes why a block could not be read: a fault of the file, or a remark where the fault is on this side (a filter
-    /// that is not there, a limit). Versions and kinds of metadata that no specification has are faults.
+    /// Records why a block could not be read. The finding is a fault of the file, or a remark if
+    /// the checker itself lacks a filter or reaches a limit. Unknown versions and kinds of metadata
+    /// are faults.
     pub(crate) fn failed(&mut self, structure: &'static str, address: Address, error: &Error) {
         let text = chain(error);
         let unknown_filter = matches!(error, Error::Filter { source: FilterError::Unsupported { .. }, .. });
@@ -172,7 +177,7 @@ impl Checker {
         }
     }
 
-    /// The value, or nothing after noting the error.
+    /// Returns the value, or `None` after it records the error.
     pub(crate) fn decoded<T>(
         &mut self,
         structure: &'static str,
@@ -188,7 +193,7 @@ impl Checker {
         }
     }
 
-    /// As [`decoded`](Self::decoded), for errors of the engine.
+    /// Returns the value, or `None` after it records the engine's error.
     pub(crate) fn read_or_note<T>(
         &mut self,
         structure: &'static str,
@@ -204,7 +209,8 @@ impl Checker {
         }
     }
 
-    /// Gives bytes to a block of raw data, or to one that was entered. Whether they all lie in the file.
+    /// Claims bytes for a block of raw data, or for a metadata block that was entered. Returns true
+    /// if all bytes lie in the file.
     pub(crate) fn claim(
         &mut self,
         structure: &'static str,
@@ -225,14 +231,15 @@ impl Checker {
             _ => bytes.metadata = bytes.metadata.saturating_add(length),
         });
         if address.raw().saturating_add(length) > self.end {
-            let text = format!("{length} bytes that end behind the end of the file at {:#x}", self.end);
+            let text = format!("a block of {length} bytes ends past the end of the file at {:#x}", self.end);
             self.fault(structure, address, text);
         }
         self.in_pages(structure, address, length, kind);
         true
     }
 
-    /// In a file of pages, a block lies in one page or begins with one.
+    /// Checks the alignment of a block in a file with paged allocation: the block lies in one page
+    /// or begins at a page boundary.
     fn in_pages(&mut self, structure: &'static str, address: Address, length: u64, kind: Kind) {
         let Some(page) = self.page.filter(|page| *page > 0 && length > 0 && kind != Kind::Free) else {
             return;
@@ -240,11 +247,16 @@ impl Checker {
         let (start, last) = (address.raw(), address.raw().saturating_add(length.saturating_sub(1)));
         let fits = if length >= page { start.is_multiple_of(page) } else { start / page == last / page };
         if !fits {
-            self.fault(structure, address, format!("{length} bytes across pages of {page}"));
+            self.fault(
+                structure,
+                address,
+                format!("a block of {length} bytes crosses the boundary of a page of {page} bytes"),
+            );
         }
     }
 
-    /// Gives bytes to a metadata block of which there is only one way to it. Whether this is the first.
+    /// Claims bytes for a metadata block to which only one structure may refer. Returns true at the
+    /// first visit, if the bytes lie in the file.
     pub(crate) fn enter(
         &mut self,
         structure: &'static str,
@@ -253,13 +265,17 @@ impl Checker {
         kind: Kind,
     ) -> bool {
         if !self.visited.insert(address) {
-            self.fault(structure, address, "a block that another structure, or this one, has already");
+            self.fault(
+                structure,
+                address,
+                "another structure, or the same one, already refers to this block",
+            );
             return false;
         }
         self.claim(structure, address, length, kind)
     }
 
-    /// The bytes of a metadata block that is entered.
+    /// Enters a metadata block and returns its bytes.
     pub(crate) fn block_bytes(
         &mut self,
         structure: &'static str,
@@ -274,7 +290,7 @@ impl Checker {
         self.read_or_note(structure, address, bytes)
     }
 
-    /// A metadata block that is entered and decoded.
+    /// Enters a metadata block and decodes it.
     pub(crate) fn block<T: Structure>(
         &mut self,
         address: Address,
@@ -285,53 +301,57 @@ impl Checker {
         self.decoded(T::NAME, address, T::decode(&bytes, context))
     }
 
-    /// Notes a hard link of the object that is being looked at.
+    /// Records a hard link from the object under check.
     pub(crate) fn linked(&mut self, address: Address, name: &[u8]) {
         if !address.is_defined() {
-            self.fault("link message", address, format!("the link `{}` leads nowhere", shown(name)));
+            self.fault(
+                "link message",
+                address,
+                format!("the hard link `{}` has an undefined address", shown(name)),
+            );
             return;
         }
         self.used(address, name);
     }
 
-    /// Notes one more use of an object: a hard link, or a use as a committed datatype.
+    /// Records one more use of an object: a hard link, or a use as a committed datatype.
     pub(crate) fn used(&mut self, address: Address, name: &[u8]) {
         if let Some(known) = self.objects.get_mut(&address) {
             known.uses = known.uses.saturating_add((!self.counted_before).into());
             return;
         }
-        let place = u32::try_from(self.places.len()).unwrap_or(0);
-        self.places.push((self.here.unwrap_or(0), name.into()));
-        self.objects.insert(address, ObjectUse { uses: 1, place, ..ObjectUse::default() });
-        self.pending.push(address);
+        let link = u32::try_from(self.links.len()).unwrap_or(0);
+        self.links.push((self.current_link.unwrap_or(0), name.into()));
+        self.objects.insert(address, ObjectUse { uses: 1, link, ..ObjectUse::default() });
+        self.to_check.push(address);
     }
 
-    /// Changes what is said of the bytes of the object that is being looked at.
+    /// Changes the byte counts of the object under check.
     pub(crate) fn of_object(&mut self, change: impl FnOnce(&mut ObjectBytes)) {
-        if let Some(known) = self.at.and_then(|at| self.objects.get_mut(&at)) {
+        if let Some(known) = self.current_header.and_then(|at| self.objects.get_mut(&at)) {
             change(&mut known.bytes);
         }
     }
 
-    /// Goes to an object, which findings are then about.
+    /// Makes an object the subject of the findings that follow.
     pub(crate) fn go_to(&mut self, address: Option<Address>) {
-        self.at = address;
-        self.here = address.and_then(|address| self.objects.get(&address)).map(|known| known.place);
+        self.current_header = address;
+        self.current_link = address.and_then(|address| self.objects.get(&address)).map(|known| known.link);
     }
 
-    /// The path under which an object was heard of first.
-    fn path(&self, place: u32) -> String {
+    /// Returns the path of the first link that led to an object.
+    fn path(&self, link: u32) -> String {
         let mut names = Vec::new();
-        let mut at = place;
-        while at != 0 && names.len() <= SHOWN_NAMES {
-            let Some((parent, name)) = usize::try_from(at).ok().and_then(|at| self.places.get(at)) else {
+        let mut at = link;
+        while at != 0 && names.len() <= MAX_SHOWN_NAMES {
+            let Some((parent, name)) = usize::try_from(at).ok().and_then(|at| self.links.get(at)) else {
                 break;
             };
             names.push(shown(name));
             at = *parent;
         }
-        if names.len() > SHOWN_NAMES {
-            names.truncate(SHOWN_NAMES);
+        if names.len() > MAX_SHOWN_NAMES {
+            names.truncate(MAX_SHOWN_NAMES);
             names.push("…".to_owned());
         }
         names.pop_if(|root| root == "/");
@@ -339,7 +359,7 @@ impl Checker {
         format!("/{}", names.join("/"))
     }
 
-    /// The body of the first message of that kind in another object header.
+    /// Returns the body of the first message of the given kind in another object header.
     pub(crate) fn committed_body(&mut self, address: Address, kind: MessageType) -> Option<Bytes> {
         if kind == MessageType::DATATYPE
             && let Some(body) = self.committed.get(&address)
@@ -355,7 +375,7 @@ impl Checker {
             Ok(header) => header.find(kind).map(|message| header.body_bytes(message)),
         };
         if body.is_none() {
-            self.fault("shared message", address, format!("no {} in the object there", kind.name()));
+            self.fault("shared message", address, format!("no {} in the object header", kind.name()));
         }
         if kind == MessageType::DATATYPE {
             self.committed.insert(address, body.clone());
@@ -364,12 +384,12 @@ impl Checker {
     }
 }
 
-/// Bytes of a name as text that can be shown.
+/// Returns a name as text for messages.
 pub(crate) fn shown(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 
-/// An error and its causes.
+/// Returns the text of an error and its causes.
 fn chain(error: &Error) -> String {
     let mut text = error.to_string();
     let mut next = std::error::Error::source(error);
@@ -384,7 +404,8 @@ fn chain(error: &Error) -> String {
     text
 }
 
-/// Converts a number of the file to a length in memory. Saturates: no bytes are as long.
+/// Converts a number of the file to a length in memory. The conversion saturates: no slice has
+/// `usize::MAX` bytes.
 pub(crate) fn to_usize(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }

@@ -1,4 +1,4 @@
-//! Free-space managers: of the file, and of fractal heaps.
+//! Free-space managers of the file and of fractal heaps.
 
 use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::free_space::{
@@ -11,7 +11,7 @@ use crate::file::Checker;
 
 const NAME: &str = FreeSpaceHeader::NAME;
 
-/// Walks the manager at `address`. Its header and sections; no sections if they cannot be read.
+/// Walks the manager at `address`. Returns its header, and its sections if they can be read.
 pub(crate) fn walk(
     checker: &mut Checker,
     address: Address,
@@ -29,7 +29,11 @@ pub(crate) fn walk(
     checker.same(NAME, address, "number of sections", header.sections, counted);
     if !header.list.is_defined() {
         if header.serialized_sections > 0 {
-            checker.fault(NAME, address, format!("{} sections and no list", header.serialized_sections));
+            checker.fault(
+                NAME,
+                address,
+                format!("{} serialized sections, but no section list", header.serialized_sections),
+            );
         }
         return Some((header, Some(Vec::new())));
     }
@@ -54,7 +58,7 @@ fn list(
     checker.decoded(name, header.list, sections).map(|sections| sections.sections)
 }
 
-/// What header and sections say of each other.
+/// Compares the statistics of the header with the sections.
 fn statistics(
     checker: &mut Checker,
     address: Address,
@@ -67,11 +71,10 @@ fn statistics(
         checker.same(NAME, address, "bytes in all sections", header.total_space, space);
     }
     if let Some(empty) = sections.iter().find(|section| section.size == 0) {
-        checker.fault(name, header.list, format!("a section of no bytes at {:#x}", empty.offset));
+        checker.fault(name, header.list, format!("an empty section at {:#x}", empty.offset));
     }
     if let Some(large) = sections.iter().find(|section| section.size > header.max_section_size) {
-        let text =
-            format!("a section of {} bytes, at most {} are allowed", large.size, header.max_section_size);
+        let text = format!("a section of {} bytes, expected at most {}", large.size, header.max_section_size);
         checker.fault(name, header.list, text);
     }
     if !sections.is_sorted_by_key(|section| (section.size, section.offset)) {
@@ -79,7 +82,7 @@ fn statistics(
     }
 }
 
-/// Walks the managers of the file; what they hold ready is claimed as free.
+/// Walks the free-space managers of the file, and claims their sections as free space.
 pub(crate) fn of_file(checker: &mut Checker, info: &FileSpaceInfo) {
     let Some(managers) = info.managers else { return };
     let mut seen = Vec::new();

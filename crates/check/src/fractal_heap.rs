@@ -17,7 +17,7 @@ use crate::file::Checker;
 
 pub(crate) const NAME: &str = "fractal heap";
 
-/// A heap whose blocks were walked, and what its users have asked of it.
+/// A heap whose blocks were walked, with the objects that links, attributes or shared messages use.
 #[derive(Debug)]
 pub(crate) struct Heap {
     pub(crate) address: Address,
@@ -25,13 +25,14 @@ pub(crate) struct Heap {
     pub(crate) table: DoublingTable,
     ids: HeapIdLayout,
     pub(crate) blocks: Blocks,
-    /// Offset and length of each managed object that was asked for.
+    /// Offset and length of each managed object in use.
     pub(crate) managed: Vec<(u64, u64)>,
-    /// Bytes of each tiny object that was asked for.
+    /// Bytes of each tiny object in use.
     pub(crate) tiny: Vec<u64>,
-    /// Huge objects by their key, or address where IDs say it all, and whether they were asked for.
+    /// Huge objects, and whether each is in use. The map's key is the object's key in the B-tree,
+    /// or the object's address if the heap ID holds the address itself.
     pub(crate) huge: HashMap<u64, (HugeObjectRecord, bool)>,
-    /// Whether all users could be heard.
+    /// True if all blocks and all users of the heap could be read.
     pub(crate) complete: bool,
 }
 
@@ -72,7 +73,7 @@ fn filters(checker: &mut Checker, address: Address, header: &FractalHeapHeader) 
 }
 
 impl Heap {
-    /// The object with that ID, which one more user has.
+    /// Returns the object with the given ID, and counts one more use of the object.
     pub(crate) fn object(&mut self, checker: &mut Checker, id: &[u8]) -> Option<Bytes> {
         let object = self.look_up(checker, id);
         self.complete &= object.is_some();
@@ -101,12 +102,12 @@ impl Heap {
 
     fn huge_object(&mut self, checker: &mut Checker, key: u64) -> Option<Bytes> {
         let Some((record, used)) = self.huge.get_mut(&key) else {
-            checker.fault(NAME, self.address, format!("a huge object {key:#x} that is not in the B-tree"));
+            checker.fault(NAME, self.address, format!("the huge object {key:#x} is not in the B-tree"));
             return None;
         };
         let record = *record;
         if std::mem::replace(used, true) {
-            checker.fault(NAME, self.address, format!("two users of the huge object {key:#x}"));
+            checker.fault(NAME, self.address, format!("two IDs refer to the huge object {key:#x}"));
         }
         let stored = checker.store.read(record.address, record.length, "huge object");
         let stored = checker.read_or_note("huge object", record.address, stored)?;
@@ -139,7 +140,8 @@ impl Heap {
             let Some(record) = checker.decoded(HugeObjectRecord::NAME, address, record) else { return };
             let key = if context.indirect { record.id } else { record.address.raw() };
             if last.is_some_and(|last| last >= key) {
-                let text = format!("{key:#x} behind {:#x}", last.unwrap_or(0));
+                let text =
+                    format!("the key {key:#x} follows {:#x}, expected ascending keys", last.unwrap_or(0));
                 checker.fault(HugeObjectRecord::NAME, address, text);
             }
             last = Some(key);
@@ -150,8 +152,10 @@ impl Heap {
         if context.indirect
             && let Some(last) = last.filter(|last| *last > self.header.next_huge_id)
         {
-            let text =
-                format!("the huge object {last:#x} beyond the next key {:#x}", self.header.next_huge_id);
+            let text = format!(
+                "the key {last:#x} of a huge object exceeds the header's next key {:#x}",
+                self.header.next_huge_id
+            );
             checker.fault(NAME, self.address, text);
         }
     }

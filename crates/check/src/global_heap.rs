@@ -1,4 +1,4 @@
-//! The global heap: collections that elements lead to, and which of their objects are in use.
+//! The global heap: the collections to which elements refer, and the objects in use.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::file::{Checker, to_usize};
 
 const NAME: &str = GlobalHeapCollection::NAME;
 
-/// The collections that were heard of; those that cannot be read without objects.
+/// The collections to which elements refer; `None` for a collection that cannot be read.
 #[derive(Debug, Default)]
 pub(crate) struct GlobalHeap {
     collections: HashMap<Address, Option<Collection>>,
@@ -22,7 +22,7 @@ pub(crate) struct GlobalHeap {
 #[derive(Debug)]
 struct Collection {
     context: GlobalHeapContext,
-    /// By index.
+    /// The objects, ascending by index.
     objects: Vec<Object>,
 }
 
@@ -33,17 +33,17 @@ struct Object {
     length: u64,
 }
 
-/// An object of the heap that something refers to.
+/// A heap object in use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Referred {
     /// Bytes of the object.
     pub(crate) length: u64,
-    /// Whether nothing referred to it before.
+    /// True at the first use of the object.
     pub(crate) first: bool,
 }
 
 impl Checker {
-    /// Looks up an object that something refers to; a fault if it is not there.
+    /// Looks up a heap object in use. Notes a fault if the collection does not hold the object.
     pub(crate) fn refer(&mut self, id: GlobalHeapId, owner: Address) -> Option<Referred> {
         if !self.heap.collections.contains_key(&id.collection) {
             let collection = self.open_collection(id.collection);
@@ -51,10 +51,11 @@ impl Checker {
         }
         let collection = self.heap.collections.get_mut(&id.collection)?.as_mut()?;
         let index = u16::try_from(id.index).ok();
-        let place = index
+        let position = index
             .and_then(|index| collection.objects.binary_search_by_key(&index, |object| object.index).ok());
-        let Some(object) = place.and_then(|place| collection.objects.get_mut(place)) else {
-            let text = format!("no object {} in the collection, to which {owner} refers", id.index);
+        let Some(object) = position.and_then(|position| collection.objects.get_mut(position)) else {
+            let text =
+                format!("no object {} in the collection, referred to by the object at {owner}", id.index);
             self.fault(NAME, id.collection, text);
             return None;
         };
@@ -66,7 +67,7 @@ impl Checker {
         Some(Referred { length, first })
     }
 
-    /// The bytes of an object that was looked up.
+    /// Returns the bytes of a heap object after [`refer`](Self::refer).
     pub(crate) fn heap_object(&mut self, id: GlobalHeapId) -> Option<Vec<u8>> {
         let context = self.heap.collections.get(&id.collection)?.as_ref()?.context;
         let collection: Arc<GlobalHeapCollection> = self.store.shared(id.collection, &context).ok()?;
@@ -80,7 +81,7 @@ impl Checker {
         let stored = GlobalHeapCollection::stored_size(&prefix, params);
         let stored = self.decoded(NAME, address, stored)?;
         if stored < GLOBAL_HEAP_MIN_SIZE as u64 {
-            let text = format!("{stored} bytes, at least {GLOBAL_HEAP_MIN_SIZE} are needed");
+            let text = format!("a collection of {stored} bytes, expected at least {GLOBAL_HEAP_MIN_SIZE}");
             self.fault(NAME, address, text);
         }
         if !self.enter(NAME, address, stored, Kind::GlobalHeap) {
@@ -97,7 +98,7 @@ impl Checker {
         Some(Collection { context, objects: objects.collect() })
     }
 
-    /// Once all elements were looked at: objects that nothing refers to.
+    /// Counts the objects that nothing refers to, after all elements were scanned.
     pub(crate) fn finish_heap(&mut self) {
         let collections = self.heap.collections.values().flatten();
         for object in collections.flat_map(|collection| &collection.objects).filter(|object| !object.used) {

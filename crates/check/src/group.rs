@@ -1,4 +1,4 @@
-//! Groups: links in the header, or in a heap with indexes.
+//! Groups with compact or dense storage of links.
 
 use std::collections::HashSet;
 
@@ -29,7 +29,7 @@ pub(crate) fn check(checker: &mut Checker, header: &Header) {
     }
     let Some(message) = header.of(MessageType::LINK_INFO).next() else {
         if header.has(MessageType::LINK) {
-            checker.fault(LINK, header.address, "a link in an object without a link info message");
+            checker.fault(LINK, header.address, "a link message in an object without a link info message");
         }
         return;
     };
@@ -49,7 +49,7 @@ struct Links {
 }
 
 impl Links {
-    /// Looks at a link message; the hash of its name and its creation order.
+    /// Checks a link message. Returns the hash of the link's name, and the creation order.
     fn link(&mut self, checker: &mut Checker, body: &[u8]) -> Option<(u32, Option<u64>)> {
         let link = checker.decoded(LINK, self.owner, Link::decode(body, checker.params))?;
         if !self.names.insert(link.name.into()) {
@@ -58,13 +58,14 @@ impl Links {
         match (link.creation_order, self.info.max_creation_index) {
             (Some(order), Some(next)) if order >= next => {
                 let text = format!(
-                    "`{}` has the creation order {order}, the next one would be {next}",
+                    "the link `{}` has the creation order {order}, expected less than {next}",
                     shown(link.name)
                 );
                 checker.fault(LINK, self.owner, text);
             }
             (None, Some(_)) => {
-                let text = format!("`{}` has no creation order in a group that tracks it", shown(link.name));
+                let text =
+                    format!("the link `{}` has no creation order, but the group tracks it", shown(link.name));
                 checker.fault(LINK, self.owner, text);
             }
             _ => {}
@@ -84,12 +85,12 @@ impl Links {
         if !info.is_dense() {
             let order = info.creation_order_index.unwrap_or(Address::UNDEFINED);
             if info.name_index.is_defined() || order.is_defined() {
-                checker.fault(INFO, self.owner, "indexes without a heap");
+                checker.fault(INFO, self.owner, "B-tree indexes are defined, but no fractal heap");
             }
             return;
         }
         if header.has(MessageType::LINK) {
-            checker.fault(INFO, self.owner, "links both in the header and in a heap");
+            checker.fault(INFO, self.owner, "links both in the object header and in a fractal heap");
         }
         let Some(mut heap) = fractal_heap::open(checker, info.fractal_heap) else { return };
         let names = dense::entries(checker, info.name_index, types::LINK_NAME, |bytes| {
@@ -104,7 +105,7 @@ impl Links {
                 checker.fault(
                     "link name record",
                     info.name_index,
-                    format!("the hash {:#x} is not that of its name", entry.key),
+                    format!("the hash {:#x} is not the hash of the link's name", entry.key),
                 );
             }
             found.push(Entry { key: order.unwrap_or(0), ..*entry });

@@ -1,4 +1,4 @@
-//! Object headers: their chunks, and how the messages fill them.
+//! Object headers: their chunks and messages.
 
 use hyperslab_engine::store::Bytes;
 use hyperslab_format::codec::Address;
@@ -12,17 +12,17 @@ use crate::file::Checker;
 
 pub(crate) const NAME: &str = "object header";
 const CONTINUATION: &str = "object header continuation block";
-/// Bytes that are read to learn of what version and length a header is.
-const FIRST_READ: u64 = 64;
+/// Bytes of the first read, which shows the version and length of a header.
+const FIRST_READ_BYTES: u64 = 64;
 
-/// An object header as it was found.
+/// An object header with all messages that could be read.
 #[derive(Debug)]
 pub(crate) struct Header {
     pub(crate) address: Address,
     pub(crate) flags: HeaderFlags,
-    /// Of version 1: the number of hard links.
+    /// The number of hard links that a version 1 header states.
     pub(crate) reference_count: Option<u32>,
-    /// Whether all chunks could be read.
+    /// True if all chunks could be read.
     pub(crate) complete: bool,
     pub(crate) messages: Vec<HeaderMessage>,
 }
@@ -34,32 +34,32 @@ pub(crate) struct HeaderMessage {
     pub(crate) flags: MessageFlags,
     pub(crate) order: Option<u16>,
     pub(crate) body: Bytes,
-    /// Whether the body is shared and was looked at before.
+    /// True if the body is shared and was checked before.
     pub(crate) seen: bool,
 }
 
 impl Header {
-    /// The messages of one kind.
+    /// Returns the messages of the given kind.
     pub(crate) fn of(&self, kind: MessageType) -> impl Iterator<Item = &HeaderMessage> {
         self.messages.iter().filter(move |message| message.kind == kind)
     }
 
-    /// Whether there is a message of that kind.
+    /// Returns true if the header has a message of the given kind.
     pub(crate) fn has(&self, kind: MessageType) -> bool {
         self.of(kind).next().is_some()
     }
 }
 
-/// Walks the header at `address` with all its continuation blocks.
+/// Walks the object header at `address` with all continuation blocks.
 pub(crate) fn walk(checker: &mut Checker, address: Address) -> Option<Header> {
-    let start = checker.store.read_up_to(address, FIRST_READ, NAME);
+    let start = checker.store.read_up_to(address, FIRST_READ_BYTES, NAME);
     let start = checker.read_or_note(NAME, address, start)?;
     let mut walk = if start.starts_with(PrefixV2::SIGNATURE) {
         version_2(checker, address, &start)?
     } else {
         version_1(checker, address, &start)?
     };
-    walk.follow(checker);
+    walk.walk_continuations(checker);
     let Walk { header, stated_messages, .. } = walk;
     if let Some(stated) = stated_messages
         && header.complete
@@ -69,11 +69,11 @@ pub(crate) fn walk(checker: &mut Checker, address: Address) -> Option<Header> {
     Some(header)
 }
 
-/// A header while its chunks are being walked.
+/// The state of a walk through the chunks of a header.
 struct Walk {
     header: Header,
     layout: EnvelopeLayout,
-    /// Of version 1.
+    /// The number of messages that a version 1 header states.
     stated_messages: Option<u16>,
     continuations: Vec<Continuation>,
 }
@@ -93,7 +93,11 @@ fn version_1(checker: &mut Checker, address: Address, start: &[u8]) -> Option<Wa
 fn version_2(checker: &mut Checker, address: Address, start: &[u8]) -> Option<Walk> {
     let prefix = checker.decoded(NAME, address, PrefixV2::decode(start))?;
     let Some(length) = prefix.chunk0_total() else {
-        checker.fault(NAME, address, format!("size of chunk 0: {} bytes", prefix.chunk0_size));
+        checker.fault(
+            NAME,
+            address,
+            format!("the size of chunk 0 is too large: {} bytes", prefix.chunk0_size),
+        );
         return None;
     };
     let chunk = checker.block_bytes(NAME, address, length, Kind::ObjectHeader)?;
@@ -103,10 +107,10 @@ fn version_2(checker: &mut Checker, address: Address, start: &[u8]) -> Option<Wa
     if let Some(times) = prefix.times
         && times.birth > times.change
     {
-        checker.remark(NAME, address, "was changed before it was made, by its times");
+        checker.remark(NAME, address, "the change time is before the birth time");
     }
     if prefix.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_INDEXED) && !creation_order {
-        checker.fault(NAME, address, "creation order of attributes is indexed and not tracked");
+        checker.fault(NAME, address, "the creation order of attributes is indexed but not tracked");
     }
     let mut walk = Walk::new(address, prefix.flags, EnvelopeLayout::V2 { creation_order });
     walk.add_chunk(checker, address, &messages);
@@ -119,7 +123,7 @@ impl Walk {
         Self { header, layout, stated_messages: None, continuations: Vec::new() }
     }
 
-    /// Takes the messages of one chunk.
+    /// Adds the messages of one chunk to the header.
     fn add_chunk(&mut self, checker: &mut Checker, address: Address, chunk: &Bytes) {
         let (mut end, mut has_nil) = (0, false);
         for envelope in Envelopes::new(chunk, self.layout) {
@@ -135,7 +139,7 @@ impl Walk {
             let aligned = self.layout != EnvelopeLayout::V1 || envelope.body.len().is_multiple_of(8);
             if !aligned {
                 let text = format!(
-                    "a {} of {} bytes, not a multiple of 8",
+                    "a {} of {} bytes, expected a multiple of 8",
                     envelope.kind.name(),
                     envelope.body.len()
                 );
@@ -158,16 +162,20 @@ impl Walk {
         }
         checker.unused_in_header(gap.len());
         if self.layout == EnvelopeLayout::V1 {
-            checker.remark(NAME, address, format!("{} bytes behind the last message of a chunk", gap.len()));
+            checker.remark(NAME, address, format!("{} bytes after the last message of a chunk", gap.len()));
         } else if has_nil {
-            checker.remark(NAME, address, "a gap in a chunk that has a NIL message to take it");
+            checker.remark(
+                NAME,
+                address,
+                "a gap in a chunk with a NIL message that could hold the gap's bytes",
+            );
         } else if gap.iter().any(|byte| *byte != 0) {
-            checker.remark(NAME, address, "a gap that is not zero");
+            checker.remark(NAME, address, "a gap with bytes other than zero");
         }
     }
 
-    /// Walks the continuation blocks, those that are found on the way included.
-    fn follow(&mut self, checker: &mut Checker) {
+    /// Walks the continuation blocks, including those that other continuation blocks refer to.
+    fn walk_continuations(&mut self, checker: &mut Checker) {
         let mut next = 0;
         while let Some(continuation) = self.continuations.get(next).copied() {
             next += 1;

@@ -1,4 +1,4 @@
-//! What the header of a fractal heap says of its contents, against what its users and blocks say.
+//! Comparison of a fractal heap's header with the heap's blocks and the objects in use.
 
 use hyperslab_format::codec::Address;
 use hyperslab_format::fractal_heap::{DoublingTable, FractalHeapHeader};
@@ -11,7 +11,8 @@ use crate::fractal_heap::{Heap, NAME};
 const HEADER: &str = "fractal heap header";
 
 impl Heap {
-    /// Holds the statistics of the header against what was found, once all users have asked for their objects.
+    /// Compares the statistics of the header with the walk. All users of the heap must have asked
+    /// for their objects before.
     pub(crate) fn finish(mut self, checker: &mut Checker) {
         self.managed.sort_unstable();
         for pair in self.managed.windows(2) {
@@ -41,7 +42,7 @@ impl Heap {
         let end = self.blocks.direct.last().map_or(0, |block| block.offset.saturating_add(block.size));
         if self.header.root_rows > 0 && self.header.iterator_offset < end {
             let text = format!(
-                "the next block goes to {:#x}, the last one ends at {end:#x}",
+                "the next block begins at offset {:#x}, but the last block ends at {end:#x}",
                 self.header.iterator_offset
             );
             checker.fault(HEADER, address, text);
@@ -64,7 +65,7 @@ impl Heap {
         checker.same(HEADER, address, "bytes of huge objects", header.huge_size, huge);
         let unused = self.huge.values().filter(|(_, used)| !used).count();
         if unused > 0 {
-            checker.fault(NAME, address, format!("{unused} huge objects that nobody has"));
+            checker.fault(NAME, address, format!("{unused} huge objects without a user"));
         }
         if !self.blocks.complete {
             return;
@@ -75,16 +76,17 @@ impl Heap {
         total(checker, address, "free bytes in managed blocks", stated, free, stated > free);
     }
 
-    /// Bytes before the objects of a direct block.
+    /// Returns the bytes before the objects of a direct block.
     fn prefix(&self) -> u64 {
         self.blocks.direct.first().map_or(0, |block| block.prefix as u64)
     }
 
-    /// Walks the heap's free-space manager: every byte of a direct block is an object's or free.
+    /// Walks the heap's free-space manager. Every byte of a direct block belongs to an object or a
+    /// free section.
     fn free_sections(&self, checker: &mut Checker) {
         let address = self.header.free_space_manager;
         if !address.is_defined() {
-            return self.fill_of_blocks(checker, &[]);
+            return self.check_block_coverage(checker, &[]);
         }
         let width = self.table.offset_width();
         let walked = file_space::walk(checker, address, FreeSpaceClient::FRACTAL_HEAP, width);
@@ -98,15 +100,16 @@ impl Heap {
         free.sort_unstable();
         for (offset, size) in &free {
             if self.blocks.complete && self.blocks.find(*offset).is_none() {
-                let text = format!("a free section of {size} bytes at {offset:#x}, where there is no block");
+                let text =
+                    format!("no direct block holds the free section of {size} bytes at offset {offset:#x}");
                 checker.fault(NAME, self.address, text);
             }
         }
-        self.fill_of_blocks(checker, &free);
+        self.check_block_coverage(checker, &free);
     }
 
-    /// Objects and free sections side by side must fill the direct blocks.
-    fn fill_of_blocks(&self, checker: &mut Checker, free: &[(u64, u64)]) {
+    /// Checks that objects and free sections fill the direct blocks without gaps.
+    fn check_block_coverage(&self, checker: &mut Checker, free: &[(u64, u64)]) {
         if !self.complete || !self.blocks.complete {
             return;
         }
@@ -125,24 +128,25 @@ impl Heap {
                 at = at.max(offset.saturating_add(length));
             }
             if at != end {
-                let text = format!("neither object nor free section from offset {at:#x} to {end:#x}");
+                let text = format!("no object and no free section from offset {at:#x} to {end:#x}");
                 checker.fault(NAME, self.address, text);
             }
         }
     }
 }
 
-/// Totals that nobody relies on: libhdf5 forgets a block of which it has lost count, when an attribute that has it for
-/// itself is replaced.
-fn total(checker: &mut Checker, address: Address, what: &str, stated: u64, found: u64, forgotten: bool) {
-    if forgotten {
+/// Compares a total that no reader relies on. libhdf5 loses count of a block when an attribute that
+/// has the block for itself is replaced: `lost` is true if the difference has this form, and the
+/// finding then is a remark.
+fn total(checker: &mut Checker, address: Address, what: &str, stated: u64, found: u64, lost: bool) {
+    if lost {
         checker.remark(HEADER, address, format!("{what}: {stated} stated, {found} found"));
     } else {
         checker.same(HEADER, address, what, stated, found);
     }
 }
 
-/// Bytes of address space that the root covers.
+/// Returns the bytes of address space that the root block covers.
 fn managed_size(header: &FractalHeapHeader, table: &DoublingTable) -> u64 {
     match (header.root == Address::UNDEFINED, header.root_rows) {
         (true, _) => 0,
@@ -151,7 +155,7 @@ fn managed_size(header: &FractalHeapHeader, table: &DoublingTable) -> u64 {
     }
 }
 
-/// Bytes for objects in all direct blocks that the root has room for.
+/// Returns the bytes for objects in all direct blocks that the root block can refer to.
 fn capacity(header: &FractalHeapHeader, table: &DoublingTable, prefix: u64) -> u64 {
     match (header.root == Address::UNDEFINED, header.root_rows) {
         (true, _) => 0,
@@ -160,7 +164,8 @@ fn capacity(header: &FractalHeapHeader, table: &DoublingTable, prefix: u64) -> u
     }
 }
 
-/// The same for a table of `rows` rows. Tables below have fewer rows; there are at most 64.
+/// Returns the capacity of a table of `rows` rows. Child tables have fewer rows than their parent,
+/// and no table has more than 64 rows.
 fn table_capacity(table: &DoublingTable, rows: u32, prefix: u64) -> u64 {
     let mut below: Vec<u64> = Vec::new();
     let mut total = 0_u64;
@@ -169,7 +174,7 @@ fn table_capacity(table: &DoublingTable, rows: u32, prefix: u64) -> u64 {
         let one = if row < table.max_direct_rows() {
             size.saturating_sub(prefix)
         } else {
-            // Tables of fewer rows were counted on the way here, as sums of rows.
+            // Tables of fewer rows were counted in earlier iterations, as sums of rows.
             let rows = usize::try_from(table.rows_for(size)).unwrap_or(usize::MAX);
             below.get(rows.wrapping_sub(1)).copied().unwrap_or(0)
         };

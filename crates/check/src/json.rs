@@ -1,11 +1,12 @@
-//! A report as JSON.
+//! JSON output of a report.
 
 use serde_json::{Map, Value, json};
 
 use crate::report::{Finding, Report, Usage};
 
 impl Report {
-    /// The report as a JSON object. Addresses count from the base address, sizes are in bytes.
+    /// Returns the report as a JSON object. Addresses count from the base address, sizes are in
+    /// bytes.
     pub fn to_json(&self) -> Value {
         let usage: Map<String, Value> =
             self.usage.iter().map(|(kind, usage)| (kind.name().to_owned(), usage.to_json())).collect();

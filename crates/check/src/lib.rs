@@ -1,17 +1,20 @@
-//! Is an HDF5 file sound? Every block that can be reached is walked, every checksum, count, order and
-//! cross-reference verified, and every byte of the file accounted for. No stability promise: use `hyperslab check`.
+//! Integrity check of HDF5 files. The checker walks every block that can be reached, verifies every
+//! checksum, count, order and cross-reference, and accounts for every byte of the file. The crate
+//! has no stability promise: use `hyperslab check`.
 //!
-//! The walks here are not those of the engine: they see the extent of every block, go on after a fault, and look at
-//! what readers pass over (statistics, free lists, reference counts). That makes the checker a judge of everything
-//! that writes files. It takes bytes from the engine's [`Store`](hyperslab_engine::store::Store) and decoders from
-//! `hyperslab-format`, nothing else.
+//! The checker does not use the engine's readers. Its own walks record the extent of every block,
+//! continue after a fault, and check the structures that readers skip (statistics, free lists,
+//! reference counts). The checker can therefore judge every program that writes files. It takes
+//! bytes from the engine's [`Store`](hyperslab_engine::store::Store) and decoders from
+//! `hyperslab-format`.
 //!
-//! Arithmetic on values of a damaged file saturates here, so that the walk goes on after a fault: an end past 64 bits lies behind
-//! the end of each file, and a sum past 64 bits differs from each number that a file can state. Both are faults.
+//! Arithmetic on values of a damaged file saturates, so that the walk continues after a fault. An
+//! end past 64 bits lies past the end of every file, and a sum past 64 bits differs from every
+//! number that a file can state. Both are faults.
 //!
-//! A **fault** contradicts the format, or makes a reader or writer of the file do wrong. A **remark** is worth
-//! knowing and harms nobody. Space that nothing accounts for is neither: libhdf5 loses track of freed space in files
-//! that do not keep it.
+//! A **fault** contradicts the format, or makes a reader or writer of the file do wrong. A
+//! **remark** is worth knowing and does no harm. Space that nothing accounts for is neither of
+//! these: libhdf5 loses track of freed space in files that do not keep it.
 #![forbid(unsafe_code)]
 
 mod attributes;

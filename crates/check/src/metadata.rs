@@ -1,4 +1,4 @@
-//! Metadata by whose they are and what they are for.
+//! Metadata bytes by owner and purpose.
 
 use hyperslab_format::codec::Structure as _;
 use hyperslab_format::shared_message::SharedMessageTable;
@@ -6,7 +6,7 @@ use hyperslab_format::shared_message::SharedMessageTable;
 use crate::extents::Kind;
 use crate::file::Checker;
 
-/// Whose metadata are.
+/// The owner of metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Owner {
@@ -18,27 +18,27 @@ pub enum Owner {
     Dataset,
     /// A committed datatype.
     Datatype,
-    /// An object that is none of these.
+    /// An object of another kind.
     Other,
 }
 
-/// Bytes of metadata by what they are for. The superblock is not
-/// among them, nor what elements have in the global heap.
+/// Bytes of metadata by purpose. The superblock and the variable-length data in the global heap are
+/// not included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MetadataBytes {
-    /// Object headers with their continuations, ...
+    /// Object headers and their continuation blocks.
     pub headers: u64,
-    /// ... and what of them holds no message: NIL messages and gaps.
+    /// Bytes of object headers that hold no message: NIL messages and gaps. Part of `headers`.
     pub unused_in_headers: u64,
     /// B-trees of links, and symbol table nodes.
     pub link_index: u64,
-    /// Heaps of links, or of their names, with all that belongs to such a heap.
+    /// Heaps of links or of link names, with all structures that belong to the heap.
     pub link_heap: u64,
     /// B-trees of attributes.
     pub attribute_index: u64,
-    /// Heaps of attributes.
+    /// Heaps of attributes, with all structures that belong to the heap.
     pub attribute_heap: u64,
-    /// Indexes of chunks.
+    /// Chunk indexes.
     pub chunk_index: u64,
     /// Heaps of the names of external files.
     pub external_heap: u64,
@@ -50,12 +50,12 @@ pub struct MetadataBytes {
     pub shared_index: u64,
     /// Heaps of shared messages.
     pub shared_heap: u64,
-    /// Free-space managers of the file, with their lists of sections.
+    /// Free-space managers of the file, with their section lists.
     pub free_space_managers: u64,
 }
 
 impl MetadataBytes {
-    /// All of them.
+    /// Returns the sum of all purposes, in bytes.
     pub fn total(&self) -> u64 {
         let parts = [
             self.headers,
@@ -98,10 +98,10 @@ impl MetadataBytes {
     }
 }
 
-/// What the blocks are for that are being walked.
+/// The purpose of the blocks under check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// The file's own.
+    /// Metadata of the file itself.
     File,
     Links,
     Attributes,
@@ -110,7 +110,7 @@ pub(crate) enum Purpose {
 }
 
 impl Checker {
-    /// Walks blocks that are for something.
+    /// Runs `walk` on blocks of the given purpose.
     pub(crate) fn walking<T>(&mut self, purpose: Purpose, walk: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.purpose, (purpose, false));
         let result = walk(self);
@@ -118,7 +118,7 @@ impl Checker {
         result
     }
 
-    /// Walks blocks that belong to a heap, whatever they are.
+    /// Runs `walk` on blocks that belong to a heap.
     pub(crate) fn in_heap<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.purpose.1, true);
         let result = walk(self);
@@ -126,7 +126,7 @@ impl Checker {
         result
     }
 
-    /// Counts a block among the metadata of the object that is being looked at.
+    /// Counts a block among the metadata of the object under check.
     pub(crate) fn count_metadata(&mut self, structure: &str, length: u64, kind: Kind) {
         let (purpose, in_heap) = self.purpose;
         let bytes = &mut self.metadata;
@@ -167,8 +167,8 @@ impl Checker {
         *unused = unused.saturating_add(length as u64);
     }
 
-    /// Gives what was counted since the last time to its owner.
-    pub(crate) fn settle_metadata(&mut self, owner: Owner) {
+    /// Adds the metadata bytes counted since the last call to the totals of `owner`.
+    pub(crate) fn assign_metadata(&mut self, owner: Owner) {
         let counted = std::mem::take(&mut self.metadata);
         self.report.metadata.entry(owner).or_default().add(&counted);
     }

@@ -1,4 +1,5 @@
-//! Objects: their messages, one by one and together, and who has them.
+//! Objects: the messages of each object header, their agreement, and the number of links to each
+//! object.
 
 use hyperslab_format::codec::{Address, FileParams, FormatError};
 use hyperslab_format::message::{
@@ -13,8 +14,8 @@ use crate::header::{self, Header, NAME};
 use crate::metadata::{Owner, Purpose};
 use crate::{attributes, dataset, group};
 
-/// Messages that an object has once.
-const ONCE: &[MessageType] = &[
+/// The messages that an object header may hold only once.
+const SINGLE_MESSAGES: &[MessageType] = &[
     MessageType::DATASPACE,
     MessageType::LINK_INFO,
     MessageType::DATATYPE,
@@ -29,14 +30,18 @@ const ONCE: &[MessageType] = &[
     MessageType::REFERENCE_COUNT,
 ];
 
-/// Walks the header of an object, with the bodies of shared messages in place of what stands for them.
+/// Walks the header of an object, and replaces references to shared messages by the bodies of those
+/// messages.
 pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Header> {
     let mut header = header::walk(checker, address)?;
     let mut bodies: Vec<header::HeaderMessage> = Vec::with_capacity(header.messages.len());
     for mut message in std::mem::take(&mut header.messages) {
         let shareable = MessageFlags::SHARED | MessageFlags::SHAREABLE;
         if message.flags.intersects(shareable) && message.kind.is_known() && !message.kind.is_shareable() {
-            let text = format!("a {} with the flags of a shared one", message.kind.name());
+            let text = format!(
+                "a {} with the flag of a shared message, although this kind is never shared",
+                message.kind.name()
+            );
             checker.fault(NAME, address, text);
         } else if message.flags.contains(MessageFlags::SHARED) {
             let Some(shared) = checker.shared_body(message.kind, &message.body, address) else {
@@ -51,16 +56,21 @@ pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Header> {
         bodies.push(message);
     }
     header.messages = bodies;
-    for kind in ONCE {
+    for kind in SINGLE_MESSAGES {
         let count = header.of(*kind).count();
         if count > 1 {
-            checker.fault(NAME, address, format!("{count} messages of the kind {}", kind.name()));
+            checker.fault(
+                NAME,
+                address,
+                format!("{count} messages of the kind {}, expected one", kind.name()),
+            );
         }
     }
     Some(header)
 }
 
-/// Checks the object at `address`, and hears of those that it leads to; what it is.
+/// Checks the object at `address`, and records the objects to which it refers. Returns the kind of
+/// the object.
 pub(crate) fn check(checker: &mut Checker, address: Address) -> Owner {
     checker.go_to(Some(address));
     checker.report.objects += 1;
@@ -80,10 +90,10 @@ pub(crate) fn check(checker: &mut Checker, address: Address) -> Owner {
     if is_dataset {
         dataset::check(checker, &header);
     } else if !is_group && !header.has(MessageType::DATATYPE) && header.complete {
-        checker.remark(NAME, address, "neither a group nor a dataset nor a datatype");
+        checker.remark(NAME, address, "the object is neither a group nor a dataset nor a committed datatype");
     }
     if is_group && is_dataset {
-        checker.fault(NAME, address, "both a group and a dataset");
+        checker.fault(NAME, address, "the object has the messages both of a group and of a dataset");
     }
     match (is_group, is_dataset) {
         (_, true) => Owner::Dataset,
@@ -93,7 +103,8 @@ pub(crate) fn check(checker: &mut Checker, address: Address) -> Owner {
     }
 }
 
-/// Whether the body of a message is what its kind says; unknown kinds are what their flags allow.
+/// Checks that the body of a message can be decoded. For a message of unknown kind, checks the
+/// message's flags.
 fn decode(checker: &mut Checker, address: Address, kind: MessageType, flags: MessageFlags, body: &[u8]) {
     fn is<M: for<'a> Message<'a>>(body: &[u8], params: FileParams) -> Result<(), FormatError> {
         M::decode(body, params).map(drop)
@@ -125,7 +136,7 @@ fn decode(checker: &mut Checker, address: Address, kind: MessageType, flags: Mes
         MessageType(unknown) => {
             let text = format!("a message of the unknown kind {unknown:#x}");
             if flags.contains(MessageFlags::FAIL_IF_UNKNOWN_ALWAYS) {
-                checker.fault(NAME, address, format!("{text}, without which the object means nothing"));
+                checker.fault(NAME, address, format!("{text}, which readers must understand"));
             } else {
                 checker.remark(NAME, address, text);
             }
@@ -136,15 +147,16 @@ fn decode(checker: &mut Checker, address: Address, kind: MessageType, flags: Mes
 }
 
 impl Checker {
-    /// Looks at all objects that were heard of, and those heard of on the way.
+    /// Checks all recorded objects, including those that the check itself finds.
     pub(crate) fn check_objects(&mut self) {
-        while let Some(address) = self.pending.pop() {
+        while let Some(address) = self.to_check.pop() {
             let owner = check(self, address);
-            self.settle_metadata(owner);
+            self.assign_metadata(owner);
         }
     }
 
-    /// Once all objects were looked at: whether they have as many links as they say, and references an end.
+    /// Compares the reference counts of all objects with the links found, and checks the targets of
+    /// references. All objects must be checked before.
     pub(crate) fn finish_objects(&mut self) {
         let mut wrong: Vec<_> = self
             .objects
@@ -163,7 +175,7 @@ impl Checker {
             self.references.iter().filter(|address| !self.objects.contains_key(address)).copied().collect();
         unlinked.sort_unstable();
         for address in unlinked {
-            self.remark("reference", address, "leads to no object that a link leads to");
+            self.remark("reference", address, "the target is no object that links lead to");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The straight line of a check: superblock, extension, objects, and the account of all bytes.
+//! The steps of a check: superblock, superblock extension, objects, and the account of all bytes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,24 +22,25 @@ use crate::{file_space, object, shared, symbol_table};
 
 const SUPERBLOCK: &str = "superblock";
 const EXTENSION: &str = "superblock extension";
-/// The name under which the superblock has the root group.
+/// The name of the root group in paths.
 const ROOT: &[u8] = b"/";
 
-/// How a file is checked.
+/// Options of a check.
 #[derive(Debug, Clone)]
 pub struct CheckOptions {
-    /// Bounds on what the file may ask for, and the filters that blocks and chunks may have passed. Marks are always
+    /// Limits and filters for reading the file. The status flags of the superblock are always
     /// ignored.
     pub store: StoreOptions,
-    /// Decode all chunks, to see whether they pass their filters (with checksums of their own, perhaps), and not only
-    /// those whose elements lead into the file.
+    /// True to decode every chunk, which verifies the filters and their checksums. Otherwise only
+    /// chunks whose elements refer to other parts of the file are decoded.
     pub decode_chunks: bool,
-    /// Look at elements that lead into the file: of variable length, and references. Without, raw data are not read,
-    /// and what only elements lead to (the global heap) is nobody's.
+    /// True to follow the references of elements into the file: variable-length data, and object
+    /// and region references. If false, raw data are not read, and blocks that only elements refer
+    /// to (the global heap) count as unaccounted for.
     pub look_into_elements: bool,
-    /// Findings that are kept; others are only counted.
+    /// Largest number of findings that the report keeps. Further findings are only counted.
     pub max_findings: usize,
-    /// Say of each object what it has of the file's bytes.
+    /// True to report the bytes of the file that belong to each object.
     pub per_object: bool,
 }
 
@@ -55,7 +56,8 @@ impl Default for CheckOptions {
     }
 }
 
-/// Checks the file at `path`, which must be one file: members of others go through [`check`] with their driver.
+/// Checks the file at `path`, which must consist of one member. For files of several members, call
+/// [`check`] with their driver.
 ///
 /// # Errors
 /// As [`check`]; [`Error::Io`] if the file cannot be opened.
@@ -65,13 +67,13 @@ pub fn check_path(path: &Path) -> Result<Report> {
     check(Arc::new(file), &CheckOptions::default())
 }
 
-/// Checks the file that `driver` holds.
+/// Checks the file that `driver` stores.
 ///
 /// # Errors
-/// If there is no superblock that can be read: [`Error::Corrupt`], [`Error::Unsupported`] or [`Error::Io`]. All other
-/// damage is in the report.
+/// [`Error::Corrupt`], [`Error::Unsupported`] or [`Error::Io`] if no superblock can be read. The
+/// report lists all other damage.
 pub fn check(driver: Arc<dyn Driver>, options: &CheckOptions) -> Result<Report> {
-    let unknown = |source| Error::Io { action: "cannot learn the length of the file".into(), source };
+    let unknown = |source| Error::Io { action: "cannot determine the length of the file".into(), source };
     let length = driver.len().map_err(unknown)?;
     let name = driver.name().to_owned();
     let store = Store::open(driver, StoreOptions { ignore_marks: true, ..options.store.clone() })?;
@@ -82,11 +84,11 @@ pub fn check(driver: Arc<dyn Driver>, options: &CheckOptions) -> Result<Report> 
     checker.decode_chunks = options.decode_chunks;
     checker.look_into_elements = options.look_into_elements;
     checker.superblock()?;
-    checker.settle_metadata(Owner::File);
+    checker.assign_metadata(Owner::File);
     checker.check_objects();
     checker.finish_objects();
     checker.walking(Purpose::SharedMessages, Checker::finish_shared);
-    checker.settle_metadata(Owner::File);
+    checker.assign_metadata(Owner::File);
     if options.look_into_elements {
         checker.finish_heap();
     }
@@ -98,39 +100,45 @@ pub fn check(driver: Arc<dyn Driver>, options: &CheckOptions) -> Result<Report> 
 }
 
 impl Checker {
-    /// Looks at the superblock and what it leads to.
+    /// Checks the superblock and the structures to which it refers, up to the root group.
     fn superblock(&mut self) -> Result<()> {
         let superblock = self.store.superblock();
         let start = Address::new(0);
         let end = superblock.end_of_file.get().map(|end| end.saturating_sub(superblock.base_address));
-        // Where members lie far apart, the end is that of one of them.
-        let apart = matches!(self.store.driver_kind(), DriverKind::Split | DriverKind::Multi);
-        self.end = end.filter(|_| !apart).unwrap_or(u64::MAX);
+        // With several members in distant address ranges, the stated end is the end of one
+        // member only.
+        let several_members = matches!(self.store.driver_kind(), DriverKind::Split | DriverKind::Multi);
+        self.end = end.filter(|_| !several_members).unwrap_or(u64::MAX);
         self.report.end = end.unwrap_or(0);
         let size = superblock.encode().map_or(0, |bytes| bytes.len() as u64);
         self.claim(SUPERBLOCK, start, size, Kind::Superblock);
         if superblock.base_address != self.store.base() {
-            let text =
-                format!("base address {:#x}, found at {:#x}", superblock.base_address, self.store.base());
+            let text = format!(
+                "the base address is {:#x}, but the superblock lies at {:#x}",
+                superblock.base_address,
+                self.store.base()
+            );
             self.remark(SUPERBLOCK, start, text);
         }
         let marks = ConsistencyFlags::WRITE_ACCESS | ConsistencyFlags::SWMR_ACCESS;
         if superblock.version_number() >= 3 && superblock.consistency.intersects(marks) {
-            self.fault(SUPERBLOCK, start, "marked as open for writing, so that others refuse the file");
+            self.fault(SUPERBLOCK, start, "marked as open for writing, so that readers refuse the file");
         }
         match end {
             None => self.fault(SUPERBLOCK, start, "the end of file address is undefined"),
             Some(end) if end > self.report.length => {
-                let text =
-                    format!("the end of the file at {end:#x}, which has {:#x} bytes", self.report.length);
+                let text = format!(
+                    "the end of the file at {end:#x} exceeds the file's length of {:#x} bytes",
+                    self.report.length
+                );
                 self.fault(SUPERBLOCK, start, text);
             }
-            Some(end) if end < self.report.length && !apart => {
-                let behind = self.report.length.saturating_sub(end);
+            Some(end) if end < self.report.length && !several_members => {
+                let excess = self.report.length.saturating_sub(end);
                 self.remark(
                     SUPERBLOCK,
                     start,
-                    format!("{behind} bytes behind the end of the file at {end:#x}"),
+                    format!("{excess} bytes after the end of the file at {end:#x}"),
                 );
             }
             Some(_) => {}
@@ -157,7 +165,7 @@ impl Checker {
             self.remark(
                 SUPERBLOCK,
                 start,
-                format!("free-space information at {}, which no version has", old.free_space),
+                format!("free-space information at {}, expected an undefined address", old.free_space),
             );
         }
         symbol_table::cached(self, start, &old.root);
@@ -178,7 +186,8 @@ impl Checker {
         self.decoded(name, address, said).map(drop)
     }
 
-    /// Looks at the superblock extension. Pages come first, and the metadata cache image: it stands for other blocks.
+    /// Checks the superblock extension. The page size and the metadata cache image come first,
+    /// because the image replaces other blocks.
     fn extension(&mut self, address: Address) -> Result<()> {
         use hyperslab_engine::object::header::ObjectHeader;
         let early = ObjectHeader::load(&self.store, address);
@@ -203,7 +212,11 @@ impl Checker {
         self.report.objects += 1;
         let count = header.of(MessageType::REFERENCE_COUNT).count();
         if count > 0 {
-            self.remark(EXTENSION, address, "a reference count, though nothing can link to it");
+            self.remark(
+                EXTENSION,
+                address,
+                "a reference count, although no link can lead to the superblock extension",
+            );
         }
         if let Some(k) = first::<BTreeK>(self, &header) {
             self.k = k;
@@ -219,7 +232,7 @@ impl Checker {
         Ok(())
     }
 
-    /// Accounts for every byte.
+    /// Finds the overlaps and the unclaimed ranges of the file, and returns the report.
     fn account(mut self) -> Report {
         let extents = std::mem::replace(&mut self.extents, crate::extents::Extents::new());
         let (overlaps, leaked) = extents.finish(self.report.end.min(self.report.length));
@@ -234,7 +247,7 @@ impl Checker {
     }
 }
 
-/// The first message of that kind in the superblock extension.
+/// Decodes the first message of type `M` in the superblock extension.
 fn first<M: for<'a> Message<'a>>(checker: &Checker, header: &crate::header::Header) -> Option<M> {
     let message = header.of(M::TYPE).next()?;
     M::decode(&message.body, checker.params).ok()

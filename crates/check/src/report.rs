@@ -1,4 +1,4 @@
-//! What a check found.
+//! Results of a check.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -7,36 +7,36 @@ use crate::extents::Kind;
 use crate::metadata::{MetadataBytes, Owner};
 use crate::show::Summary;
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The file contradicts the format.
     Fault,
-    /// Worth knowing, and no fault.
+    /// A fact that is worth knowing and is no fault.
     Remark,
 }
 
-/// One thing that was found.
+/// A fault or remark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
     /// The on-disk structure, in the specification's words.
     pub structure: &'static str,
-    /// Where it lies, in bytes from the base address.
+    /// The address of the structure, in bytes from the base address.
     pub address: Option<u64>,
-    /// Path of the object that it belongs to; the bytes of names are taken as UTF-8.
+    /// The path of the object to which the structure belongs. Names are decoded as UTF-8.
     pub object: Option<String>,
-    /// What is wrong with it, or worth knowing.
+    /// The fault, or the fact worth knowing.
     pub text: String,
 }
 
-/// What blocks of one kind take.
+/// Number and size of the blocks of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// Number of blocks.
     pub blocks: u64,
-    /// Bytes of all of them.
+    /// Sum of the blocks' sizes, in bytes.
     pub bytes: u64,
 }
 
@@ -47,82 +47,84 @@ impl Usage {
     }
 }
 
-/// What an object has of the bytes of the file.
+/// Bytes of the file that belong to an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ObjectBytes {
-    /// Its header, and what indexes its links, attributes and chunks.
+    /// The object header, and the indexes of links, attributes and chunks.
     pub metadata: u64,
-    /// Its chunks, or its block of contiguous raw data.
+    /// The chunks or the contiguous raw data.
     pub raw: u64,
-    /// Contents of variable length in the global heap, without the collections around them.
+    /// Variable-length data in the global heap, without the headers of collections and heap
+    /// objects.
     pub heap: u64,
 }
 
-/// What a check found in a file.
+/// The report of a check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     /// Name of the file.
     pub name: String,
-    /// The findings in the order in which they were made; no more than
+    /// The findings in the order of the check, at most
     /// [`max_findings`](crate::CheckOptions::max_findings).
     pub findings: Vec<Finding>,
-    /// Number of faults, those that are not among the findings included.
+    /// Number of faults, including those that `findings` omits.
     pub faults: u64,
-    /// Number of remarks, those that are not among the findings included.
+    /// Number of remarks, including those that `findings` omits.
     pub remarks: u64,
-    /// Things that could not be checked, as this version does not know them; each has a remark.
+    /// Number of structures that this version cannot check. Each has a remark.
     pub unchecked: u64,
-    /// Where address 0 lies in the file, in bytes: the size of the user block.
+    /// Offset of address 0 in the file, in bytes: the size of the user block.
     pub base: u64,
-    /// Where the file ends by its own account, in bytes from the base address.
+    /// The end of file that the superblock states, in bytes from the base address.
     pub end: u64,
-    /// Bytes that the file has from the base address on.
+    /// Length of the file from the base address, in bytes.
     pub length: u64,
-    /// Objects that were reached.
+    /// Number of objects that links lead to.
     pub objects: u64,
-    /// Chunks that were reached.
+    /// Number of chunks in all chunk indexes.
     pub chunks: u64,
-    /// What the blocks of each kind take.
+    /// Number and size of the blocks of each kind.
     pub usage: BTreeMap<Kind, Usage>,
-    /// What metadata are for, and whose they are.
+    /// Metadata bytes by owner and purpose.
     pub metadata: BTreeMap<Owner, MetadataBytes>,
-    /// Sections of free space that the file's managers hold ready: how many there are of each size.
+    /// Free-space sections of the file's free-space managers: the number of sections of each size.
     pub free_sections: BTreeMap<u64, u64>,
-    /// Ranges of addresses before the end that nothing accounts for, ascending.
+    /// Ranges of addresses before `end` that no block claims, ascending.
     pub leaked: Vec<Range<u64>>,
-    /// Objects in the global heap that nothing refers to.
+    /// Objects in the global heap without a user.
     pub leaked_heap_objects: Usage,
-    /// What each object has, by the address of its header, if [`per_object`](crate::CheckOptions::per_object) was set.
+    /// Bytes of each object, by the address of the object header. Empty unless
+    /// [`per_object`](crate::CheckOptions::per_object) is set.
     pub of_objects: HashMap<u64, ObjectBytes>,
 }
 
 impl Report {
-    /// Whether there is no fault.
+    /// Returns true if the check found no fault.
     pub fn is_sound(&self) -> bool {
         self.faults == 0
     }
 
-    /// The counts, to be shown without the findings.
+    /// Returns a value that displays the counts without the findings.
     pub fn summary_only(&self) -> Summary<'_> {
         Summary(self)
     }
 
-    /// Bytes in all [`leaked`](Self::leaked) ranges.
+    /// Returns the bytes in all [`leaked`](Self::leaked) ranges.
     pub fn leaked_bytes(&self) -> u64 {
         self.leaked.iter().fold(0, |sum, range| sum.saturating_add(range.end.saturating_sub(range.start)))
     }
 
-    /// What the blocks of one kind take.
+    /// Returns the number and size of the blocks of one kind.
     pub fn usage_of(&self, kind: Kind) -> Usage {
         self.usage.get(&kind).copied().unwrap_or_default()
     }
 
-    /// The metadata of one kind of owner.
+    /// Returns the metadata bytes of one kind of owner.
     pub fn metadata_of(&self, owner: Owner) -> MetadataBytes {
         self.metadata.get(&owner).copied().unwrap_or_default()
     }
 
-    /// The faults among the findings.
+    /// Returns the faults among the findings.
     pub fn fault_findings(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.severity == Severity::Fault)
     }

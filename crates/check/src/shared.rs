@@ -1,4 +1,4 @@
-//! The file's shared messages: the table, its indexes, and who uses what of them.
+//! Shared messages of the file: the table, its indexes, and the users of each message.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,7 +21,7 @@ use crate::fractal_heap::{self, Heap};
 const TABLE: &str = SharedMessageTable::NAME;
 const RECORD: &str = SharedMessageRecord::NAME;
 
-/// All indexes of the file.
+/// All indexes of shared messages in the file.
 #[derive(Debug, Default)]
 pub(crate) struct SharedIndexes {
     indexes: Vec<SharedIndex>,
@@ -30,14 +30,16 @@ pub(crate) struct SharedIndexes {
 #[derive(Debug)]
 struct SharedIndex {
     index: SharedMessageIndex,
-    /// Whether all records could be read.
+    /// True if all records could be read.
     complete: bool,
     heap: Option<Heap>,
     messages: HashMap<[u8; 8], SharedMessage>,
     by_hash: HashMap<u32, [u8; 8]>,
-    /// Object headers that have a message of their own in the index: its type and hash.
+    /// Messages that stay in an object header and have a record in the index: header address,
+    /// message type and hash.
     headers: Vec<(Address, u8, u32)>,
-    /// Messages that stand in headers and may be shared, by the same; with each padding that they may have.
+    /// Shareable messages found in object headers: header address, message type and hash. A message
+    /// that ends with zeros has an entry for each possible length of padding.
     held: HashSet<(Address, u8, u32)>,
 }
 
@@ -49,19 +51,19 @@ struct SharedMessage {
     seen: bool,
 }
 
-/// The message that a shared message stands for.
+/// The body of a shared message.
 #[derive(Debug, Clone)]
 pub(crate) struct SharedBody {
     pub(crate) body: Bytes,
-    /// Whether it was not looked at before.
+    /// True if the message was not checked before.
     pub(crate) first: bool,
 }
 
-/// Zero bytes that version 1 headers may have behind a message.
-const PADDING: usize = 7;
+/// Largest number of zero bytes after a message in a version 1 header.
+const MAX_PADDING_BYTES: usize = 7;
 
 impl SharedIndexes {
-    /// The index for messages of that kind.
+    /// Returns the index for messages of the given kind.
     fn of(&mut self, kind: MessageType) -> Option<&mut SharedIndex> {
         self.indexes.iter_mut().find(|one| one.index.message_types.bits() & bit(kind) != 0)
     }
@@ -93,7 +95,7 @@ impl SharedIndex {
     fn records(&mut self, checker: &mut Checker, table: Address) {
         let stated = u64::from(self.index.messages);
         if !self.index.index.is_defined() {
-            checker.same(TABLE, table, "messages of an index that is not there", stated, 0);
+            checker.same(TABLE, table, "messages of an undefined index", stated, 0);
             return;
         }
         let records = match self.index.kind {
@@ -136,7 +138,7 @@ impl SharedIndex {
     }
 
     fn record(&mut self, checker: &mut Checker, record: &SharedMessageRecord) {
-        let place = self.index.index;
+        let index_address = self.index.index;
         match record.location {
             SharedMessageLocation::Header { message_type, header, .. } => {
                 self.headers.push((header, message_type, record.hash));
@@ -144,17 +146,17 @@ impl SharedIndex {
             SharedMessageLocation::Heap { reference_count, heap_id } => {
                 let body = self.heap.as_mut().and_then(|heap| heap.object(checker, &heap_id));
                 match &body {
-                    None => checker.fault(RECORD, place, "a message that is not in the heap"),
+                    None => checker.fault(RECORD, index_address, "the message is not in the fractal heap"),
                     Some(body) if !self.has_hash(body, record.hash) => {
-                        let text = format!("the hash {:#010x} is not that of its message", record.hash);
-                        checker.fault(RECORD, place, text);
+                        let text = format!("the hash {:#010x} is not the hash of the message", record.hash);
+                        checker.fault(RECORD, index_address, text);
                     }
                     Some(_) => {}
                 }
                 let message = SharedMessage { body, stated: reference_count, uses: 0, seen: false };
                 self.by_hash.insert(record.hash, heap_id);
                 if self.messages.insert(heap_id, message).is_some() {
-                    checker.fault(RECORD, place, "two records of one message");
+                    checker.fault(RECORD, index_address, "two records refer to the same message");
                 }
             }
         }
@@ -162,7 +164,7 @@ impl SharedIndex {
 }
 
 impl SharedIndex {
-    /// Whether that is the hash of a message of one of the types in the index.
+    /// Returns true if `hash` is the hash of `body` as a message of one of the index's types.
     fn has_hash(&self, body: &[u8], hash: u32) -> bool {
         let types =
             (0..16_u16).map(MessageType).filter(|kind| self.index.message_types.bits() & bit(*kind) != 0);
@@ -170,14 +172,15 @@ impl SharedIndex {
     }
 }
 
-/// The bit of a message type in an index.
+/// Returns the bit of a message type in the type flags of an index.
 fn bit(kind: MessageType) -> u16 {
     let kind = if kind == MessageType::FILL_VALUE_OLD { MessageType::FILL_VALUE } else { kind };
     1_u16.checked_shl(kind.0.into()).unwrap_or(0)
 }
 
 impl Checker {
-    /// The message of that kind which a shared message stands for; one more user has it.
+    /// Returns the message to which a shared reference in `bytes` refers, and counts one
+    /// more use of the message.
     pub(crate) fn shared_body(
         &mut self,
         kind: MessageType,
@@ -195,7 +198,8 @@ impl Checker {
         }
     }
 
-    /// The message of that kind and ID in the index of its type; one more user has it.
+    /// Returns the message with the given ID in the index of its type, and counts one more use of
+    /// the message.
     pub(crate) fn shared_message(
         &mut self,
         kind: MessageType,
@@ -204,7 +208,11 @@ impl Checker {
     ) -> Option<SharedBody> {
         let counted = u32::from(!self.counted_before);
         let Some(index) = self.shared.of(kind) else {
-            self.fault("shared message", owner, format!("no index for a shared {}", kind.name()));
+            self.fault(
+                "shared message",
+                owner,
+                format!("no index of shared messages for a shared {}", kind.name()),
+            );
             return None;
         };
         let complete = index.complete;
@@ -214,16 +222,16 @@ impl Checker {
             return Some(SharedBody { body: message.body.clone()?, first });
         }
         if complete {
-            self.fault("shared message", owner, format!("a {} that is not in its index", kind.name()));
+            self.fault("shared message", owner, format!("the shared {} is not in its index", kind.name()));
         }
         None
     }
 
-    /// Notes a message that lies in its own header and may be shared. The first user of a message keeps it there
-    /// when others come to share it, and counts among its users.
+    /// Records a message that lies in its own object header and may be shared. When other objects
+    /// share the message, the first user keeps its own copy and counts among the users.
     pub(crate) fn shareable(&mut self, kind: MessageType, body: &[u8], owner: Address) {
         let Some(index) = self.shared.of(kind) else { return };
-        let zeros = body.iter().rev().take(PADDING).take_while(|byte| **byte == 0).count();
+        let zeros = body.iter().rev().take(MAX_PADDING_BYTES).take_while(|byte| **byte == 0).count();
         for padding in 0..=zeros {
             let Some(own) = body.get(..body.len() - padding) else { return };
             let hash = checksum_from(kind.0.into(), own);
@@ -240,21 +248,33 @@ impl Checker {
         }
     }
 
-    /// Once all objects were looked at: whether messages have as many users as they say.
+    /// Compares the reference counts of all messages with the users found. All objects must be
+    /// checked before.
     pub(crate) fn finish_shared(&mut self) {
         for index in std::mem::take(&mut self.shared.indexes) {
-            let place = index.index.index;
+            let index_address = index.index.index;
             for message in index.messages.values() {
-                self.same(RECORD, place, "users of a message", message.stated.into(), message.uses.into());
+                self.same(
+                    RECORD,
+                    index_address,
+                    "users of a message",
+                    message.stated.into(),
+                    message.uses.into(),
+                );
             }
             for (header, kind, hash) in &index.headers {
                 let name = MessageType((*kind).into()).name();
                 if !self.objects.contains_key(header) {
-                    self.fault(RECORD, place, format!("a {name} in {header}, where there is no object"));
+                    self.fault(
+                        RECORD,
+                        index_address,
+                        format!("a {name} in the object header at {header}, where no object was found"),
+                    );
                 } else if !index.held.contains(&(*header, *kind, *hash)) {
-                    let text =
-                        format!("a {name} of hash {hash:#010x} in {header}, which holds none to be shared");
-                    self.fault(RECORD, place, text);
+                    let text = format!(
+                        "a {name} with the hash {hash:#010x} in the object header at {header}, which holds no such message"
+                    );
+                    self.fault(RECORD, index_address, text);
                 }
             }
             if let Some(mut heap) = index.heap {

@@ -1,11 +1,11 @@
-//! A report as text.
+//! Text output of a report.
 
 use std::fmt;
 
 use crate::report::{Finding, Report, Severity};
 
-/// Leaked ranges that are shown one by one.
-const SHOWN_RANGES: usize = 10;
+/// Largest number of leaked ranges that the text lists.
+const MAX_SHOWN_RANGES: usize = 10;
 
 impl fmt::Display for Severity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -16,7 +16,7 @@ impl fmt::Display for Severity {
     }
 }
 
-/// `fault: object header at 0x60: … (object /a)`
+/// Writes `fault: object header at 0x60: … (object /a)`.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.severity, self.structure)?;
@@ -45,7 +45,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// A report without its findings.
+/// Text output of a report without its findings.
 #[derive(Debug, Clone, Copy)]
 pub struct Summary<'a>(pub(crate) &'a Report);
 
@@ -64,7 +64,7 @@ impl Report {
         };
         write!(f, "{state}: {} faults, {} remarks", self.faults, self.remarks)?;
         if self.unchecked > 0 {
-            write!(f, ", {} things not checked", self.unchecked)?;
+            write!(f, ", {} structures not checked", self.unchecked)?;
         }
         writeln!(f)?;
         writeln!(f, "{} objects, {} chunks", self.objects, self.chunks)?;
@@ -90,11 +90,11 @@ impl Report {
             self.leaked.len(),
             self.leaked_bytes()
         )?;
-        for range in self.leaked.iter().take(SHOWN_RANGES) {
+        for range in self.leaked.iter().take(MAX_SHOWN_RANGES) {
             let bytes = range.end - range.start;
             writeln!(f, "    {:#x} to {:#x}: {bytes} bytes", range.start, range.end)?;
         }
-        if let Some(more) = self.leaked.len().checked_sub(SHOWN_RANGES).filter(|more| *more > 0) {
+        if let Some(more) = self.leaked.len().checked_sub(MAX_SHOWN_RANGES).filter(|more| *more > 0) {
             writeln!(f, "    … and {more} more")?;
         }
         Ok(())

@@ -1,4 +1,5 @@
-//! Structured chunks: their index, where they lie, where their sections begin, and whether these can be decoded.
+//! Structured chunks: the chunk index, the extents of chunks, the offsets of sections, and their
+//! decoding.
 
 use hyperslab_dataspace::Dims;
 use hyperslab_engine::data::chunk_index::{ChunkMetadataBytes, StructuredLocation};
@@ -18,7 +19,7 @@ use crate::{chunk_arrays, elements, extensible_array};
 const NAME: &str = "structured chunk";
 const LAYOUT: &str = "data layout message";
 
-/// Checks the index and where the chunks lie.
+/// Checks the chunk index and all structured chunks.
 pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &StructuredChunkLayout) {
     let (owner, rank, sizes) = (dataset.owner, dataset.space.rank(), layout.dims.len());
     if rank == 0 || (sizes != rank && Some(sizes) != rank.checked_add(1)) {
@@ -28,7 +29,8 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &Structure
     if let Some(size) = layout.dims.get(rank) {
         checker.same(LAYOUT, owner, "bytes of an element", *size, dataset.datatype.size.into());
     }
-    // Filters of sections are nothing that the pipeline of ordinary chunks can say.
+    // `pipeline` is `None` for a pipeline of sections, so `None` means that the dataset has
+    // filters.
     let filtered = dataset.pipeline.as_ref().is_none_or(|pipeline| !pipeline.is_empty());
     let facts = StructuredFacts {
         owner,
@@ -48,7 +50,7 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &Structure
     let at_chunk = |checker: &mut Checker, scaled: &[u64], element: &ChunkElement<'_>| {
         chunk(checker, layout, scaled, element);
         if let Some(form) = &form {
-            contents(checker, dataset, form, scaled, element);
+            check_sections(checker, dataset, form, scaled, element);
         }
     };
     let client = if filtered { ChunkIndexClient::STRUCTURED_FILTERED } else { ChunkIndexClient::STRUCTURED };
@@ -93,8 +95,9 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &Structure
     }
 }
 
-/// That the sections of a chunk go together. Chunks beyond the extent are not looked at.
-fn contents(
+/// Decodes the sections of a chunk and checks that they agree. Chunks beyond the extent are
+/// skipped.
+fn check_sections(
     checker: &mut Checker,
     dataset: &Dataset,
     form: &StructuredForm,
@@ -111,19 +114,25 @@ fn contents(
     let Some(sections) = checker.read_or_note(NAME, element.address, sections) else { return };
     let bytes = sections.0.iter().fold(0_u64, |sum, section| sum.saturating_add(section.unfiltered));
     let Some(budget) = checker.decode_budget.checked_sub(bytes) else {
-        checker.not_checked(NAME, element.address, "more bytes to decode than the file can have reason for");
+        checker.not_checked(
+            NAME,
+            element.address,
+            "the limit of decoded bytes for a file of this length is reached",
+        );
         return;
     };
     checker.decode_budget = budget;
     let chunk = form.read_chunk(&checker.store, scaled, &location);
     let Some(chunk) = checker.read_or_note(NAME, element.address, chunk) else { return };
-    // What elements of variable length hold is in the chunk, and is sound if it was read.
+    // A variable-length element is stored in the chunk itself, and reading the chunk has already
+    // checked it.
     if !dataset.datatype.is_variable_length() && !dataset.plan.is_nothing() {
         elements::scan_all(checker, &dataset.plan, dataset.element_size(), &chunk.values, dataset.owner);
     }
 }
 
-/// Chunks beyond the extent are nobody's, and may stay.
+/// Checks the extent of a chunk and the offsets of its sections. Chunks beyond the dataset's extent
+/// have no reader and may stay.
 fn chunk(
     checker: &mut Checker,
     layout: &StructuredChunkLayout,
@@ -135,7 +144,8 @@ fn chunk(
     }
     checker.report.chunks += 1;
     checker.claim(NAME, address, size, Kind::Chunk);
-    // The founding proposal has masks before the offsets, later ones behind them.
+    // The first version of the proposal stores filter masks before the offsets, later versions
+    // after them.
     if layout.order == FieldOrder::CompositionLast {
         return;
     }

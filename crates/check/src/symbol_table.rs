@@ -1,4 +1,5 @@
-//! Groups of the old style: a version 1 B-tree, symbol table nodes and a local heap of names.
+//! Symbol tables, the groups of HDF5 before 1.8: a version 1 B-tree, symbol table nodes and a local
+//! heap of names.
 
 use std::cmp::Ordering;
 
@@ -21,7 +22,7 @@ const HEAP: &str = LocalHeapHeader::NAME;
 const SEGMENT: &str = "local heap data segment";
 const NODE: &str = SymbolTableNode::NAME;
 
-/// A local heap, and what of it is used.
+/// A local heap, and the extents in use.
 #[derive(Debug)]
 pub(crate) struct LocalHeap {
     address: Address,
@@ -41,14 +42,17 @@ impl LocalHeap {
         for block in free.iter().flatten() {
             let aligned = block.offset.is_multiple_of(LOCAL_HEAP_ALIGNMENT);
             if !aligned || block.size < 2 * params.length_width() as u64 {
-                let text = format!("a free block of {} bytes at {:#x}", block.size, block.offset);
+                let text = format!(
+                    "a misaligned or too small free block of {} bytes at {:#x}",
+                    block.size, block.offset
+                );
                 checker.fault(SEGMENT, header.segment, text);
             }
         }
         Some(Self { address, segment, free, used: Vec::new() })
     }
 
-    /// The name at `offset`, which is in use.
+    /// Returns the name at `offset`, and marks its bytes as used.
     pub(crate) fn name(&mut self, checker: &mut Checker, offset: u64) -> Option<Vec<u8>> {
         let name = checker.decoded(SEGMENT, self.address, name_at(&self.segment, offset))?.to_vec();
         let length = name.len() as u64 + 1;
@@ -56,7 +60,7 @@ impl LocalHeap {
         Some(name)
     }
 
-    /// Whether what is used and what is free are apart.
+    /// Checks that names in use and free blocks do not overlap.
     pub(crate) fn finish(mut self, checker: &mut Checker) {
         self.used.sort_unstable();
         self.used.dedup();
@@ -68,7 +72,7 @@ impl LocalHeap {
         parts.sort_unstable();
         for pair in parts.windows(2) {
             let [(_, end, free), (next, _, next_free)] = pair else { continue };
-            // Names never share bytes, but a name may end with another.
+            // Two names never overlap by mistake, but a name may be the end of another name.
             if end > next && (*free || *next_free) {
                 let what =
                     if *free && *next_free { "free blocks overlap" } else { "a name lies in a free block" };
@@ -81,7 +85,11 @@ impl LocalHeap {
 /// Walks the links of a group.
 pub(crate) fn walk(checker: &mut Checker, table: &SymbolTable) {
     let Some(heap) = LocalHeap::open(checker, table.heap) else {
-        checker.fault("symbol table message", table.heap, "names cannot be read, links are not checked");
+        checker.fault(
+            "symbol table message",
+            table.heap,
+            "the names cannot be read, so the links are not checked",
+        );
         return;
     };
     let context =
@@ -97,7 +105,7 @@ struct Links {
 }
 
 impl Links {
-    /// The name that a key stands for.
+    /// Returns the name to which a key refers.
     fn key(&self, (node, position): Key<'_>) -> Option<&[u8]> {
         name_at(&self.heap.segment, *node.keys.as_group()?.get(position)?).ok()
     }
@@ -118,7 +126,7 @@ impl Links {
             let beyond = after.as_ref().is_some_and(|after| *after >= name)
                 || last.as_ref().is_some_and(|last| *last < name);
             if beyond {
-                let text = format!("the name `{}` is beyond the keys of its node", shown(&name));
+                let text = format!("the name `{}` is outside the key range of its node", shown(&name));
                 checker.fault(NODE, address, text);
             }
             self.entry(checker, address, entry, &name);
@@ -136,29 +144,33 @@ impl Links {
     }
 }
 
-/// What an entry repeats of a group must be so.
-pub(crate) fn cached(checker: &mut Checker, place: Address, entry: &SymbolTableEntry) {
+/// Checks that the cached fields of a symbol table entry match the group's own symbol table
+/// message.
+pub(crate) fn cached(checker: &mut Checker, node: Address, entry: &SymbolTableEntry) {
     match entry.cache {
         SymbolTableCache::Group { btree, heap } => {
             let Ok(header) = ObjectHeader::load(&checker.store, entry.header) else { return };
             let message = header.find(MessageType::SYMBOL_TABLE).map(|message| header.body(message));
             let table = message.and_then(|body| SymbolTable::decode(body, checker.params).ok());
             let Some(table) = table else {
-                // A group that was turned into one of the new style; the superblock's entry is not told.
+                // The group was converted to link messages later, and the superblock's entry was
+                // not updated.
                 return checker.remark(
                     SymbolTableEntry::NAME,
-                    place,
-                    "caches a group that is of the new style now",
+                    node,
+                    "a cached symbol table for a group that no longer has one",
                 );
             };
             if table != (SymbolTable { btree, heap }) {
-                let text =
-                    format!("B-tree {btree} and heap {heap} of {} are others than its own", entry.header);
-                checker.fault(SymbolTableEntry::NAME, place, text);
+                let text = format!(
+                    "the cached B-tree {btree} and heap {heap} differ from those of the group at {}",
+                    entry.header
+                );
+                checker.fault(SymbolTableEntry::NAME, node, text);
             }
         }
         SymbolTableCache::Other { cache_type, .. } => {
-            checker.fault(SymbolTableEntry::NAME, place, format!("cache type {cache_type}"));
+            checker.fault(SymbolTableEntry::NAME, node, format!("unknown cache type {cache_type}"));
         }
         SymbolTableCache::Nothing | SymbolTableCache::SymbolicLink { .. } => {}
     }

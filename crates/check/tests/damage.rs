@@ -1,4 +1,5 @@
-//! Whatever the bytes are, a check ends soon and does not panic; and damage to metadata with checksums does not pass.
+//! Checks of damaged files: a check of any bytes ends soon without a panic, and finds damage to
+//! metadata with checksums.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -13,7 +14,7 @@ use hyperslab_vfd::Core;
 use image::{Image, PARAMS};
 use std::sync::Arc;
 
-/// Numbers that look random and are the same in every run.
+/// A generator of pseudo-random numbers, which are the same in every run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -75,7 +76,7 @@ fn files_cut_anywhere() {
     }
 }
 
-/// Every byte of every block that has a checksum: superblock, headers, nodes, heaps.
+/// Changes every byte of every block with a checksum: superblock, object headers, nodes, heaps.
 #[test]
 fn no_byte_under_a_checksum_changes_unseen() {
     let good = Image::of("groups_new_style_latest.h5");

@@ -1,4 +1,5 @@
-//! Files damaged with care, checksums included: each damage is found, and said where it is.
+//! Files with targeted damage and valid checksums: the check finds each damage and names the right
+//! structure.
 
 #![expect(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test may fail")]
 
@@ -27,7 +28,7 @@ const GROUP_TREE: BTreeV1Context = BTreeV1Context { params: PARAMS, kind: BTreeV
 const SYMBOLS: SymbolTableNodeContext = SymbolTableNodeContext { params: PARAMS, leaf_k: 4 };
 const HEAP: FractalHeapHeaderContext = FractalHeapHeaderContext { params: PARAMS, filters_length: 0 };
 
-/// Where the root group's header begins in files with superblock version 0.
+/// Address of the root group's header in files with superblock version 0.
 const OLD_ROOT: usize = 0x60;
 
 fn superblock(image: &mut Image, change: impl FnOnce(&mut Superblock)) {
@@ -48,7 +49,7 @@ fn a_file_that_is_cut() {
 fn blocks_behind_the_end_of_the_file() {
     let mut image = Image::of("attributes_latest.h5");
     superblock(&mut image, |superblock| superblock.end_of_file = Address::new(200));
-    image.has("object header", "that end behind the end of the file at 0xc8");
+    image.has("object header", "ends past the end of the file at 0xc8");
 }
 
 #[test]
@@ -94,7 +95,7 @@ fn a_new_object_header() {
     let mut image = Image::of("groups_latest.h5");
     let flags = image.bytes[header + body - 1];
     image.patch(header, size, body - 1, &[flags | 0x40]);
-    image.has("object header", "a link info message with the flags of a shared one");
+    image.has("object header", "a link info message with the flag of a shared message");
 }
 
 #[test]
@@ -102,7 +103,7 @@ fn two_messages_of_one_kind() {
     let mut image = Image::of("layouts_latest.h5");
     let (header, size, body) = image.messages(MessageType::FILL_VALUE)[0];
     let kind = image.bytes[header..header + body].to_vec();
-    // The layout turns into a second fill value, and is missing then.
+    // The data layout message becomes a second fill value message, so the dataset has no layout.
     let layout =
         image.messages(MessageType::DATA_LAYOUT).into_iter().find(|found| found.0 == header).unwrap();
     assert!(kind.len() > 4);
@@ -128,7 +129,7 @@ fn an_old_group() {
         node.entries[number].cache =
             SymbolTableCache::Group { btree: Address::new(8), heap: Address::new(16) };
     });
-    image.has("symbol table entry", "are others than its own");
+    image.has("symbol table entry", "differ from those of the group");
     let mut image = good.clone();
     image.change::<SymbolTableNode>(at, &SYMBOLS, |node| {
         node.entries.remove(0);
@@ -155,7 +156,7 @@ fn the_tree_of_an_old_group() {
     image.has("version 1 B-tree node", "right sibling 0x8 of the last node");
     let mut image = good.clone();
     image.change::<BTreeV1Node>(at, &GROUP_TREE, |node| node.children.swap(0, 1));
-    image.has("symbol table node", "is beyond the keys of its node");
+    image.has("symbol table node", "is outside the key range of its node");
     let mut image = good.clone();
     image.change::<BTreeV1Node>(at, &GROUP_TREE, |node| {
         let BTreeV1Keys::Group(keys) = &mut node.keys else { unreachable!() };
@@ -164,7 +165,7 @@ fn the_tree_of_an_old_group() {
     image.has("version 1 B-tree node", "key 0 is not less than the next one");
     let mut image = good;
     image.change::<BTreeV1Node>(at, &GROUP_TREE, |node| node.children[1] = node.children[0]);
-    image.has("symbol table node", "a block that another structure, or this one, has already");
+    image.has("symbol table node", "another structure, or the same one, already refers to this block");
 }
 
 #[test]
@@ -177,7 +178,7 @@ fn the_heap_of_an_old_group() {
         let mut image = good.clone();
         image.change::<LocalHeapHeader>(at, &PARAMS, |header| header.segment_size += 1 << 40);
         image.has("local heap data segment", "inside the file");
-        // A free block over all names, if there are some.
+        // A free block over all names, if the group has names.
         let mut image = good.clone();
         image.change::<LocalHeapHeader>(at, &PARAMS, |header| header.free_list = Some(8));
         image.bytes[segment + 8..segment + 16].copy_from_slice(&1_u64.to_le_bytes());
@@ -210,7 +211,7 @@ fn statistics_of_a_fractal_heap() {
         image.change(at, &HEAP, change);
         image.has("fractal heap header", &format!("{text}:"));
     }
-    // A block that libhdf5 has lost count of.
+    // libhdf5 can lose count of a block in this way.
     let mut image = good.clone();
     image.change(at, &HEAP, |header: &mut FractalHeapHeader| {
         (header.allocated_size, header.free_space) = (0, header.free_space + 500);
@@ -231,7 +232,7 @@ fn objects_and_blocks_of_a_fractal_heap() {
     let mut image = good.clone();
     image.change::<FractalHeapHeader>(at, &HEAP, |header| header.root = Address::new(48));
     assert!(!image.check().is_sound());
-    // Its free-space manager says that less is free.
+    // The heap's free-space manager now states less free space than the header.
     let mut image = good;
     let manager = usize::try_from(header.free_space_manager.raw()).unwrap();
     image.change::<FreeSpaceHeader>(manager, &PARAMS, |header| header.total_space -= 1);
@@ -256,7 +257,8 @@ fn counts_of_a_version_2_tree() {
     }
 }
 
-/// Changes the records of each leaf of that type in turn; one of the changes must be found so.
+/// Changes the records of each leaf of the given type in turn; at least one change must give the
+/// expected fault.
 #[track_caller]
 fn changed_leaf(
     fixture: &str,
@@ -286,13 +288,13 @@ fn records_of_version_2_trees_out_of_order() {
         let (one, other) = records.split_at_mut(size);
         one.swap_with_slice(&mut other[..size]);
     };
-    let tree = ("version 2 B-tree", "stands behind");
+    let tree = ("version 2 B-tree", "expected ascending");
     changed_leaf("groups_new_style_latest.h5", 5, exchange, tree);
     changed_leaf("groups_new_style_latest.h5", 6, exchange, tree);
     changed_leaf("attributes_dense_latest.h5", 8, exchange, tree);
     changed_leaf("attributes_dense_latest.h5", 9, exchange, tree);
-    changed_leaf("chunk_indexes_latest.h5", 10, exchange, ("dataset chunk record", "stands behind"));
-    changed_leaf("chunk_indexes_latest.h5", 11, exchange, ("dataset chunk record", "stands behind"));
+    changed_leaf("chunk_indexes_latest.h5", 10, exchange, ("dataset chunk record", "expected ascending"));
+    changed_leaf("chunk_indexes_latest.h5", 11, exchange, ("dataset chunk record", "expected ascending"));
     let shared = ("shared message record", "is out of order");
     changed_leaf("shared_messages_btree_latest.h5", 7, exchange, shared);
 }
@@ -302,7 +304,7 @@ fn indexes_that_disagree() {
     let set = |at: usize, bytes: &'static [u8]| {
         move |records: &mut [u8], _: usize| records[at..at + bytes.len()].copy_from_slice(bytes)
     };
-    let hash = |structure| (structure, "is not that of its name");
+    let hash = |structure| (structure, "is not the hash of");
     changed_leaf("groups_new_style_latest.h5", 5, set(0, &[0; 4]), hash("link name record"));
     changed_leaf("attributes_dense_latest.h5", 8, set(13, &[0; 4]), hash("attribute name record"));
     let same = |records: &mut [u8], size: usize| records.copy_within(0..size, size);
@@ -311,9 +313,9 @@ fn indexes_that_disagree() {
     changed_leaf("attributes_dense_latest.h5", 9, same, disagree);
     let twice = ("version 2 B-tree", "two records have the creation order");
     changed_leaf("attributes_dense_latest.h5", 9, same, twice);
-    let beyond = ("attribute message", "creation order 65535, the next one would be");
+    let beyond = ("attribute message", "creation order 65535, expected less than");
     changed_leaf("attributes_dense_latest.h5", 8, set(9, &[0xff, 0xff, 0, 0]), beyond);
-    // Two names for one object of the heap.
+    // Two names refer to one object of the heap.
     let overlap = |records: &mut [u8], size: usize| records.copy_within(4..size, size + 4);
     changed_leaf("groups_new_style_latest.h5", 5, overlap, ("fractal heap", "overlap"));
 }
@@ -327,7 +329,7 @@ fn the_next_creation_order_of_links() {
     let found = image.messages(MessageType::LINK_INFO).into_iter().find(|found| tracked(&image, found));
     let (header, size, body) = found.unwrap();
     image.patch(header, size, body + 2, &[0; 8]);
-    image.has("link message", "the next one would be 0");
+    image.has("link message", "expected less than 0");
 }
 
 #[test]
@@ -341,7 +343,7 @@ fn links_of_one_name() {
         }
     });
     let (one, other) = (pair.unwrap()[0], pair.unwrap()[1]);
-    // The whole message again, which takes no more bytes than the other.
+    // Copies the whole message over the other one, which has at least as many bytes.
     let length = other.2 - one.2 - 4;
     let body = image.bytes[one.0 + one.2..one.0 + one.2 + length].to_vec();
     image.patch(one.0, one.1, other.2, &body);
@@ -418,17 +420,18 @@ fn chunks_in_a_version_1_tree() {
         });
         image
     };
-    change(|keys| keys.offsets[0] = 1).has("version 1 B-tree node", "does not begin where a chunk does");
+    change(|keys| keys.offsets[0] = 1)
+        .has("version 1 B-tree node", "is not a multiple of the chunk dimensions");
     change(|keys| {
         let last = keys.offsets.len() - 2 * keys.width;
         keys.offsets[last] += 1 << 40;
     })
-    .has("chunk", "begins outside of the extent");
+    .has("chunk", "begins outside the extent");
     change(|keys| keys.sizes[0] += 1).has("chunk", "bytes, expected");
     change(|keys| keys.sizes[0] = 0).has("chunk", "has no bytes");
     let mut image = good.clone();
     image.change::<BTreeV1Node>(at, &context(rank), |node| node.children.swap(0, 1));
-    assert!(image.check().is_sound(), "which of two chunks is which, nobody can see");
+    assert!(image.check().is_sound(), "a check cannot distinguish two swapped chunks");
 }
 
 #[test]
@@ -460,7 +463,8 @@ fn free_space_of_the_file() {
     let mut image = good.clone();
     image.change::<FreeSpaceHeader>(at, &PARAMS, |header| header.sections += 1);
     image.has("free-space manager header", "number of sections");
-    // A section over the superblock: signature, version and header address, count, size, then the offset.
+    // A section over the superblock: signature, version and header address, count, size, then the
+    // offset.
     let mut image = good;
     let list = usize::try_from(header.list.raw()).unwrap();
     let widths = 1 + usize::try_from(header.max_section_size.ilog2() / 8 + 1).unwrap();
@@ -498,7 +502,7 @@ fn shared_messages() {
     })
     .has("shared message record", "users of a message");
     change(|list| list.records.iter_mut().for_each(|record| record.hash ^= 1))
-        .has("shared message record", "is not that of its message");
+        .has("shared message record", "is not the hash of the message");
 }
 
 #[test]
@@ -515,7 +519,7 @@ fn raw_data_that_two_datasets_have() {
     let address = image.bytes[one.0 + one.2 + 2..one.0 + one.2 + 10].to_vec();
     let mut short = image.clone();
     short.patch(one.0, one.1, one.2 + 10, &1_u64.to_le_bytes());
-    short.has("data layout message", "1 bytes for elements of");
+    short.has("data layout message", "1 bytes of raw data, expected");
     image.patch(other.0, other.1, other.2 + 2, &address);
     image.has("file", "contiguous raw data, and contiguous raw data");
 }
@@ -534,7 +538,7 @@ fn elements_that_lead_nowhere() {
     assert!(!image.check().is_sound());
     let mut image = good;
     image.bytes[collection + 8..collection + 16].copy_from_slice(&2048_u64.to_le_bytes());
-    image.has("global heap collection", "2048 bytes, at least 4096 are needed");
+    image.has("global heap collection", "a collection of 2048 bytes, expected at least 4096");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Sound files are found sound, and their bytes accounted for.
+//! Checks of sound files: the check finds no fault and accounts for all bytes.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Samples of sparse storage: bytes of sound ones are accounted for, broken indexes are told.
+//! Checks of sparse storage samples: the bytes of sound files are accounted for, and corrupt
+//! indexes are faults.
 
 use hyperslab_check::{Kind, check_path};
 use hyperslab_testkit::corpus;

@@ -1,4 +1,5 @@
-//! `cargo xtask alternate`: programs that libhdf5 and hyperslab execute in turns on one file, in full; the tests run a few.
+//! `cargo xtask alternate`: random programs that libhdf5 and hyperslab execute in turns on one
+//! file, in full. The tests run a few.
 
 use std::path::PathBuf;
 
@@ -8,10 +9,11 @@ use hyperslab_testkit::{referee, workspace};
 use crate::{shell, test};
 
 const PROGRAMS: u64 = 2000;
-/// Packages whose files the turns begin with, too.
+/// Packages that write the first version of some files.
 const CLIENTS: [&str; 4] = ["tables", "netCDF4", "anndata", "pandas"];
 
-/// The number of programs and the seed, or `--clients`, which first makes a Python with packages that write files.
+/// Runs the programs. The arguments are the number of programs and the seed, or `--clients`, which
+/// first prepares a Python environment with the packages that write files.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     test::prepare_referee();
     referee::python().context("needs Python with h5py")?;

@@ -1,4 +1,5 @@
-//! `docs/guide/pictures/architecture.svg`: the crates, the arrows between them, and their rooms, as the code has them.
+//! `docs/guide/pictures/architecture.svg`: the crates, their dependencies, and their rooms (the
+//! module folders directly below `src`).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,47 +13,48 @@ use crate::rooms::order::ENGINE;
 use crate::tidy::manifest::{Package, packages};
 
 const PICTURE: &str = "docs/guide/pictures/architecture.svg";
-/// Crates that serve the others' tests and measurements.
-const APART: [&str; 4] = ["bench", "book", "testkit", "xtask"];
+/// Crates for tests and measurements, which the picture omits.
+const OMITTED: [&str; 4] = ["bench", "book", "testkit", "xtask"];
 
-const WIDTH: usize = 1080;
-const MARGIN: usize = 24;
-const ROOM: usize = 24;
-const HEAD: usize = 52;
-const BETWEEN: usize = 46;
+const WIDTH_PIXELS: usize = 1080;
+const MARGIN_PIXELS: usize = 24;
+const ROOM_HEIGHT_PIXELS: usize = 24;
+const HEAD_HEIGHT_PIXELS: usize = 52;
+const ROW_GAP_PIXELS: usize = 46;
 /// Pixels of a letter of the small text.
-const LETTER: usize = 7;
+const LETTER_PIXELS: usize = 7;
 
-/// A crate as it is drawn.
-struct House {
+/// The contents of a crate's box in the picture.
+struct CrateBox {
     folder: String,
     name: String,
     what: String,
     lines: usize,
-    /// Rows of rooms, each with its lines.
+    /// Rows of rooms, each room with its number of lines.
     rooms: Vec<Vec<(String, usize)>>,
     below: Vec<String>,
 }
 
-/// Draws the picture and compares it with the one that is there, or puts it there.
+/// Draws the picture and compares it with the committed one. With `update`, writes the picture
+/// first.
 pub(crate) fn check(update: bool) -> Result<Vec<String>> {
     let root = workspace::root();
-    let drawn = draw(&houses(&root)?);
+    let drawn = draw(&crate_boxes(&root)?);
     let path = root.join(PICTURE);
     if update {
         fs::create_dir_all(path.parent().context(PICTURE)?)?;
         fs::write(&path, &drawn)?;
     }
     let is_same = fs::read_to_string(&path).is_ok_and(|there| there == drawn);
-    Ok(if is_same { Vec::new() } else { vec![format!("{PICTURE}: the code is built differently now")] })
+    Ok(if is_same { Vec::new() } else { vec![format!("{PICTURE} differs from the crates of the workspace")] })
 }
 
-fn houses(root: &Path) -> Result<Vec<House>> {
+fn crate_boxes(root: &Path) -> Result<Vec<CrateBox>> {
     let all: Vec<Package> =
-        packages()?.into_iter().filter(|package| !APART.contains(&package.folder.as_str())).collect();
+        packages()?.into_iter().filter(|package| !OMITTED.contains(&package.folder.as_str())).collect();
     let folder_of =
         |name: &str| all.iter().find(|package| package.name == name).map(|package| package.folder.clone());
-    let mut houses = Vec::new();
+    let mut boxes = Vec::new();
     for package in &all {
         let source = root.join("crates").join(&package.folder).join("src");
         let mut rooms = BTreeMap::new();
@@ -62,7 +64,7 @@ fn houses(root: &Path) -> Result<Vec<House>> {
                 rooms.insert(name.to_string_lossy().into_owned(), lines(&path)?);
             }
         }
-        houses.push(House {
+        boxes.push(CrateBox {
             folder: package.folder.clone(),
             name: package.name.clone(),
             what: package.description.clone(),
@@ -71,10 +73,10 @@ fn houses(root: &Path) -> Result<Vec<House>> {
             below: package.dependencies.iter().filter_map(|name| folder_of(name)).collect(),
         });
     }
-    Ok(houses)
+    Ok(boxes)
 }
 
-/// Lines of Rust in a folder and those below.
+/// Returns the number of lines of Rust in a folder and its subfolders.
 fn lines(folder: &Path) -> Result<usize> {
     let mut count = 0;
     for entry in fs::read_dir(folder)? {
@@ -97,82 +99,87 @@ fn in_rows(mut rooms: BTreeMap<String, usize>) -> Vec<Vec<(String, usize)>> {
     vec![rooms.into_iter().collect()]
 }
 
-/// Rows of houses, each above those that it stands on.
-fn floors(houses: &[House]) -> Vec<Vec<&House>> {
-    let mut floor: BTreeMap<&str, usize> = houses.iter().map(|house| (house.folder.as_str(), 0)).collect();
-    for _ in houses {
-        for house in houses {
-            let above = floor.get(house.folder.as_str()).copied().unwrap_or_default();
-            for below in &house.below {
+/// Returns rows of boxes, each above the boxes of its dependencies.
+fn floors(boxes: &[CrateBox]) -> Vec<Vec<&CrateBox>> {
+    let mut floor: BTreeMap<&str, usize> =
+        boxes.iter().map(|crate_box| (crate_box.folder.as_str(), 0)).collect();
+    for _ in boxes {
+        for crate_box in boxes {
+            let above = floor.get(crate_box.folder.as_str()).copied().unwrap_or_default();
+            for below in &crate_box.below {
                 if let Some(at) = floor.get_mut(below.as_str()) {
-                    *at = (*at).max(above + 1).min(houses.len());
+                    *at = (*at).max(above + 1).min(boxes.len());
                 }
             }
         }
     }
     let count = floor.values().max().map_or(0, |last| last + 1);
     let on = |number: usize| {
-        houses.iter().filter(|house| floor.get(house.folder.as_str()) == Some(&number)).collect()
+        boxes.iter().filter(|crate_box| floor.get(crate_box.folder.as_str()) == Some(&number)).collect()
     };
     (0..count).map(on).collect()
 }
 
-/// Whether one stands on the other directly, with nothing in between.
-fn is_direct(above: &House, below: &str, houses: &[House]) -> bool {
-    let reaches = |from: &str| reaches(from, below, houses);
+/// Returns true if `above` depends on `below`, and on no other crate that depends on `below`.
+fn is_direct(above: &CrateBox, below: &str, boxes: &[CrateBox]) -> bool {
+    let reaches = |from: &str| reaches(from, below, boxes);
     above.below.iter().any(|name| name == below)
         && !above.below.iter().any(|name| name != below && reaches(name))
 }
 
-fn reaches(from: &str, to: &str, houses: &[House]) -> bool {
-    let house = houses.iter().find(|house| house.folder == from);
-    house.is_some_and(|house| house.below.iter().any(|below| below == to || reaches(below, to, houses)))
+fn reaches(from: &str, to: &str, boxes: &[CrateBox]) -> bool {
+    let crate_box = boxes.iter().find(|crate_box| crate_box.folder == from);
+    crate_box
+        .is_some_and(|crate_box| crate_box.below.iter().any(|below| below == to || reaches(below, to, boxes)))
 }
 
-/// Where a house is drawn.
+/// The position and size of a box.
 #[derive(Clone, Copy)]
-struct Place {
+struct Position {
     x: usize,
     y: usize,
     width: usize,
     height: usize,
 }
 
-fn draw(houses: &[House]) -> String {
-    let mut places: BTreeMap<&str, Place> = BTreeMap::new();
-    let mut boxes = String::new();
-    let mut y = MARGIN;
-    for floor in floors(houses) {
-        let room = WIDTH - 2 * MARGIN - (floor.len() - 1) * MARGIN;
-        let weight = |house: &House| 3 + house.rooms.iter().map(Vec::len).max().unwrap_or(0).min(6);
-        let whole: usize = floor.iter().map(|house| weight(house)).sum();
-        let mut x = MARGIN;
+fn draw(boxes: &[CrateBox]) -> String {
+    let mut positions: BTreeMap<&str, Position> = BTreeMap::new();
+    let mut svg_boxes = String::new();
+    let mut y = MARGIN_PIXELS;
+    for floor in floors(boxes) {
+        let room = WIDTH_PIXELS - 2 * MARGIN_PIXELS - (floor.len() - 1) * MARGIN_PIXELS;
+        let weight =
+            |crate_box: &CrateBox| 3 + crate_box.rooms.iter().map(Vec::len).max().unwrap_or(0).min(6);
+        let whole: usize = floor.iter().map(|crate_box| weight(crate_box)).sum();
+        let mut x = MARGIN_PIXELS;
         let mut tallest = 0;
-        for house in floor {
-            let width = room * weight(house) / whole;
-            let height = house_at(&mut boxes, house, x, y, width);
-            places.insert(&house.folder, Place { x, y, width, height });
+        for crate_box in floor {
+            let width = room * weight(crate_box) / whole;
+            let height = draw_box(&mut svg_boxes, crate_box, x, y, width);
+            positions.insert(&crate_box.folder, Position { x, y, width, height });
             tallest = tallest.max(height);
-            x += width + MARGIN;
+            x += width + MARGIN_PIXELS;
         }
-        y += tallest + BETWEEN;
+        y += tallest + ROW_GAP_PIXELS;
     }
     let mut arrows = String::new();
-    for house in houses {
-        for below in house.below.iter().filter(|below| is_direct(house, below, houses)) {
-            if let (Some(from), Some(to)) = (places.get(house.folder.as_str()), places.get(below.as_str())) {
+    for crate_box in boxes {
+        for below in crate_box.below.iter().filter(|below| is_direct(crate_box, below, boxes)) {
+            if let (Some(from), Some(to)) =
+                (positions.get(crate_box.folder.as_str()), positions.get(below.as_str()))
+            {
                 arrow(&mut arrows, *from, *to);
             }
         }
     }
-    let height = y - BETWEEN + MARGIN;
+    let height = y - ROW_GAP_PIXELS + MARGIN_PIXELS;
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\">\n\
-         <rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#ffffff\"/>\n{arrows}{boxes}</svg>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH_PIXELS} {height}\" font-family=\"sans-serif\">\n\
+         <rect width=\"{WIDTH_PIXELS}\" height=\"{height}\" fill=\"#ffffff\"/>\n{arrows}{svg_boxes}</svg>\n"
     )
 }
 
-fn arrow(out: &mut String, from: Place, to: Place) {
+fn arrow(out: &mut String, from: Position, to: Position) {
     let (x1, y1) = (from.x + from.width / 2, from.y + from.height);
     let (x2, y2) = (to.x + to.width / 2, to.y);
     let bend = y1 + (y2 - y1) / 2;
@@ -188,24 +195,25 @@ fn arrow(out: &mut String, from: Place, to: Place) {
     );
 }
 
-/// Draws a house and gives its height.
-fn house_at(out: &mut String, house: &House, x: usize, y: usize, width: usize) -> usize {
+/// Draws a box and returns its height.
+fn draw_box(out: &mut String, crate_box: &CrateBox, x: usize, y: usize, width: usize) -> usize {
     let mut rooms = String::new();
-    let mut at = y + HEAD;
-    for row in &house.rooms {
+    let mut at = y + HEAD_HEIGHT_PIXELS;
+    for row in &crate_box.rooms {
         let mut left = x + 8;
-        // A row of the engine fills the width; others are as wide as their names.
-        let fills = house.rooms.len() > 1;
+        // Rooms of the engine share the width of their row; other rooms are as wide as their names.
+        let fills = crate_box.rooms.len() > 1;
         for (name, lines) in row {
             let text = format!("{name} {}", thousands(*lines));
-            let wide = if fills { (width - 8) / row.len() - 8 } else { text.chars().count() * LETTER + 14 };
+            let wide =
+                if fills { (width - 8) / row.len() - 8 } else { text.chars().count() * LETTER_PIXELS + 14 };
             if left + wide > x + width - 8 && left > x + 8 {
                 left = x + 8;
-                at += ROOM + 4;
+                at += ROOM_HEIGHT_PIXELS + 4;
             }
             let _ = writeln!(
                 rooms,
-                "<rect x=\"{left}\" y=\"{at}\" width=\"{wide}\" height=\"{ROOM}\" rx=\"4\" fill=\"#ffffff\" stroke=\"#adb5bd\"/>\
+                "<rect x=\"{left}\" y=\"{at}\" width=\"{wide}\" height=\"{ROOM_HEIGHT_PIXELS}\" rx=\"4\" fill=\"#ffffff\" stroke=\"#adb5bd\"/>\
                  <text x=\"{}\" y=\"{}\" font-size=\"12\" fill=\"#343a40\" text-anchor=\"middle\">{text}</text>",
                 left + wide / 2,
                 at + 16,
@@ -213,7 +221,7 @@ fn house_at(out: &mut String, house: &House, x: usize, y: usize, width: usize) -
             left += wide + 8;
         }
         if !row.is_empty() {
-            at += ROOM + 4;
+            at += ROOM_HEIGHT_PIXELS + 4;
         }
     }
     let height = at + 6 - y;
@@ -225,21 +233,21 @@ fn house_at(out: &mut String, house: &House, x: usize, y: usize, width: usize) -
          <text x=\"{}\" y=\"{}\" font-size=\"11\" fill=\"#495057\">{}</text>\n{rooms}",
         x + 10,
         y + 21,
-        house.name,
-        thousands(house.lines),
+        crate_box.name,
+        thousands(crate_box.lines),
         x + 10,
         y + 40,
-        cut(&house.what, (width - 16) / 6),
+        cut(&crate_box.what, (width - 16) / 6),
     );
     height
 }
 
-/// So that not every change of the code changes the picture.
+/// Rounds a number of lines to thousands, so that few changes of the code change the picture.
 fn thousands(lines: usize) -> String {
     if lines < 1000 { "‹ 1 k".to_owned() } else { format!("{} k", (lines + 500) / 1000) }
 }
 
-/// The text without what stands in brackets behind it, of so many letters.
+/// Returns `text` without its text in brackets, shortened to `letters` characters.
 fn cut(text: &str, letters: usize) -> String {
     let text = text.split(" (").next().unwrap_or(text);
     if text.chars().count() <= letters {
@@ -253,9 +261,9 @@ fn cut(text: &str, letters: usize) -> String {
 mod tests {
     use super::*;
 
-    fn house(folder: &str, below: &[&str]) -> House {
+    fn boxed(folder: &str, below: &[&str]) -> CrateBox {
         let below = below.iter().map(|name| (*name).to_owned()).collect();
-        House {
+        CrateBox {
             folder: folder.into(),
             name: folder.into(),
             what: String::new(),
@@ -267,13 +275,13 @@ mod tests {
 
     #[test]
     fn a_crate_stands_above_all_that_it_uses() {
-        let houses = [house("a", &[]), house("b", &["a"]), house("c", &["b", "a"]), house("d", &["a"])];
-        let floors: Vec<Vec<&str>> = floors(&houses)
+        let boxes = [boxed("a", &[]), boxed("b", &["a"]), boxed("c", &["b", "a"]), boxed("d", &["a"])];
+        let floors: Vec<Vec<&str>> = floors(&boxes)
             .iter()
-            .map(|floor| floor.iter().map(|house| house.folder.as_str()).collect())
+            .map(|floor| floor.iter().map(|crate_box| crate_box.folder.as_str()).collect())
             .collect();
         assert_eq!(floors, [vec!["c", "d"], vec!["b"], vec!["a"]]);
-        assert!(is_direct(&houses[2], "b", &houses));
-        assert!(!is_direct(&houses[2], "a", &houses));
+        assert!(is_direct(&boxes[2], "b", &boxes));
+        assert!(!is_direct(&boxes[2], "a", &boxes));
     }
 }

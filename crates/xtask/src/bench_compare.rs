@@ -1,10 +1,12 @@
-//! `cargo xtask bench-compare`: the same work by hyperslab, libhdf5 and `rust-hdf5` in one run, as a table and plots.
+//! `cargo xtask bench-compare`: benchmarks of hyperslab, libhdf5 and `rust-hdf5` in one run, as a
+//! table and plots.
 
 use anyhow::Result;
 
 use crate::{shell, test};
 
-/// Rounds, and `only=TEXT` of names.
+/// Runs the comparison. The arguments are the number of rounds, and `only=TEXT` to select cases by
+/// name.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     test::prepare_referee();
     let fixed = ["run", "--release", "--quiet", "--package", "hyperslab-bench", "--", "compare"];

@@ -1,4 +1,5 @@
-//! `cargo xtask check-corpus`: files that libhdf5 reads are sound, but for a list with reasons.
+//! `cargo xtask check-corpus`: `hyperslab check` on every file that libhdf5 reads. Each file must
+//! be sound, except for a list with reasons.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,17 +12,17 @@ use crate::corpus::{BOUNDED, COMMAND, compare_py, listed};
 use crate::shell;
 
 const EXCEPTIONS: &str = "docs/check-exceptions.md";
-/// Files of one run of the command.
-const BATCH: usize = 100;
+/// Number of files in one run of the command.
+const BATCH_FILES: usize = 100;
 
 pub(crate) fn run(_: &[String]) -> Result<()> {
     let Some(dir) = corpus::dir() else { return Ok(()) };
     shell::run(&mut shell::cargo(&["build", "--release", "--package", "hyperslab-cli"]))?;
     let mut cases = corpus::cases(&dir)?;
-    // What libhdf5 does not open need not be sound.
+    // Files that libhdf5 does not open need not be sound.
     cases.retain(|case| case.truth().is_ok_and(|truth| truth.get("open_error").is_none()));
     let mut unsound = BTreeMap::new();
-    for batch in cases.chunks(BATCH) {
+    for batch in cases.chunks(BATCH_FILES) {
         let files: Vec<&Path> = batch.iter().map(|case| case.file.as_path()).collect();
         for (case, report) in batch.iter().zip(check(&files)?) {
             if let Some(fault) = fault(&report) {
@@ -43,7 +44,7 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
         .context("a malformed file crashes the check, or takes too long or too much memory")
 }
 
-/// The reports on some files, in their order.
+/// Returns the reports on the given files, in the same order.
 fn check(files: &[&Path]) -> Result<Vec<Value>> {
     let mut command = shell::command(PathBuf::from(COMMAND), &["check", "--json"]);
     let output = command.args(files).output().with_context(|| format!("cannot run {COMMAND}"))?;
@@ -52,7 +53,7 @@ fn check(files: &[&Path]) -> Result<Vec<Value>> {
     Ok(reports)
 }
 
-/// The first fault of a report, or why there is none.
+/// Returns the first fault of a report, or the reason why there is no report.
 fn fault(report: &Value) -> Option<String> {
     if report["sound"] == true && report["unchecked"] == 0 {
         return None;
@@ -66,7 +67,7 @@ fn against_exceptions(listed: &BTreeSet<&str>, unsound: &BTreeMap<&str, String>)
     let new = unsound.iter().filter(|(file, _)| !listed.contains(*file));
     let new = new.map(|(file, fault)| format!("{file} is not sound ({fault}) and not listed"));
     let gone = listed.iter().filter(|file| !unsound.contains_key(*file));
-    new.chain(gone.map(|file| format!("{file} is listed, and sound or not there"))).collect()
+    new.chain(gone.map(|file| format!("{file} is listed, but is sound or missing"))).collect()
 }
 
 #[cfg(test)]
@@ -84,7 +85,7 @@ mod tests {
             ["b.h5 is not sound (y) and not listed"]
         );
         let more = BTreeSet::from(["a.h5", "b.h5", "c.h5"]);
-        assert_eq!(against_exceptions(&more, &unsound), ["c.h5 is listed, and sound or not there"]);
+        assert_eq!(against_exceptions(&more, &unsound), ["c.h5 is listed, but is sound or missing"]);
     }
 
     #[test]

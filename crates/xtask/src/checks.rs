@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: all checks in the order in which they fail fastest.
+//! `cargo xtask ci`: all checks. Those that fail fastest come first.
 
 use std::time::Instant;
 

@@ -1,4 +1,5 @@
-//! `cargo xtask corpus`: the command against libhdf5's reading of real files, which may only get better.
+//! `cargo xtask corpus`: the command's reading of real files, compared with libhdf5's reading.
+//! Results may only improve.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,10 +14,11 @@ use crate::shell;
 const BASELINE: &str = "crates/testkit/corpus-baseline.json";
 const EXCEPTIONS: &str = "docs/corpus-exceptions.md";
 pub(crate) const COMMAND: &str = "target/release/hyperslab";
-/// Five seconds for a malformed file, and memory in proportion.
+/// The program that ends a command after five seconds, or when it takes too much memory for the
+/// file's size.
 pub(crate) const BOUNDED: &[&str] = &["python3", "crates/testkit/bounded.py", "5", "{file}"];
 
-/// What compare.py found over all files.
+/// The results of compare.py over all files.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Tally {
     pass: u64,
@@ -27,7 +29,7 @@ struct Tally {
 
 impl Tally {
     fn of(results: &Value) -> Result<Self> {
-        let files = results.as_object().context("compare.py gave no results")?;
+        let files = results.as_object().context("compare.py wrote no results")?;
         let mut tally = Self::default();
         for result in files.values() {
             match result["status"].as_str() {
@@ -40,19 +42,19 @@ impl Tally {
         Ok(tally)
     }
 
-    /// What got worse, in words.
+    /// Returns a message for each count that is worse than in the baseline.
     fn worse_than(&self, baseline: &Value) -> Vec<String> {
         let limit = |key: &str, otherwise: u64| baseline[key].as_u64().unwrap_or(otherwise);
         let mut worse = Vec::new();
         if self.pass < limit("min_pass", 0) {
-            worse.push(format!("{} files pass whole, at least {} did", self.pass, limit("min_pass", 0)));
+            worse.push(format!("{} files pass, expected at least {}", self.pass, limit("min_pass", 0)));
         }
         if self.fail > limit("max_fail", u64::MAX) {
-            worse.push(format!("{} files fail, at most {} did", self.fail, limit("max_fail", 0)));
+            worse.push(format!("{} files fail, expected at most {}", self.fail, limit("max_fail", 0)));
         }
         if self.wrong_objects > limit("max_wrong_objects", u64::MAX) {
             let before = limit("max_wrong_objects", 0);
-            worse.push(format!("{} objects are wrong, at most {before} were", self.wrong_objects));
+            worse.push(format!("{} objects are wrong, expected at most {before}", self.wrong_objects));
         }
         worse
     }
@@ -78,10 +80,11 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     println!("$ {compare:?}");
     let status = compare.status()?; // 1 where some file does not pass whole: the baseline decides about that
     ensure!(matches!(status.code(), Some(0 | 1)), "compare.py: {status}");
-    let text = std::fs::read_to_string(&results).context("compare.py left no results")?;
+    let text = std::fs::read_to_string(&results).context("compare.py wrote no results")?;
     let results = serde_json::from_str(&text)?;
     let tally = Tally::of(&results)?;
-    // bounded.py ends a command that takes too long or too much; compare.py's own limit is the second net.
+    // bounded.py ends a command that takes too much time or memory; the timeout of compare.py is a
+    // second safeguard.
     let malformed =
         shell::run(&mut compare_py(&dir, &["--malformed", "--timeout", "15"], &chosen, BOUNDED, &["digest"]));
     if chosen.is_empty() {
@@ -91,7 +94,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     malformed.context("a malformed file crashes the command, or takes too long or too much memory")
 }
 
-/// compare.py around `hyperslab COMMAND FILE`.
+/// Returns a call of compare.py that runs `hyperslab COMMAND FILE` on each file.
 pub(crate) fn compare_py(
     dir: &Path,
     options: &[&str],
@@ -118,19 +121,19 @@ fn hold_against_baseline(tally: &Tally, update: bool) -> Result<()> {
         return Ok(());
     }
     let Ok(text) = std::fs::read_to_string(&path) else {
-        println!("There is no {BASELINE} yet: `cargo xtask corpus --update` writes it.");
+        println!("{BASELINE} does not exist: `cargo xtask corpus --update` writes it.");
         return Ok(());
     };
     let baseline: Value = serde_json::from_str(&text).context(BASELINE)?;
     let worse = tally.worse_than(&baseline);
     ensure!(worse.is_empty(), "worse than {BASELINE}: {}", worse.join("; "));
     if *tally != (Tally { partial: tally.partial, ..baseline_tally(&baseline) }) {
-        println!("Better than {BASELINE}: `cargo xtask corpus --update` keeps it so.");
+        println!("Better than {BASELINE}: `cargo xtask corpus --update` writes the new baseline.");
     }
     Ok(())
 }
 
-/// Files that do not pass whole are those that the exceptions list with a reason, no more and no fewer.
+/// Checks that the exceptions list every file that does not pass, and no other file.
 fn hold_against_exceptions(results: &Value) -> Result<()> {
     let text = std::fs::read_to_string(workspace::root().join(EXCEPTIONS)).context(EXCEPTIONS)?;
     let faults = against_exceptions(&listed(&text), results);
@@ -138,7 +141,7 @@ fn hold_against_exceptions(results: &Value) -> Result<()> {
     Ok(())
 }
 
-/// The files in the first column of tables.
+/// Returns the files in the first column of the tables in `text`.
 pub(crate) fn listed(text: &str) -> BTreeSet<&str> {
     let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
     rows.map(|(file, _)| file).collect()
@@ -149,7 +152,7 @@ fn against_exceptions(listed: &BTreeSet<&str>, results: &Value) -> Vec<String> {
     for (file, result) in results.as_object().into_iter().flatten() {
         let (status, wrong) = (result["status"].as_str().unwrap_or(""), result["wrong"].as_u64());
         match (status == "pass", listed.contains(file.as_str())) {
-            (true, true) => faults.push(format!("{file} passes by now")),
+            (true, true) => faults.push(format!("{file} is listed, but passes")),
             (false, false) => faults.push(format!("{file} does not pass ({status}) and is not listed")),
             (false, true) if wrong != Some(0) => faults.push(format!("{file} has wrong values")),
             _ => {}

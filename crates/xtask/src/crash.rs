@@ -1,15 +1,17 @@
-//! `cargo xtask crash`: accidents of files whose writer was killed at any instant, files of a simulated disk that crashes or fails at every
-//! operation of many random histories, and processes that are killed; the tests try a few.
+//! `cargo xtask crash`: accidents of files whose writer was killed at any instant, a simulated disk
+//! that crashes or fails at every operation of many random histories, and killed processes. The
+//! tests try a few.
 
 use anyhow::{Result, bail};
 
 use crate::{shell, test};
 
-/// Crashes, and failing operations for so many crashes.
+/// Default number of crashes, and number of crashes for each failing operation.
 const CRASHES: u64 = 100_000;
-const CRASHES_A_FAULT: u64 = 5;
+const CRASHES_PER_FAULT: u64 = 5;
 
-/// Number of crashes that are tried, or `--kills` and that of processes that are killed.
+/// Runs the tests. The arguments are the number of crashes, and `--kills` with the number of killed
+/// processes.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     test::prepare_referee();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -21,7 +23,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         _ => bail!("cargo xtask crash [CRASHES] [--kills KILLS]"),
     };
     if crashes > 0 {
-        let faults = crashes.div_ceil(CRASHES_A_FAULT);
+        let faults = crashes.div_ceil(CRASHES_PER_FAULT);
         shell::run(tests_of("accidents", &[]).env("HYPERSLAB_ACCIDENTS", "all"))?;
         let mut command = tests(&["--skip", "kills::"]);
         command.env("HYPERSLAB_CRASH", crashes.to_string()).env("HYPERSLAB_FAULTS", faults.to_string());
@@ -36,7 +38,7 @@ fn tests(args: &[&str]) -> std::process::Command {
 }
 
 fn tests_of(target: &str, args: &[&str]) -> std::process::Command {
-    // One after the other: each of them uses all processors.
+    // The tests run one after the other, because each uses all processors.
     let fixed = [
         "test",
         "--release",

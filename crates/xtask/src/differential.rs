@@ -1,4 +1,4 @@
-//! `cargo xtask differential`: the random reads against libhdf5 in full, of which the tests run a few.
+//! `cargo xtask differential`: random reads compared with libhdf5, in full. The tests run a few.
 
 use anyhow::{Context, Result};
 use hyperslab_testkit::referee;

@@ -1,13 +1,13 @@
-//! `cargo xtask features`: every crate builds by itself with the least and the most features, and with the oldest
-//! Rust that the workspace promises; features that are off by default pass their tests.
+//! `cargo xtask features`: builds of every crate by itself, with the fewest and the most features
+//! and with the oldest supported Rust. Features that are off by default must pass their tests.
 
 use anyhow::{Context, Result, ensure};
 
 use crate::shell;
 use crate::tidy::manifest::{self, Package};
 
-/// Features that are off by default, and whose tests therefore run here.
-const TESTED: &[(&str, &str)] = &[("hyperslab", "sprs")];
+/// Features that are off by default, whose tests run here.
+const TESTED_FEATURES: &[(&str, &str)] = &[("hyperslab", "sprs")];
 
 pub(crate) fn run(_: &[String]) -> Result<()> {
     for package in manifest::packages()? {
@@ -16,10 +16,10 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
             check(&package, "--all-features")?;
         }
     }
-    for (package, feature) in TESTED {
+    for (package, feature) in TESTED_FEATURES {
         let with = ["test", "--quiet", "--package", package, "--features", feature];
         shell::run(&mut shell::cargo(&[&with[..], &["--test", feature]].concat()))?;
-        // The examples of its documentation are in a file of its name.
+        // The examples of the feature's documentation are in a file with the feature's name.
         shell::run(&mut shell::cargo(&[&with[..], &["--doc", feature]].concat()))?;
     }
     oldest_rust()
@@ -37,11 +37,11 @@ fn oldest_rust() -> Result<()> {
         "crates state different Rust versions; use rust-version.workspace = true"
     );
     let line = shell::output(&mut shell::command("rustc", &["--version"])).context("no rustc")?;
-    let running = line.split_whitespace().nth(1).context("unreadable rustc --version")?;
+    let running = line.split_whitespace().nth(1).context("cannot parse the output of `rustc --version`")?;
     let (promised, here) = (minor(stated)?, minor(running)?);
     ensure!(here >= promised, "rustc {running} is older than the stated rust-version {stated}");
     if here == promised {
-        println!("rust-version {stated}: checked by this very toolchain ({running})");
+        println!("rust-version {stated}: checked by the running toolchain ({running})");
         return Ok(());
     }
     let toolchain = format!("+{stated}");
@@ -51,15 +51,15 @@ fn oldest_rust() -> Result<()> {
         );
         return Ok(());
     }
-    // The `cargo` of the running toolchain is in $CARGO; rustup's own one understands `+VERSION`.
+    // `$CARGO` is the `cargo` of the running toolchain; rustup's `cargo` understands `+VERSION`.
     let args = [&toolchain, "check", "--workspace", "--all-targets", "--target-dir", "target/oldest"];
     shell::run(shell::command("cargo", &args).env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN"))
 }
 
-/// The part of `1.NN.PP` that counts.
+/// Returns the minor version `NN` of `1.NN.PP`.
 fn minor(version: &str) -> Result<u32> {
-    let part = version.split('.').nth(1).with_context(|| format!("no Rust version: `{version}`"))?;
-    part.parse().with_context(|| format!("no Rust version: `{version}`"))
+    let part = version.split('.').nth(1).with_context(|| format!("not a Rust version: `{version}`"))?;
+    part.parse().with_context(|| format!("not a Rust version: `{version}`"))
 }
 
 #[cfg(test)]

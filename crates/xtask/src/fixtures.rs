@@ -1,4 +1,4 @@
-//! `cargo xtask fixtures`: the fixtures and their truths written anew.
+//! `cargo xtask fixtures`: writes the fixtures and their expected contents again.
 
 use anyhow::{Context, Result};
 use hyperslab_testkit::{corpus, fixtures, referee};
@@ -13,7 +13,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     if let Some(truth) = corpus::dir().map(|dir| dir.join("truth.py")).filter(|program| program.exists()) {
         command.arg("--truth").arg(truth);
     } else {
-        println!("Without the corpus there is no truth.py: fixtures/expected/ stays as it is.");
+        println!("truth.py needs the corpus, which is missing: fixtures/expected/ is unchanged.");
     }
     shell::run(command.args(args).env("PYTHONDONTWRITEBYTECODE", "1"))
 }

@@ -1,6 +1,6 @@
-//! The one door to everything that is done with this workspace: `cargo xtask TASK`. CI goes through it too.
+//! Tasks of this workspace: `cargo xtask TASK`. CI runs the same tasks.
 #![forbid(unsafe_code)]
-#![expect(clippy::print_stdout, reason = "a task talks to the person who runs it")]
+#![expect(clippy::print_stdout, reason = "tasks print their results")]
 
 mod alternate;
 mod architecture;
@@ -34,46 +34,50 @@ const TASKS: &[(&str, Task, &str)] = &[
     (
         "ci",
         checks::ci,
-        "everything below that a change must pass: fmt, clippy, tidy, doc, features, test, corpus, check-corpus, repack-corpus, tool-cases, book, fuzz (10 minutes, if cargo-fuzz is there)",
+        "all checks that a change must pass: fmt, clippy, tidy, doc, features, test, corpus, check-corpus, repack-corpus, tool-cases, book, fuzz (10 minutes, if cargo-fuzz is there)",
     ),
-    ("test", test::run, "all tests; prepares the referee (Python with h5py) first where it can"),
+    ("test", test::run, "all tests; first prepares the referee (Python with h5py) if possible"),
     ("tidy", tidy::run, "structural checks: floors, module order, names, lengths, headers, unsafe"),
     (
         "substitutes",
         tidy::substitutes::run,
-        "counts of saturating arithmetic and default values in shipped code, by crate; tidy holds them to their ceilings",
+        "counts of saturating arithmetic and default values in shipped code, by crate; tidy checks their ceilings",
     ),
-    ("rooms", rooms::run, "arrows between rooms that go up, and cycles of rooms, with their lines"),
-    ("corpus", corpus::run, "the corpus beside the checkout against its baseline [--update] [--only NAME]"),
+    ("rooms", rooms::run, "uses of a higher room by a lower one, and cycles of rooms, with their lines"),
+    (
+        "corpus",
+        corpus::run,
+        "results on the corpus beside the checkout, compared with the baseline [--update] [--only NAME]",
+    ),
     (
         "check-corpus",
         check_corpus::run,
-        "`hyperslab check` on the corpus: sound but for what docs/check-exceptions.md lists; damaged files end in time",
+        "`hyperslab check` on the corpus: all files are sound except those in docs/check-exceptions.md; checks of damaged files end in time",
     ),
     (
         "repack-corpus",
         repack_corpus::run,
-        "files of the corpus written anew in three ways hold what they held [--all]; a sample if not all are asked for",
+        "`hyperslab repack` of a sample of the corpus in four formats, without change of the contents [--all: every file]",
     ),
     (
         "tool-cases",
         tool_cases::run,
-        "the tools print what those of the C library print, but for what docs/tools-exceptions.md lists [TOOL…]",
+        "the tools' output is that of the C library's tools, except for the cases in docs/tools-exceptions.md [TOOL…]",
     ),
     (
         "book",
         book::run,
-        "the book: its commands' output, pictures and links are as they are now; mdBook builds it [--update] [PAGE…]",
+        "the book: output of commands, pictures and links are up to date; mdBook builds it [--update] [PAGE…]",
     ),
     (
         "differential",
         differential::run,
-        "random reads of random datasets against libhdf5 [CASES, default 2000 for each layout and filter] [ONLY]",
+        "random reads of random datasets, compared with libhdf5 [CASES, default 2000 for each layout and filter] [ONLY]",
     ),
     (
         "model",
         model::run,
-        "random operations on files against a model [SEQUENCES, default 10000], all types, layouts and filters in turn with libhdf5",
+        "random operations on files, compared with a model [SEQUENCES, default 10000], and all types, layouts and filters, compared with libhdf5",
     ),
     (
         "alternate",
@@ -88,28 +92,28 @@ const TASKS: &[(&str, Task, &str)] = &[
     (
         "swmr",
         swmr::run,
-        "one process writes and two read, hyperslab and libhdf5 on either side [SECONDS for each pair, default 120]",
+        "one SWMR writer and two SWMR readers, each of hyperslab and libhdf5 [SECONDS for each pair, default 120]",
     ),
     (
         "bench-compare",
         bench_compare::run,
-        "times, memory and sizes against libhdf5 and rust-hdf5, into docs/benchmarks.md [ROUNDS, default 5] [only=TEXT: into target/bench/compare/]",
+        "benchmarks of time, memory and file size, compared with libhdf5 and rust-hdf5, into docs/benchmarks.md [ROUNDS, default 5] [only=TEXT: into target/bench/compare/]",
     ),
     (
         "features",
         features::run,
-        "each crate by itself, without and with all features; the stated Rust version",
+        "builds of each crate by itself, without features and with all, and with the oldest supported Rust",
     ),
-    ("fixtures", fixtures::run, "write fixtures/ anew with the referee's Python"),
+    ("fixtures", fixtures::run, "writes fixtures/ again with the referee's Python"),
     (
         "fuzz",
         fuzz::run,
-        "each fuzz target for some seconds [SECONDS, default 60; 0 only cuts seeds] [TARGET…]; or smoke [SECONDS, default 600], which is for all together",
+        "runs each fuzz target for some seconds [SECONDS, default 60; 0: only write the seeds] [TARGET…]; or smoke [SECONDS for all targets together, default 600]",
     ),
     (
         "sanitize",
         sanitize::run,
-        "tests of threads under ThreadSanitizer, of `unsafe` code under miri, where nightly has them [threads|miri]",
+        "tests of threads under ThreadSanitizer, and of `unsafe` code under miri, if nightly has them [threads|miri]",
     ),
 ];
 

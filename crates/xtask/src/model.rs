@@ -1,4 +1,5 @@
-//! `cargo xtask model`: random sequences of operations, and the matrix against libhdf5 in full; the tests run a few.
+//! `cargo xtask model`: random sequences of operations, and the matrix of types, layouts and
+//! filters compared with libhdf5, in full. The tests run a few.
 
 use anyhow::Result;
 

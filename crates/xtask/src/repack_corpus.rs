@@ -1,4 +1,5 @@
-//! `cargo xtask repack-corpus`: every file that libhdf5 reads, written anew in four ways, holds what it held.
+//! `cargo xtask repack-corpus`: repacks every file that libhdf5 reads in four formats. The contents
+//! must stay the same.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,11 +16,11 @@ use crate::shell;
 
 const EXCEPTIONS: &str = "docs/repack-exceptions.md";
 
-/// One of so many files is written anew if not all are asked for.
-const SAMPLE: usize = 25;
+/// Without `--all`, the task repacks one of this many files.
+const FILES_PER_SAMPLE: usize = 25;
 
-/// The ways, and their arguments.
-const TARGETS: &[(&str, &[&str])] = &[
+/// The name of each format, and the arguments of `hyperslab repack`.
+const FORMATS: &[(&str, &[&str])] = &[
     ("earliest", &["--libver", "earliest", "--layout", "**=contiguous", "--filter", "**=none"]),
     ("latest", &["--libver", "latest", "--layout", "**=chunked", "--filter", "**=gzip=4"]),
     ("paged", &["--libver", "v110", "--fs-strategy", "page", "--fs-persist"]),
@@ -29,15 +30,15 @@ const TARGETS: &[(&str, &[&str])] = &[
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let all = args.iter().any(|arg| arg == "--all");
     if let Some(unknown) = args.iter().find(|arg| *arg != "--all") {
-        bail!("`{unknown}` is no argument: there is --all");
+        bail!("unknown argument `{unknown}`, expected --all");
     }
     let Some(dir) = corpus::dir() else { return Ok(()) };
     shell::run(&mut shell::cargo(&["build", "--release", "--package", "hyperslab-cli"]))?;
     let mut cases = corpus::cases(&dir)?;
     cases.retain(|case| case.truth().is_ok_and(|truth| truth.get("open_error").is_none()));
-    let step = if all { 1 } else { SAMPLE };
+    let step = if all { 1 } else { FILES_PER_SAMPLE };
     let chosen: Vec<&Case> = cases.iter().step_by(step).collect();
-    // Files lead to others: the new ones are made beside copies of all.
+    // Files refer to other files, so the new files are written beside copies of all.
     let work = workspace::root().join("target/repack-corpus");
     if work.exists() {
         fs::remove_dir_all(&work)?;
@@ -48,24 +49,28 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let same = chosen
         .len()
         .saturating_sub(faults.iter().map(|fault| fault.0.as_str()).collect::<BTreeSet<_>>().len());
-    println!("repack-corpus: {same} of {} files hold the same in all {} ways", chosen.len(), TARGETS.len());
+    println!(
+        "repack-corpus: {same} of {} files have the same contents in all {} formats",
+        chosen.len(),
+        FORMATS.len()
+    );
     let text = fs::read_to_string(workspace::root().join(EXCEPTIONS)).context(EXCEPTIONS)?;
     let listed = listed(&text);
     let new: Vec<String> = faults
         .iter()
         .filter(|(name, ..)| !listed.contains(name.as_str()))
-        .map(|(name, way, why)| format!("{name} ({way}): {why}"))
+        .map(|(name, format, why)| format!("{name} ({format}): {why}"))
         .collect();
-    ensure!(new.is_empty(), "{} files are not the same:\n{}", new.len(), new.join("\n"));
+    ensure!(new.is_empty(), "the contents of {} files differ:\n{}", new.len(), new.join("\n"));
     if all {
         let known: BTreeSet<&str> = faults.iter().map(|(name, ..)| name.as_str()).collect();
         let gone: Vec<&&str> = listed.iter().filter(|name| !known.contains(*name)).collect();
-        ensure!(gone.is_empty(), "{EXCEPTIONS} lists files that are the same, or not there: {gone:?}");
+        ensure!(gone.is_empty(), "{EXCEPTIONS} lists files that do not differ or do not exist: {gone:?}");
     }
     Ok(())
 }
 
-/// File, way, and what went wrong.
+/// The file, the format, and the message of a failure.
 type Fault = (String, &'static str, String);
 
 fn repack_all(work: &Path, cases: &[&Case]) -> Result<Vec<Fault>> {
@@ -74,11 +79,11 @@ fn repack_all(work: &Path, cases: &[&Case]) -> Result<Vec<Fault>> {
     let worker = || -> Result<()> {
         loop {
             let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) else { return Ok(()) };
-            for (way, arguments) in TARGETS {
-                if let Some(why) = repack(&work.join(&case.name), way, arguments)?
+            for (format, arguments) in FORMATS {
+                if let Some(why) = repack(&work.join(&case.name), format, arguments)?
                     && let Ok(mut faults) = faults.lock()
                 {
-                    faults.push((case.name.clone(), *way, why));
+                    faults.push((case.name.clone(), *format, why));
                 }
             }
         }
@@ -96,10 +101,10 @@ fn repack_all(work: &Path, cases: &[&Case]) -> Result<Vec<Fault>> {
     Ok(faults)
 }
 
-/// Writes one file anew and checks that it is sound; gives what is wrong.
-fn repack(file: &Path, way: &str, arguments: &[&str]) -> Result<Option<String>> {
+/// Repacks one file and checks the result. Returns a message if something is wrong.
+fn repack(file: &Path, format: &str, arguments: &[&str]) -> Result<Option<String>> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let new = file.with_file_name(format!(".{way}-{name}"));
+    let new = file.with_file_name(format!(".{format}-{name}"));
     let mut command = shell::command(PathBuf::from(COMMAND), &["repack", "--quiet"]);
     let output = command.args(arguments).arg(file).arg(&new).output()?;
     if !output.status.success() {

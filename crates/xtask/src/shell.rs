@@ -1,4 +1,4 @@
-//! Running other programs, visibly.
+//! Calls of other programs, which print the command first.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -6,19 +6,19 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use hyperslab_testkit::workspace;
 
-/// A command that runs in the root of the checkout.
+/// Returns a command that runs in the root of the checkout.
 pub(crate) fn command(program: impl Into<PathBuf>, args: &[&str]) -> Command {
     let mut command = Command::new(program.into());
     command.args(args).current_dir(workspace::root());
     command
 }
 
-/// `cargo` with arguments: the very one that runs this task.
+/// Returns a call of the `cargo` that runs this task.
 pub(crate) fn cargo(args: &[&str]) -> Command {
     command(std::env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from), args)
 }
 
-/// Shows the command and runs it; a non-zero status is an error.
+/// Prints the command and runs it. A non-zero status is an error.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let line = shown(command);
     println!("$ {line}");
@@ -27,7 +27,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// The command's standard output, or nothing where it does not run or fails.
+/// Returns the command's standard output, or `None` if the command does not run or fails.
 pub(crate) fn output(command: &mut Command) -> Option<String> {
     let output = command.stderr(Stdio::null()).output().ok()?;
     if !output.status.success() {
@@ -36,7 +36,7 @@ pub(crate) fn output(command: &mut Command) -> Option<String> {
     String::from_utf8(output.stdout).ok()
 }
 
-/// Whether `program --version` works.
+/// Returns true if `program` runs successfully with `args`.
 pub(crate) fn is_installed(program: &str, args: &[&str]) -> bool {
     output(&mut command(program, args)).is_some()
 }

@@ -1,13 +1,14 @@
-//! `cargo xtask swmr`: one writes and two read at the same time, hyperslab and libhdf5 on either side; the tests do it for seconds.
+//! `cargo xtask swmr`: one SWMR writer and two SWMR readers at the same time, in all pairs of
+//! hyperslab and libhdf5. The tests run each pair for seconds.
 
 use anyhow::{Result, bail};
 
 use crate::{shell, test};
 
-/// How long each pair runs.
+/// Default run time of each pair, in seconds.
 const SECONDS: &str = "120";
 
-/// Seconds for each pair.
+/// Runs all pairs. The argument is the number of seconds for each pair.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     test::prepare_referee();
     let seconds = match args {

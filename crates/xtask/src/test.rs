@@ -1,4 +1,4 @@
-//! `cargo xtask test`: the referee is made where Python can be had, then all tests run.
+//! `cargo xtask test`: prepares the referee if Python is installed, then runs all tests.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         let with = [&["nextest", "run", "--workspace", "--no-tests=warn"], extra.as_slice()].concat();
         shell::run(&mut shell::cargo(&with))?;
     } else {
-        println!("cargo-nextest is not installed: `cargo test` it is");
+        println!("cargo-nextest is not installed: running `cargo test`");
         let with = [&["test", "--workspace", "--lib", "--bins", "--tests"], extra.as_slice()].concat();
         shell::run(&mut shell::cargo(&with))?;
     }
@@ -27,7 +27,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Makes `.venv/` with the locked packages. Says why where that does not work; the tests then skip the referee.
+/// Prepares `.venv/` with the locked packages. If this fails, prints the reason; the tests then
+/// skip the referee.
 pub(crate) fn prepare_referee() {
     if std::env::var_os(referee::PYTHON_VARIABLE).is_some() {
         return; // somebody brought their own

@@ -1,4 +1,5 @@
-//! `cargo xtask tool-cases`: the tools print what those of the C library print, but for a list with reasons.
+//! `cargo xtask tool-cases`: the tools must print the output of the C library's tools, except for a
+//! list with reasons.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,10 +13,10 @@ use crate::corpus::{COMMAND, listed};
 use crate::shell;
 
 const EXCEPTIONS: &str = "docs/tools-exceptions.md";
-/// Where files of cases lie that are not among the cases: files, and folders of files. In the corpus their names begin with
-/// that of the project they are from.
+/// The folder and names of files that the cases need but do not bring: files, and folders of files.
+/// In the corpus, a prefix of the project precedes the names.
 const CORPUS: &str = "../shared/corpus/files";
-const LENT: [&str; 6] = [
+const SHARED_FILES: [&str; 6] = [
     "hdf5__set-tsplit",
     "hdf5__set-vds1",
     "hdf5__set-vds2",
@@ -23,12 +24,13 @@ const LENT: [&str; 6] = [
     "hdf5__textlinktar.h5",
     "hdf5__trefer_ext1.h5",
 ];
-/// The tools whose cases are run.
+/// The tools whose cases run.
 const TOOLS: [&str; 4] = ["h5diff", "h5dump", "h5ls", "h5stat"];
-/// What stands before the status in expectations that tell it, on a line at the end.
+/// The text before the status, in an expectation whose last line states the status.
 const STATUS: &[u8] = b"EXIT CODE: ";
 
-/// A call of a tool and what it prints: one of several things, where that depends on the machine.
+/// A call of a tool and the expected output: one of several files, if the output depends on the
+/// machine.
 #[derive(Debug, PartialEq)]
 struct Case {
     expected: Vec<PathBuf>,
@@ -40,7 +42,7 @@ struct Case {
 pub(crate) fn run(only: &[String]) -> Result<()> {
     let dir = workspace::root().join("../shared/tools");
     if !dir.is_dir() {
-        workspace::skip("cases of the tools", "../shared/tools is not there");
+        workspace::skip("cases of the tools", "../shared/tools does not exist");
         return Ok(());
     }
     shell::run(&mut shell::cargo(&["build", "--release", "--package", "hyperslab-cli"]))?;
@@ -55,9 +57,9 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
     let listed = listed(&text);
     let new = missed.iter().filter(|(name, _)| !listed.contains(name.as_str()));
     let faults: Vec<String> = new.map(|(name, why)| format!("{name}: {why}")).collect();
-    ensure!(faults.is_empty(), "cases that are not listed in {EXCEPTIONS}: {}", faults.join("; "));
+    ensure!(faults.is_empty(), "failed cases that {EXCEPTIONS} does not list: {}", faults.join("; "));
     let gone: BTreeSet<&&str> = listed.iter().filter(|name| !missed.contains_key(**name)).collect();
-    ensure!(gone.is_empty() || !only.is_empty(), "cases listed in {EXCEPTIONS} that pass: {gone:?}");
+    ensure!(gone.is_empty() || !only.is_empty(), "cases that {EXCEPTIONS} lists but that pass: {gone:?}");
     Ok(())
 }
 
@@ -85,13 +87,13 @@ fn cases(dir: &Path) -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// Runs all cases in a copy of the files, which the tools may write beside; gives those that print something else, with
-/// the first line that differs.
+/// Runs all cases in a copy of the files, because the tools may write beside them. Returns the
+/// failed cases, with the first line that differs.
 fn failed(tool: &str, files: &Path, cases: &[Case]) -> Result<BTreeMap<String, String>> {
     let folder = tempfile::tempdir()?;
     let corpus = workspace::root().join(CORPUS);
-    for lent in LENT.map(|name| corpus.join(name)) {
-        copy(&lent, folder.path())?;
+    for shared in SHARED_FILES.map(|name| corpus.join(name)) {
+        copy(&shared, folder.path())?;
     }
     copy(files, folder.path())?;
     let command = workspace::root().join(COMMAND);
@@ -100,7 +102,7 @@ fn failed(tool: &str, files: &Path, cases: &[Case]) -> Result<BTreeMap<String, S
         let mut call = shell::command(&command, &[tool]);
         let output = call.args(&case.arguments).current_dir(folder.path()).output().context("a tool")?;
         let faults = case.expected.iter().map(|expected| fault(expected, case.status, &output));
-        // Nothing wrong by one of them is enough.
+        // A case passes if one of the expectations has no difference.
         let faults: Option<Vec<String>> = faults.collect::<Result<Vec<_>>>()?.into_iter().collect();
         if let Some(first) = faults.and_then(|faults| faults.into_iter().next()) {
             failed.insert(case.name.clone(), first);
@@ -109,7 +111,7 @@ fn failed(tool: &str, files: &Path, cases: &[Case]) -> Result<BTreeMap<String, S
     Ok(failed)
 }
 
-/// Copies a file, or the files of a folder, if there are any.
+/// Copies a file, or the files of a folder, if they exist.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     if from.is_dir() {
         for entry in fs::read_dir(from)? {
@@ -122,11 +124,11 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What is not as expected, if something is not.
+/// Returns the first difference from the expectation.
 fn fault(expected: &Path, status: Option<i32>, output: &Output) -> Result<Option<String>> {
     let text = fs::read(expected).with_context(|| expected.display().to_string())?;
-    let (text, told) = split_status(&text);
-    let (status, got) = (told.or(status), output.status.code());
+    let (text, stated) = split_status(&text);
+    let (status, got) = (stated.or(status), output.status.code());
     Ok(if output.stdout != text {
         Some(difference(text, &output.stdout))
     } else if status.is_some() && status != got {
@@ -136,7 +138,7 @@ fn fault(expected: &Path, status: Option<i32>, output: &Output) -> Result<Option
     })
 }
 
-/// What is to be printed, and the status that the last line tells, if it does.
+/// Returns the expected output, and the status if the last line states one.
 fn split_status(expected: &[u8]) -> (&[u8], Option<i32>) {
     let text = expected.trim_ascii_end();
     let start = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -154,7 +156,7 @@ fn difference(expected: &[u8], got: &[u8]) -> String {
     }
 }
 
-/// Words as a shell splits them: at spaces that stand in no quotes.
+/// Splits text into words as a shell does: at spaces outside quotes.
 fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = None::<String>;
@@ -168,7 +170,8 @@ fn words(text: &str) -> Vec<String> {
                 word.get_or_insert_default();
             }
             (None, letter) if letter.is_whitespace() => words.extend(word.take()),
-            // Between double quotes a backslash stays, but before some letters.
+            // A backslash outside quotes keeps the next character. Between quotes, a backslash
+            // stays.
             (None, '\\') => word.get_or_insert_default().extend(letters.next()),
             _ => word.get_or_insert_default().push(letter),
         }

@@ -1,4 +1,4 @@
-//! Files in memory that are damaged with care: one block is changed, and its checksum made right again.
+//! Files in memory with targeted damage: a test changes one block and updates the block's checksum.
 
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may fail")]
 
@@ -31,12 +31,12 @@ impl Image {
         check(Arc::new(driver), &options).unwrap()
     }
 
-    /// The 8-byte number at `at`, as a place in the file.
+    /// Returns the 8-byte number at `at`, as an offset in the file.
     pub(crate) fn address(&self, at: usize) -> usize {
         usize::try_from(Reader::new("image", &self.bytes[at..]).u64("address").unwrap()).unwrap()
     }
 
-    /// Places of a signature, in the order of the file. Some may be in unused space.
+    /// Returns the offsets of a signature, ascending. Some may lie in unused space.
     pub(crate) fn places(&self, signature: &str) -> Vec<usize> {
         let window = signature.len();
         (0..=self.bytes.len() - window)
@@ -44,7 +44,7 @@ impl Image {
             .collect()
     }
 
-    /// Changes the block at `at`; a checksum that it has is made right.
+    /// Changes the block at `at`, and updates the block's checksum if there is one.
     pub(crate) fn change<T: Structure>(
         &mut self,
         at: usize,
@@ -58,21 +58,23 @@ impl Image {
         self.bytes[at..at + image.len()].copy_from_slice(&image);
     }
 
-    /// The blocks of that kind that can be decoded and are in use, with their places.
+    /// Returns the blocks with this signature that can be decoded and are in use, with their
+    /// offsets.
     pub(crate) fn blocks<T: Structure>(&self, signature: &str, context: &T::Context) -> Vec<(usize, T)> {
         let size = T::size(context);
         let decode = |at: usize| Some((at, T::decode(self.bytes.get(at..at + size)?, context).ok()?));
         self.places(signature).into_iter().filter_map(decode).filter(|(at, _)| self.in_use(*at)).collect()
     }
 
-    /// Whether damage at `at` is seen.
+    /// Returns true if the check notices damage at `at`.
     fn in_use(&self, at: usize) -> bool {
         let mut image = self.clone();
         image.bytes[at] ^= 0xff;
         !image.check().is_sound()
     }
 
-    /// Leaves of version 2 B-trees with records of that type: place, bytes of a record, number of records.
+    /// Returns the leaves of version 2 B-trees with records of the given type: offset, bytes of a
+    /// record, number of records.
     pub(crate) fn leaves(&self, record_type: u8) -> Vec<(usize, usize, usize)> {
         let headers = self.blocks::<BTreeV2Header>("BTHD", &PARAMS);
         let mut sizes: Vec<usize> = headers
@@ -96,14 +98,16 @@ impl Image {
             .collect()
     }
 
-    /// Writes bytes into a block of `size` bytes that ends with its checksum.
+    /// Writes bytes into a block of `size` bytes that ends with its checksum, and updates the
+    /// checksum.
     pub(crate) fn patch(&mut self, block: usize, size: usize, offset: usize, bytes: &[u8]) {
         self.bytes[block + offset..block + offset + bytes.len()].copy_from_slice(bytes);
         let sum = checksum(&self.bytes[block..block + size - 4]).to_le_bytes();
         self.bytes[block + size - 4..block + size].copy_from_slice(&sum);
     }
 
-    /// Places of the bodies of messages of one kind: header, the header's bytes with checksum, offset in it.
+    /// Returns the bodies of messages of one kind: offset of the header, bytes of the header with
+    /// its checksum, offset of the body in the header.
     pub(crate) fn messages(&self, kind: MessageType) -> Vec<(usize, usize, usize)> {
         let mut found = Vec::new();
         for at in self.places("OHDR") {
@@ -122,7 +126,8 @@ impl Image {
         found
     }
 
-    /// The same in the version 1 header at `at`: offsets in the file.
+    /// Returns the bodies of messages of one kind in the version 1 header at `at`, as offsets in
+    /// the file.
     pub(crate) fn old_messages(&self, at: usize, kind: MessageType) -> Vec<usize> {
         let prefix = PrefixV1::decode(&self.bytes[at..]).unwrap();
         let start = at + PrefixV1::SIZE;
@@ -134,7 +139,8 @@ impl Image {
             .collect()
     }
 
-    /// That the check finds what is expected, among perhaps other faults that follow from it.
+    /// Asserts that the check finds the given fault. Other faults that follow from the same damage
+    /// may be found too.
     #[track_caller]
     pub(crate) fn has(&self, structure: &str, text: &str) {
         let report = self.check();

@@ -1,4 +1,4 @@
-//! Each example of the library runs, and what it writes is sound.
+//! Runs of the library's examples. Each must succeed and write sound files.
 
 use std::fs;
 use std::process::Command;
@@ -9,13 +9,13 @@ use hyperslab_testkit::workspace;
 use crate::corpus::COMMAND;
 use crate::shell;
 
-/// The examples and what they are given, in an order in which each finds what it reads.
+/// The examples and their arguments. An example comes after the examples that write its input.
 const CALLS: &[(&str, &[&str])] = &[
     ("beamline_run", &[]),
     ("read", &[]),
     ("inspect", &["run42.h5"]),
     ("append", &[]),
-    ("append", &[]), // behind what the first call wrote
+    ("append", &[]), // appends to the output of the first call
     ("sparse", &[]),
     ("threads", &[]),
     ("virtual_dataset", &[]),
@@ -31,7 +31,7 @@ pub(super) fn run() -> Result<()> {
         let path = entry?.path();
         let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let is_called = name == DRAWS || CALLS.iter().any(|(called, _)| *called == name);
-        ensure!(is_called, "nobody runs the example `{name}`");
+        ensure!(is_called, "the example `{name}` is missing in `CALLS`");
     }
     let folder = tempfile::tempdir()?;
     for (name, arguments) in CALLS {
@@ -43,13 +43,13 @@ pub(super) fn run() -> Result<()> {
     }
     let drawn = Command::new(root.join("target/debug/examples").join(DRAWS)).output().context(DRAWS)?;
     let there = fs::read(root.join("docs/sparse-chunk.svg"))?;
-    ensure!(drawn.stdout == there, "docs/sparse-chunk.svg is not what the example `{DRAWS}` draws");
+    ensure!(drawn.stdout == there, "docs/sparse-chunk.svg differs from the output of the example `{DRAWS}`");
     for entry in fs::read_dir(folder.path())? {
         let path = entry?.path();
         let output = Command::new(root.join(COMMAND)).arg("check").arg(&path).output()?;
         let said = String::from_utf8_lossy(&output.stdout);
         ensure!(output.status.success(), "an example wrote {}, which is not sound:\n{said}", path.display());
     }
-    println!("examples: {} run, and what they write is sound", CALLS.len() + 1);
+    println!("examples: {} run, all output files are sound", CALLS.len() + 1);
     Ok(())
 }

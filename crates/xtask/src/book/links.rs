@@ -1,12 +1,12 @@
-//! Links of the book and of the pages beside it lead to files and headings that are there, and each page is in the
-//! table of contents.
+//! Links of the book and of the pages beside it: each must lead to an existing file and heading,
+//! and the table of contents must list each page.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// Pages outside of `docs/` that link into it.
+/// Pages outside `docs/` that link into it.
 const OUTSIDE: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
 
 pub(super) fn check(root: &Path) -> Result<Vec<String>> {
@@ -36,7 +36,7 @@ pub(super) fn check(root: &Path) -> Result<Vec<String>> {
     Ok(faults)
 }
 
-/// What links of the text lead to, but for other places of the web; listings have no links.
+/// Returns the link targets in `text`, except addresses on the web. Listings hold no links.
 fn targets(text: &str) -> Vec<&str> {
     let mut inside = false;
     let mut targets = Vec::new();
@@ -56,7 +56,7 @@ fn targets(text: &str) -> Vec<&str> {
     targets
 }
 
-/// Whether a link of the book leads out of it, where its readers cannot follow.
+/// Returns true if a link of the book leads to a file outside the book, which readers cannot open.
 fn leaves(page: &Path, target: &str, docs: &Path) -> bool {
     let path = target.split('#').next().unwrap_or_default();
     let other = page.parent().unwrap_or(page).join(path).canonicalize();
@@ -69,15 +69,15 @@ fn fault(page: &Path, text: &str, target: &str) -> Option<String> {
         target.split_once('#').map_or((target, None), |(path, heading)| (path, Some(heading)));
     let other: PathBuf = page.parent()?.join(path);
     if !path.is_empty() && !other.exists() {
-        return Some(format!("`{target}` leads nowhere"));
+        return Some(format!("`{target}` does not exist"));
     }
     let heading = heading?;
     let text = if path.is_empty() { text.to_owned() } else { fs::read_to_string(other).ok()? };
     let is_there = text.lines().filter(|line| line.starts_with('#')).any(|line| anchor(line) == heading);
-    (!is_there).then(|| format!("`{target}`: there is no such heading"))
+    (!is_there).then(|| format!("`{target}`: the page has no such heading"))
 }
 
-/// How a heading is called in a link.
+/// Returns the anchor of a heading.
 fn anchor(line: &str) -> String {
     let title = line.trim_start_matches('#').trim().to_lowercase();
     let kept = title.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));

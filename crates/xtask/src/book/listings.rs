@@ -1,7 +1,9 @@
-//! Commands in the book: a block of the language `console` holds commands behind `$ `, each with what it prints.
+//! Commands in the book. A block of the language `console` holds commands after `$ `, each with its
+//! output.
 //!
-//! The commands of a page run one after the other in a folder of that page, in which `run42.h5` lies. Words behind the
-//! language say more: `ignore` (does not run), `fails` (the last command is to fail), `varies` (numbers may be others).
+//! The commands of a page run one after the other in a folder of that page, which holds `run42.h5`.
+//! Words after the language change the check: `ignore` (the block does not run), `fails` (the last
+//! command must fail), `varies` (numbers may differ).
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +12,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 use hyperslab_testkit::{referee, workspace};
 
-/// Runs the listings of a page. Tells where the page says something else, or mends it.
+/// Runs the listings of a page. Returns the differences; with `update`, writes the new output into
+/// the page instead.
 pub(super) fn check(page: &Path, run_file: &Path, update: bool) -> Result<Vec<String>> {
     let text = fs::read_to_string(page)?;
     if !text.contains("```console") && !text.contains("```python") {
@@ -30,7 +33,7 @@ pub(super) fn check(page: &Path, run_file: &Path, update: bool) -> Result<Vec<St
     Ok(differences.into_iter().map(|difference| format!("{name}: {difference}")).collect())
 }
 
-/// The text with the output of now, and in which lines it differs.
+/// Returns the text with the current output, and the lines at which the text differs.
 fn run(text: &str, folder: &Path) -> Result<(String, Vec<String>)> {
     let mut written = String::new();
     let mut differences = Vec::new();
@@ -55,7 +58,7 @@ fn run(text: &str, folder: &Path) -> Result<(String, Vec<String>)> {
                 console(&body, &words, folder).with_context(|| format!("the listing at line {number}"))?;
             let same = if words.contains(&"varies") { steady(&now) == steady(&body) } else { now == body };
             if !same {
-                differences.push(format!("the listing at line {number} prints something else:\n{now}"));
+                differences.push(format!("the listing at line {number} has other output:\n{now}"));
                 body = now;
             }
         }
@@ -65,7 +68,7 @@ fn run(text: &str, folder: &Path) -> Result<(String, Vec<String>)> {
     Ok((written, differences))
 }
 
-/// What a block of commands is when they run now.
+/// Runs a block of commands and returns the block with the current output.
 fn console(body: &str, words: &[&str], folder: &Path) -> Result<String> {
     let mut now = String::new();
     let commands = commands(body);
@@ -98,7 +101,7 @@ fn console(body: &str, words: &[&str], folder: &Path) -> Result<String> {
     Ok(now)
 }
 
-/// The commands of a block: lines behind `$ `, and those that follow on a backslash.
+/// Returns the commands of a block: lines after `$ `, and their continuations after a backslash.
 fn commands(body: &str) -> Vec<String> {
     let mut commands = Vec::new();
     let mut lines = body.lines();
@@ -115,8 +118,8 @@ fn commands(body: &str) -> Vec<String> {
     commands
 }
 
-/// The text without what differs from run to run: numbers, their units, which of two is the faster, and how far columns
-/// are apart.
+/// Returns the text without the parts that differ from run to run: numbers, units, which of two is
+/// the faster, and the distances of columns.
 fn steady(text: &str) -> String {
     let word = |word: &str| {
         let is_measure =
@@ -139,7 +142,8 @@ fn python(body: &str, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Pictures of the page that its commands drew: compared with those beside the page, or put there.
+/// Compares pictures that the page's commands drew with the committed ones. With `update`, writes
+/// the committed ones.
 fn pictures(page: &Path, text: &str, folder: &Path, update: bool) -> Result<Vec<String>> {
     let mut differences = Vec::new();
     for target in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target) {
@@ -154,7 +158,7 @@ fn pictures(page: &Path, text: &str, folder: &Path, update: bool) -> Result<Vec<
             fs::create_dir_all(parent)?;
             fs::write(&shown, drawn)?;
         } else if fs::read(&shown).ok().as_deref() != Some(drawn.as_slice()) {
-            differences.push(format!("the picture {target} is drawn differently now"));
+            differences.push(format!("the picture {target} differs from the committed one"));
         }
     }
     Ok(differences)

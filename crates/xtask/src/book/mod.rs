@@ -1,6 +1,7 @@
-//! `cargo xtask book`: what the book in `docs/` shows is what happens. Its commands run anew and their output is compared,
-//! its Python listings run where there is h5py, its links lead somewhere, the examples run, and mdBook builds it into `target/book/`. (The
-//! Rust listings are tests of the crate `hyperslab-book`.)
+//! `cargo xtask book`: the check of the book in `docs/`. The task runs the book's commands and
+//! compares their output, runs the Python listings if h5py is installed, checks the links, runs the
+//! examples, and builds the book with mdBook into `target/book/`. (The Rust listings are tests of
+//! the crate `hyperslab-book`.)
 
 mod examples;
 mod links;
@@ -14,7 +15,7 @@ use hyperslab_testkit::workspace;
 
 use crate::{architecture, shell};
 
-/// The mdBook that is installed where there is none.
+/// The version of mdBook to install if none is installed.
 const MDBOOK: &str = "0.5.4";
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
@@ -46,14 +47,14 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     if !differences.is_empty() {
         bail!(
-            "{} places of the book; `cargo xtask book --update` writes commands' output anew",
+            "{} differences in the book; `cargo xtask book --update` rewrites the output of commands",
             differences.len()
         );
     }
     build(&root)
 }
 
-/// The pages of a folder and those below, in the order of their paths.
+/// Returns the pages of a folder and its subfolders, sorted by path.
 fn pages(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut pages = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {

@@ -1,4 +1,5 @@
-//! `cargo xtask fuzz`: every target in `fuzz/` for a while, from seeds that are cut out of the fixtures.
+//! `cargo xtask fuzz`: runs of every target in `fuzz/` for a limited time, from seeds that are cut
+//! out of the fixtures.
 
 mod seeds;
 
@@ -12,22 +13,22 @@ use hyperslab_testkit::workspace;
 use crate::shell;
 
 const DEFAULT_SECONDS: u64 = 60;
-/// Seconds for all targets together before a change is joined.
+/// Seconds for all targets together before a change is merged.
 const SMOKE_SECONDS: u64 = 600;
 
-/// What the smoke draws its random numbers from, so that a change is judged by itself and not by luck; other runs draw
-/// new ones each time.
+/// Seed of the random numbers of a smoke run, which makes the run repeatable. Other runs use a new
+/// seed each time.
 const SMOKE_SEED: u32 = 6;
-/// Lines from the message of a panic on that are shown again at the end.
+/// Number of lines, from the panic's message on, that the error at the end repeats.
 const MESSAGE_LINES: usize = 12;
 
-/// How long.
+/// The time limit of a run.
 enum Time {
     EachTarget(u64),
     Together(u64),
 }
 
-/// All targets, for some minutes together.
+/// Runs all targets for [`SMOKE_SECONDS`] in total.
 pub(crate) fn smoke() -> Result<()> {
     fuzz_targets(&Time::Together(SMOKE_SECONDS), &[])
 }
@@ -57,7 +58,7 @@ fn fuzz_targets(time: &Time, wanted: &[String]) -> Result<()> {
         .context("`cargo fuzz list` failed")?;
     let known: Vec<&str> = list.lines().collect();
     if let Some(unknown) = wanted.iter().find(|want| !known.contains(&want.as_str())) {
-        anyhow::bail!("no fuzz target `{unknown}`; there are: {}", known.join(" "));
+        anyhow::bail!("unknown fuzz target `{unknown}`, expected one of: {}", known.join(" "));
     }
     let count = if wanted.is_empty() { known.len() } else { wanted.len() };
     let (seconds, seed) = match time {
@@ -87,16 +88,16 @@ fn fuzz(target: &str, seconds: u64, seed: Option<u32>) -> Result<()> {
     command.args(["--", "-timeout=5", "-rss_limit_mb=512", "-max_len=65536", "-print_final_stats=1"]);
     command.args(seed.map(|seed| format!("-seed={seed}")));
     if std::env::var_os("ASAN_OPTIONS").is_none() {
-        // Freed memory that is kept back to find its users counts as memory, too.
+        // Freed memory in the sanitizer's quarantine counts toward the memory limit.
         command.env("ASAN_OPTIONS", "quarantine_size_mb=32");
     }
-    let run = run_telling(command.arg(format!("-max_total_time={seconds}")));
+    let run = run_with_message(command.arg(format!("-max_total_time={seconds}")));
     run.with_context(|| format!("the input lies in fuzz/artifacts/{target}"))
 }
 
-/// Runs a target. What it says of a failure stands far above a list of the input's bytes and a stack of the fuzzer's own
-/// functions, so the error holds it again.
-fn run_telling(command: &mut Command) -> Result<()> {
+/// Runs a target. A long listing of the input and of the fuzzer's stack follows the message of a
+/// failure, so the returned error repeats the message.
+fn run_with_message(command: &mut Command) -> Result<()> {
     command.stderr(Stdio::piped());
     let mut child = command.spawn().context("cannot run `cargo fuzz`")?;
     let lines = BufReader::new(child.stderr.take().context("no standard error")?).lines();
@@ -121,7 +122,8 @@ fn root(path: &Path) -> PathBuf {
     workspace::root().join(path)
 }
 
-/// The `cargo` that understands `+nightly`, free of what the running one has set.
+/// Returns a call of rustup's `cargo`, which understands `+nightly`, without the variables of the
+/// running toolchain.
 fn rustup_cargo(args: &[&str]) -> Command {
     let mut command = shell::command("cargo", args);
     command.env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN");

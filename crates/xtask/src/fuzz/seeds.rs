@@ -1,41 +1,42 @@
-//! First inputs for the fuzz targets: pieces of the fixtures, cut out at the signatures of structures.
+//! Seeds of the fuzz targets: pieces of the fixtures, cut out at the signatures of structures.
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use hyperslab_testkit::workspace;
 
-/// Bytes before the structure that choose widths and the like; zeros are the usual ones.
-const CONTROL: [u8; 8] = [0; 8];
-/// Bytes of the largest fixture that is a seed of its own, and of the longest piece.
-const MOST_BYTES: usize = 48 << 10;
-const PIECE: usize = 2048;
-/// Pieces of one kind from one fixture.
-const MOST_PIECES: usize = 6;
+/// Bytes before the structure, which choose widths and other parameters. Zeros choose the usual
+/// ones.
+const CONTROL_BYTES: [u8; 8] = [0; 8];
+/// Bytes of the largest fixture that is itself a seed, and of the longest piece.
+const MAX_SEED_BYTES: usize = 48 << 10;
+const MAX_PIECE_BYTES: usize = 2048;
+/// Largest number of pieces of one kind from one fixture.
+const MAX_PIECES: usize = 6;
 
-/// How the seeds of a target are cut.
+/// The rules for the seeds of a target.
 struct Cut {
     target: &'static str,
-    /// Signatures that an input may begin with.
+    /// Signatures of the structures at which a piece begins.
     heads: &'static [&'static [u8]],
-    /// Bytes of a head, and signatures of the blocks of which one is put behind it.
-    behind: Option<(usize, &'static [&'static [u8]])>,
+    /// Bytes of the first structure, and signatures of the blocks that may follow.
+    next: Option<(usize, &'static [&'static [u8]])>,
 }
 
 const CUTS: &[Cut] = &[
-    Cut { target: "object_header", heads: &[b"OHDR", b"OCHK"], behind: None },
-    Cut { target: "btree_v1", heads: &[b"TREE", b"SNOD"], behind: None },
-    Cut { target: "btree_v2", heads: &[b"BTHD"], behind: Some((38, &[b"BTLF", b"BTIN"])) },
-    Cut { target: "btree_v2", heads: &[b"SMTB", b"SMLI"], behind: None },
-    Cut { target: "fractal_heap", heads: &[b"FRHP"], behind: Some((146, &[b"FHDB", b"FHIB"])) },
-    Cut { target: "fixed_array", heads: &[b"FAHD"], behind: Some((28, &[b"FADB"])) },
-    Cut { target: "extensible_array", heads: &[b"EAHD"], behind: Some((72, &[b"EAIB", b"EASB", b"EADB"])) },
-    Cut { target: "local_heap", heads: &[b"HEAP"], behind: None },
-    Cut { target: "global_heap", heads: &[b"GCOL"], behind: None },
-    Cut { target: "free_space", heads: &[b"FSHD"], behind: Some((82, &[b"FSSE"])) },
+    Cut { target: "object_header", heads: &[b"OHDR", b"OCHK"], next: None },
+    Cut { target: "btree_v1", heads: &[b"TREE", b"SNOD"], next: None },
+    Cut { target: "btree_v2", heads: &[b"BTHD"], next: Some((38, &[b"BTLF", b"BTIN"])) },
+    Cut { target: "btree_v2", heads: &[b"SMTB", b"SMLI"], next: None },
+    Cut { target: "fractal_heap", heads: &[b"FRHP"], next: Some((146, &[b"FHDB", b"FHIB"])) },
+    Cut { target: "fixed_array", heads: &[b"FAHD"], next: Some((28, &[b"FADB"])) },
+    Cut { target: "extensible_array", heads: &[b"EAHD"], next: Some((72, &[b"EAIB", b"EASB", b"EADB"])) },
+    Cut { target: "local_heap", heads: &[b"HEAP"], next: None },
+    Cut { target: "global_heap", heads: &[b"GCOL"], next: None },
+    Cut { target: "free_space", heads: &[b"FSHD"], next: Some((82, &[b"FSSE"])) },
 ];
 
-/// Writes the seeds of a target into its corpus; gives their number.
+/// Writes the seeds of a target into its corpus. Returns the number of seeds.
 pub(super) fn harvest(target: &str, corpus: &Path) -> Result<usize> {
     let fixtures = workspace::root().join("fixtures");
     let mut count = 0_usize;
@@ -57,10 +58,10 @@ pub(super) fn harvest(target: &str, corpus: &Path) -> Result<usize> {
 fn of_file(target: &str, file: &[u8]) -> Vec<Vec<u8>> {
     match target {
         "whole_file" | "whole_change" => {
-            [file.to_vec()].into_iter().filter(|file| file.len() <= MOST_BYTES).collect()
+            [file.to_vec()].into_iter().filter(|file| file.len() <= MAX_SEED_BYTES).collect()
         }
         "superblock" => vec![file.iter().take(256).copied().collect()],
-        // Bodies of messages: the target tries each decoder on them.
+        // The target tries each message decoder on a message body.
         "datatype" | "selection" => bodies(file),
         _ => CUTS.iter().filter(|cut| cut.target == target).flat_map(|cut| cut.pieces(file)).collect(),
     }
@@ -69,32 +70,33 @@ fn of_file(target: &str, file: &[u8]) -> Vec<Vec<u8>> {
 impl Cut {
     fn pieces(&self, file: &[u8]) -> Vec<Vec<u8>> {
         let heads = self.heads.iter().flat_map(|signature| starts(file, signature));
-        let Some((head_size, nodes)) = self.behind else {
-            return heads.map(|start| piece(file, start, PIECE, &[])).collect();
+        let Some((head_size, nodes)) = self.next else {
+            return heads.map(|start| piece(file, start, MAX_PIECE_BYTES, &[])).collect();
         };
         let nodes: Vec<usize> = nodes.iter().flat_map(|signature| starts(file, signature)).collect();
         heads.flat_map(|head| nodes.iter().map(move |node| pair(file, head, head_size, *node))).collect()
     }
 }
 
-/// A head with the node behind it.
+/// Returns a piece with a structure and the node that follows.
 fn pair(file: &[u8], head: usize, head_size: usize, node: usize) -> Vec<u8> {
-    let node: Vec<u8> = file.iter().skip(node).take(PIECE).copied().collect();
+    let node: Vec<u8> = file.iter().skip(node).take(MAX_PIECE_BYTES).copied().collect();
     piece(file, head, head_size, &node)
 }
 
-/// Control bytes, `length` bytes from `start`, and what comes behind.
-fn piece(file: &[u8], start: usize, length: usize, behind: &[u8]) -> Vec<u8> {
+/// Returns control bytes, `length` bytes from `start`, and the bytes of `next`.
+fn piece(file: &[u8], start: usize, length: usize, next: &[u8]) -> Vec<u8> {
     let bytes = file.iter().skip(start).take(length);
-    CONTROL.iter().chain(bytes).chain(behind).copied().collect()
+    CONTROL_BYTES.iter().chain(bytes).chain(next).copied().collect()
 }
 
 fn starts(file: &[u8], signature: &[u8]) -> Vec<usize> {
     let found = file.windows(signature.len()).enumerate().filter(|(_, window)| *window == signature);
-    found.map(|(start, _)| start).take(MOST_PIECES).collect()
+    found.map(|(start, _)| start).take(MAX_PIECES).collect()
 }
 
-/// What stands behind the envelopes of version 2 headers, and the blocks of global heaps.
+/// Returns the bytes after the envelopes of version 2 object headers, and the blocks of global
+/// heaps.
 fn bodies(file: &[u8]) -> Vec<Vec<u8>> {
     let headers = starts(file, b"OHDR").into_iter().flat_map(|start| [start + 11, start + 27]);
     let blocks = starts(file, b"GCOL").into_iter().map(|start| start + 32);

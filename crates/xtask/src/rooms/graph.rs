@@ -1,12 +1,12 @@
-//! The modules of one crate, and which of them use which.
+//! The modules of one crate, and the uses of one module by another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::paths::{Import, definitions, paths, without_tests};
 use crate::tidy::source::{File, Tree};
 
-/// Aliases that are followed for one name at most.
-const MOST_ALIASES: usize = 16;
+/// Largest number of aliases that the resolution of one name follows.
+const MAX_ALIASES: usize = 16;
 
 /// The modules of a crate, by their paths from its root.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(crate) struct Use {
 }
 
 impl<'a> Modules<'a> {
-    /// Reads the modules of the crate in `crates/NAME`. Test modules and the tests inside of others are left out.
+    /// Reads the modules of the crate in `crates/NAME`. Test modules and inline tests are omitted.
     pub(crate) fn read(tree: &'a Tree, name: &str) -> Self {
         let mut known = BTreeMap::new();
         for file in tree.rust() {
@@ -49,12 +49,12 @@ impl<'a> Modules<'a> {
             known.insert(module_path(inside), Module { file, imports, mentions, defines });
         }
         let mut modules = Self { known };
-        modules.forget_tests();
+        modules.remove_tests();
         modules
     }
 
     /// Removes the modules that their parents declare for tests only.
-    fn forget_tests(&mut self) {
+    fn remove_tests(&mut self) {
         let is_test = |path: &Vec<String>| {
             path.split_last().is_some_and(|(name, parent)| {
                 let declared = |parent: &Module<'_>| {
@@ -84,7 +84,8 @@ impl<'a> Modules<'a> {
         uses.into_iter().collect()
     }
 
-    /// Returns the module in which the last name of a path is defined, or which it is; `None` for other crates' names.
+    /// Returns the module that a path names, or the module that defines the last name of the path;
+    /// `None` for names of other crates.
     fn resolve(&self, from: &[String], path: &[String], aliases: usize) -> Option<Vec<String>> {
         let mut at = from.to_vec();
         for (number, name) in path.iter().enumerate() {
@@ -101,7 +102,7 @@ impl<'a> Modules<'a> {
         Some(at)
     }
 
-    /// Follows one name from a module.
+    /// Resolves one name in a module.
     fn step(&self, at: &[String], name: &str, is_first: bool, aliases: usize) -> Option<Step> {
         let module = self.known.get(at)?;
         let child = [at, &[name.to_owned()]].concat();
@@ -111,7 +112,7 @@ impl<'a> Modules<'a> {
         if module.defines.contains(name) {
             return Some(Step::Item(at.to_vec()));
         }
-        if aliases < MOST_ALIASES {
+        if aliases < MAX_ALIASES {
             let imports = || module.imports.iter();
             for import in imports().filter(|import| import.name == name && import.path != [name]) {
                 if let Some(to) = self.resolve(at, &import.path, aliases + 1) {
@@ -129,7 +130,7 @@ impl<'a> Modules<'a> {
                 }
             }
         }
-        // The name of another crate, or one that the module has from a macro.
+        // The name belongs to another crate, or a macro defines it in the module.
         (!is_first).then(|| Step::Item(at.to_vec()))
     }
 }
@@ -139,7 +140,7 @@ enum Step {
     Item(Vec<String>),
 }
 
-/// Returns the path of the module in a file, which is given from the `src` folder on.
+/// Returns the path of the module in the file `inside`, a path below the `src` folder.
 fn module_path(inside: &str) -> Vec<String> {
     let mut path: Vec<String> = inside.trim_end_matches(".rs").split('/').map(String::from).collect();
     let is_own = path.last().is_some_and(|last| last == "mod")
@@ -150,7 +151,7 @@ fn module_path(inside: &str) -> Vec<String> {
     path
 }
 
-/// Uses between two rooms of a folder.
+/// The uses of one room of a folder by another.
 #[derive(Debug)]
 pub(crate) struct Arrow {
     pub(crate) from: String,
@@ -159,8 +160,8 @@ pub(crate) struct Arrow {
     pub(crate) places: Vec<(String, usize)>,
 }
 
-/// Returns the arrows between the rooms of a folder, which is given as a module path. A room is a module directly in the
-/// folder, with all modules inside of it.
+/// Returns the arrows between the rooms of `folder`, a module path. A room is a module directly in
+/// the folder, with all modules inside it.
 pub(crate) fn arrows(uses: &[Use], folder: &[String]) -> Vec<Arrow> {
     let room = |path: &[String]| path.strip_prefix(folder).and_then(|inside| inside.first()).cloned();
     let mut found: BTreeMap<(String, String), Vec<(String, usize)>> = BTreeMap::new();
@@ -205,7 +206,7 @@ pub(crate) fn cycles(arrows: &[Arrow]) -> Vec<Vec<String>> {
     groups.into_iter().collect()
 }
 
-/// Returns the folders of a crate as module paths: those with modules in them.
+/// Returns the folders of a crate that contain modules, as module paths.
 pub(crate) fn folders(uses: &[Use]) -> BTreeSet<Vec<String>> {
     let paths = uses.iter().flat_map(|one| [&one.from, &one.to]);
     paths

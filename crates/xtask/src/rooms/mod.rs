@@ -1,4 +1,5 @@
-//! `cargo xtask rooms`: the arrows between rooms that go up, and the cycles of rooms.
+//! `cargo xtask rooms`: the uses of a higher room by a lower one, and the cycles of rooms. A room
+//! is a module directly in a folder, with all modules inside it.
 
 pub(crate) mod graph;
 pub(crate) mod order;
@@ -11,11 +12,11 @@ use crate::tidy::source::Tree;
 use graph::{Arrow, Modules, Use, arrows, cycles, folders};
 use order::{ORDERS, Order};
 
-/// The crates whose rooms are drawn.
+/// The crates whose rooms the task prints.
 const CRATES: &[&str] = &["engine", "cli"];
 
-/// Places of an arrow that are printed at most.
-const SHOWN: usize = 8;
+/// Largest number of lines that are printed for an arrow.
+const MAX_SHOWN_LINES: usize = 8;
 
 /// Prints each arrow that goes up and each cycle, with the lines that cause it, and their counts.
 pub(crate) fn run(_: &[String]) -> Result<()> {
@@ -25,7 +26,7 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
         let uses = Modules::read(&tree, name).uses();
         for order in ORDERS.iter().filter(|order| crate_of(order) == *name) {
             let up = upward_arrows(&uses, order);
-            println!("{}: {} arrows up of {}", order.folder, up.len(), order.text());
+            println!("{}: {} upward arrows in the order {}", order.folder, up.len(), order.text());
             up.iter().for_each(print);
             upward += up.len();
         }
@@ -39,14 +40,14 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
             }
         }
     }
-    println!("rooms: {upward} arrows up, {circular} cycles");
+    println!("rooms: {upward} upward arrows, {circular} cycles");
     match upward {
         0 => Ok(()),
-        _ => bail!("{upward} arrows go up"),
+        _ => bail!("{upward} upward arrows"),
     }
 }
 
-/// Returns the arrows of an order that lead to a room of the same level or of a higher one.
+/// Returns the arrows that lead to a room of the same level or of a higher one.
 pub(crate) fn upward_arrows(uses: &[Use], order: &Order) -> Vec<Arrow> {
     let goes_up = |arrow: &Arrow| match (order.level(&arrow.from), order.level(&arrow.to)) {
         (Some(from), Some(to)) => to >= from,
@@ -55,7 +56,7 @@ pub(crate) fn upward_arrows(uses: &[Use], order: &Order) -> Vec<Arrow> {
     arrows(uses, &module_of(order)).into_iter().filter(goes_up).collect()
 }
 
-/// Returns the crate's folder name of an order.
+/// Returns the folder name of the crate of an order.
 pub(crate) fn crate_of(order: &Order) -> &'static str {
     order.folder.split('/').nth(1).unwrap_or_default()
 }
@@ -67,10 +68,10 @@ pub(crate) fn module_of(order: &Order) -> Vec<String> {
 
 fn print(arrow: &Arrow) {
     println!("  {} -> {}", arrow.from, arrow.to);
-    for (file, line) in arrow.places.iter().take(SHOWN) {
+    for (file, line) in arrow.places.iter().take(MAX_SHOWN_LINES) {
         println!("    {file}:{line}");
     }
-    if arrow.places.len() > SHOWN {
-        println!("    and {} more", arrow.places.len() - SHOWN);
+    if arrow.places.len() > MAX_SHOWN_LINES {
+        println!("    and {} more", arrow.places.len() - MAX_SHOWN_LINES);
     }
 }

@@ -1,6 +1,7 @@
-//! The order of rooms: the one table that `cargo xtask rooms`, `cargo xtask tidy` and the picture of the crates read.
+//! The order of rooms: the table for `cargo xtask rooms`, `cargo xtask tidy` and the picture of the
+//! crates.
 
-/// A folder whose rooms are in order.
+/// A folder with an order of its rooms.
 #[derive(Debug)]
 pub(crate) struct Order {
     /// The folder, from the root of the checkout.
@@ -15,7 +16,7 @@ pub(crate) const ENGINE: &Order = &Order {
     levels: &[&["error"], &["memory", "versions"], &["store"], &["index"], &["object", "data"], &["ops"]],
 };
 
-/// The rooms of the raw data path: what all layouts share, then one room for each layout.
+/// The rooms of the raw data path: the rooms for all layouts, then one room for each layout.
 const DATA: &Order = &Order {
     folder: "crates/engine/src/data",
     levels: &[
@@ -37,7 +38,7 @@ const STRUCTURED: &Order = &Order {
     levels: &[&["variable"], &["form"], &["chunk"], &["encode"], &["read", "write"]],
 };
 
-/// Every folder whose rooms are in order.
+/// Every folder with an order of its rooms.
 pub(crate) const ORDERS: &[&Order] = &[ENGINE, DATA, CHUNKED, STRUCTURED];
 
 impl Order {

@@ -1,10 +1,10 @@
-//! The paths that Rust source names: `use` trees, and paths inside of the code.
+//! The paths in Rust source: `use` trees, and paths in the code.
 
-/// An import: the path, the name that it has in the module, and the place in the code.
+/// An import: the path, the name of the imported item in the module, and the offset in the code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Import {
     pub(crate) path: Vec<String>,
-    /// The name; `*` for all names of the path.
+    /// The name, or `*` for all names of the path.
     pub(crate) name: String,
     pub(crate) at: usize,
 }
@@ -16,7 +16,7 @@ pub(crate) struct Mention {
     pub(crate) at: usize,
 }
 
-/// Returns the code with all items blanked that only tests have.
+/// Returns the code with test-only items replaced by spaces.
 pub(crate) fn without_tests(code: &str) -> String {
     const MARK: &str = "#[cfg(test)]";
     let mut bytes = code.as_bytes().to_vec();
@@ -29,7 +29,7 @@ pub(crate) fn without_tests(code: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Returns where the item ends that begins at `from`: behind its `;` or its braces.
+/// Returns the end of the item that begins at `from`: after its `;` or its braces.
 fn end_of_item(code: &str, from: usize) -> usize {
     let mut depth = 0_usize;
     for (offset, byte) in code.bytes().enumerate().skip(from) {
@@ -148,7 +148,7 @@ fn parts(code: &str, from: usize, end: usize) -> Vec<(usize, usize)> {
     found
 }
 
-/// Returns the next word from `from` on and its place.
+/// Returns the next word from `from` on, and its offset.
 fn next_word(code: &str, from: usize) -> Option<(usize, &str)> {
     let rest = code.get(from..)?;
     let start = rest.find(|c: char| c.is_alphabetic() || c == '_')?;

@@ -1,9 +1,9 @@
-//! Rule 1: arrows between crates point down, as the table of floors in ARCHITECTURE.md says.
+//! Rule 1: a crate depends only on the crates that the table of floors in ARCHITECTURE.md allows.
 
 use super::Finding;
 use super::manifest::Package;
 
-/// Folder, and the folders of this workspace it may depend on.
+/// The folder of each crate, and the folders of the crates on which it may depend.
 const FLOORS: &[(&str, &[&str])] = &[
     ("exact", &[]),
     ("vfd", &["exact"]),
@@ -22,7 +22,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("xtask", &["testkit"]),
     // The listings of the book.
     ("book", &["hyperslab"]),
-    // Measures any floor against libhdf5 and other implementations.
+    // Benchmarks measure any floor against libhdf5 and other implementations.
     ("bench", &["vfd", "dataspace", "datatype", "filter", "format", "engine", "hyperslab", "testkit"]),
 ];
 
@@ -78,7 +78,7 @@ mod tests {
         }
     }
 
-    /// The table stands twice; here it is read from the paper.
+    /// Compares the table in this file with the one in ARCHITECTURE.md.
     #[test]
     fn the_table_is_the_one_in_architecture_md() {
         let root = hyperslab_testkit::workspace::root();

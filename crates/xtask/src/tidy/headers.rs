@@ -1,9 +1,10 @@
-//! Every module says what it is; nothing is left for later; no lint is silenced without a reason.
+//! Rules for source text: every module has a doc comment, no code is left for later, and every
+//! silenced lint has a reason.
 
 use super::Finding;
 use super::source::{File, Tree};
 
-/// Code that must not stand anywhere, and what to do instead.
+/// Forbidden code, and the alternative.
 const REFUSED: &[(&str, &str)] = &[
     ("#[allow", "use `#[expect(lint, reason = \"…\")]`"),
     ("#![allow", "use `#![expect(lint, reason = \"…\")]`"),
@@ -15,7 +16,11 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.rust() {
         if file.source_of().is_some() && !file.text.starts_with("//!") {
-            findings.push(Finding::new(&file.path, 1, "a module opens with `//!` and says what lives in it"));
+            findings.push(Finding::new(
+                &file.path,
+                1,
+                "the module lacks a `//!` comment at the start that describes it",
+            ));
         }
         findings.extend(refused(file));
     }

@@ -1,12 +1,13 @@
-//! Rule 9: files of at most 500 lines before their tests. (Functions are clippy's `too_many_lines`.)
+//! Rule 9: files of at most 500 lines before their tests. (Functions are clippy's
+//! `too_many_lines`.)
 
 use super::Finding;
 use super::source::Tree;
 
 /// The largest number of lines before the tests of a file.
-const MOST: usize = 500;
+const MAX_LINES: usize = 500;
 
-/// Files that may be longer. An entry that is no longer needed is a finding.
+/// Files that may be longer. A file that no longer needs its entry is a finding.
 const EXCEPTIONS: &[&str] = &["crates/engine/src/store/mod.rs"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
@@ -16,20 +17,21 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 fn check_with(tree: &Tree, exceptions: &[&str]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut needed = Vec::new();
-    // A folder `tests` holds nothing but tests.
+    // A folder `tests` contains only tests.
     for file in tree.rust().filter(|file| !file.path.contains("/tests/")) {
         let lines = file.tests_from() - 1;
-        if lines <= MOST {
+        if lines <= MAX_LINES {
             continue;
         }
         needed.push(file.path.as_str());
         if !exceptions.contains(&file.path.as_str()) {
-            let message = format!("{lines} lines before the tests, at most {MOST}: make two rooms of it");
-            findings.push(Finding::new(&file.path, MOST + 1, message));
+            let message =
+                format!("{lines} lines before the tests, expected at most {MAX_LINES}: split the file");
+            findings.push(Finding::new(&file.path, MAX_LINES + 1, message));
         }
     }
     for exception in exceptions.iter().filter(|exception| !needed.contains(exception)) {
-        let message = "needs no exception from the length of files; remove it from `tidy/lengths.rs`";
+        let message = "the file no longer exceeds the limit: remove its entry from `tidy/lengths.rs`";
         findings.push(Finding::new(exception, 1, message));
     }
     findings

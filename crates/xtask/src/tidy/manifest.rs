@@ -1,4 +1,4 @@
-//! The packages of the workspace as Cargo sees them.
+//! The packages of the workspace, from `cargo metadata`.
 
 use std::collections::BTreeMap;
 
@@ -12,32 +12,32 @@ use crate::shell;
 #[derive(Debug, Default)]
 pub(crate) struct Package {
     pub(crate) name: String,
-    /// The name of its folder in `crates/`.
+    /// The name of the package's folder in `crates/`.
     pub(crate) folder: String,
-    /// The path of its Cargo.toml from the root.
+    /// The path of the package's Cargo.toml, from the root.
     pub(crate) manifest: String,
-    /// The text of its Cargo.toml.
+    /// The text of the package's Cargo.toml.
     pub(crate) text: String,
     pub(crate) description: String,
     pub(crate) rust_version: String,
     pub(crate) has_features: bool,
-    /// Keys that Cargo needs to publish, with their values where they are set.
+    /// Keys that publishing needs, and their values if they are set.
     pub(crate) metadata: BTreeMap<&'static str, Option<String>>,
-    /// Names of the packages it needs to run or build (not for its tests).
+    /// Names of the packages that the package needs to run or build (not for its tests).
     pub(crate) dependencies: Vec<String>,
 }
 
 impl Package {
-    /// The line of its Cargo.toml on which `key` stands first, or the first.
+    /// Returns the first line of the Cargo.toml that begins with `key`, or line 1.
     pub(crate) fn line_of(&self, key: &str) -> usize {
         self.text.lines().position(|line| line.trim_start().starts_with(key)).map_or(1, |at| at + 1)
     }
 }
 
-/// The metadata that every member has; most of it comes from `[workspace.package]`.
+/// The metadata that every package must have. Most of it comes from `[workspace.package]`.
 const METADATA: &[&str] = &["description", "license", "rust_version"];
 
-/// All members of the workspace, sorted by name.
+/// Returns all members of the workspace, sorted by name.
 pub(crate) fn packages() -> Result<Vec<Package>> {
     let args = ["metadata", "--no-deps", "--format-version", "1"];
     let text = shell::output(&mut shell::cargo(&args)).context("`cargo metadata` failed")?;

@@ -1,4 +1,5 @@
-//! `cargo xtask tidy`: what Cargo and clippy do not see of the rules in ARCHITECTURE.md. Also a unit test.
+//! `cargo xtask tidy`: the rules of ARCHITECTURE.md that Cargo and clippy do not check. A unit test
+//! runs them too.
 
 mod floors;
 mod headers;
@@ -21,7 +22,7 @@ use hyperslab_testkit::workspace;
 
 use source::Tree;
 
-/// One breach of a rule.
+/// A violation of a rule.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     path: String,
@@ -59,7 +60,7 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
         println!("{finding}");
     }
     match findings.len() {
-        0 => println!("tidy: nothing to say"),
+        0 => println!("tidy: no findings"),
         count => bail!("{count} findings"),
     }
     Ok(())

@@ -1,13 +1,16 @@
-//! Modules: a module with submodules is `NAME/mod.rs`, and the rooms of the command form no cycle.
+//! Rules for modules: a module with submodules is `NAME/mod.rs`, and the rooms of the command form
+//! no cycle.
 
 use super::Finding;
 use super::source::Tree;
 use crate::rooms::graph::{self, Modules};
 
-/// Modules that may still be `NAME.rs` beside a folder `NAME`. An entry that is no longer needed is a finding.
+/// Modules that may still be `NAME.rs` beside a folder `NAME`. An entry that is no longer needed is
+/// a finding.
 const EXCEPTIONS: &[&str] = &["crates/engine/src/store/pages.rs"];
 
-/// The crate whose rooms form no cycle. (The order of the rooms of `engine` is stricter; see `order.rs`.)
+/// The crate whose rooms must form no cycle. (The order of the rooms of `engine` is stricter; see
+/// `order.rs`.)
 const WITHOUT_CYCLES: &str = "cli";
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {

@@ -1,5 +1,5 @@
-//! Rules 2 and 3: rooms use only rooms below them, as `rooms::order` has them; only `store` sees drivers; the façade names no
-//! room below `ops` but `store`.
+//! Rules 2 and 3: a room uses only the rooms below it, in the order of `rooms::order`; only `store`
+//! uses drivers; the façade names no room below `ops` except `store`.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use crate::rooms::order::{ENGINE, ORDERS, Order};
 use crate::rooms::paths::paths;
 use crate::rooms::{crate_of, module_of, upward_arrows};
 
-/// Rooms of the engine in which no modules use each other in a circle.
+/// Rooms of the engine whose modules must not form a cycle.
 const WITHOUT_CYCLES: &[&str] = &["index", "object", "data"];
 
-/// Rooms of the engine that the façade never names.
+/// Rooms of the engine that the façade must not name.
 const BELOW_OPS: &[&str] = &["index", "object", "data"];
 
-/// Rooms of the engine that never name a driver.
+/// Rooms of the engine that must not name a driver.
 const WITHOUT_DRIVERS: &[&str] = &["index", "object", "data"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
@@ -39,7 +39,8 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Finds rooms of the engine below `ops` that the façade names. It may name `store`, which holds settings and handles.
+/// Finds rooms of the engine below `ops` that the façade names. It may name `store`, which holds
+/// settings and handles.
 fn below_ops(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.rust() {
@@ -64,7 +65,7 @@ fn is_engine(path: &[String]) -> bool {
     path.first().is_some_and(|name| name == "hyperslab_engine")
 }
 
-/// Finds modules of one folder that use each other in a circle.
+/// Finds cycles of modules in one folder.
 fn circular(uses: &[Use]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for folder in folders(uses) {
@@ -77,14 +78,14 @@ fn circular(uses: &[Use]) -> Vec<Finding> {
             let Some((file, line)) = arrows.iter().find(inside).and_then(|arrow| arrow.places.first()) else {
                 continue;
             };
-            let message = format!("{} use each other in a circle", group.join(", "));
+            let message = format!("cycle of modules: {}", group.join(", "));
             findings.push(Finding::new(file, *line, message));
         }
     }
     findings
 }
 
-/// Finds the rooms of a folder that its order does not name.
+/// Finds the rooms of a folder that are missing in its order.
 fn without_level(uses: &[Use], order: &Order) -> Vec<Finding> {
     let folder = module_of(order);
     let mut unknown = BTreeMap::new();
@@ -95,12 +96,12 @@ fn without_level(uses: &[Use], order: &Order) -> Vec<Finding> {
         }
     }
     let finding = |(room, file): (String, &String)| {
-        Finding::new(file, 1, format!("`{room}` has no place in the order of rooms: {}", order.text()))
+        Finding::new(file, 1, format!("`{room}` is missing in the order of rooms: {}", order.text()))
     };
     unknown.into_iter().map(finding).collect()
 }
 
-/// Finds drivers in rooms that must not see them.
+/// Finds drivers in rooms that must not use them.
 fn drivers(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.rust() {
@@ -108,7 +109,7 @@ fn drivers(tree: &Tree) -> Vec<Finding> {
         let Some(room) = room.map(|room| room.trim_end_matches(".rs")) else { continue };
         if WITHOUT_DRIVERS.contains(&room) {
             for (at, _) in file.code.match_indices("hyperslab_vfd") {
-                let message = format!("`{room}` must not see drivers: only `store` does");
+                let message = format!("`{room}` must not use drivers: only `store` may");
                 findings.push(Finding::new(&file.path, file.line_of(at), message));
             }
         }

@@ -1,4 +1,4 @@
-//! Rule 10: a room is named after what lives there.
+//! Rule 10: a file or folder is named after its contents.
 
 use super::Finding;
 use super::source::Tree;
@@ -11,7 +11,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         let stem = name.split('.').next().unwrap_or(name);
         FORBIDDEN.contains(&stem.to_lowercase().as_str())
     };
-    let message = "name the room after what lives there";
+    let message = "name the file or folder after its contents";
     tree.paths.iter().filter(named).map(|path| Finding::new(path, 1, message)).collect()
 }
 

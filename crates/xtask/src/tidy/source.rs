@@ -10,17 +10,18 @@ const NOT_OURS: &[&str] = &[".git", ".venv", "target", "__pycache__", "corpus", 
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     pub(crate) files: Vec<File>,
-    /// Every folder and file by its path, also those that are not text.
+    /// The paths of all folders and files, including files that are not text.
     pub(crate) paths: Vec<String>,
 }
 
 /// One text file.
 #[derive(Debug)]
 pub(crate) struct File {
-    /// From the root, with `/`.
+    /// The path from the root, with `/`.
     pub(crate) path: String,
     pub(crate) text: String,
-    /// For Rust: the same lines with comments and the insides of literals blanked. Empty for other files.
+    /// For Rust, the text with comments and the contents of literals replaced by spaces. Empty for
+    /// other files.
     pub(crate) code: String,
 }
 
@@ -30,21 +31,24 @@ impl File {
         Self { path: path.to_owned(), text: text.to_owned(), code }
     }
 
-    /// The crate's folder name where the file is Rust in `crates/NAME/src`.
+    /// Returns the crate's folder name and the path below `src`, if the file is Rust in
+    /// `crates/NAME/src`.
     pub(crate) fn source_of(&self) -> Option<(&str, &str)> {
         let (folder, inside) = self.path.strip_prefix("crates/")?.split_once("/src/")?;
         inside.ends_with(".rs").then_some((folder, inside))
     }
 
-    /// The line, counted from 1, of a byte of `code`.
+    /// Returns the line, counted from 1, of the byte `at` of `code`.
     pub(crate) fn line_of(&self, at: usize) -> usize {
         self.code.bytes().take(at).filter(|&byte| byte == b'\n').count() + 1
     }
 
-    /// Returns the line, counted from 1, on which the unit tests begin; the line after the last if there are none.
+    /// Returns the line, counted from 1, on which the unit tests begin, or the line after the last
+    /// one if there are none.
     ///
-    /// Unit tests are the inline modules `#[cfg(test)] mod NAME { … }` at the end of the file. A declaration
-    /// `#[cfg(test)] mod NAME;` is not a test, and a test module with other items after it does not count.
+    /// Unit tests are the inline modules `#[cfg(test)] mod NAME { … }` at the end of the file. A
+    /// declaration `#[cfg(test)] mod NAME;` is not a test, and a test module with other items after
+    /// it does not count.
     pub(crate) fn tests_from(&self) -> usize {
         let ends = |(at, _): &(usize, &str)| {
             let mut rest = self.code.get(*at..).unwrap_or_default();
@@ -61,7 +65,8 @@ impl File {
 /// The attribute of a test module.
 const TESTS: &str = "#[cfg(test)]";
 
-/// Returns the code after the inline test module at the start of `code`, or `None` if there is no such module.
+/// Returns the code after the inline test module at the start of `code`, or `None` if there is no
+/// such module.
 fn after_test_module(code: &str) -> Option<&str> {
     let mut rest = code.strip_prefix(TESTS)?.trim_start();
     while rest.starts_with("#[") {
@@ -132,7 +137,7 @@ impl Tree {
     }
 }
 
-/// Rust source with comments and the insides of strings turned into spaces; line breaks stay.
+/// Replaces comments and the contents of strings in Rust source by spaces. Line breaks stay.
 fn blanked(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut code = bytes.to_vec();
@@ -154,7 +159,7 @@ pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Whether the next piece is code, and how long it is.
+/// Returns whether the next token is code, and its length in bytes.
 fn token(rest: &[u8], after_word: bool) -> (bool, usize) {
     if rest.starts_with(b"//") {
         return (false, find(rest, b"\n", 2).unwrap_or(rest.len()));
@@ -211,7 +216,7 @@ fn quoted(bytes: &[u8], mark: u8) -> usize {
     bytes.len()
 }
 
-/// The length of `r"…"`, `r#"…"#`, `br"…"`, … at the start.
+/// Returns the length of `r"…"`, `r#"…"#`, `br"…"`, … at the start of `bytes`.
 fn raw_string(bytes: &[u8]) -> Option<usize> {
     let prefix = usize::from(matches!(bytes.first(), Some(b'b' | b'c'))) + 1;
     let after = bytes.get(prefix - 1..)?.strip_prefix(b"r")?;
@@ -224,7 +229,7 @@ fn raw_string(bytes: &[u8]) -> Option<usize> {
     Some(find(bytes, &end, opening).map_or(bytes.len(), |at| at + end.len()))
 }
 
-/// Tells `'x'` and `'\n'` from the lifetime `'a`.
+/// Returns true for `'x'` and `'\n'`, and false for the lifetime `'a`.
 fn is_char_literal(bytes: &[u8]) -> bool {
     match bytes.get(1) {
         Some(b'\\') => true,

@@ -1,11 +1,12 @@
-//! The straight lines in ARCHITECTURE.md name functions of the code: each of them exists.
+//! Rule for the straight lines in ARCHITECTURE.md, which name the functions of an operation from
+//! the top to the bottom: each function exists.
 
 use super::Finding;
 use super::source::{File, Tree};
 
 const PAGE: &str = "ARCHITECTURE.md";
 
-/// The section with the lines, and the operations that it follows.
+/// The section with the straight lines, and the operations that it describes.
 const SECTION: &str = "## The straight lines";
 const OPERATIONS: &[&str] = &["Read", "Write", "Sparse write", "Commit"];
 
@@ -25,7 +26,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             let whole = format!("crates/{path}");
             let exists = tree.files.iter().any(|file| file.path == whole && defines(file, function));
             if !exists {
-                let message = format!("there is no function `{function}` in {whole}");
+                let message = format!("{whole} has no function `{function}`");
                 findings.push(Finding::new(PAGE, number, message));
             }
         }
@@ -49,7 +50,8 @@ fn functions(line: &str) -> impl Iterator<Item = (&str, &str)> {
     spans.filter_map(|span| span.split_once(": ")).filter(|(path, _)| path.ends_with(".rs"))
 }
 
-/// Returns whether the file has the function: in an `impl` or a trait of the type if one is named, or else outside of both.
+/// Returns true if the file has the function: in an `impl` or trait of the named type, or outside
+/// of both if no type is named.
 fn defines(file: &File, function: &str) -> bool {
     let (owner, name) = match function.split_once("::") {
         Some((owner, name)) => (Some(owner), name),

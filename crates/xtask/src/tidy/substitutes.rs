@@ -1,6 +1,8 @@
-//! Substitutes for errors in shipped code: saturating arithmetic and default values hide a wrong index or length.
+//! Substitutes for errors in shipped code: saturating arithmetic and default values hide a wrong
+//! index or length.
 //!
-//! `CEILINGS` holds the counts of each crate. A count must equal its ceiling, so that a ceiling only goes down.
+//! `CEILINGS` holds the counts of each crate. A count must equal its ceiling, so that a ceiling
+//! only goes down.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,11 +15,12 @@ use super::source::{File, Tree};
 /// Crates that are not shipped.
 const NOT_SHIPPED: &[&str] = &["bench", "book", "testkit", "xtask"];
 
-/// This file, for findings.
-const HERE: &str = "crates/xtask/src/tidy/substitutes.rs";
+/// The path of this file, for findings.
+const THIS_FILE: &str = "crates/xtask/src/tidy/substitutes.rs";
 
-/// The counts that a crate may have at most, by folder: calls of `saturating_*`, of `try_from(…).unwrap_or*`, and of
-/// `unwrap_or_default()`. A crate without an entry has none. Lower these numbers, never raise them.
+/// The largest counts of each crate, by folder: calls of `saturating_*`, of
+/// `try_from(…).unwrap_or*`, and of `unwrap_or_default()`. A crate without an entry has none. Lower
+/// these numbers, never raise them.
 const CEILINGS: &[(&str, [usize; 3])] = &[
     ("check", [86, 6, 5]),
     ("cli", [648, 58, 47]),
@@ -67,7 +70,7 @@ fn check_with(tree: &Tree, ceilings: &[(&str, [usize; 3])]) -> Vec<Finding> {
                     "`{folder}` has {count} `{name}`, {most} are allowed: check the value, or return an error"
                 ),
             };
-            findings.push(Finding::new(HERE, 1, message));
+            findings.push(Finding::new(THIS_FILE, 1, message));
         }
     }
     findings
@@ -100,7 +103,7 @@ fn of_code(code: &str) -> [usize; 3] {
     [code.matches("saturating_").count(), converted.count(), code.matches("unwrap_or_default()").count()]
 }
 
-/// Returns the index behind the mark that closes a bracket which is open at the start of `code`.
+/// Returns the offset after the bracket that closes one opened before the start of `code`.
 fn closing(code: &str, open: u8, close: u8) -> Option<usize> {
     let mut depth = 1_usize;
     for (at, byte) in code.bytes().enumerate() {
@@ -116,7 +119,8 @@ fn closing(code: &str, open: u8, close: u8) -> Option<usize> {
     None
 }
 
-/// Splits code into the part that is shipped and the names of modules in files that only tests see.
+/// Splits code into the shipped part, and the names of modules in files that are compiled for tests
+/// only.
 fn without_tests(code: &str) -> (String, Vec<String>) {
     let mut shipped = String::new();
     let mut modules = Vec::new();
@@ -146,7 +150,7 @@ fn test_files(tree: &Tree) -> BTreeSet<String> {
     paths
 }
 
-/// Returns the folder in which a file's modules lie.
+/// Returns the folder of a file's submodules.
 fn folder_of_modules(file: &File) -> &str {
     let path = file.path.trim_end_matches(".rs");
     match path.rsplit_once('/') {

@@ -1,9 +1,10 @@
-//! Rule 4: `unsafe` stands in few small modules, which UNSAFE.md lists, and every block says why it is sound.
+//! Rule 4: only the modules that UNSAFE.md lists contain `unsafe`, and every block has a comment
+//! with the reason why it is sound.
 
 use super::Finding;
 use super::source::{File, Tree, is_word};
 
-/// The modules that may hold `unsafe`: files, or folders with a closing `/`.
+/// The modules that may contain `unsafe`: files, or folders with a closing `/`.
 const MODULES: &[&str] = &["crates/dataspace/src/scatter/", "crates/vfd/src/mmap.rs"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
@@ -13,8 +14,9 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 fn check_with(tree: &Tree, modules: &[&str]) -> Vec<Finding> {
     let listed = tree.files.iter().find(|file| file.path == "UNSAFE.md").map_or("", |file| &file.text);
     let missing = modules.iter().filter(|module| !listed.contains(**module));
-    let mut findings: Vec<Finding> =
-        missing.map(|module| Finding::new("UNSAFE.md", 1, format!("does not speak of `{module}`"))).collect();
+    let mut findings: Vec<Finding> = missing
+        .map(|module| Finding::new("UNSAFE.md", 1, format!("the module `{module}` is missing")))
+        .collect();
     for file in tree.rust() {
         let allowed = modules.iter().any(|module| file.path.starts_with(module));
         for at in blocks(file) {
@@ -37,7 +39,7 @@ fn check_with(tree: &Tree, modules: &[&str]) -> Vec<Finding> {
     findings
 }
 
-/// Where the keyword stands (not `unsafe_code` and the like).
+/// Returns the offsets of the keyword (not of `unsafe_code` and similar words).
 fn blocks(file: &File) -> impl Iterator<Item = usize> {
     let bytes = file.code.as_bytes();
     let free = move |at: Option<usize>| !at.and_then(|at| bytes.get(at)).is_some_and(|byte| is_word(*byte));
@@ -45,7 +47,8 @@ fn blocks(file: &File) -> impl Iterator<Item = usize> {
     places.filter(move |&at| free(at.checked_sub(1)) && free(Some(at + 6)))
 }
 
-/// Whether the comment or attribute lines right above, or the line itself, hold `SAFETY:` or `# Safety`.
+/// Returns true if the line, or the comment and attribute lines right above it, hold `SAFETY:` or
+/// `# Safety`.
 fn has_reason(file: &File, line: usize) -> bool {
     let lines: Vec<&str> = file.text.lines().take(line).collect();
     let above = |text: &&&str| text.trim_start().starts_with("//") || text.trim_start().starts_with("#[");
