@@ -152,7 +152,7 @@ fn what_a_short_chunk_does_not_have_is_the_fill_value() {
         for copy in [&salvaged, &repacked] {
             assert_eq!(check(copy, true).faults, 0, "{}", copy.display());
             let dataset = hyperslab::File::open(copy).unwrap().dataset("whole").unwrap();
-            assert_eq!(dataset.read_raw::<i32>().unwrap(), expected, "{}", copy.display());
+            assert_eq!(dataset.read_raw::<i32>(..).unwrap(), expected, "{}", copy.display());
             std::fs::remove_file(copy).unwrap();
         }
         // A part of such a chunk is written, which makes it whole.
