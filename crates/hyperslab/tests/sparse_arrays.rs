@@ -105,3 +105,18 @@ fn blocks_larger_than_are_looked_through_at_once() {
     assert_eq!(points.coordinates, [0, 0, 1, 2_999_999, 2, 7, 3, 1_500_000, 4, 2_999_999]);
     assert_eq!(values, [9; 5]);
 }
+
+#[test]
+fn elements_are_in_c_order_in_datasets_of_more_rows_than_128_bits_number() {
+    const WIDE: u64 = 1 << 62;
+    let file = FileOptions::new().create_in_memory().unwrap();
+    let shape = [4, WIDE, WIDE, WIDE, 8];
+    let a = file.new_dataset("a").of::<i16>().shape(&shape).sparse(&[2, 4, 4, 4, 4]).create().unwrap();
+    // The element of the second chunk is in the row before.
+    let ordered = [[1, WIDE - 1, WIDE - 1, WIDE - 2, 5], [1, WIDE - 1, WIDE - 1, WIDE - 1, 1]];
+    let points = Points { rank: 5, coordinates: [ordered[1], ordered[0]].concat() };
+    a.sparse().write(&points, &[2_i16, 1]).unwrap();
+    let region = (0..4, WIDE - 4..WIDE, WIDE - 4..WIDE, WIDE - 4..WIDE, 0..8);
+    let (points, values) = a.sparse().read::<i16>(region).unwrap();
+    assert_eq!((points.coordinates, values), (ordered.concat(), vec![1, 2]));
+}

@@ -28,7 +28,7 @@ pub(super) fn list_of(length: u64) -> usize {
         length
     } else {
         let power = u64::from(length.ilog2());
-        let step = (length >> power - 6) & (STEPS - 1);
+        let step = (length >> (power - 6)) & (STEPS - 1);
         EXACT + (power - 10) * STEPS + step
     };
     usize::try_from(list).map_or(LISTS - 1, |list| list.min(LISTS - 1))
