@@ -1,6 +1,6 @@
-"""Makes the inputs of the `arrays` benchmark that are not there yet:  make_arrays.py FOLDER NAME...
+"""Writes the missing inputs of the `arrays` benchmark:  make_arrays.py FOLDER NAME...
 
-Every file has one dataset, `x`. Data is made from formulas, so that every run makes the same.
+Every file has one dataset, `x`. Formulas generate the data, so that every run writes the same.
 """
 import os
 import sys
@@ -52,7 +52,7 @@ def words():
 
 
 def nbit(f):
-    """Twelve significant bits of 32."""
+    """Returns a type with twelve significant bits of 32."""
     space = h5py.h5s.create_simple((SIDE, SIDE))
     plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     plist.set_chunk((256, 256))
@@ -74,7 +74,7 @@ def million(f, maxshape):
 
 
 def tall(f):
-    """4 GiB in chunks of 1 MiB, written slab by slab."""
+    """Writes 4 GiB in chunks of 1 MiB, slab by slab."""
     x = f.create_dataset("x", (1 << 15, 1 << 15), "<f4", chunks=(512, 512), compression="gzip", compression_opts=1)
     row = (np.arange(1 << 15) % 1000).astype("<f4")
     for at in range(0, 1 << 15, 512):
@@ -85,7 +85,7 @@ SOURCES, ROW = 1000, 16384
 
 
 def virtual(f):
-    """Each row is a dataset of a file of its own."""
+    """Writes a virtual dataset, whose rows are datasets in files of their own."""
     sources = os.path.join(folder, "virtual_sources")
     os.makedirs(sources, exist_ok=True)
     layout = h5py.VirtualLayout((SOURCES, ROW), "<f4")
@@ -98,7 +98,7 @@ def virtual(f):
 
 
 def indexed(f, maxshape):
-    """100 000 chunks of 512 bytes, as they are stored."""
+    """Writes 100 000 encoded chunks of 512 bytes."""
     count, size = 100_000, 64
     x = f.create_dataset("x", (count, size), "<f8", chunks=(1, size), maxshape=maxshape)
     row = (np.arange(size) % 1000).astype("<f8")

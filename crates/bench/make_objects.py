@@ -1,4 +1,4 @@
-"""Makes the input of the `objects` benchmark: COUNT small datasets with two attributes each.
+"""Writes the input of the `objects` benchmark: COUNT small datasets with two attributes each.
 
     make_objects.py default|latest COUNT FILE
 """

@@ -1,4 +1,4 @@
-"""Threads of one process that read, or write, distinct parts of datasets with h5py: seconds on the wall, processor seconds."""
+"""Reads or writes distinct parts of datasets with threads of one process and h5py. Prints wall-clock and processor seconds."""
 
 import sys
 import threading
@@ -7,7 +7,7 @@ import time
 import h5py
 import numpy as np
 
-path, way, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
+path, operation, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
 ROWS, COLUMNS, CHUNK = 4096, 4096, 256
 
 
@@ -26,23 +26,23 @@ def write(dataset, slab, start, end):
         dataset[row : row + CHUNK] = slab
 
 
-if way.startswith("read"):
+if operation.startswith("read"):
     file = h5py.File(path, "r")
-    parts = [(read, (file[way],))] * threads
+    parts = [(read, (file[operation],))] * threads
 else:
     file = h5py.File(path + ".h5py", "w", libver="latest")
     kind = {"dtype": "f4", "chunks": (CHUNK, CHUNK), "compression": "gzip", "compression_opts": 4}
-    names = ["a", "b"] if way == "two" else ["a"]
+    names = ["a", "b"] if operation == "two" else ["a"]
     rows = ROWS // len(names)
     made = [file.create_dataset(name, (rows, COLUMNS), **kind) for name in names]
     parts = [(write, (made[number % len(made)], values(CHUNK))) for number in range(max(threads, len(made)))]
 
 rows = ROWS // len(parts)
-local = way == "two"
+local = operation == "two"
 jobs = []
-for number, (work, what) in enumerate(parts):
+for number, (function, what) in enumerate(parts):
     start = 0 if local else number * rows
-    jobs.append(lambda work=work, what=what, start=start: work(*what, start, start + rows))
+    jobs.append(lambda function=function, what=what, start=start: function(*what, start, start + rows))
 
 wall, cpu = time.perf_counter(), time.process_time()
 if threads == 1:

@@ -85,7 +85,7 @@ fn datasets() -> Vec<Dataset> {
         dataset.write(.., &[1_i32; 180]).expect("numbers");
     }
     for dataset in [&texts, &dense] {
-        dataset.write_strings(&["some text"; 180]).expect("texts");
+        dataset.write_strings(.., &["some text"; 180]).expect("texts");
     }
     let nothing = vec![0; 180 * 16];
     nested.write_bytes(.., nested.datatype(), &nothing).expect("empty sequences");

@@ -1,4 +1,4 @@
-/* What a piece of work takes: time on the wall and of the processors; or, if it is weighed, bytes of memory. */
+/* The cost of a case: wall-clock time and processor time, or bytes of memory in place of the wall-clock time. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -7,8 +7,8 @@ typedef struct {
     double wall, cpu;
 } Time;
 
-/* Whether memory is told instead of time, and how much there was at the start. */
-static int weighing;
+/* 1 if memory is measured in place of time, and the bytes of memory at the start. */
+static int measures_memory;
 static double memory_before;
 
 static double clock_of(clockid_t clock) {
@@ -17,7 +17,7 @@ static double clock_of(clockid_t clock) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* What Linux says of the memory of this process under a heading, in bytes. */
+/* Returns the memory of this process, in bytes, that Linux reports under a heading. */
 static double memory_of(const char *heading) {
     char line[256];
     double kib = 0;
@@ -30,8 +30,8 @@ static double memory_of(const char *heading) {
 }
 
 static Time begin(void) {
-    if (weighing) {
-        /* The most that the process had becomes what it has now. */
+    if (measures_memory) {
+        /* Resets the peak memory of the process to its current memory. */
         FILE *refs = fopen("/proc/self/clear_refs", "w");
         if (refs) fputs("5", refs), fclose(refs);
         memory_before = memory_of("VmRSS:");
@@ -42,15 +42,15 @@ static Time begin(void) {
 
 static Time since(Time start) {
     Time t = {clock_of(CLOCK_MONOTONIC) - start.wall, clock_of(CLOCK_PROCESS_CPUTIME_ID) - start.cpu};
-    if (weighing) {
+    if (measures_memory) {
         t.wall = memory_of("VmHWM:") - memory_before, t.cpu = 0;
         if (t.wall < 0) t.wall = 0;
     }
     return t;
 }
 
-/* A request without the word that asks for memory in the place of time. */
-static char *weighed(char *line) {
-    weighing = !strncmp(line, "peak ", 5) && strncmp(line, "peak now", 8);
-    return weighing ? line + 5 : line;
+/* Removes the word "peak" from a request, and measures memory if the request begins with it. */
+static char *without_peak(char *line) {
+    measures_memory = !strncmp(line, "peak ", 5) && strncmp(line, "peak now", 8);
+    return measures_memory ? line + 5 : line;
 }

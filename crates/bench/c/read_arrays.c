@@ -1,17 +1,18 @@
 /* Reads datasets named "x" through a libhdf5 that is loaded at run time:  read_arrays LIBHDF5
- * Each line on standard input is one reading, the opening of the file included; the answer is one line: seconds,
+ * Each line on standard input is one reading, including the opening of the file. The answer is one line: seconds,
  * seconds of the processor, and a sum over what was read.
  *     whole FILE TYPE                            all elements
  *     slab FILE TYPE RANK START.. COUNT.. STRIDE..   a strided selection, into a buffer of one dimension
  *     points FILE TYPE N SEED                    N points of a 2-D dataset
  *     boxes FILE TYPE N SIZE SEED                N boxes of SIZE x SIZE of a 2-D dataset, one after the other
- *     near FILE TYPE N SIZE SEED SIDE            the same within the first SIDE x SIDE elements
- *     rows FILE TYPE N SIZE SEED                 N stretches of SIZE elements of a 1-D dataset, at multiples of SIZE
+ *     near FILE TYPE N SIZE SEED SIDE            N boxes within the first SIDE x SIDE elements
+ *     rows FILE TYPE N SIZE SEED                 N runs of SIZE elements of a 1-D dataset, at multiples of SIZE
  *     field FILE NAME                            one f64 member of a compound
  *     strings FILE                               variable-length strings
- *     records FILE                               all of a compound, as it is stored
- *     peak now                                   instead of seconds, the most memory the process ever had, in bytes
- * TYPE is i32, f32 or f64. With "peak" before it, the answer is bytes of memory instead of seconds. The prototypes below are the few calls of the public C interface that are used. */
+ *     records FILE                               whole records, as they are stored
+ *     peak now                                   the peak memory of the process in bytes, in place of seconds
+ * TYPE is i32, f32 or f64. For a request after the word "peak", the answer is bytes of memory in place of seconds.
+ * The prototypes below declare the calls of the public C interface that this program uses. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -63,8 +64,8 @@ static void *find(const char *name) {
 
 static char *buffer;
 static size_t buffer_size;
-/* A buffer whose pages are there. */
-static void *room(size_t size) {
+/* Returns a buffer that is already mapped, so that page faults are not timed. */
+static void *scratch(size_t size) {
     if (size > buffer_size) {
         free(buffer);
         buffer = malloc(size);
@@ -75,7 +76,7 @@ static void *room(size_t size) {
 }
 
 static uint64_t sum_of(const void *data, size_t size) {
-    /* Eight words at once, which do not wait for each other. */
+    /* Adds eight words at once, without dependencies between them. */
     static const uint64_t powers[8] = {27512614111, 887503681, 28629151, 923521, 29791, 961, 31, 1};
     const char *bytes = data;
     uint64_t sum = size;
@@ -122,7 +123,7 @@ static void strings(const char *path) {
     CHECK(file);
     hid_t set = dataset_open(file, "x", 0), space = dataset_space(set), type = dataset_type(set);
     size_t count = (size_t)space_points(space);
-    char **all = room(count * sizeof(char *));
+    char **all = scratch(count * sizeof(char *));
     CHECK(dataset_read(set, type, 0, 0, 0, all));
     Time took = since(start);
     uint64_t sum = count;
@@ -142,8 +143,8 @@ static void whole(const char *path, hid_t type, size_t size) {
     hid_t set = dataset_open(file, "x", 0), space = dataset_space(set);
     size_t bytes = (size_t)space_points(space) * size;
     if (bytes > buffer_size) {
-        /* The pages are made before the time is taken. */
-        room(bytes);
+        /* Maps the buffer before the clock starts. */
+        scratch(bytes);
         space_close(space), dataset_close(set), file_close(file);
         whole(path, type, size);
         return;
@@ -170,7 +171,7 @@ static void parts(const char *kind, const char *path, hid_t type, size_t size) {
         selected = boxes ? side * side : side;
         if (!strcmp(kind, "near")) within = number();
     }
-    char *out = room(selected * turns * size);
+    char *out = scratch(selected * turns * size);
     Time begun = begin();
     hid_t file = file_open(path, 0, 0);
     CHECK(file);
@@ -230,7 +231,7 @@ int main(int argc, char **argv) {
     load(argv[1]);
     while (fgets(line, sizeof line, stdin)) {
         size_t size = 8;
-        char *kind = strtok(weighed(line), " \n"), *path = strtok(NULL, " \n");
+        char *kind = strtok(without_peak(line), " \n"), *path = strtok(NULL, " \n");
         if (!kind || !path) return 1;
         if (!strcmp(kind, "peak")) {
             struct rusage usage;

@@ -1,17 +1,17 @@
 /* Reads objects, attributes, links and indexes through a libhdf5 that is loaded at run time:  read_metadata LIBHDF5
- * Each line on standard input is one reading, the opening of the file included; the answer is one line: seconds, seconds of
- * the processor, and a sum over what was read; or "unsupported" and why.
+ * Each line on standard input is one reading, including the opening of the file. The answer is one line: seconds, seconds of
+ * the processor, and a sum over what was read; or "unsupported" and the reason.
  *     list FILE                 the datasets of the root group: name, extent, size of an element, names of attributes
  *     visit FILE                all objects of the file, their paths
- *     objects FILE              those datasets, whole, with all attributes
+ *     objects FILE              the same datasets, read whole, with all attributes
  *     attributes FILE           all attributes of the group "g", names and f64
  *     links FILE                names of the links of the group "g"
  *     lookup FILE N OF SEED     N of OF links of the group "g" by name
  *     sizes FILE N SEED         the stored sizes of N chunks of one row in the dataset "x" of two dimensions
- *     chunks FILE N SEED        N such chunks as they are stored
- *     walk FILE                 where all chunks of "x" lie
- * With "peak" before a request, the answer is bytes of memory instead of seconds.
- * The prototypes below are the few calls of the public C interface that are used. */
+ *     chunks FILE N SEED        N such chunks, as they are stored
+ *     walk FILE                 the addresses of all chunks of "x"
+ * For a request after the word "peak", the answer is bytes of memory in place of seconds.
+ * The prototypes below declare the calls of the public C interface that this program uses. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -60,7 +60,7 @@ static void check(long long value, const char *what) {
 #define F(type, name, arguments) static type(*name) arguments;
 FUNCTIONS
 #undef F
-/* Older libraries have the first three under other names, and not the last. */
+/* Older libraries have other names for the first three, and lack the last. */
 static herr_t (*read_chunk)(hid_t, hid_t, const hsize_t *, uint32_t *, void *);
 static herr_t (*link_iterate)(hid_t, int, int, hsize_t *, visit_t, void *);
 static herr_t (*visit)(hid_t, int, int, visit_t, void *, unsigned);
@@ -68,7 +68,7 @@ static herr_t (*chunk_iterate)(hid_t, hid_t, chunk_visit_t, void *);
 
 static void *buffer;
 static size_t buffer_size;
-static void *room(size_t size) {
+static void *scratch(size_t size) {
     if (size > buffer_size) {
         free(buffer);
         buffer = malloc(size);
@@ -122,7 +122,7 @@ static herr_t on_attribute(hid_t object, const char *name, const void *info, voi
     CHECK(attribute);
     hid_t stored = H5Aget_type(attribute), space = H5Aget_space(attribute), type = H5Tget_native_type(stored, 0);
     size_t size = H5Tget_size(type) * (size_t)H5Sget_simple_extent_npoints(space);
-    CHECK(H5Aread(attribute, type, room(size)));
+    CHECK(H5Aread(attribute, type, scratch(size)));
     add(buffer, size);
     if (data) add(name, strlen(name));
     H5Tclose(type), H5Tclose(stored), H5Sclose(space), H5Aclose(attribute);
@@ -136,7 +136,7 @@ static herr_t on_object(hid_t group, const char *name, const void *info, void *d
     CHECK(set);
     hid_t stored = H5Dget_type(set), space = H5Dget_space(set), type = H5Tget_native_type(stored, 0);
     size_t size = H5Tget_size(type) * (size_t)H5Sget_simple_extent_npoints(space);
-    CHECK(H5Dread(set, type, 0, 0, 0, room(size)));
+    CHECK(H5Dread(set, type, 0, 0, 0, scratch(size)));
     add(buffer, size);
     CHECK(H5Aiterate2(set, 0, 2, &at, on_attribute, NULL));
     H5Tclose(type), H5Tclose(stored), H5Sclose(space), H5Dclose(set);
@@ -149,7 +149,7 @@ static int on_chunk(const hsize_t *offset, unsigned mask, uint64_t address, hsiz
     return 0;
 }
 
-/* That names count too. */
+/* Adds the names of links to the sum. */
 static char group_names[1];
 static void of_group(hid_t file, const char *kind, const hsize_t *numbers) {
     hsize_t at = 0;
@@ -185,7 +185,7 @@ static void of_chunks(hid_t file, const char *kind, const hsize_t *numbers) {
             offset[0] = next() % dims[0];
             if (whole) {
                 size = dims[1] * 8;
-                CHECK(read_chunk(set, 0, offset, &mask, room(size)));
+                CHECK(read_chunk(set, 0, offset, &mask, scratch(size)));
                 add(buffer, size);
             } else {
                 CHECK(H5Dget_chunk_storage_size(set, offset, &size));
@@ -216,7 +216,7 @@ int main(int argc, char **argv) {
     *(void **)&chunk_iterate = dlsym(library, "H5Dchunk_iter");
     CHECK(H5open());
     while (fgets(line, sizeof line, stdin)) {
-        char *kind = strtok(weighed(line), " \n"), *path = strtok(NULL, " \n"), *word;
+        char *kind = strtok(without_peak(line), " \n"), *path = strtok(NULL, " \n"), *word;
         hsize_t numbers[4] = {0}, at = 0;
         if (!kind || !path) return 1;
         for (int i = 0; i < 4 && (word = strtok(NULL, " \n")); i++) numbers[i] = strtoull(word, NULL, 10);

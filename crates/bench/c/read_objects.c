@@ -2,7 +2,7 @@
  * run time:  read_objects LIBHDF5 FILE
  * Each line on standard input asks for one reading, the opening of the file included; the answer is one line:
  * seconds, datasets, attributes, bytes, and a sum over all bytes read.
- * The prototypes below are the few calls of the public C interface (1.12 and later) that are used. */
+ * The prototypes below declare the calls of the public C interface (1.12 and later) that this program uses. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static void *buffer;
 static size_t buffer_size;
 static uint64_t datasets, attributes, bytes, sum;
 
-static void *room(size_t size) {
+static void *scratch(size_t size) {
     if (size > buffer_size) {
         free(buffer);
         buffer = malloc(size);
@@ -57,7 +57,7 @@ static herr_t on_attribute(hid_t object, const char *name, const void *info, voi
     hid_t type = native_type(stored, 0);
     size_t size = type_size(type) * (size_t)space_points(space);
     if (attribute < 0) exit(3);
-    if (attribute_read(attribute, type, room(size)) < 0) exit(3);
+    if (attribute_read(attribute, type, scratch(size)) < 0) exit(3);
     count(buffer, size);
     attributes++;
     type_close(type), type_close(stored), space_close(space), attribute_close(attribute);
@@ -71,7 +71,7 @@ static herr_t on_link(hid_t group, const char *name, const void *info, void *dat
     hid_t stored = dataset_type(dataset), space = dataset_space(dataset);
     hid_t type = native_type(stored, 0);
     size_t size = type_size(type) * (size_t)space_points(space);
-    if (dataset_read(dataset, type, 0, 0, 0, room(size)) < 0) exit(3);
+    if (dataset_read(dataset, type, 0, 0, 0, scratch(size)) < 0) exit(3);
     count(buffer, size);
     datasets++;
     hsize_t position = 0;

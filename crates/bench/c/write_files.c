@@ -1,23 +1,23 @@
-/* Makes files through a libhdf5 that is loaded at run time:  write_files LIBHDF5
- * Each line on standard input is one file, from its making to its closing; the answer is one line: seconds, seconds of the
+/* Writes files through a libhdf5 that is loaded at run time:  write_files LIBHDF5
+ * Each line on standard input is one file, from its creation to its closing; the answer is one line: seconds, seconds of the
  * processor, and the bytes of the file.
  *     arrays FILE LOW TYPE FILTERS ROWS COLUMNS CHUNK_ROWS CHUNK_COLUMNS   one dataset, whole; no chunks if they are 0
  *     objects FILE LOW N         datasets of 3 x 4 f64 with two attributes each
  *     attributes FILE LOW N      attributes of one group
  *     links FILE LOW N           hard links in one group
  *     append FILE LOW N SIZE UNLIMITED   N chunks of SIZE f64, one by one, each with H5Dset_extent; 0, 1 or 2 unlimited dimensions
- *     insert FILE LOW N SIZE UNLIMITED STEP   N chunks of SIZE f64 as they are, every STEP-th, of a dataset that is as large
+ *     insert FILE LOW N SIZE UNLIMITED STEP   N encoded chunks of SIZE f64, every STEP-th, of a dataset of that size
  *     flushes FILE LOW N SIZE    N chunks of SIZE f64, one by one, the file flushed after each
  *     strings FILE LOW N         variable-length strings, whole
  *     slabs FILE LOW ROWS COLUMNS CHUNK_ROWS CHUNK_COLUMNS SLAB_ROWS SLAB_COLUMNS STRIDE   f32, box by box; with a stride above 1
- *                                only every so many-th column, of the whole array, SLAB_ROWS at a time
+ *                                only every STRIDE-th column, of the whole array, SLAB_ROWS at a time
  *     records FILE LOW N         compounds of i32, f64 and i16, packed in the file, as the compiler lays them out in memory
- *     packed FILE LOW N          the same, packed in memory too
+ *     packed FILE LOW N          the same compounds, packed in memory too
  * LOW is the lower library bound: 0 earliest, 1 v18, 2 v110. FILTERS: none, gzip, shuffle_gzip, nbit; or the type in the
  * file, to which f32 is converted: i16, f64, f32be.
- * With "peak" before a request, the answer is bytes of memory instead of seconds.
- * With "sync" behind LIBHDF5, the file is synced after each flush and when it is closed, as somebody must who wants it to last.
- * The prototypes below are the few calls of the public C interface that are used. */
+ * For a request after the word "peak", the answer is bytes of memory in place of seconds.
+ * With "sync" after LIBHDF5, the program syncs the file after each flush and after the file is closed, which durability requires.
+ * The prototypes below declare the calls of the public C interface that this program uses. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -101,7 +101,7 @@ static hid_t make(const char *path, hsize_t low) {
     return file;
 }
 
-/* The same numbers as the other side writes. */
+/* The same numbers as in the Rust program. */
 static void numbers(void *data, const char *type, hsize_t count) {
     if (!strcmp(type, "f32")) {
         float *values = data;
@@ -292,7 +292,7 @@ static void records(hid_t file, hsize_t count) {
     H5Dclose(set), H5Sclose(space), H5Tclose(memory), H5Tclose(stored);
 }
 
-/* Records without room between their members, written as they are. */
+/* Records without padding between their members, written without conversion. */
 static char *all_packed;
 static hsize_t packed_count;
 static void make_packed(hsize_t count) {
@@ -350,7 +350,7 @@ int main(int argc, char **argv) {
 #undef F
     CHECK(H5open());
     while (fgets(line, sizeof line, stdin)) {
-        char *kind = strtok_r(weighed(line), " \n", &rest), *path = strtok_r(NULL, " \n", &rest);
+        char *kind = strtok_r(without_peak(line), " \n", &rest), *path = strtok_r(NULL, " \n", &rest);
         if (!kind || !path) return 1;
         hsize_t low = number();
         unlink(path);

@@ -1,21 +1,21 @@
-"""Does the work of the benchmarks with h5py, as the C programs do with libhdf5:  serve.py read|write|metadata
+"""Runs the benchmark cases with h5py, as the C programs run them with libhdf5:  serve.py read|write|metadata
 
-Each line on standard input is one piece of work; the answer is one line: seconds, seconds of the processors and a sum, or
-`unsupported` and why. A line that begins with `peak` is answered with bytes of memory instead of seconds. It is written the
-way in which h5py is used: slices, attributes as dictionaries, arrays that numpy allocates where the interface does so.
+Each line on standard input is one case. The answer is one line: seconds, processor seconds and a sum, or `unsupported`
+and the reason. For a line that begins with `peak`, the answer is bytes of memory in place of seconds. The program uses
+h5py as its users do: slices, attributes as dictionaries, and arrays that numpy allocates.
 """
 import os
 import sys
 import time
 
 import h5py
-import hdf5plugin  # noqa: F401 - filters come with it
+import hdf5plugin  # noqa: F401 - the import registers filters
 import numpy as np
 
 MASK = 2**64 - 1
 BLOCK = 1 << 16
 LOWS = ("earliest", "v108", "v110")
-weighing = False
+measures_memory = False
 
 
 class Unsupported(Exception):
@@ -28,10 +28,10 @@ def memory_of(heading):
 
 
 class Clock:
-    """Time on the wall and of the processors since it was made; or, if it is weighed, the most memory since then."""
+    """Wall-clock and processor time since the clock was created, or the peak memory since then."""
 
     def __init__(self):
-        if weighing:
+        if measures_memory:
             with open("/proc/self/clear_refs", "w") as refs:
                 refs.write("5")
             self.before = memory_of("VmRSS:")
@@ -39,11 +39,11 @@ class Clock:
 
     def took(self):
         wall, cpu = time.perf_counter() - self.wall, time.process_time() - self.cpu
-        return (max(memory_of("VmHWM:") - self.before, 0), 0) if weighing else (wall, cpu)
+        return (max(memory_of("VmHWM:") - self.before, 0), 0) if measures_memory else (wall, cpu)
 
 
 def powers(count):
-    """31 to the powers of count - 1 down to 0, modulo 2 to the 64."""
+    """Returns 31 to the powers of count - 1 down to 0, modulo 2 to the 64."""
     each = np.full(count, 31, np.uint64)
     each[0] = 1
     return np.cumprod(each, dtype=np.uint64)[::-1].copy()
@@ -53,7 +53,7 @@ POWERS = powers(BLOCK)
 
 
 def polynomial(sum, numbers):
-    """Goes on with a sum: each number is added to 31 times what there is."""
+    """Continues a sum: multiplies the sum by 31 and adds the number, for each number."""
     for at in range(0, len(numbers), BLOCK):
         part = numbers[at : at + BLOCK].astype(np.uint64)
         added = int(np.dot(POWERS[BLOCK - len(part) :], part))
@@ -70,7 +70,7 @@ def bytes_of(parts):
 
 
 class Numbers:
-    """The numbers that look random."""
+    """Returns pseudo-random numbers."""
 
     def __init__(self, seed):
         self.state = seed
@@ -85,7 +85,7 @@ class Numbers:
 
 
 def room(shape, kind, kept={}):
-    """Memory whose pages are there."""
+    """Buffers that are already mapped, so that page faults are not timed."""
     if kept.get("is") != (shape, kind):
         kept.clear()
         array = np.empty(shape, kind)
@@ -220,7 +220,7 @@ def metadata(kind, path, words):
 
 
 def made(kind, words, numbers, kept={}):
-    """What is written, made before the clock starts."""
+    """Data to write, made before the clock starts."""
     is_of = (kind, *words)
     if kept.get("is") != is_of:
         kept.clear()
@@ -286,7 +286,7 @@ def arrays(file, words, numbers, values):
 
 
 def nbit(file, chunks, values):
-    """Twelve significant bits: only its lower interface has that."""
+    """Returns a type with twelve significant bits, which only the low-level interface of h5py offers."""
     properties, kind = h5py.h5p.create(h5py.h5p.DATASET_CREATE), h5py.h5t.STD_I32LE.copy()
     properties.set_chunk(chunks)
     properties.set_filter(h5py.h5z.FILTER_NBIT, h5py.h5z.FLAG_OPTIONAL, ())
@@ -330,7 +330,7 @@ def links(file, words, numbers, values):
 
 
 def rows(file, now, numbers):
-    """`x` of rows of one chunk each, with 0, 1 or 2 unlimited dimensions."""
+    """Creates the dataset `x` with chunks of one row, and with 0, 1 or 2 unlimited dimensions."""
     count, size, unlimited = numbers[:3]
     most = (None if unlimited else count, None if unlimited > 1 else size)
     return file.create_dataset("x", (now, size), "<f8", chunks=(1, size), maxshape=most)
@@ -369,16 +369,16 @@ WRITERS = {
 
 
 def main():
-    global weighing
-    work = {"read": read, "write": write, "metadata": metadata}[sys.argv[1]]
+    global measures_memory
+    operation = {"read": read, "write": write, "metadata": metadata}[sys.argv[1]]
     for line in sys.stdin:
         words = line.split()
-        weighing = words[0] == "peak"
-        kind, path, *rest = words[1:] if weighing else words
+        measures_memory = words[0] == "peak"
+        kind, path, *rest = words[1:] if measures_memory else words
         try:
-            (wall, cpu), sum = work(kind, path, rest)
+            (wall, cpu), sum = operation(kind, path, rest)
             answer = f"{wall:.9f} {cpu:.9f} {sum}"
-        except Exception as error:  # whatever it is, the next piece of work may succeed
+        except Exception as error:  # after any error, the next case may succeed
             answer = "unsupported " + " ".join(f"{error}".split())
         print(answer, flush=True)
 

@@ -1,16 +1,16 @@
-"""How others store a sparse matrix: measured one operation at a time, as the `sparse` benchmark asks for them.
+"""Other storage formats for a sparse matrix, measured one operation at a time for the `sparse` benchmark.
 
     sparse_others.py FOLDER
 
 FOLDER has the matrix as CSR arrays (indptr.npy, indices.npy, values.npy) and the requests (boxes, rows, columns,
-append_rows, append_columns, append_values). First each column is named, then a blank line follows:
+append_rows, append_columns, append_values). The program first prints a line for each column, then a blank line:
 
-    column NAME WHAT IT IS
-    missing NAME WHY
+    column NAME DESCRIPTION
+    missing NAME REASON
 
-After that a line `NAME OPERATION` on standard input is answered by `ok WALL CPU COUNT SUM SIZE`: seconds, how many
-stored values were met and their sum (`- -` where only a part was read and the times are scaled up), and the bytes
-in the file system. `error WHAT` says that it failed.
+After that, the answer to a line `NAME OPERATION` on standard input is `ok WALL CPU COUNT SUM SIZE`: seconds, the number
+of values in the result and their sum (`- -` if only a part was read and the times are extrapolated), and the bytes in
+the file system. The answer `error MESSAGE` means that the operation failed.
 """
 import importlib
 import os
@@ -20,12 +20,12 @@ import time
 
 import numpy as np
 
-SIDE = 256  # of a box, and of the tiles and chunks that have a shape
-DENSE_ROWS, DENSE_COLUMNS = 10, 1  # so many rows and columns are read of the dense array
+SIDE = 256  # of a box, and of two-dimensional tiles and chunks
+DENSE_ROWS, DENSE_COLUMNS = 10, 1  # rows and columns that are read from the dense array
 
 
 class Requests:
-    """What all columns are asked for."""
+    """The requests for all columns."""
 
     def __init__(self, folder):
         def load(name):
@@ -41,7 +41,7 @@ class Requests:
 
 
 class Csr:
-    """Three arrays in a container that `open` gives: each part that is asked for is sliced out of them."""
+    """Three arrays in a container that `open` returns. Each requested part is a slice of them."""
 
     def matrix(self, group, side):
         parts = group["values"][...], group["indices"][...], group["indptr"][...]
@@ -74,7 +74,7 @@ class Csr:
             ]
 
     def columns(self, asked):
-        # Each column is a request of its own: the next one is not known yet.
+        # Each column is a separate request, so columns are read one by one.
         found = []
         with self.open() as group:
             for column in asked.columns:
@@ -125,7 +125,7 @@ class CsrZarr(Csr):
 
 
 class Opened:
-    """A Zarr group that need not be closed, for `with`."""
+    """A Zarr group for `with`, which needs no closing."""
 
     def __init__(self, group):
         self.group = group
@@ -252,7 +252,7 @@ def size(path):
 
 
 def measure(column, operation, asked):
-    """The line that answers a request."""
+    """Returns the answer to a request."""
     if operation == "write":
         remove(column.path)
     wall, cpu = time.perf_counter(), time.process_time()

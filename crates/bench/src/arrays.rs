@@ -1,4 +1,5 @@
-//! Raw data: whole datasets, strided selections, points, boxes, conversions, strings, a million chunks.
+//! Cases that read raw data: whole datasets, strided selections, points, boxes, conversions,
+//! strings, a million chunks.
 
 use std::path::Path;
 
@@ -8,14 +9,14 @@ use hyperslab::{
 };
 
 use crate::case::{Case, Limit, Program};
-use crate::clock::{Clock, Took};
+use crate::clock::{Clock, Cost};
 use crate::libhdf5::{self, Libhdf5};
 use crate::{sum, table};
 
-/// A reading, as the C program understands it: its name, its input, what is asked for, and the ratio aimed at.
-type Workload = (&'static str, &'static str, &'static str, f64);
+/// A case as the C program understands it: name, input, request, and the target ratio to libhdf5.
+type CaseSpec = (&'static str, &'static str, &'static str, f64);
 
-const WORKLOADS: &[Workload] = &[
+const WORKLOADS: &[CaseSpec] = &[
     ("contiguous, whole", "contiguous", "whole f32", 1.0),
     ("chunked, whole", "chunked", "whole f32", 0.6),
     ("chunked 64 MiB, whole", "none", "whole f32", 0.6),
@@ -86,10 +87,10 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     table::compare(library, cases, rounds)
 }
 
-/// All of them.
+/// Returns all cases.
 pub(crate) fn cases() -> Result<Vec<Case>> {
     let folder = libhdf5::folder()?;
-    let case = |&(name, input, what, aim): &Workload| Case {
+    let case = |&(name, input, what, aim): &CaseSpec| Case {
         section: "Reading arrays",
         name: name.to_owned(),
         program: Program::Read,
@@ -106,13 +107,14 @@ pub(crate) fn cases() -> Result<Vec<Case>> {
     Ok(WORKLOADS.iter().map(case).collect())
 }
 
-/// Those where it matters how a file is read, by those who map files into memory.
+/// Returns the cases whose speed depends on the way a file is read, for the programs that map files
+/// into memory.
 pub(crate) fn mapped() -> Result<Vec<Case>> {
     let matters = ["contiguous", "chunked", "none", "f32be", "virtual"];
     let name = |case: &Case| Some(case.path.file_stem()?.to_str()?.strip_prefix("array_")?.to_owned());
     let mut cases = cases()?;
     cases.retain(|case| name(case).is_some_and(|name| matters.contains(&name.as_str())));
-    // What the other does not do is of no interest here.
+    // `rust-hdf5` cannot run these cases, so a comparison would show nothing.
     cases.retain(|case| !case.cold && !case.name.contains("every"));
     for case in &mut cases {
         (case.section, case.mapped, case.limit) = ("Files mapped into memory", true, Limit::None);
@@ -120,7 +122,7 @@ pub(crate) fn mapped() -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// What bounds the reading of a whole array, of strings and of a million chunks.
+/// Returns the lower bound for reading a whole array, strings or a million chunks.
 fn limit(name: &str, input: &str, what: &str) -> Limit {
     let conversion = name.contains(" to ") && !name.contains(" rows ");
     match input {
@@ -134,7 +136,7 @@ fn limit(name: &str, input: &str, what: &str) -> Limit {
     }
 }
 
-/// Makes the files that are read, those that are not there yet.
+/// Writes the missing input files.
 pub(crate) fn make_inputs(library: &Libhdf5, cases: &[Case]) -> Result<()> {
     let folder = libhdf5::folder()?;
     let target = folder.to_str().context("a path that is not UTF-8")?;
@@ -148,10 +150,10 @@ pub(crate) fn make_inputs(library: &Libhdf5, cases: &[Case]) -> Result<()> {
     Ok(())
 }
 
-/// Buffers whose pages are there.
+/// Buffers that are already mapped, so that page faults are not timed.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
-    /// Whether files are mapped into memory.
+    /// True if files are mapped into memory.
     mapped: bool,
     bytes: Vec<u8>,
     f32: Vec<f32>,
@@ -160,14 +162,14 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// None yet; `mapped` tells whether files are mapped into memory.
+    /// Returns empty buffers. `mapped` is true if files are mapped into memory.
     pub(crate) fn new(mapped: bool) -> Self {
         Self { mapped, ..Self::default() }
     }
 }
 
-/// Reads once, as the C program does; gives the seconds and the same sum.
-pub(crate) fn read(path: &Path, what: &str, buffers: &mut Buffers) -> Result<(Took, u64)> {
+/// Reads once, as the C program does. Returns the cost and the same sum.
+pub(crate) fn read(path: &Path, what: &str, buffers: &mut Buffers) -> Result<(Cost, u64)> {
     let words: Vec<&str> = what.split_whitespace().collect();
     let driver = if buffers.mapped { FileDriver::Mmap } else { FileDriver::Auto };
     let open = || -> Result<File> { Ok(OpenOptions::new().driver(driver.clone()).open(path)?) };
@@ -178,11 +180,11 @@ pub(crate) fn read(path: &Path, what: &str, buffers: &mut Buffers) -> Result<(To
         [kind, "f32", rest @ ..] => arrays(open, kind, rest, &mut buffers.f32),
         [kind, "f64", rest @ ..] => arrays(open, kind, rest, &mut buffers.f64),
         [kind, "i32", rest @ ..] => arrays(open, kind, rest, &mut buffers.i32),
-        _ => bail!("`{what}`: what is that?"),
+        _ => bail!("unknown request `{what}`"),
     }
 }
 
-fn strings(open: impl Fn() -> Result<File>) -> Result<(Took, u64)> {
+fn strings(open: impl Fn() -> Result<File>) -> Result<(Cost, u64)> {
     let start = Clock::start();
     let file = open()?;
     let all = file.dataset("x")?.read_strings(..)?;
@@ -197,7 +199,7 @@ fn strings(open: impl Fn() -> Result<File>) -> Result<(Took, u64)> {
     Ok((took + start.took(), sum))
 }
 
-fn field(open: impl Fn() -> Result<File>, member: &str, buffer: &mut Vec<f64>) -> Result<(Took, u64)> {
+fn field(open: impl Fn() -> Result<File>, member: &str, buffer: &mut Vec<f64>) -> Result<(Cost, u64)> {
     let start = Clock::start();
     let file = open()?;
     let dataset = file.dataset("x")?;
@@ -211,8 +213,8 @@ fn field(open: impl Fn() -> Result<File>, member: &str, buffer: &mut Vec<f64>) -
     Ok((start.took(), sum(buffer)))
 }
 
-/// Whole records, as they are stored.
-fn records(open: impl Fn() -> Result<File>, buffer: &mut Vec<u8>) -> Result<(Took, u64)> {
+/// Reads whole records as they are stored.
+fn records(open: impl Fn() -> Result<File>, buffer: &mut Vec<u8>) -> Result<(Cost, u64)> {
     let dataset = open()?.dataset("x")?;
     let count = dataset.size()? * u64::from(dataset.datatype().size);
     drop(dataset);
@@ -232,7 +234,7 @@ fn arrays<T: H5Type + Default>(
     kind: &str,
     args: &[&str],
     buffer: &mut Vec<T>,
-) -> Result<(Took, u64)> {
+) -> Result<(Cost, u64)> {
     let numbers: Result<Vec<u64>, _> = args.iter().map(|word| word.parse()).collect();
     let numbers = numbers?;
     let number = |at: usize| numbers.get(at).copied().unwrap_or(1);
@@ -251,12 +253,12 @@ fn arrays<T: H5Type + Default>(
             state = number(2);
             (number(0), if kind == "rows" { number(1) } else { number(1) * number(1) })
         }
-        _ => bail!("`{kind}`: what is that?"),
+        _ => bail!("unknown operation `{kind}`"),
     };
     let (each, turns) = (usize::try_from(each)?, usize::try_from(turns)?);
     if buffer.len() != each * turns {
         *buffer = vec![T::default(); each * turns];
-        // So that its pages are there.
+        // Writes the buffer, so that its pages are mapped.
         T::read_slice(buffer, |bytes| {
             bytes.fill(1);
             Ok::<(), hyperslab::Error>(())
@@ -305,7 +307,7 @@ fn select(kind: &str, numbers: &[u64], dataset: &Dataset, state: &mut u64) -> Re
     })
 }
 
-/// The next number that looks random.
+/// Returns the next pseudo-random number.
 pub(crate) fn next(state: &mut u64) -> u64 {
     *state ^= *state << 13;
     *state ^= *state >> 7;

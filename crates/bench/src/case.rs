@@ -1,10 +1,10 @@
-//! A piece of work.
+//! Benchmark cases.
 
 use std::path::{Path, PathBuf};
 
 use crate::models::Model;
 
-/// Which program does a piece of work.
+/// The program that runs a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Program {
     Read,
@@ -21,7 +21,7 @@ impl Program {
         }
     }
 
-    /// The program in C.
+    /// Returns the name of the C program.
     pub(crate) fn in_c(self) -> &'static str {
         match self {
             Self::Read => "read_arrays",
@@ -31,62 +31,65 @@ impl Program {
     }
 }
 
-/// What bounds a piece of work from below.
+/// The lower bound of a case's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Limit {
     None,
-    /// The file is read from the cache of the system.
+    /// The time to read the file from the system's cache.
     Read,
-    /// The file is read, and elements of so many bytes are written into memory.
+    /// The time to read the file and to write elements of this many bytes into memory.
     Convert(usize),
-    /// Its chunks are decoded from memory.
+    /// The time to decode the file's chunks from memory.
     Decode,
-    /// The bytes of the file are written.
+    /// The time to write the bytes of the file.
     Write,
-    /// Its chunks are encoded in memory.
+    /// The time to encode the file's chunks in memory.
     Encode,
-    /// A file that keeps nothing that can be done without.
+    /// The time of a model, which stores only the indispensable data.
     Model(Model),
 }
 
-/// A piece of work.
+/// A benchmark case: one measured workload.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
     pub(crate) section: &'static str,
     pub(crate) name: String,
     pub(crate) program: Program,
     pub(crate) path: PathBuf,
-    /// The kind of work and what follows the file.
+    /// The operation, and the words that follow the file in the request.
     pub(crate) what: String,
-    /// The ratio to libhdf5 that is aimed at.
+    /// The target ratio to libhdf5.
     pub(crate) aim: f64,
-    /// How a file that was written is read by libhdf5, to tell whether it is the same as its own.
+    /// The request with which libhdf5 reads a written file back. The result is compared with the
+    /// same reading of libhdf5's own file.
     pub(crate) check: Option<(Program, String)>,
-    /// Before each run the file is taken out of the cache of the system.
+    /// True to remove the file from the system's cache before each run.
     pub(crate) cold: bool,
-    /// It is done by those who map files into memory.
+    /// True if the case compares programs that map files into memory.
     pub(crate) mapped: bool,
     pub(crate) limit: Limit,
-    /// Chunks and the bytes of their data, where the bytes of metadata for each chunk are of interest.
+    /// The number of chunks and the bytes of their data, if the report shows the metadata bytes for
+    /// each chunk.
     pub(crate) chunks: Option<(u64, u64)>,
-    /// Whether instructions are counted too.
+    /// True if instructions are counted too.
     pub(crate) counted: bool,
 }
 
 impl Limit {
-    /// The model of this work, if there is one.
+    /// Returns the model of the case, if one exists.
     pub(crate) fn model(program: Program, path: &Path, what: &str) -> Self {
         Model::of(program, path, what).map_or(Self::None, Self::Model)
     }
 
-    /// Longer than so many times what bounds it, work should not take: nobody can have all that a model leaves out.
+    /// Returns the largest acceptable ratio of a case's time to its limit. Models omit much that
+    /// every implementation must do, so their bound is larger.
     pub(crate) fn bound(self) -> f64 {
         if matches!(self, Self::Model(_)) { 4.0 } else { 1.3 }
     }
 }
 
 impl Case {
-    /// Work on arrays or metadata that is like most.
+    /// Returns a case with the usual settings.
     pub(crate) fn new(
         section: &'static str,
         name: &str,
@@ -116,7 +119,7 @@ impl Case {
     }
 }
 
-/// The request for some work on a file.
+/// Returns the request line for an operation on a file.
 pub(crate) fn line(what: &str, path: &Path) -> String {
     let (kind, rest) = what.split_once(' ').unwrap_or((what, ""));
     format!("{kind} {} {rest}", path.display())

@@ -1,58 +1,58 @@
-//! What some work takes: time on the wall, time of the processors, and memory.
+//! The cost of a case: wall-clock time, processor time, and memory.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// Whether clocks tell memory instead of time.
-static WEIGHING: AtomicBool = AtomicBool::new(false);
+/// True if clocks measure memory in place of time.
+static MEASURES_MEMORY: AtomicBool = AtomicBool::new(false);
 
-/// From now on, clocks tell (or do not tell) in the place of the seconds how many bytes of memory the process had at most
-/// beyond what it had when the clock was started.
-pub(crate) fn weigh(on: bool) {
-    WEIGHING.store(on, Ordering::Relaxed);
+/// Makes clocks measure memory (or time again). In place of the seconds, a clock then returns the
+/// peak memory of the process beyond its memory at the clock's start, in bytes.
+pub(crate) fn measure_memory(on: bool) {
+    MEASURES_MEMORY.store(on, Ordering::Relaxed);
 }
 
-/// Seconds that something took.
+/// The cost of an operation, in seconds.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Took {
-    /// On the wall.
+pub(crate) struct Cost {
+    /// Wall-clock time, or bytes of memory.
     pub(crate) wall: f64,
-    /// Of all processors, in all threads of the process; 0 where the system does not tell.
+    /// Processor time in all threads of the process; 0 if the system does not report it.
     pub(crate) cpu: f64,
 }
 
-/// A moment.
+/// A point in time.
 #[derive(Debug)]
 pub(crate) struct Clock {
     wall: Instant,
     cpu: f64,
-    /// Of the processors, to the hundredth of a second, but also in threads that have ended.
+    /// Processor time in hundredths of a second, including threads that have ended.
     ticks: f64,
-    /// Bytes of memory, if it is those that are told.
+    /// Bytes of memory at the start, if the clock measures memory.
     memory: Option<f64>,
 }
 
 impl Clock {
     pub(crate) fn start() -> Self {
-        let memory = WEIGHING.load(Ordering::Relaxed).then(|| {
-            // The most that the process had becomes what it has now.
+        let memory = MEASURES_MEMORY.load(Ordering::Relaxed).then(|| {
+            // Resets the peak memory of the process to its current memory.
             let _ = std::fs::write("/proc/self/clear_refs", "5");
             bytes_of("VmRSS:")
         });
         Self { memory, ticks: tick_seconds(), cpu: cpu_seconds(), wall: Instant::now() }
     }
 
-    pub(crate) fn took(&self) -> Took {
+    pub(crate) fn took(&self) -> Cost {
         let wall = self.wall.elapsed().as_secs_f64();
         if let Some(before) = self.memory {
-            return Took { wall: (bytes_of("VmHWM:") - before).max(0.0), cpu: 0.0 };
+            return Cost { wall: (bytes_of("VmHWM:") - before).max(0.0), cpu: 0.0 };
         }
         let (cpu, ticks) = (cpu_seconds() - self.cpu, tick_seconds() - self.ticks);
-        Took { wall, cpu: if ticks > cpu + 2.0 * TICK { ticks } else { cpu } }
+        Cost { wall, cpu: if ticks > cpu + 2.0 * TICK_SECONDS { ticks } else { cpu } }
     }
 }
 
-impl std::ops::Add for Took {
+impl std::ops::Add for Cost {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -60,7 +60,8 @@ impl std::ops::Add for Took {
     }
 }
 
-/// What Linux says of the memory of this process under a heading; 0 elsewhere.
+/// Returns the memory of this process, in bytes, that Linux reports under a heading; 0 on other
+/// systems.
 fn bytes_of(heading: &str) -> f64 {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return 0.0 };
     let line = status.lines().find_map(|line| line.strip_prefix(heading));
@@ -69,18 +70,19 @@ fn bytes_of(heading: &str) -> f64 {
 }
 
 /// Seconds of a tick of Linux.
-const TICK: f64 = 0.01;
+const TICK_SECONDS: f64 = 0.01;
 
-/// Time that all threads of this process have run, those that have ended too.
+/// Returns the processor time of all threads of this process, including those that have ended.
 fn tick_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the program, in brackets, may contain anything.
+    // The name of the program, in brackets, may contain any character.
     let fields = text.rsplit_once(')').map_or("", |(_, fields)| fields);
     let ticks = fields.split_whitespace().skip(11).take(2);
-    ticks.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() * TICK
+    ticks.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() * TICK_SECONDS
 }
 
-/// Time that the threads of this process that there are have run, to the nanosecond where Linux counts it.
+/// Returns the processor time of the threads of this process that still run, in nanoseconds if
+/// Linux counts them.
 fn cpu_seconds() -> f64 {
     let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return 0.0 };
     let of_thread = |folder: std::path::PathBuf| -> Option<f64> {

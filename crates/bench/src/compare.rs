@@ -1,25 +1,26 @@
-//! Everything against libhdf5 and `rust-hdf5` in one run, with what the machine gives and what memory it takes.
+//! The comparison of all cases with libhdf5 and `rust-hdf5` in one run, with the limits of the
+//! machine and the memory.
 
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use hyperslab_testkit::workspace;
 
-use crate::behind::{self, Causes};
 use crate::case::{Case, Program};
 use crate::contest::{Contest, threads};
 use crate::instructions::Counter;
 use crate::libhdf5::{self, Libhdf5};
 use crate::limits::Limits;
 use crate::outcome::{Outcome, Role, Row};
-use crate::reader::Late;
+use crate::reader::TimedOut;
 use crate::report::Report;
+use crate::slower::{self, Causes};
 use crate::{arrays, sparse, writes};
 
 const ROUNDS: u64 = 5;
 
-/// Files that libhdf5 makes for the metadata to be read: the name and what it is asked for.
-const MADE: &[(&str, &str)] = &[
+/// Files for the metadata cases, which libhdf5 writes: the name and the request.
+const METADATA_FILES: &[(&str, &str)] = &[
     ("metadata_objects_earliest", "objects 0 10000"),
     ("metadata_objects_v110", "objects 2 10000"),
     ("metadata_attributes", "attributes 1 10000"),
@@ -27,7 +28,7 @@ const MADE: &[(&str, &str)] = &[
     ("metadata_links_v18", "links 1 100000"),
 ];
 
-/// Name, file and what is read; and whether instructions are counted.
+/// Metadata cases: name, file and request, and whether instructions are counted.
 const METADATA: &[(&str, &str, &str, bool)] = &[
     ("list of 10 000 datasets, earliest", "metadata_objects_earliest", "list", true),
     ("list of 10 000 datasets, v110", "metadata_objects_v110", "list", true),
@@ -41,7 +42,7 @@ const METADATA: &[(&str, &str, &str, bool)] = &[
     ("10 000 of 100 000 links opened, v18", "metadata_links_v18", "lookup 10000 100000 3", true),
 ];
 
-/// Name, file, lower bound of the library and unlimited dimensions.
+/// Chunk indexes: name, file, lower library bound, and number of unlimited dimensions.
 const INDEXES: &[(&str, &str, u32, u32)] = &[
     ("B-tree v1", "index_btree1", 1, 1),
     ("fixed array", "index_fixed", 2, 0),
@@ -49,23 +50,23 @@ const INDEXES: &[(&str, &str, u32, u32)] = &[
     ("B-tree v2", "index_btree2", 2, 2),
 ];
 
-/// Chunks of each index, and the elements of one.
-const CHUNKS: u64 = 100_000;
-const CHUNK: u64 = 64;
+/// Number of chunks in each index, and number of elements in a chunk.
+const CHUNK_COUNT: u64 = 100_000;
+const CHUNK_ELEMENTS: u64 = 64;
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let (mut rounds, mut only) = (ROUNDS, None);
     for arg in args {
         match arg.strip_prefix("only=") {
             Some(text) => only = Some(text),
-            None => rounds = arg.parse().with_context(|| format!("`{arg}`: what is that?"))?,
+            None => rounds = arg.parse().with_context(|| format!("`{arg}` is not a number of rounds"))?,
         }
     }
     ensure!(rounds > 0, "no rounds");
     let mut cases = [arrays::cases()?, arrays::mapped()?, writes::cases()?, metadata()?, indexes()?].concat();
     cases.retain(|case| only.is_none_or(|text| format!("{}: {}", case.section, case.name).contains(text)));
     let sparse = only.is_none_or(|text| sparse::SECTION.contains(text));
-    ensure!(!cases.is_empty() || sparse, "nothing is called so");
+    ensure!(!cases.is_empty() || sparse, "no case has this name");
     let library = Libhdf5::find()?;
     arrays::make_inputs(&library, &cases)?;
     let mut contest = Contest::new(library)?.with_python()?.with_mapped()?;
@@ -78,14 +79,14 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         if row.case.counted {
             counter.count(&contest, &row)?;
         }
-        println!("{name}: {}", told(&row));
+        println!("{name}: {}", progress_line(&row));
         rows.push(row);
-        contest.relieve();
+        contest.end_large_programs();
     }
     let [one, all] = copied;
     drop(contest);
     let causes = Causes::read(&workspace::root().join("docs/benchmarks/causes.md"))?;
-    for line in causes.useless(&rows, only.is_none()) {
+    for line in causes.unused(&rows, only.is_none()) {
         println!("{line}");
     }
     let sparse = if sparse { sparse_section() } else { String::new() };
@@ -93,16 +94,17 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let folder =
         if only.is_some() { libhdf5::folder()?.join("compare") } else { workspace::root().join("docs") };
     report.write(&folder)?;
-    println!("\n{}{}", behind::summary(&report.rows), folder.join("benchmarks.md").display());
+    println!("\n{}{}", slower::summary(&report.rows), folder.join("benchmarks.md").display());
     let failed = report.rows.iter().filter(|row| row.wall().is_none()).count();
-    ensure!(failed == 0, "hyperslab did not do {failed} of them");
+    ensure!(failed == 0, "hyperslab failed in {failed} cases");
     Ok(())
 }
 
-/// Sparse matrices, or nothing where what they need is not installed.
+/// Returns the section about sparse matrices, or an empty text if the required packages are not
+/// installed.
 fn sparse_section() -> String {
     sparse::section().unwrap_or_else(|error| {
-        println!("without sparse matrices: {error:#}");
+        println!("sparse matrices are skipped: {error:#}");
         String::new()
     })
 }
@@ -112,16 +114,16 @@ fn measure(contest: &mut Contest, limits: &mut Limits, case: Case, rounds: u64) 
     let limit = match limits.of(&case, rounds) {
         Ok(limit) => limit,
         Err(error) => {
-            println!("{}: no limit: {error:#}", case.name);
+            println!("{}: cannot measure the limit: {error:#}", case.name);
             None
         }
     };
-    contest.weigh(&case, &mut entries)?;
+    contest.measure_memory(&case, &mut entries)?;
     Ok(Row { case, entries, limit })
 }
 
-/// A line for who waits.
-fn told(row: &Row) -> String {
+/// Returns a line about a measured case, for the progress output.
+fn progress_line(row: &Row) -> String {
     let mut line = format!("{:.2} ms", row.wall().unwrap_or(f64::NAN) * 1e3);
     let ratios = [("libhdf5", row.to_libhdf5()), ("rust-hdf5", row.to_peer()), ("limit", row.to_limit())];
     for (name, ratio) in ratios {
@@ -129,9 +131,9 @@ fn told(row: &Row) -> String {
             line = format!("{line}, {ratio:.2} × {name}");
         }
     }
-    line.push_str(&behind::told(row));
-    if let Some(Outcome::Late) = row.of(Role::Hyperslab).next() {
-        line = format!("{line} ({Late})");
+    line.push_str(&slower::misses_text(row));
+    if let Some(Outcome::TimedOut) = row.of(Role::Hyperslab).next() {
+        line = format!("{line} ({TimedOut})");
     }
     if let Some(Outcome::Cannot(why) | Outcome::Wrong(why)) = row.of(Role::Hyperslab).next() {
         line = format!("{line} ({why})");
@@ -158,10 +160,10 @@ fn indexes() -> Result<Vec<Case>> {
         };
         let written = folder.join("written.h5");
         for (order, step) in [("100 000 inserted", 1), ("100 000 inserted, scattered", 7919)] {
-            let line = format!("insert {low} {CHUNKS} {CHUNK} {unlimited} {step}");
+            let line = format!("insert {low} {CHUNK_COUNT} {CHUNK_ELEMENTS} {unlimited} {step}");
             let mut case = part(order, Program::Write, &written, &line);
             case.check = writes::check(&line);
-            case.chunks = Some((CHUNKS, CHUNKS.saturating_mul(CHUNK).saturating_mul(8)));
+            case.chunks = Some((CHUNK_COUNT, CHUNK_COUNT.saturating_mul(CHUNK_ELEMENTS).saturating_mul(8)));
             cases.push(case);
         }
         cases.push(part("20 000 looked up", Program::Metadata, &path, "sizes 20000 5"));
@@ -171,9 +173,9 @@ fn indexes() -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// Has libhdf5 make the files whose metadata is read, those that are not there yet.
+/// Writes the missing metadata files with libhdf5.
 fn make_metadata(contest: &Contest, cases: &[Case]) -> Result<()> {
-    for (name, what) in MADE {
+    for (name, what) in METADATA_FILES {
         let path = libhdf5::folder()?.join(format!("{name}.h5"));
         if path.exists() || !cases.iter().any(|case| case.path == path) {
             continue;

@@ -1,11 +1,12 @@
-//! What it costs that a file survives: with a journal and syncs, with a journal, with neither, and libhdf5 with a sync at the end.
+//! The cost of durability: with a journal and syncs, with a journal alone, with neither, and
+//! libhdf5 with a sync at the end.
 
 use std::path::Path;
 
 use anyhow::Result;
 use hyperslab::Durability;
 
-use crate::clock::Took;
+use crate::clock::Cost;
 use crate::libhdf5::{self, Libhdf5};
 use crate::reader::Reader;
 use crate::table::median;
@@ -25,7 +26,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let rounds: u32 = args.first().map_or(Ok(5), |rounds| rounds.parse())?;
     let only = args.get(1).map_or("", String::as_str);
     let library = Libhdf5::find()?;
-    let mut synced = library.serve_told("write_files", &library.library, &["sync"])?;
+    let mut synced = library.serve_with("write_files", &library.library, &["sync"])?;
     let mut plain = library.serve("write_files")?;
     let path = libhdf5::folder()?.join("durable.h5");
     println!("{rounds} rounds, medians of the wall time in ms; libhdf5 {}\n", library.version);
@@ -47,7 +48,7 @@ fn measure(name: &str, what: &str, path: &Path, rounds: u32, peers: &mut [&mut R
     let mut inputs = Inputs::default();
     let mut times: [Vec<f64>; 5] = Default::default();
     for round in 0..=rounds {
-        let mut took: Vec<Took> = Vec::new();
+        let mut took: Vec<Cost> = Vec::new();
         for durability in WAYS {
             inputs.durability = durability;
             took.push(make(path, what, &mut inputs)?.0);
@@ -55,7 +56,7 @@ fn measure(name: &str, what: &str, path: &Path, rounds: u32, peers: &mut [&mut R
         for peer in peers.iter_mut() {
             took.push(peer.ask(&line)?.0);
         }
-        // The first round warms up.
+        // The first round warms up and is not counted.
         if round > 0 {
             times.iter_mut().zip(took).for_each(|(times, took)| times.push(took.wall * 1e3));
         }

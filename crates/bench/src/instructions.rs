@@ -1,4 +1,4 @@
-//! Instructions that some work needs: they do not depend on what else the machine does.
+//! The number of instructions of a case, which does not depend on the load of the machine.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -12,18 +12,19 @@ use crate::outcome::{Entry, Role, Row};
 use crate::table::to_f64;
 use crate::{libhdf5, limits};
 
-/// What takes more seconds than this is not counted: it takes some fifty times as long then.
-const QUICK: f64 = 0.3;
+/// Largest number of seconds of a case whose instructions are counted. Counting takes about fifty
+/// times as long.
+const MAX_COUNTED_SECONDS: f64 = 0.3;
 
-/// Has instructions counted, by callgrind.
+/// Counter of instructions, which runs programs under callgrind.
 #[derive(Debug, Default)]
 pub(crate) struct Counter {
-    /// What a program needs that is asked for nothing.
+    /// Instructions of each program without a case.
     nothing: HashMap<(usize, Program), u64>,
     counts: Vec<Counted>,
 }
 
-/// The instructions for some work, of hyperslab, the first libhdf5 and `rust-hdf5`.
+/// The instructions of a case for hyperslab, the first libhdf5 and `rust-hdf5`.
 #[derive(Debug)]
 struct Counted {
     workload: String,
@@ -31,7 +32,7 @@ struct Counted {
 }
 
 impl Counter {
-    /// Counts those of a piece of work; nothing where there is no valgrind.
+    /// Counts the instructions of a case. Does nothing if valgrind is not installed.
     pub(crate) fn count(&mut self, contest: &Contest, row: &Row) -> Result<()> {
         if Command::new("valgrind").arg("--version").output().is_err() {
             return Ok(());
@@ -39,23 +40,23 @@ impl Counter {
         let program = row.case.program;
         let (mut each, mut chosen) = (Vec::new(), Vec::new());
         for Entry { at, name, role, outcome } in &row.entries {
-            // One libhdf5 is enough.
+            // The counts of one libhdf5 are enough.
             if *role == Role::Python || each.iter().any(|(_, other, _)| other == role) {
                 continue;
             }
-            if outcome.wall().is_some_and(|wall| wall < QUICK) {
+            if outcome.wall().is_some_and(|wall| wall < MAX_COUNTED_SECONDS) {
                 chosen.push((each.len(), *at, contest.command(*at, program)?));
             }
             each.push((name.clone(), *role, None));
         }
-        // All at the same time: what else the machine does changes nothing.
+        // The counts run at the same time, because the load of the machine does not change them.
         let count = |at: usize, command: &Command| -> Result<(u64, u64)> {
             let known = self.nothing.get(&(at, program)).copied();
             let idle = known.map_or_else(|| counted(command, "", at), Ok)?;
             if program != Program::Write {
                 return Ok((idle, counted(command, &row.case.line(), at)?));
             }
-            // Each writes a file of its own.
+            // Each count writes its own file.
             let path = row.case.path.with_extension(format!("{at}.h5"));
             let count = counted(command, &case::line(&row.case.what, &path), at)?;
             std::fs::remove_file(path)?;
@@ -78,7 +79,7 @@ impl Counter {
         Ok(())
     }
 
-    /// A section of the document; empty if nothing was counted.
+    /// Returns a section of the report, empty if nothing was counted.
     pub(crate) fn section(&self) -> String {
         let Some(first) = self.counts.first() else { return String::new() };
         let heads: Vec<String> = first.each.iter().map(|(name, ..)| format!("{name}, M")).collect();
@@ -105,7 +106,8 @@ impl Counter {
     }
 }
 
-/// Instructions of a program, that of a contestant, that is given one line, or none.
+/// Counts the instructions of a contestant's program that receives one line, or none if `line` is
+/// empty.
 fn counted(program: &Command, line: &str, at: usize) -> Result<u64> {
     let mut command = Command::new("valgrind");
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);

@@ -1,4 +1,4 @@
-//! The libhdf5 to compare with, and the C programs that use it.
+//! The libhdf5 of the referee, and the C programs that call it.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -16,39 +16,39 @@ use hyperslab_testkit::{referee, workspace};
 pub(crate) struct Libhdf5 {
     referee: Referee,
     pub(crate) library: PathBuf,
-    /// Its version.
+    /// The version of the library.
     pub(crate) version: String,
-    /// Where h5py finds filters.
+    /// The folder in which h5py finds filters.
     plugins: OnceCell<String>,
-    /// The C programs that were compiled, by their names.
+    /// The compiled C programs, by name.
     programs: RefCell<HashMap<String, PathBuf>>,
 }
 
-/// What one reading took, and what tells whether it read the same.
+/// The time of one reading, and the totals that show if two programs read the same.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Reading {
     pub(crate) seconds: f64,
-    pub(crate) work: Work,
+    pub(crate) totals: Totals,
 }
 
-/// What was read.
+/// Counts and a sum over the objects that were read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Work {
+pub(crate) struct Totals {
     pub(crate) datasets: u64,
     pub(crate) attributes: u64,
     pub(crate) bytes: u64,
     pub(crate) sum: u64,
 }
 
-impl Work {
-    /// Counts the bytes of some native values.
+impl Totals {
+    /// Adds the bytes of native values.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
         self.sum += bytes.iter().map(|byte| u64::from(*byte)).sum::<u64>();
     }
 }
 
-/// Where inputs and programs are made: kept from run to run.
+/// Returns the folder for inputs and programs, which later runs reuse.
 pub(crate) fn folder() -> Result<PathBuf> {
     let folder = workspace::root().join("target/bench");
     std::fs::create_dir_all(&folder)?;
@@ -56,9 +56,9 @@ pub(crate) fn folder() -> Result<PathBuf> {
 }
 
 impl Libhdf5 {
-    /// Looks for the library.
+    /// Finds the library.
     pub(crate) fn find() -> Result<Self> {
-        let referee = referee::python().context("needs the referee: `cargo xtask test` makes it")?;
+        let referee = referee::python().context("needs the referee, which `cargo xtask test` prepares")?;
         let answer = referee.run_script(include_str!("../find_libhdf5.py"), [""; 0])?;
         let mut lines = answer.lines();
         let library = PathBuf::from(lines.next().unwrap_or_default());
@@ -72,13 +72,13 @@ impl Libhdf5 {
         self.referee.run_script(code, args)
     }
 
-    /// The version of another libhdf5.
+    /// Returns the version of another libhdf5.
     pub(crate) fn version_of(&self, library: &Path) -> Result<String> {
-        let name = library.to_str().context("a path that is not UTF-8")?;
+        let name = library.to_str().context("the path is not UTF-8")?;
         Ok(self.script(include_str!("../version_of.py"), &[name])?.trim().to_owned())
     }
 
-    /// A C program of this crate with a libhdf5, to be started.
+    /// Returns the command that starts a C program of this crate with a given libhdf5.
     pub(crate) fn command(&self, program: &str, library: &Path) -> Result<Command> {
         let plugins = if let Some(found) = self.plugins.get() {
             found
@@ -91,7 +91,7 @@ impl Libhdf5 {
         Ok(command)
     }
 
-    /// The program that does the work with h5py, to be started.
+    /// Returns the command that starts the program for h5py.
     pub(crate) fn python(&self, mode: &str) -> Command {
         let mut command = Command::new(self.referee.python());
         command.arg(workspace::root().join("crates/bench/python/serve.py")).arg(mode);
@@ -108,23 +108,23 @@ impl Libhdf5 {
         Ok(binary)
     }
 
-    /// Compiles a C program of this crate and starts it with the library and a file.
+    /// Compiles a C program of this crate, and starts the program with the library and a file.
     pub(crate) fn start(&self, program: &str, file: &Path) -> Result<Reader> {
         Reader::start(Command::new(self.compiled(program)?).arg(&self.library).arg(file))
     }
 
-    /// As [`start`](Self::start), for a program that is told the files later.
+    /// Compiles and starts a C program that receives the files in its requests.
     pub(crate) fn serve(&self, program: &str) -> Result<Reader> {
-        self.serve_told(program, &self.library, &[])
+        self.serve_with(program, &self.library, &[])
     }
 
-    /// As [`serve`](Self::serve), with any libhdf5, the program told more.
-    pub(crate) fn serve_told(&self, program: &str, library: &Path, words: &[&str]) -> Result<Reader> {
+    /// Compiles and starts a C program with the given libhdf5 and further arguments.
+    pub(crate) fn serve_with(&self, program: &str, library: &Path, words: &[&str]) -> Result<Reader> {
         Reader::start(self.command(program, library)?.args(words))
     }
 }
 
-/// Compiles a C program of this crate.
+/// Compiles a C program of this crate. Returns the path of the binary.
 fn compile(program: &str) -> Result<PathBuf> {
     let source = workspace::root().join("crates/bench/c").join(program).with_extension("c");
     let binary = folder()?.join(program);

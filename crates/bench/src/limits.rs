@@ -1,4 +1,5 @@
-//! What the machine gives: copying memory, reading from the cache of the system, writing, decoding and encoding.
+//! Limits of the machine: copying memory, reading from the system's cache, writing, decoding and
+//! encoding.
 
 use std::fs::File as SystemFile;
 use std::io::Write as _;
@@ -15,32 +16,34 @@ use crate::contest::threads;
 use crate::libhdf5;
 use crate::table::median;
 
-/// How much is read or written at once.
-pub(crate) const PIECE: usize = 1 << 20;
+/// Bytes of one read or write.
+pub(crate) const PIECE_BYTES: usize = 1 << 20;
 
-/// Memory that is copied to tell its bandwidth.
-const COPIED: usize = 256 << 20;
+/// Bytes that are copied to measure the memory bandwidth.
+const COPIED_BYTES: usize = 256 << 20;
 
-/// Memory that is kept, its pages there.
+/// Measurements that share a scratch buffer.
 #[derive(Debug, Default)]
 pub(crate) struct Limits {
     buffer: Vec<u8>,
 }
 
 impl Limits {
-    fn room(&mut self, length: usize) -> &mut [u8] {
+    fn scratch(&mut self, length: usize) -> &mut [u8] {
         if self.buffer.len() < length {
             self.buffer = vec![1; length];
         }
         self.buffer.get_mut(..length).unwrap_or_default()
     }
 
-    /// Seconds that the bare work of a case takes.
+    /// Returns the seconds of the case's limit.
     pub(crate) fn of(&mut self, case: &Case, rounds: u64) -> Result<Option<f64>> {
         let rounds = rounds.clamp(1, 7);
         let once: &mut dyn FnMut(&mut Self) -> Result<f64> = match case.limit {
             Limit::None => return Ok(None),
-            Limit::Model(model) => return Ok(Some(model.seconds(self.room(model.room()), rounds)?)),
+            Limit::Model(model) => {
+                return Ok(Some(model.seconds(self.scratch(model.scratch_bytes()), rounds)?));
+            }
             Limit::Read if case.path.ends_with("array_virtual.h5") => {
                 &mut |this| this.read_sources(&case.path)
             }
@@ -66,17 +69,18 @@ impl Limits {
         Ok(Some(median(&seconds?)))
     }
 
-    /// Reads a file into memory, each thread a part.
+    /// Reads a file into memory. Each thread reads a part.
     fn read(&mut self, path: &Path) -> Result<f64> {
         let file = SystemFile::open(path)?;
         let length = usize::try_from(file.metadata()?.len())?;
-        let buffer = self.room(length);
+        let buffer = self.scratch(length);
         let start = Instant::now();
         read_by_all(&file, buffer)?;
         Ok(start.elapsed().as_secs_f64())
     }
 
-    /// Reads a file in pieces, and writes so many bytes into memory meanwhile, each thread a part.
+    /// Reads a file in pieces, and writes `bytes` bytes into memory meanwhile. Each thread takes a
+    /// part.
     fn convert(&mut self, path: &Path, bytes: usize) -> Result<f64> {
         let file = SystemFile::open(path)?;
         let length = usize::try_from(file.metadata()?.len())?;
@@ -84,12 +88,12 @@ impl Limits {
         let start = Instant::now();
         std::thread::scope(|scope| {
             let work = |(number, place): (usize, &mut [u8])| -> Result<()> {
-                let (from, mut piece) = (number.saturating_mul(part), vec![0; PIECE]);
+                let (from, mut piece) = (number.saturating_mul(part), vec![0; PIECE_BYTES]);
                 let to = from.saturating_add(part).min(length);
-                let pieces = to.saturating_sub(from).div_ceil(PIECE).max(1);
+                let pieces = to.saturating_sub(from).div_ceil(PIECE_BYTES).max(1);
                 let mut at = from;
                 for place in place.chunks_mut(place.len().div_ceil(pieces).max(1)) {
-                    let count = to.saturating_sub(at).min(PIECE);
+                    let count = to.saturating_sub(at).min(PIECE_BYTES);
                     let piece = piece.get_mut(..count).unwrap_or_default();
                     file.read_exact_at(piece, at as u64)?;
                     place.fill(piece.first().copied().unwrap_or_default());
@@ -97,7 +101,7 @@ impl Limits {
                 }
                 Ok(())
             };
-            let places = self.room(bytes).chunks_mut(bytes.div_ceil(threads()).max(1));
+            let places = self.scratch(bytes).chunks_mut(bytes.div_ceil(threads()).max(1));
             let running: Vec<_> = places.enumerate().map(|job| scope.spawn(move || work(job))).collect();
             running.into_iter().try_for_each(joined)
         })?;
@@ -109,36 +113,36 @@ impl Limits {
         let folder = path.with_file_name("virtual_sources");
         let sources =
             std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
-        let buffer = self.room(PIECE);
+        let buffer = self.scratch(PIECE_BYTES);
         let start = Instant::now();
         for source in sources {
             let file = SystemFile::open(source)?;
-            let length = usize::try_from(file.metadata()?.len())?.min(PIECE);
+            let length = usize::try_from(file.metadata()?.len())?.min(PIECE_BYTES);
             file.read_exact_at(buffer.get_mut(..length).unwrap_or_default(), 0)?;
         }
         Ok(start.elapsed().as_secs_f64())
     }
 
-    /// Writes a new file of so many bytes. One thread: two write no faster.
+    /// Writes a new file of the given length with one thread, because two threads write no faster.
     fn write(&mut self, bytes: u64) -> Result<f64> {
         let path = libhdf5::folder()?.join("bare.bin");
         if path.exists() {
             std::fs::remove_file(&path)?;
         }
-        let buffer = self.room(usize::try_from(bytes)?);
+        let buffer = self.scratch(usize::try_from(bytes)?);
         let start = Instant::now();
         let mut file = SystemFile::create(&path)?;
-        buffer.chunks(PIECE).try_for_each(|piece| file.write_all(piece))?;
+        buffer.chunks(PIECE_BYTES).try_for_each(|piece| file.write_all(piece))?;
         drop(file);
         let seconds = start.elapsed().as_secs_f64();
         std::fs::remove_file(&path)?;
         Ok(seconds)
     }
 
-    /// Bytes that are copied in memory in a second, by so many threads.
+    /// Returns the bytes that the given number of threads copies in memory in a second.
     pub(crate) fn copied(&mut self, threads: usize, rounds: u64) -> Result<f64> {
-        let (from, to) = self.room(COPIED * 2).split_at_mut(COPIED);
-        let part = COPIED.div_ceil(threads.max(1));
+        let (from, to) = self.scratch(COPIED_BYTES * 2).split_at_mut(COPIED_BYTES);
+        let part = COPIED_BYTES.div_ceil(threads.max(1));
         let mut seconds = Vec::new();
         for _ in 0..=rounds.clamp(1, 7) {
             let start = Instant::now();
@@ -150,17 +154,17 @@ impl Limits {
             seconds.push(start.elapsed().as_secs_f64());
         }
         let rest = seconds.get(1..).context("no rounds")?;
-        Ok(f64::from(u32::try_from(COPIED)?) / median(rest))
+        Ok(f64::from(u32::try_from(COPIED_BYTES)?) / median(rest))
     }
 }
 
-/// Reads the beginning of a file into memory, each thread a part.
+/// Reads the beginning of a file into memory. Each thread reads a part.
 pub(crate) fn read_by_all(file: &SystemFile, buffer: &mut [u8]) -> Result<()> {
     let part = buffer.len().div_ceil(threads()).max(1);
     std::thread::scope(|scope| {
         let read = |(number, part_of): (usize, &mut [u8])| -> Result<()> {
-            for (at, piece) in part_of.chunks_mut(PIECE).enumerate() {
-                let from = number.saturating_mul(part).saturating_add(at.saturating_mul(PIECE));
+            for (at, piece) in part_of.chunks_mut(PIECE_BYTES).enumerate() {
+                let from = number.saturating_mul(part).saturating_add(at.saturating_mul(PIECE_BYTES));
                 file.read_exact_at(piece, from as u64)?;
             }
             Ok(())
@@ -205,13 +209,13 @@ impl Chunks {
         Ok(Self { pipeline, target, length, stored })
     }
 
-    /// Chunks for each thread, as equally many as can be.
+    /// Returns the number of chunks for each thread, evenly distributed.
     fn part(&self) -> usize {
         self.stored.len().div_ceil(threads()).max(1)
     }
 
     fn decode(&self, limits: &mut Limits) -> Result<f64> {
-        let buffer = limits.room(self.length.saturating_mul(self.stored.len()));
+        let buffer = limits.scratch(self.length.saturating_mul(self.stored.len()));
         let registry = Registry::default();
         let start = Instant::now();
         std::thread::scope(|scope| {

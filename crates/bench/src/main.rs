@@ -1,9 +1,9 @@
-//! Times hyperslab against libhdf5, side by side in the same run: `cargo run --release -p hyperslab-bench -- BENCHMARK`.
+//! Benchmarks of hyperslab and libhdf5, measured in turn in the same run: `cargo run --release -p
+//! hyperslab-bench -- BENCHMARK`.
 #![forbid(unsafe_code)]
-#![expect(clippy::print_stdout, reason = "a benchmark talks to the person who runs it")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
 mod arrays;
-mod behind;
 mod case;
 mod clock;
 mod compare;
@@ -24,6 +24,7 @@ mod reader;
 mod report;
 mod rfc;
 mod serve;
+mod slower;
 mod sparse;
 mod sum;
 mod table;
@@ -40,45 +41,45 @@ const BENCHMARKS: &[(&str, Benchmark, &str)] = &[
     (
         "objects",
         objects::run,
-        "opens many small datasets with two attributes each and reads them whole [COUNT, default 10000] [ROUNDS, default 15]",
+        "many small datasets with two attributes each, opened and read whole [COUNT, default 10000] [ROUNDS, default 15]",
     ),
     (
         "compare",
         compare::run,
-        "all of it against libhdf5 and rust-hdf5, with limits and peak memory, into docs/ [ROUNDS, default 5] [only=TEXT: into target/bench/]",
+        "all cases, compared with libhdf5 and rust-hdf5, with limits and peak memory, into docs/ [ROUNDS, default 5] [only=TEXT: into target/bench/]",
     ),
     (
         "arrays",
         arrays::run,
-        "reads raw data: layouts, filters, selections, conversions [ROUNDS, default 7] [ONLY names that contain this] [alone: without libhdf5, for a profiler]",
+        "reading of raw data: layouts, filters, selections, conversions [ROUNDS, default 7] [ONLY cases whose names contain this] [alone: without libhdf5, for a profiler]",
     ),
     (
         "writes",
         writes::run,
-        "makes files: arrays, objects, attributes, links, appends, strings [ROUNDS, default 5] [ONLY] [alone]",
+        "writing of files: arrays, objects, attributes, links, appends, strings [ROUNDS, default 5] [ONLY] [alone]",
     ),
     (
         "durability",
         durability::run,
-        "what it costs that a file survives: Full, Ordered, None, libhdf5 with and without a sync [ROUNDS, default 5] [ONLY]",
+        "cost of durability: Full, Ordered, None, libhdf5 with and without a sync [ROUNDS, default 5] [ONLY]",
     ),
     (
         "sparse",
         sparse::run,
-        "sparse matrices as others store them [DENSITIES, default 0.0001 0.001 0.01 0.1] [rounds=5] [pattern=random|banded|clustered] [columns=a,b] [side=20000]",
+        "sparse matrices, compared with other storage formats [DENSITIES, default 0.0001 0.001 0.01 0.1] [rounds=5] [pattern=random|banded|clustered] [columns=a,b] [side=20000]",
     ),
     (
         "sparse-rfc",
         rfc::run,
-        "sizes of sparse and variable-length data beside those that the authors of structured chunks published",
+        "sizes of sparse and variable-length data, compared with those published by the authors of structured chunks",
     ),
     (
         "threads",
         threads::run,
-        "tells what two threads that read or write at once do in the time of one, and h5py's [ROUNDS, default 7]",
+        "speed-up by two threads that read or write at the same time, compared with h5py [ROUNDS, default 7]",
     ),
-    ("serve", serve::run, "does the work that standard input asks for: read, write or metadata"),
-    ("memory", memory::run, "tells the peak memory of reading parts of a dataset of 4 GiB"),
+    ("serve", serve::run, "runs the cases on standard input: read, write or metadata"),
+    ("memory", memory::run, "peak memory of reading parts of a dataset of 4 GiB"),
 ];
 
 fn main() -> ExitCode {

@@ -1,4 +1,5 @@
-//! The memory that reading a part of a large dataset takes: each side in a process of its own.
+//! The peak memory of reading a part of a large dataset. Hyperslab and libhdf5 each run in a
+//! process of their own.
 
 use std::process::Command;
 
@@ -23,7 +24,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     let library = Libhdf5::find()?;
     let folder = libhdf5::folder()?;
-    let target = folder.to_str().context("a path that is not UTF-8")?;
+    let target = folder.to_str().context("the path is not UTF-8")?;
     library.script(include_str!("../make_arrays.py"), &[target, "tall"])?;
     let path = folder.join("array_tall.h5");
     println!("Peak memory while a part of 4 GiB of f32 (gzip) is read; libhdf5 {}\n", library.version);
@@ -59,15 +60,15 @@ fn to_f64(bytes: u64) -> f64 {
     f64::from(u32::try_from(bytes >> 10).unwrap_or(u32::MAX)) * 1024.0
 }
 
-/// Reads the part and prints the most memory the process ever had, in bytes.
+/// Reads the part, and prints the peak memory of the process in bytes.
 fn child(args: &[String]) -> Result<()> {
     let (path, numbers) = args.split_first().context("no file")?;
     let numbers: Result<Vec<u64>, _> = numbers.iter().map(|word| word.parse()).collect();
     let numbers = numbers?;
-    let [a, b, c, d] = numbers.as_slice() else { anyhow::bail!("four numbers are needed") };
+    let [a, b, c, d] = numbers.as_slice() else { anyhow::bail!("expected four numbers") };
     let dataset = File::open(path)?.dataset("x")?;
     let values = dataset.read_raw::<f32>(&Selection::region(&Region::new(&[*a, *b], &[*c, *d])?))?;
-    ensure!(values.len() as u64 == c * d, "read something else");
+    ensure!(values.len() as u64 == c * d, "the read returned another number of elements");
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).context("no VmHWM")?;
     let kib: u64 = line.split_whitespace().nth(1).context("no number")?.parse()?;

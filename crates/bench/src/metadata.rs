@@ -1,4 +1,5 @@
-//! Objects, attributes, links and indexes: their lists, and many of them one by one, as the C program reads them.
+//! Cases of objects, attributes, links and chunk indexes: listing all, and opening many by name, as
+//! the C program does.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -7,10 +8,10 @@ use anyhow::{Result, bail};
 use hyperslab::{Datatype, DatatypeClass, File, H5Type, IxDyn};
 
 use crate::arrays::next;
-use crate::clock::{Clock, Took};
+use crate::clock::{Clock, Cost};
 
-/// Reads once; gives the seconds and the same sum as the C program.
-pub(crate) fn read(path: &Path, what: &str) -> Result<(Took, u64)> {
+/// Reads once. Returns the cost and the same sum as the C program.
+pub(crate) fn read(path: &Path, what: &str) -> Result<(Cost, u64)> {
     let words: Vec<&str> = what.split_whitespace().collect();
     let numbers: Vec<u64> = words.iter().filter_map(|word| word.parse().ok()).collect();
     let start = Clock::start();
@@ -18,7 +19,7 @@ pub(crate) fn read(path: &Path, what: &str) -> Result<(Took, u64)> {
     let sum = match (words.first().copied().unwrap_or_default(), numbers.as_slice()) {
         ("list", _) => list(&file)?,
         ("objects", _) => objects(&file)?,
-        // The root is a slash and nothing else.
+        // The path of the root group is a slash alone.
         ("visit", _) => file.walk().fold(0, |sum, one| add(sum, one.path.get(1..).unwrap_or_default())),
         ("attributes", _) => {
             let mut sum = 0;
@@ -39,7 +40,7 @@ pub(crate) fn read(path: &Path, what: &str) -> Result<(Took, u64)> {
         ("sizes", &[count, seed]) => chunks(&file, count, seed, false)?,
         ("chunks", &[count, seed]) => chunks(&file, count, seed, true)?,
         ("walk", _) => walk(&file)?,
-        (other, _) => bail!("`{other}`: what is that?"),
+        (other, _) => bail!("unknown operation `{other}`"),
     };
     drop(file);
     Ok((start.took(), sum))
@@ -74,7 +75,7 @@ fn objects(file: &File) -> Result<u64> {
     Ok(sum)
 }
 
-/// The bytes of an attribute's value as they lie in memory.
+/// Adds the bytes of an attribute's value, as they lie in memory, to the sum.
 fn value(attribute: &hyperslab::Attribute, sum: u64) -> Result<u64> {
     let Datatype { class, size } = attribute.datatype()?;
     Ok(match (class, size) {

@@ -1,6 +1,7 @@
-//! What metadata work costs at least: models of files that keep no more than names, checksums and addresses.
+//! Lower bounds for metadata cases: models of files that store only names, checksums and addresses.
 //!
-//! They parse no messages, check no arguments and know how much there is: they bound what is possible from far below.
+//! The models parse no messages, check no arguments and know the number of objects in advance.
+//! Their times are therefore far below those of any real implementation.
 #![expect(
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
@@ -23,28 +24,29 @@ use crate::arrays::next;
 use crate::case::Program;
 use crate::contest::threads;
 use crate::libhdf5;
-use crate::limits::{self, PIECE};
+use crate::limits::{self, PIECE_BYTES};
 use crate::table::median;
 
-/// Bytes of the header of an object, its checksum among them, of what an attribute has before its name, and of checksums.
-const HEADER: usize = 256;
-const ATTRIBUTE: usize = 64;
-const SUM: usize = 4;
+/// Bytes of an object header with its checksum, of an attribute before its name, and of a checksum.
+const HEADER_BYTES: usize = 256;
+const ATTRIBUTE_BYTES: usize = 64;
+const CHECKSUM_BYTES: usize = 4;
 
-/// Bytes of an object, an attribute and a link with their names and what else they have.
-const OBJECT: usize = 384;
-const NAMED_ATTRIBUTE: usize = 80;
-const LINK: usize = 40;
+/// Bytes of an object, an attribute and a link, each with its name and its data.
+const OBJECT_BYTES: usize = 384;
+const NAMED_ATTRIBUTE_BYTES: usize = 80;
+const LINK_BYTES: usize = 40;
 
-/// Bytes of a block of links and of an index: each has a checksum of its own.
-const LINKS: usize = 512;
-const NODE: usize = 4096;
+/// Bytes of a block of links and of an index node. Each has its own checksum.
+const LINK_BLOCK_BYTES: usize = 512;
+const NODE_BYTES: usize = 4096;
 
-/// Reads that one chunk of many needs: the ends of the file, the object and its index; and how often that is done for a time.
-const READS: usize = 6;
-const TURNS: u32 = 20;
+/// Reads for one of many chunks (the ends of the file, the object and its index), and repetitions
+/// for one time.
+const READS_PER_CHUNK: usize = 6;
+const REPETITIONS: u32 = 20;
 
-/// Chunks that lie one after another, with an index behind them.
+/// Contiguous chunks, followed by their index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Indexed {
     count: usize,
@@ -52,12 +54,12 @@ pub(crate) struct Indexed {
     size: usize,
     /// Bytes of an entry of the index.
     entry: usize,
-    /// Whether nodes of the index have checksums.
+    /// True if nodes of the index have checksums.
     checked: bool,
 }
 
 impl Indexed {
-    /// By the kind of index and the dimensions of the dataset.
+    /// Returns chunks with the given kind of index, in a dataset of the given rank.
     fn new(count: usize, size: usize, kind: &str, rank: usize) -> Self {
         let (entry, checked) = match kind {
             // A key with size, mask and offsets, and an address.
@@ -74,14 +76,14 @@ impl Indexed {
 
     fn verify(self, index: &[u8]) {
         if self.checked {
-            index.chunks(NODE).for_each(|node| {
+            index.chunks(NODE_BYTES).for_each(|node| {
                 black_box(checksum(node));
             });
         }
     }
 }
 
-/// A piece of work.
+/// The model of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Model {
     WriteObjects(usize),
@@ -90,22 +92,22 @@ pub(crate) enum Model {
     ReadAttributes(usize),
     WriteLinks(usize),
     ListLinks(usize),
-    /// So many of so many.
+    /// Number of links to find, and number of links in the group.
     FindLinks(usize, usize),
     WriteStrings(usize),
     ReadStrings(usize),
     WriteChunks(Indexed),
     ReadChunks(Indexed),
-    /// So many chunks here and there.
+    /// The chunks, and the number of chunks to read at pseudo-random coordinates.
     ReadSome(Indexed, usize),
     ReadOne(Indexed),
-    /// So many look-ups in the index.
+    /// The chunks, and the number of look-ups in the index.
     LookUp(Indexed, usize),
     Walk(Indexed),
 }
 
 impl Model {
-    /// The model of what a program is asked for, if there is one.
+    /// Returns the model of a request, if one exists.
     pub(crate) fn of(program: Program, path: &Path, what: &str) -> Option<Self> {
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let words: Vec<&str> = what.split_whitespace().collect();
@@ -146,7 +148,8 @@ impl Model {
         })
     }
 
-    /// Seconds that it takes, the middle of some rounds; `buffer` is memory whose pages are there.
+    /// Returns the seconds of the model, the median of some rounds. `buffer` is scratch memory that
+    /// is already mapped.
     pub(crate) fn seconds(self, buffer: &mut [u8], rounds: u64) -> Result<f64> {
         let path = libhdf5::folder()?.join("model.bin");
         if let Some(made) = self.read_from() {
@@ -163,12 +166,12 @@ impl Model {
         Ok(median(&seconds))
     }
 
-    /// Bytes of memory that it wants.
-    pub(crate) fn room(self) -> usize {
+    /// Returns the bytes of scratch memory that the model needs.
+    pub(crate) fn scratch_bytes(self) -> usize {
         if let Self::ReadChunks(chunks) = self { chunks.data() } else { 0 }
     }
 
-    /// The model that writes what this one reads.
+    /// Returns the model that writes the file which this model reads.
     fn read_from(self) -> Option<Self> {
         Some(match self {
             Self::ReadObjects(count) => Self::WriteObjects(count),
@@ -189,10 +192,14 @@ impl Model {
             std::fs::remove_file(path)?;
         }
         match self {
-            Self::WriteObjects(count) => write_named(path, count, HEADER, OBJECT, "dataset"),
-            Self::WriteAttributes(count) => write_named(path, count, ATTRIBUTE, NAMED_ATTRIBUTE, "attr"),
-            Self::ReadObjects(count) => read_named(path, count, HEADER, OBJECT, "dataset"),
-            Self::ReadAttributes(count) => read_named(path, count, ATTRIBUTE, NAMED_ATTRIBUTE, "attr"),
+            Self::WriteObjects(count) => write_named(path, count, HEADER_BYTES, OBJECT_BYTES, "dataset"),
+            Self::WriteAttributes(count) => {
+                write_named(path, count, ATTRIBUTE_BYTES, NAMED_ATTRIBUTE_BYTES, "attr")
+            }
+            Self::ReadObjects(count) => read_named(path, count, HEADER_BYTES, OBJECT_BYTES, "dataset"),
+            Self::ReadAttributes(count) => {
+                read_named(path, count, ATTRIBUTE_BYTES, NAMED_ATTRIBUTE_BYTES, "attr")
+            }
             Self::WriteLinks(count) => write_links(path, count),
             Self::ListLinks(_) => list_links(path),
             Self::FindLinks(count, of) => find_links(path, count, of),
@@ -212,14 +219,15 @@ fn seconds(start: Instant) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// Things of one size, each a header with a checksum, data and a name, in one image with an index by name, written at once.
+/// Writes named records of one size into one image with an index by name: each has a header with a
+/// checksum, and data.
 fn write_named(path: &Path, count: usize, header: usize, size: usize, word: &str) -> Result<f64> {
     let start = Instant::now();
     let mut image: Vec<u8> = Vec::with_capacity(count * size);
     let mut index = HashMap::with_capacity(count);
     for number in 0..count {
         let (name, at) = (format!("{word}_{number:05}"), image.len());
-        image.resize(at + header - SUM, 3);
+        image.resize(at + header - CHECKSUM_BYTES, 3);
         let sum = checksum(&image[at..]);
         image.extend_from_slice(&sum.to_le_bytes());
         image.extend_from_slice(name.as_bytes());
@@ -231,8 +239,8 @@ fn write_named(path: &Path, count: usize, header: usize, size: usize, word: &str
     Ok(seconds(start))
 }
 
-/// Reads the image whole, makes the index, and finds and verifies each by its name, in another order than that of the file;
-/// its bytes are given away.
+/// Reads the whole image, builds the index, and finds and verifies each record by name, in another
+/// order than that of the file. The bytes of the records are dropped.
 fn read_named(path: &Path, count: usize, header: usize, size: usize, word: &str) -> Result<f64> {
     let name = |number: usize| format!("{word}_{number:05}");
     let length = name(0).len();
@@ -247,14 +255,15 @@ fn read_named(path: &Path, count: usize, header: usize, size: usize, word: &str)
     for number in 0..count {
         let name = name(number * 7919 % count);
         let at = *index.get(name.as_bytes()).context("no such name")?;
-        sum ^= checksum(&image[at..at + header - SUM]);
+        sum ^= checksum(&image[at..at + header - CHECKSUM_BYTES]);
         given.push((name, image[at + header..at + size].to_vec()));
     }
     black_box((sum, given));
     Ok(seconds(start))
 }
 
-/// Names that are known twice are refused; those that are not are sorted and lie in blocks with a checksum each.
+/// Writes links. Duplicate names are refused; the others are sorted into blocks with a checksum
+/// each.
 fn write_links(path: &Path, count: usize) -> Result<f64> {
     let start = Instant::now();
     let mut known = std::collections::HashSet::with_capacity(count);
@@ -266,14 +275,14 @@ fn write_links(path: &Path, count: usize) -> Result<f64> {
         links.push((hash, name));
     }
     links.sort_unstable();
-    let mut image: Vec<u8> = Vec::with_capacity(count * LINK);
+    let mut image: Vec<u8> = Vec::with_capacity(count * LINK_BYTES);
     for (hash, name) in &links {
-        let end = image.len() + LINK;
+        let end = image.len() + LINK_BYTES;
         image.extend_from_slice(name.as_bytes());
         image.extend_from_slice(&hash.to_le_bytes());
         image.resize(end, 0);
     }
-    image.chunks(LINKS).for_each(|block| {
+    image.chunks(LINK_BLOCK_BYTES).for_each(|block| {
         black_box(checksum(block));
     });
     SystemFile::create(path)?.write_all(&image)?;
@@ -284,32 +293,32 @@ fn write_links(path: &Path, count: usize) -> Result<f64> {
 fn list_links(path: &Path) -> Result<f64> {
     let start = Instant::now();
     let image = std::fs::read(path)?;
-    image.chunks(LINKS).for_each(|block| {
+    image.chunks(LINK_BLOCK_BYTES).for_each(|block| {
         black_box(checksum(block));
     });
-    let mut names: Vec<&[u8]> = image.chunks_exact(LINK).map(|link| &link[..11]).collect();
+    let mut names: Vec<&[u8]> = image.chunks_exact(LINK_BYTES).map(|link| &link[..11]).collect();
     names.sort_unstable();
     black_box(names.iter().flat_map(|name| name.iter()).map(|byte| u64::from(*byte)).sum::<u64>());
     Ok(seconds(start))
 }
 
-/// Two blocks are read for each name.
+/// Finds links. Each look-up reads two blocks.
 fn find_links(path: &Path, count: usize, of: usize) -> Result<f64> {
-    let blocks = usize::try_from(std::fs::metadata(path)?.len())? / LINKS - 1;
-    let (mut state, mut block) = (3, [0; LINKS]);
+    let blocks = usize::try_from(std::fs::metadata(path)?.len())? / LINK_BLOCK_BYTES - 1;
+    let (mut state, mut block) = (3, [0; LINK_BLOCK_BYTES]);
     let start = Instant::now();
     let file = SystemFile::open(path)?;
     for _ in 0..count {
         let name = format!("link_{:06}", next(&mut state) % of as u64);
         let hash = checksum(name.as_bytes()) as usize;
         for block_number in [hash % blocks, hash % blocks + 1] {
-            file.read_exact_at(&mut block, (block_number * LINKS) as u64)?;
+            file.read_exact_at(&mut block, (block_number * LINK_BLOCK_BYTES) as u64)?;
         }
     }
     Ok(seconds(start))
 }
 
-/// Heap objects with a head of 16 bytes, and references of 16 bytes.
+/// Writes heap objects with a header of 16 bytes, and references of 16 bytes.
 fn write_strings(path: &Path, count: usize) -> Result<f64> {
     let texts: Vec<String> =
         (0..count).map(|number| format!("string number {}", number * 7919 % count)).collect();
@@ -330,7 +339,7 @@ fn write_strings(path: &Path, count: usize) -> Result<f64> {
     Ok(seconds(start))
 }
 
-/// The file is read whole, and each thread makes a part of the strings, which are dropped.
+/// Reads the whole file. Each thread builds a part of the strings, which are then dropped.
 fn read_strings(path: &Path, count: usize) -> Result<f64> {
     let start = Instant::now();
     let image = std::fs::read(path)?;
@@ -353,12 +362,13 @@ fn read_strings(path: &Path, count: usize) -> Result<f64> {
     Ok(seconds(start))
 }
 
-/// Chunks go into a buffer that is written when it is full; the index of their addresses follows them.
+/// Writes chunks through a buffer that is written when it is full. The index of the chunks'
+/// addresses follows the chunks.
 fn write_chunks(path: &Path, chunks: Indexed) -> Result<f64> {
     let chunk = vec![7_u8; chunks.size];
     let start = Instant::now();
     let mut file = SystemFile::create(path)?;
-    let mut buffer: Vec<u8> = Vec::with_capacity(PIECE + chunks.size);
+    let mut buffer: Vec<u8> = Vec::with_capacity(PIECE_BYTES + chunks.size);
     let mut index: Vec<u8> = Vec::with_capacity(chunks.count * chunks.entry);
     for number in 0..chunks.count {
         index.extend_from_slice(&((number * chunks.size) as u64).to_le_bytes());
@@ -367,7 +377,7 @@ fn write_chunks(path: &Path, chunks: Indexed) -> Result<f64> {
         }
         index.resize((number + 1) * chunks.entry, 0);
         buffer.extend_from_slice(&chunk);
-        if buffer.len() >= PIECE {
+        if buffer.len() >= PIECE_BYTES {
             file.write_all(&buffer)?;
             buffer.clear();
         }
@@ -408,16 +418,17 @@ fn read_one(path: &Path, chunks: Indexed) -> Result<f64> {
     let (mut state, mut block) = (77, [0; 2048]);
     let starts = (chunks.data() - block.len()) as u64;
     let start = Instant::now();
-    for _ in 0..TURNS {
+    for _ in 0..REPETITIONS {
         let file = SystemFile::open(path)?;
-        for _ in 0..READS {
+        for _ in 0..READS_PER_CHUNK {
             file.read_exact_at(&mut block, next(&mut state) % starts)?;
         }
     }
-    Ok(seconds(start) / f64::from(TURNS))
+    Ok(seconds(start) / f64::from(REPETITIONS))
 }
 
-/// Reads the index whole, and takes so many of its entries, or all. Entries with the place of the chunk are searched by halving.
+/// Reads the whole index and takes `count` of its entries, or all. A binary search finds entries by
+/// chunk coordinates.
 fn look_up(path: &Path, chunks: Indexed, count: Option<usize>) -> Result<f64> {
     let mut state = 5;
     let start = Instant::now();
@@ -478,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn work_has_its_model() {
+    fn cases_have_their_models() {
         let of = |program, what: &str, stem: &str| Model::of(program, Path::new(stem), what);
         let indexed = Indexed { count: 100_000, size: 512, entry: 40, checked: false };
         assert_eq!(

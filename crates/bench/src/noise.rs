@@ -1,7 +1,7 @@
-//! Numbers for inputs: the same in every run.
+//! Pseudo-random numbers for inputs, the same in every run.
 #![expect(clippy::cast_precision_loss, clippy::arithmetic_side_effects, reason = "bits are cut on purpose")]
 
-/// Numbers that look random (`SplitMix64`).
+/// Generator of pseudo-random numbers (`SplitMix64`).
 #[derive(Debug)]
 pub(crate) struct Noise(pub(crate) u64);
 
@@ -13,7 +13,7 @@ impl Noise {
         mixed ^ (mixed >> 31)
     }
 
-    /// More than 0 and less than 1.
+    /// Returns a number greater than 0 and less than 1.
     pub(crate) fn unit(&mut self) -> f64 {
         ((self.next() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
     }

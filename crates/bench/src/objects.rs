@@ -1,4 +1,5 @@
-//! Many small objects: each link of a group, each dataset opened by name and read whole, each attribute read.
+//! Many small objects: each link of a group, each dataset opened by name and read whole, each
+//! attribute read.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -7,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use hyperslab::datatype::DatatypeClass;
 use hyperslab::{Attribute, Dataset, Datatype, File, H5Type, IxDyn};
 
-use crate::libhdf5::{self, Libhdf5, Reading, Work};
+use crate::libhdf5::{self, Libhdf5, Reading, Totals};
 use crate::table::{self, Row};
 
 const COUNT: u64 = 10_000;
@@ -31,22 +32,22 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 fn make(library: &Libhdf5, bound: &str, count: u64) -> Result<PathBuf> {
     let path = libhdf5::folder()?.join(format!("objects_{bound}_{count}.h5"));
     if !path.exists() {
-        let name = path.to_str().context("a path that is not UTF-8")?;
+        let name = path.to_str().context("the path is not UTF-8")?;
         library.script(include_str!("../make_objects.py"), &[bound, &count.to_string(), name])?;
     }
     Ok(path)
 }
 
-/// Both sides in turn, after a first run of each that is not counted.
+/// Times both implementations in turn, after a first run of each that is not counted.
 fn compare(library: &Libhdf5, bound: &str, input: &Path, rounds: u64) -> Result<Row> {
     let mut reader = library.start("read_objects", input)?;
-    let expected = reader.read()?.work;
+    let expected = reader.read()?.totals;
     let mut row = Row { input: format!("{bound} format"), ..Row::default() };
     read(input)?;
     for _ in 0..rounds {
         let (theirs, ours) = (reader.read()?, read(input)?);
         for (side, got) in [("libhdf5", theirs), ("hyperslab", ours)] {
-            ensure!(got.work == expected, "{side} read {:?} instead of {expected:?}", got.work);
+            ensure!(got.totals == expected, "{side} read {:?} instead of {expected:?}", got.totals);
         }
         row.theirs.push(theirs.seconds);
         row.ours.push(ours.seconds);
@@ -58,50 +59,50 @@ fn compare(library: &Libhdf5, bound: &str, input: &Path, rounds: u64) -> Result<
 /// Reads the file once, as the C program does.
 fn read(path: &Path) -> Result<Reading> {
     let start = Instant::now();
-    let mut work = Work::default();
+    let mut totals = Totals::default();
     let file = File::open(path)?;
     for link in file.links()? {
         let name = std::str::from_utf8(&link.name)?;
         let dataset = file.dataset(name)?;
-        read_dataset(&dataset, &mut work)?;
+        read_dataset(&dataset, &mut totals)?;
         for attribute in dataset.attributes()? {
-            read_attribute(&attribute, &mut work)?;
+            read_attribute(&attribute, &mut totals)?;
         }
     }
     drop(file);
-    Ok(Reading { seconds: start.elapsed().as_secs_f64(), work })
+    Ok(Reading { seconds: start.elapsed().as_secs_f64(), totals })
 }
 
-fn read_dataset(dataset: &Dataset, work: &mut Work) -> Result<()> {
+fn read_dataset(dataset: &Dataset, totals: &mut Totals) -> Result<()> {
     match Native::of(dataset.datatype())? {
-        Native::F64 => count(&dataset.read_raw::<f64>(..)?, f64::to_ne_bytes, work),
-        Native::I32 => count(&dataset.read_raw::<i32>(..)?, i32::to_ne_bytes, work),
+        Native::F64 => count(&dataset.read_raw::<f64>(..)?, f64::to_ne_bytes, totals),
+        Native::I32 => count(&dataset.read_raw::<i32>(..)?, i32::to_ne_bytes, totals),
     }
-    work.datasets += 1;
+    totals.datasets += 1;
     Ok(())
 }
 
-fn read_attribute(attribute: &Attribute, work: &mut Work) -> Result<()> {
+fn read_attribute(attribute: &Attribute, totals: &mut Totals) -> Result<()> {
     match Native::of(&attribute.datatype()?)? {
-        Native::F64 => count(&attribute.read::<f64, IxDyn>()?, f64::to_ne_bytes, work),
-        Native::I32 => count(&attribute.read::<i32, IxDyn>()?, i32::to_ne_bytes, work),
+        Native::F64 => count(&attribute.read::<f64, IxDyn>()?, f64::to_ne_bytes, totals),
+        Native::I32 => count(&attribute.read::<i32, IxDyn>()?, i32::to_ne_bytes, totals),
     }
-    work.attributes += 1;
+    totals.attributes += 1;
     Ok(())
 }
 
-/// The bytes of the values as they lie in memory, for the sum.
+/// Adds the bytes of the values, as they lie in memory, to the totals.
 fn count<'a, T: H5Type + 'a, const N: usize>(
     values: impl IntoIterator<Item = &'a T>,
     bytes: impl Fn(T) -> [u8; N],
-    work: &mut Work,
+    totals: &mut Totals,
 ) {
     for value in values {
-        work.add(&bytes(*value));
+        totals.add(&bytes(*value));
     }
 }
 
-/// The native type that the stored one is read as.
+/// The native type for reading a stored type.
 enum Native {
     F64,
     I32,

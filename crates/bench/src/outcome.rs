@@ -1,34 +1,34 @@
-//! What came of a piece of work.
+//! Results of cases.
 
 use crate::case::Case;
-use crate::clock::Took;
+use crate::clock::Cost;
 use crate::table::median;
 
-/// What somebody did.
+/// The result of one contestant.
 #[derive(Debug, Clone)]
 pub(crate) enum Outcome {
     Done {
-        times: Vec<Took>,
-        /// Of what was read; the bytes of what was written.
+        times: Vec<Cost>,
+        /// The sum over the elements read, or the bytes of the file written.
         sum: u64,
-        /// The most memory, in bytes, if it was asked for.
+        /// The peak memory in bytes, if it was measured.
         peak: Option<f64>,
     },
     Wrong(String),
     Cannot(String),
-    /// It took too long.
-    Late,
+    /// The contestant took too long.
+    TimedOut,
 }
 
 impl Outcome {
-    /// The middle time on the wall.
+    /// Returns the median wall-clock time.
     pub(crate) fn wall(&self) -> Option<f64> {
-        self.middle(|took| took.wall)
+        self.median_of(|took| took.wall)
     }
 
-    /// The middle time of the processors.
+    /// Returns the median processor time.
     pub(crate) fn cpu(&self) -> Option<f64> {
-        self.middle(|took| took.cpu)
+        self.median_of(|took| took.cpu)
     }
 
     pub(crate) fn best(&self) -> Option<f64> {
@@ -46,74 +46,74 @@ impl Outcome {
         *peak
     }
 
-    fn middle(&self, of: fn(&Took) -> f64) -> Option<f64> {
+    fn median_of(&self, of: fn(&Cost) -> f64) -> Option<f64> {
         let Self::Done { times, .. } = self else { return None };
         Some(median(&times.iter().map(of).collect::<Vec<f64>>()))
     }
 }
 
-/// Whom a time is of.
+/// The implementation to which a result belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Hyperslab,
     Libhdf5,
     Peer,
-    /// h5py, which is libhdf5 and Python.
+    /// h5py: libhdf5 and Python.
     Python,
 }
 
-/// What one of them did.
+/// The result of one contestant, with its name.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
-    /// The place among all contestants.
+    /// Index of the contestant.
     pub(crate) at: usize,
     pub(crate) name: String,
     pub(crate) role: Role,
     pub(crate) outcome: Outcome,
 }
 
-/// What came of a piece of work.
+/// The results of a case.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) case: Case,
-    /// Hyperslab first.
+    /// The results of all contestants, hyperslab first.
     pub(crate) entries: Vec<Entry>,
-    /// Seconds that the bare work takes.
+    /// Seconds of the case's limit.
     pub(crate) limit: Option<f64>,
 }
 
 impl Row {
-    /// What those of a role did.
+    /// Returns the results of a role.
     pub(crate) fn of(&self, role: Role) -> impl Iterator<Item = &Outcome> {
         self.entries.iter().filter(move |entry| entry.role == role).map(|entry| &entry.outcome)
     }
 
-    /// The least that those of a role need.
+    /// Returns the smallest value among the results of a role.
     pub(crate) fn least(&self, role: Role, of: fn(&Outcome) -> Option<f64>) -> Option<f64> {
         self.of(role).filter_map(of).min_by(f64::total_cmp)
     }
 
-    /// The smallest file of a role.
+    /// Returns the size of the smallest file of a role.
     pub(crate) fn smallest(&self, role: Role) -> Option<u64> {
         self.of(role).filter_map(Outcome::sum).min()
     }
 
-    /// Our time.
+    /// Returns the time of hyperslab.
     pub(crate) fn wall(&self) -> Option<f64> {
         self.least(Role::Hyperslab, Outcome::wall)
     }
 
-    /// Our time to that of the faster libhdf5.
+    /// Returns the ratio of hyperslab's time to that of the faster libhdf5.
     pub(crate) fn to_libhdf5(&self) -> Option<f64> {
         Some(self.wall()? / self.least(Role::Libhdf5, Outcome::wall)?)
     }
 
-    /// Our time to that of the peer.
+    /// Returns the ratio of hyperslab's time to that of the peer.
     pub(crate) fn to_peer(&self) -> Option<f64> {
         Some(self.wall()? / self.least(Role::Peer, Outcome::wall)?)
     }
 
-    /// Our time to that of the bare work.
+    /// Returns the ratio of hyperslab's time to the limit.
     pub(crate) fn to_limit(&self) -> Option<f64> {
         Some(self.wall()? / self.limit?)
     }

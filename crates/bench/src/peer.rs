@@ -1,4 +1,4 @@
-//! The program that does the same work with the crate `rust-hdf5`.
+//! The program that runs the same cases with the crate `rust-hdf5`.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,7 +8,7 @@ use hyperslab_testkit::workspace;
 
 use crate::case::Program;
 
-/// The program, built.
+/// The built program.
 #[derive(Debug, Clone)]
 pub(crate) struct Peer {
     binary: PathBuf,
@@ -17,8 +17,8 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Builds it: a crate apart, so that nothing else of the workspace depends on the peer. With its feature for it, it maps
-    /// every file that it reads into memory.
+    /// Builds the program, in a workspace of its own, so that no other crate depends on the peer.
+    /// With `mapped`, the program maps every file that it reads into memory.
     pub(crate) fn build(mapped: bool) -> Result<Self> {
         let folder = workspace::root().join("crates/bench/peer");
         let target = workspace::root().join("target/peer");
@@ -30,14 +30,14 @@ impl Peer {
         let lock = std::fs::read_to_string(folder.join("Cargo.lock"))?;
         let version = lock.split("name = \"rust-hdf5\"\nversion = \"").nth(1);
         let version = version.and_then(|rest| rest.split('"').next()).unwrap_or("of an unknown version");
-        // Both kinds are built in one place.
+        // Both variants are built in the same folder.
         let binary = target.join(if mapped { "mapped" } else { "plain" });
         std::fs::copy(target.join("release/hyperslab-bench-peer"), &binary)?;
         Ok(Self { binary, version: version.to_owned() })
     }
 
-    /// The program for a kind of work, to be started. It gets as many threads as there are processors, which is more than
-    /// it takes by itself.
+    /// Returns the command that starts the program. The program uses as many threads as there are
+    /// processors, more than its default.
     pub(crate) fn command(&self, program: Program) -> Command {
         let mut command = Command::new(&self.binary);
         command.arg(program.word()).env("RUST_HDF5_IO_THREADS", crate::contest::threads().to_string());

@@ -1,4 +1,4 @@
-//! Ratios as bars, in SVG.
+//! Bar charts of ratios, in SVG.
 
 use std::path::Path;
 
@@ -6,31 +6,33 @@ use anyhow::{Result, anyhow};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// One line of a plot: its name, and the ratio to libhdf5 and to `rust-hdf5`.
+/// A bar: the name of the case, and the ratios to libhdf5 and to `rust-hdf5`.
 pub(crate) type Bar = (String, [Option<f64>; 2]);
 
 const LEFT: i32 = 330;
-/// Room for the number of a bar that reaches to the end.
-const NUMBER: i32 = 45;
-const WIDTH: i32 = 960;
+/// Pixels for the number beside a bar that reaches the end of the axis.
+const NUMBER_PIXELS: i32 = 45;
+const WIDTH_PIXELS: i32 = 960;
 const RIGHT: i32 = 60;
 const TOP: i32 = 64;
 const LINE: i32 = 26;
 const BOTTOM: i32 = 16;
 
-/// The ends of the axis, in powers of ten.
-const LEAST: f64 = -2.5;
-const MOST: f64 = 1.0;
+/// The ends of the axis, as powers of ten.
+const MIN_POWER: f64 = -2.5;
+const MAX_POWER: f64 = 1.0;
 
 const COLOURS: [RGBColor; 2] = [RGBColor(31, 105, 170), RGBColor(222, 135, 40)];
 const GREY: RGBColor = RGBColor(215, 215, 215);
 const DARK: RGBColor = RGBColor(60, 60, 60);
 
-/// Draws the bars to the left of 1 where hyperslab is faster, and to the right where it is slower.
+/// Draws the bars. They point to the left of 1 if hyperslab is faster, and to the right if it is
+/// slower.
 pub(crate) fn draw(path: &Path, title: &str, bars: &[Bar]) -> Result<()> {
     let lines = i32::try_from(bars.len())?;
     let height = TOP.saturating_add(lines.saturating_mul(LINE)).saturating_add(BOTTOM);
-    let area = SVGBackend::new(path, (WIDTH.unsigned_abs(), height.unsigned_abs())).into_drawing_area();
+    let area =
+        SVGBackend::new(path, (WIDTH_PIXELS.unsigned_abs(), height.unsigned_abs())).into_drawing_area();
     let failed = |error: DrawingAreaErrorKind<std::io::Error>| anyhow!("{}: {error}", path.display());
     area.fill(&WHITE).map_err(failed)?;
     let text = |size: i32, at: HPos| {
@@ -76,12 +78,12 @@ pub(crate) fn draw(path: &Path, title: &str, bars: &[Bar]) -> Result<()> {
     area.present().map_err(failed)
 }
 
-/// Where a power of ten lies.
-#[expect(clippy::cast_possible_truncation, reason = "it lies within the plot")]
+/// Returns the horizontal position of a power of ten.
+#[expect(clippy::cast_possible_truncation, reason = "the position lies within the plot")]
 fn across(power: f64) -> i32 {
-    let part = (power.clamp(LEAST, MOST) - LEAST) / (MOST - LEAST);
-    let start = LEFT.saturating_add(NUMBER);
-    start.saturating_add((part * f64::from(WIDTH.saturating_sub(start).saturating_sub(RIGHT))) as i32)
+    let part = (power.clamp(MIN_POWER, MAX_POWER) - MIN_POWER) / (MAX_POWER - MIN_POWER);
+    let start = LEFT.saturating_add(NUMBER_PIXELS);
+    start.saturating_add((part * f64::from(WIDTH_PIXELS.saturating_sub(start).saturating_sub(RIGHT))) as i32)
 }
 
 #[cfg(test)]
@@ -90,8 +92,8 @@ mod tests {
 
     #[test]
     fn the_axis_has_ends() {
-        assert_eq!(across(f64::NEG_INFINITY), LEFT + NUMBER);
-        assert_eq!(across(7.0), WIDTH - RIGHT);
-        assert!(across(-1.0) < across(0.0) && across(0.0) < across(MOST));
+        assert_eq!(across(f64::NEG_INFINITY), LEFT + NUMBER_PIXELS);
+        assert_eq!(across(7.0), WIDTH_PIXELS - RIGHT);
+        assert!(across(-1.0) < across(0.0) && across(0.0) < across(MAX_POWER));
     }
 }

@@ -1,4 +1,4 @@
-//! A running program that does one piece of work for each line it gets, and answers with one line.
+//! A running program that runs one case for each line of input, and answers with one line.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::clock::Took;
-use crate::libhdf5::{Reading, Work};
+use crate::clock::Cost;
+use crate::libhdf5::{Reading, Totals};
 
-/// Longer than this no piece of work is waited for.
-pub(crate) const LONGEST: Duration = Duration::from_secs(45);
+/// The longest time that a case may take.
+pub(crate) const MAX_CASE_TIME: Duration = Duration::from_secs(45);
 
-/// The program and the line to it.
+/// The program, and the pipes to and from it.
 #[derive(Debug)]
 pub(crate) struct Reader {
     child: Child,
@@ -21,27 +21,27 @@ pub(crate) struct Reader {
     answers: Receiver<String>,
 }
 
-/// That a program takes too long, and was ended.
+/// The error of a program that took too long and was ended.
 #[derive(Debug)]
-pub(crate) struct Late;
+pub(crate) struct TimedOut;
 
-impl std::fmt::Display for Late {
+impl std::fmt::Display for TimedOut {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "more than {} s", LONGEST.as_secs())
+        write!(f, "more than {} s", MAX_CASE_TIME.as_secs())
     }
 }
 
-impl std::error::Error for Late {}
+impl std::error::Error for TimedOut {}
 
-/// What a program says to a request.
+/// The answer of a program to a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Answer {
-    /// What it took, and a sum over what was read or the bytes of what was written.
-    Done(Took, u64),
-    /// Why it does no such work.
+    /// The cost, and the sum over the elements read or the bytes of the file written.
+    Done(Cost, u64),
+    /// The reason why the program cannot run the case.
     Cannot(String),
-    /// Nothing for too long.
-    Late,
+    /// The program took too long.
+    TimedOut,
 }
 
 impl Reader {
@@ -60,55 +60,55 @@ impl Reader {
         Ok(Self { child, requests, answers })
     }
 
-    /// Sends a line and gives the answer, or why there is none.
+    /// Sends a line and returns the answer, or the reason why there is none.
     fn exchange(&mut self, line: &str) -> Result<String> {
         let requests = self.requests.as_mut().context("the program was ended")?;
         writeln!(requests, "{line}")?;
-        match self.answers.recv_timeout(LONGEST) {
+        match self.answers.recv_timeout(MAX_CASE_TIME) {
             Ok(answer) => Ok(answer),
             Err(RecvTimeoutError::Timeout) => {
                 self.child.kill()?;
-                bail!(Late)
+                bail!(TimedOut)
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let status = self.child.wait()?;
-                bail!("it ended: {status}")
+                bail!("the program ended: {status}")
             }
         }
     }
 
-    /// Has the file read once.
+    /// Reads the file once.
     pub(crate) fn read(&mut self) -> Result<Reading> {
         let line = self.exchange("")?;
         let mut words = line.split_whitespace();
-        let mut word = || words.next().with_context(|| format!("unreadable answer `{}`", line.trim()));
+        let mut word = || words.next().with_context(|| format!("cannot parse the answer `{}`", line.trim()));
         let seconds = word()?.parse()?;
         let (datasets, attributes) = (word()?.parse()?, word()?.parse()?);
-        let work = Work { datasets, attributes, bytes: word()?.parse()?, sum: word()?.parse()? };
-        Ok(Reading { seconds, work })
+        let totals = Totals { datasets, attributes, bytes: word()?.parse()?, sum: word()?.parse()? };
+        Ok(Reading { seconds, totals })
     }
 
-    /// Asks for one piece of work.
+    /// Runs one case.
     pub(crate) fn request(&mut self, line: &str) -> Result<Answer> {
         let answer = self.exchange(line)?;
         if let Some(why) = answer.strip_prefix("unsupported ") {
             return Ok(Answer::Cannot(why.trim().to_owned()));
         }
         let words: Vec<&str> = answer.split_whitespace().collect();
-        let [wall, cpu, sum] = words.as_slice() else { bail!("unreadable answer `{}`", answer.trim()) };
-        Ok(Answer::Done(Took { wall: wall.parse()?, cpu: cpu.parse()? }, sum.parse()?))
+        let [wall, cpu, sum] = words.as_slice() else { bail!("cannot parse the answer `{}`", answer.trim()) };
+        Ok(Answer::Done(Cost { wall: wall.parse()?, cpu: cpu.parse()? }, sum.parse()?))
     }
 
-    /// Asks for one reading that must be done; gives what it took and a sum over what was read.
-    pub(crate) fn ask(&mut self, line: &str) -> Result<(Took, u64)> {
+    /// Runs one case that must succeed. Returns the cost and the sum.
+    pub(crate) fn ask(&mut self, line: &str) -> Result<(Cost, u64)> {
         match self.request(line)? {
             Answer::Done(took, sum) => Ok((took, sum)),
             Answer::Cannot(why) => bail!("{why}"),
-            Answer::Late => bail!(Late),
+            Answer::TimedOut => bail!(TimedOut),
         }
     }
 
-    /// Bytes of memory that it has now, as far as the system tells.
+    /// Returns the current memory of the program in bytes, or 0 if the system does not report it.
     pub(crate) fn resident(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -127,7 +127,7 @@ impl Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        // Without requests it ends by itself, but for one that was given up.
+        // The program ends without requests, except one that took too long, which was killed.
         self.requests = None;
         let _ = self.child.wait();
     }

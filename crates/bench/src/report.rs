@@ -1,4 +1,4 @@
-//! The table and the plots of a comparison.
+//! The tables and plots of a comparison.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,20 +7,20 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use hyperslab_testkit::workspace;
 
-use crate::behind::{self, Causes};
 use crate::case::Program;
 use crate::contest::threads;
 use crate::instructions::Counter;
 use crate::outcome::{Entry, Outcome, Role, Row};
 use crate::plot::{self, Bar};
-use crate::reader::LONGEST;
+use crate::reader::MAX_CASE_TIME;
+use crate::slower::{self, Causes};
 use crate::table::to_f64;
 
-/// Between these lines of the document everything is made anew.
+/// Lines of the document between which the report is written.
 const MARKERS: [&str; 2] =
     ["<!-- what follows is written by `cargo xtask bench-compare` -->", "<!-- end of what is written -->"];
 
-/// What a comparison found.
+/// The results of a comparison.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) rounds: u64,
@@ -34,14 +34,16 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Writes the plots and the document of a folder anew.
+    /// Writes the plots, and the document of a folder.
     pub(crate) fn write(&self, folder: &Path) -> Result<()> {
         let plots = folder.join("benchmarks");
         std::fs::create_dir_all(&plots)?;
         let template = std::fs::read_to_string(workspace::root().join("docs/benchmarks.md"))?;
         let [first, last] = MARKERS;
-        let (before, rest) = template.split_once(first).context("no place for the table")?;
-        let (_, after) = rest.split_once(last).context("no end of the place for the table")?;
+        let (before, rest) =
+            template.split_once(first).context("docs/benchmarks.md lacks the line before the table")?;
+        let (_, after) =
+            rest.split_once(last).context("docs/benchmarks.md lacks the line after the table")?;
         let mut text = format!("{before}{first}\n\n{}", self.head());
         for section in self.sections() {
             let rows: Vec<&Row> = self.rows.iter().filter(|row| row.case.section == section).collect();
@@ -50,13 +52,15 @@ impl Report {
             let bars: Vec<Bar> = rows.iter().map(bar).collect();
             plot::draw(
                 &plots.join(&file),
-                &format!("{section}: time of hyperslab divided by that of others (left of 1 it is faster)"),
+                &format!(
+                    "{section}: time of hyperslab divided by that of others (left of 1: hyperslab is faster)"
+                ),
                 &bars,
             )?;
             write!(text, "## {section}\n\n![{section}](benchmarks/{file})\n\n{}", table(&rows))?;
         }
         text.push_str(&self.sparse);
-        text.push_str(&behind::section(&self.rows, &self.causes));
+        text.push_str(&slower::section(&self.rows, &self.causes));
         text.push_str(&self.counter.section());
         write!(text, "{last}{after}")?;
         Ok(std::fs::write(folder.join("benchmarks.md"), text)?)
@@ -86,12 +90,12 @@ impl Report {
             self.rounds,
             threads(),
             threads(),
-            behind::summary(&self.rows),
+            slower::summary(&self.rows),
         )
     }
 }
 
-/// Whose figures stand beside each other, in this order.
+/// The columns of the table, in order.
 const ROLES: [(Role, &str); 4] = [
     (Role::Hyperslab, "hyperslab"),
     (Role::Libhdf5, "libhdf5"),
@@ -99,7 +103,7 @@ const ROLES: [(Role, &str); 4] = [
     (Role::Python, "h5py"),
 ];
 
-/// Those of them who took part.
+/// Returns the roles with results.
 fn roles(rows: &[&Row]) -> Vec<(Role, &'static str)> {
     let took_part = |role: Role| rows.iter().any(|row| row.of(role).next().is_some());
     ROLES.into_iter().filter(|(role, _)| took_part(*role)).collect()
@@ -110,7 +114,7 @@ fn table(rows: &[&Row]) -> String {
     let limited = rows.iter().any(|row| row.limit.is_some());
     let roles = roles(rows);
     let other = |role: Role| roles.iter().any(|(one, _)| *one == role);
-    let mut heads = vec!["workload".to_owned()];
+    let mut heads = vec!["case".to_owned()];
     let entries = rows.first().map_or([].as_slice(), |row| &row.entries);
     heads.extend(entries.iter().map(|entry| format!("{}, ms", entry.name)));
     heads.extend(other(Role::Libhdf5).then(|| "÷ libhdf5".to_owned()));
@@ -144,13 +148,13 @@ fn table(rows: &[&Row]) -> String {
     format!("{text}\n{}", reasons(rows))
 }
 
-/// Why somebody did not do something.
+/// Returns a line for each case that a contestant could not run.
 fn reasons(rows: &[&Row]) -> String {
     let mut text = String::new();
     for row in rows {
         for Entry { name, outcome, .. } in &row.entries {
             let (word, why) = match outcome {
-                Outcome::Done { .. } | Outcome::Late => continue,
+                Outcome::Done { .. } | Outcome::TimedOut => continue,
                 Outcome::Wrong(why) => ("wrong", why),
                 Outcome::Cannot(why) => ("unsupported", why),
             };
@@ -175,11 +179,11 @@ fn time(outcome: &Outcome) -> String {
         Outcome::Done { .. } => outcome.wall().map_or("–".to_owned(), number),
         Outcome::Wrong(_) => "wrong".to_owned(),
         Outcome::Cannot(_) => "unsupported".to_owned(),
-        Outcome::Late => format!("> {}", number(LONGEST.as_secs_f64())),
+        Outcome::TimedOut => format!("> {}", number(MAX_CASE_TIME.as_secs_f64())),
     }
 }
 
-/// Bold where somebody else is faster.
+/// Formats a ratio, bold if another implementation is faster.
 fn ratio(ratio: Option<f64>) -> String {
     match ratio {
         None => "–".to_owned(),
@@ -209,7 +213,7 @@ fn bytes(row: &Row, roles: &[(Role, &str)]) -> String {
     others.join(", ")
 }
 
-/// What the file has beyond the data, for each chunk.
+/// Returns the bytes of the file beyond the data, for each chunk.
 fn overhead(row: &Row, roles: &[(Role, &str)]) -> String {
     let Some((chunks, data)) = row.case.chunks else { return String::new() };
     let of = |(role, _): &(Role, &str)| match row.smallest(*role) {
@@ -220,7 +224,7 @@ fn overhead(row: &Row, roles: &[(Role, &str)]) -> String {
     all.join(", ")
 }
 
-/// What a program prints, if it runs.
+/// Returns the output of a program, or an empty text if the program does not run.
 fn output(program: &str, args: &[&str]) -> String {
     let output = Command::new(program).args(args).current_dir(workspace::root()).output();
     output.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())

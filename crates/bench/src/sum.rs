@@ -1,19 +1,20 @@
-//! The sum over what was read: for each word of 32 bits, 31 times what there is and the word.
+//! The sum over the data that were read: for each word of 32 bits, the sum is multiplied by 31 and
+//! the word is added.
 
-/// So many words are added at once: they do not wait for each other.
-const LANES: usize = 8;
+/// Number of words that are added at once, without dependencies between them.
+const LANE_WORDS: usize = 8;
 
 /// 31 to the powers of 7 down to 0, and of 8, modulo 2 to the 64.
-const POWERS: [u64; LANES] = [27_512_614_111, 887_503_681, 28_629_151, 923_521, 29_791, 961, 31, 1];
+const POWERS: [u64; LANE_WORDS] = [27_512_614_111, 887_503_681, 28_629_151, 923_521, 29_791, 961, 31, 1];
 const WHOLE: u64 = 852_891_037_441;
 
-/// Values whose words are made at a time.
-const BLOCK: usize = 1024;
+/// Number of values whose words are computed at a time.
+const BLOCK_VALUES: usize = 1024;
 
-/// The sum over the words of some values, which `words` puts behind each other.
+/// Returns the sum over the words of some values, which `words` writes one after the other.
 pub(crate) fn over<T>(start: u64, values: &[T], words: impl Fn(&[T], &mut Vec<u32>)) -> u64 {
-    let mut buffer = Vec::with_capacity(2 * BLOCK);
-    values.chunks(BLOCK).fold(start, |sum, block| {
+    let mut buffer = Vec::with_capacity(2 * BLOCK_VALUES);
+    values.chunks(BLOCK_VALUES).fold(start, |sum, block| {
         buffer.clear();
         words(block, &mut buffer);
         add(sum, &buffer)
@@ -21,7 +22,7 @@ pub(crate) fn over<T>(start: u64, values: &[T], words: impl Fn(&[T], &mut Vec<u3
 }
 
 fn add(sum: u64, words: &[u32]) -> u64 {
-    let (blocks, rest) = words.as_chunks::<LANES>();
+    let (blocks, rest) = words.as_chunks::<LANE_WORDS>();
     let sum = blocks.iter().fold(sum, |sum, block| {
         let part = block
             .iter()

@@ -1,4 +1,4 @@
-//! What a benchmark found, as a table.
+//! The results of a benchmark, as a table.
 
 use anyhow::{Context as _, Result, bail};
 
@@ -6,9 +6,9 @@ use crate::case::{Case, Program};
 use crate::contest::{Contest, threads};
 use crate::libhdf5::Libhdf5;
 use crate::outcome::{Outcome, Role, Row as Compared};
-use crate::reader::Late;
+use crate::reader::TimedOut;
 
-/// The times of both sides for one input, in seconds.
+/// The times of both implementations for one input, in seconds.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
     pub(crate) input: String,
@@ -16,7 +16,7 @@ pub(crate) struct Row {
     pub(crate) theirs: Vec<f64>,
 }
 
-/// The middle of some times.
+/// Returns the median of some times.
 pub(crate) fn median(times: &[f64]) -> f64 {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -29,7 +29,7 @@ pub(crate) fn median(times: &[f64]) -> f64 {
     }
 }
 
-/// Medians, quickest runs and the ratio of the medians.
+/// Prints medians, quickest runs and the ratio of the medians.
 pub(crate) fn print(rows: &[Row]) {
     println!("| input | hyperslab median (best) | libhdf5 median (best) | ratio |");
     println!("|---|---|---|---|");
@@ -47,7 +47,7 @@ pub(crate) fn print(rows: &[Row]) {
     }
 }
 
-/// Has all cases measured and prints a line for each.
+/// Measures all cases and prints a line for each.
 pub(crate) fn compare(library: Libhdf5, cases: Vec<Case>, rounds: u64) -> Result<()> {
     let mut contest = Contest::new(library)?;
     let names: Vec<&str> = contest.contestants.iter().map(|one| one.name.as_str()).collect();
@@ -89,7 +89,7 @@ pub(crate) fn compare(library: Libhdf5, cases: Vec<Case>, rounds: u64) -> Result
             row.of(Role::Peer).next().map_or(String::new(), |peer| match peer {
                 Outcome::Done { .. } => ms(peer.wall()),
                 Outcome::Wrong(why) => format!("wrong: {why}"),
-                Outcome::Late => Late.to_string(),
+                Outcome::TimedOut => TimedOut.to_string(),
                 Outcome::Cannot(why) => format!("unsupported: {}", why.chars().take(60).collect::<String>()),
             }),
             times(row.to_peer()),
@@ -107,7 +107,7 @@ pub(crate) fn compare(library: Libhdf5, cases: Vec<Case>, rounds: u64) -> Result
     Ok(())
 }
 
-/// A number of bytes, for a ratio.
+/// Converts a number of bytes for a ratio.
 pub(crate) fn to_f64(bytes: u64) -> f64 {
     u32::try_from(bytes >> 20).map_or(f64::MAX, |mib| f64::from(mib) * 1_048_576.0)
         + u32::try_from(bytes & 0xf_ffff).map_or(0.0, f64::from)

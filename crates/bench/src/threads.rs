@@ -1,5 +1,5 @@
-//! Threads of one process that read, or write, distinct parts: how much two do in the time of one, each run in a process of
-//! its own.
+//! Threads of one process that read or write distinct parts: the speed-up of two threads over one.
+//! Each run is in a process of its own.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -18,12 +18,12 @@ use crate::libhdf5::{self, Libhdf5};
 use crate::noise::Noise;
 use crate::table::median;
 
-const ROWS: u64 = 4096;
-const COLUMNS: u64 = 4096;
-const CHUNK: u64 = 256;
+const ROW_COUNT: u64 = 4096;
+const COLUMN_COUNT: u64 = 4096;
+const CHUNK_SIDE_ELEMENTS: u64 = 256;
 
-/// What threads do: name, the word for it, and the speed-up by two that is aimed at.
-const WAYS: &[(&str, &str, f64)] = &[
+/// The measured operations: name, argument, and the target speed-up by two threads.
+const OPERATIONS: &[(&str, &str, f64)] = &[
     ("read slabs of one gzip dataset, 64 MiB of measured numbers", "read-noisy", 1.8),
     ("the same of numbers that repeat", "read", 1.8),
     ("write to two gzip datasets of 32 MiB", "two", 1.6),
@@ -31,12 +31,12 @@ const WAYS: &[(&str, &str, f64)] = &[
     ("write halves of chunks of one, 64 MiB", "halves", 1.6),
 ];
 
-/// What one run took.
+/// The cost of one run.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     wall: f64,
     cpu: f64,
-    /// The most memory that it had, where it tells.
+    /// The peak memory, if the process reports it.
     peak: f64,
 }
 
@@ -59,19 +59,20 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
          h5py: 1, 2, ms | speed-up | peak, MiB |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
-    for (name, way, aim) in WAYS {
+    for (name, operation, aim) in OPERATIONS {
         let mut ours: [Vec<Run>; 4] = Default::default();
         let mut theirs: [Vec<Run>; 2] = Default::default();
         for _ in 0..rounds {
             for (runs, (threads, alone)) in
                 ours.iter_mut().zip([(1, true), (2, true), (1, false), (2, false)])
             {
-                runs.push(process(&path, way, threads, alone)?);
+                runs.push(process(&path, operation, threads, alone)?);
             }
-            if let Some(library) = library.as_ref().filter(|_| *way != "halves") {
+            if let Some(library) = library.as_ref().filter(|_| *operation != "halves") {
                 for (runs, threads) in theirs.iter_mut().zip(["1", "2"]) {
-                    let file = path.to_str().context("a path that is not UTF-8")?;
-                    let answer = library.script(include_str!("../threads.py"), &[file, way, threads])?;
+                    let file = path.to_str().context("the path is not UTF-8")?;
+                    let answer =
+                        library.script(include_str!("../threads.py"), &[file, operation, threads])?;
                     runs.push(parse(&answer)?);
                 }
             }
@@ -98,10 +99,11 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// One run in a process of its own; `alone`: reads and writes do not share their work with other threads.
-fn process(path: &Path, way: &str, threads: u64, alone: bool) -> Result<Run> {
+/// Runs one operation in a process of its own. With `alone`, a read or write does not use further
+/// threads.
+fn process(path: &Path, operation: &str, threads: u64, alone: bool) -> Result<Run> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(["threads", "child"]).arg(path).args([way, &threads.to_string()]);
+    command.args(["threads", "child"]).arg(path).args([operation, &threads.to_string()]);
     if alone {
         command.env("RAYON_NUM_THREADS", "1");
     }
@@ -116,60 +118,69 @@ fn parse(answer: &str) -> Result<Run> {
     Ok(Run { wall: next()?, cpu: next()?, peak: next()? })
 }
 
-/// A slab of numbers as a detector has them: a background and its noise. Gzip makes them half as long.
+/// Returns a slab of detector-like numbers: a background and its noise. Gzip halves their size.
 fn measured(rows: u64) -> Vec<f32> {
     let mut noise = Noise(6);
-    (0..rows * COLUMNS).map(|at| (at % COLUMNS / 64 + (noise.next() >> 58)) as f32).collect()
+    (0..rows * COLUMN_COUNT).map(|at| (at % COLUMN_COUNT / 64 + (noise.next() >> 58)) as f32).collect()
 }
 
-/// A slab of numbers that repeat, of which gzip makes almost nothing: memory is what takes the time.
+/// Returns a slab of repeating numbers, which gzip compresses to almost nothing, so that memory
+/// bandwidth limits the speed.
 fn values(rows: u64) -> Vec<f32> {
-    (0..rows * COLUMNS).map(|at| (at % COLUMNS * 7919 % 1013) as f32).collect()
+    (0..rows * COLUMN_COUNT).map(|at| (at % COLUMN_COUNT * 7919 % 1013) as f32).collect()
 }
 
 fn make(path: &Path) -> Result<()> {
     let file = FileOptions::new().durability(Durability::None).create(path)?;
-    for (name, values) in [("read", values(ROWS)), ("read-noisy", measured(ROWS))] {
-        let dataset = file.new_dataset(name).of::<f32>().shape(&[ROWS, COLUMNS]).chunks(&[CHUNK, CHUNK]);
+    for (name, values) in [("read", values(ROW_COUNT)), ("read-noisy", measured(ROW_COUNT))] {
+        let dataset = file
+            .new_dataset(name)
+            .of::<f32>()
+            .shape(&[ROW_COUNT, COLUMN_COUNT])
+            .chunks(&[CHUNK_SIDE_ELEMENTS, CHUNK_SIDE_ELEMENTS]);
         dataset.deflate(4).create()?.write(.., &values)?;
     }
     Ok(file.close()?)
 }
 
-/// Does it and prints seconds on the wall and of processors, and the most memory.
+/// Runs one operation, and prints wall-clock seconds, processor seconds and the peak memory.
 fn child(args: &[String]) -> Result<()> {
-    let [path, way, threads] = args else { anyhow::bail!("a file, a way and a number of threads") };
+    let [path, operation, threads] = args else {
+        anyhow::bail!("expected a file, an operation and a number of threads")
+    };
     let threads: u64 = threads.parse()?;
     let clock;
     let before = processor_seconds()?;
-    if way.starts_with("read") {
-        let dataset = File::open(path)?.dataset(way)?;
+    if operation.starts_with("read") {
+        let dataset = File::open(path)?.dataset(operation)?;
         clock = Clock::start();
-        let rows = ROWS / threads;
+        let rows = ROW_COUNT / threads;
         on_threads(threads, threads, |thread| read(&dataset, thread * rows, (thread + 1) * rows))?;
     } else {
         let file = FileOptions::new().durability(Durability::None).create(format!("{path}.written"))?;
-        let datasets = if way == "two" { 2 } else { 1 };
+        let datasets = if operation == "two" { 2 } else { 1 };
         let made: Result<Vec<Dataset>> = (0..datasets)
             .map(|number| {
                 let dataset = file.new_dataset(&format!("{number}")).of::<f32>();
-                let dataset = dataset.shape(&[ROWS / datasets, COLUMNS]).chunks(&[CHUNK, CHUNK]);
+                let dataset = dataset
+                    .shape(&[ROW_COUNT / datasets, COLUMN_COUNT])
+                    .chunks(&[CHUNK_SIDE_ELEMENTS, CHUNK_SIDE_ELEMENTS]);
                 Ok(dataset.deflate(4).create()?)
             })
             .collect();
         let made = made?;
-        let step = if way == "halves" { CHUNK / 2 } else { CHUNK };
+        let step = if operation == "halves" { CHUNK_SIDE_ELEMENTS / 2 } else { CHUNK_SIDE_ELEMENTS };
         let slab = values(step);
         clock = Clock::start();
-        if way == "two" {
+        if operation == "two" {
             let write = |thread: u64| match made.get(thread as usize) {
-                Some(dataset) => write(dataset, &slab, step, 0, ROWS / 2),
+                Some(dataset) => write(dataset, &slab, step, 0, ROW_COUNT / 2),
                 None => Ok(()),
             };
             on_threads(2, threads, write)?;
         } else {
             let dataset = made.first().context("no dataset")?;
-            let rows = ROWS / threads;
+            let rows = ROW_COUNT / threads;
             on_threads(threads, threads, |thread| {
                 write(dataset, &slab, step, thread * rows, (thread + 1) * rows)
             })?;
@@ -184,7 +195,8 @@ fn child(args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Time of processors that the process took, threads that have ended included, in hundredths of a second.
+/// Returns the processor time of the process, including threads that have ended, in hundredths of a
+/// second.
 fn processor_seconds() -> Result<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat")?;
     let (_, fields) = stat.rsplit_once(')').context("no name")?;
@@ -192,7 +204,7 @@ fn processor_seconds() -> Result<f64> {
     Ok(ticks?.iter().sum::<f64>() / 100.0)
 }
 
-/// Does so many jobs, each on a thread of its own, or one after the other.
+/// Runs jobs, each on a thread of its own, or one after the other for one thread.
 fn on_threads(jobs: u64, threads: u64, job: impl Fn(u64) -> Result<()> + Sync) -> Result<()> {
     if threads == 1 {
         return (0..jobs).try_for_each(job);
@@ -207,13 +219,16 @@ fn on_threads(jobs: u64, threads: u64, job: impl Fn(u64) -> Result<()> + Sync) -
 }
 
 fn slab(start: u64, rows: u64) -> Result<Region> {
-    Ok(Region::new(&[start, 0], &[rows, COLUMNS])?)
+    Ok(Region::new(&[start, 0], &[rows, COLUMN_COUNT])?)
 }
 
 fn read(dataset: &Dataset, start: u64, end: u64) -> Result<()> {
-    for row in (start..end).step_by(CHUNK as usize) {
-        let values = dataset.read::<f32, IxDyn>(&slab(row, CHUNK)?)?;
-        ensure!(values.len() as u64 == CHUNK * COLUMNS, "read something else");
+    for row in (start..end).step_by(CHUNK_SIDE_ELEMENTS as usize) {
+        let values = dataset.read::<f32, IxDyn>(&slab(row, CHUNK_SIDE_ELEMENTS)?)?;
+        ensure!(
+            values.len() as u64 == CHUNK_SIDE_ELEMENTS * COLUMN_COUNT,
+            "the read returned another number of elements"
+        );
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Making files: large arrays, many objects, attributes and links, chunks appended one by one, strings.
+//! Cases that write files: large arrays, many objects, attributes and links, chunks appended one by
+//! one, strings.
 #![expect(
     clippy::indexing_slicing,
     clippy::cast_precision_loss,
@@ -18,14 +19,14 @@ use hyperslab::{
 };
 
 use crate::case::{Case, Limit, Program};
-use crate::clock::{Clock, Took};
+use crate::clock::{Clock, Cost};
 use crate::libhdf5::{self, Libhdf5};
 use crate::table;
 
-/// A file: its name, what the C program is told, and the ratio aimed at.
-type Workload = (&'static str, &'static str, f64);
+/// A case: its name, the request to the C program, and the target ratio.
+type CaseSpec = (&'static str, &'static str, f64);
 
-const WORKLOADS: &[Workload] = &[
+const WORKLOADS: &[CaseSpec] = &[
     ("contiguous 256 MiB", "arrays 1 f32 none 8192 8192 0 0", 1.0),
     ("chunked 256 MiB, 1 MiB chunks", "arrays 1 f32 none 8192 8192 512 512", 0.8),
     ("gzip 4, 64 MiB", "arrays 1 f32 gzip 4096 4096 512 512", 0.4),
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let only = args.get(1).map_or("", String::as_str);
     let cases: Vec<Case> = cases()?.into_iter().filter(|case| case.name.contains(only)).collect();
     if args.get(2).is_some_and(|word| word == "alone") {
-        // libhdf5 does no more.
+        // libhdf5 provides no durability either.
         let mut inputs = Inputs::new(Durability::None);
         return cases.iter().try_for_each(|case| {
             let took: Result<Vec<f64>> =
@@ -78,10 +79,10 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     table::compare(Libhdf5::find()?, cases, rounds)
 }
 
-/// All of them.
+/// Returns all cases.
 pub(crate) fn cases() -> Result<Vec<Case>> {
     let path = libhdf5::folder()?.join("written.h5");
-    let case = |&(name, what, aim): &Workload| Case {
+    let case = |&(name, what, aim): &CaseSpec| Case {
         section: "Writing",
         name: name.to_owned(),
         program: Program::Write,
@@ -98,7 +99,7 @@ pub(crate) fn cases() -> Result<Vec<Case>> {
     Ok(WORKLOADS.iter().map(case).collect())
 }
 
-/// How libhdf5 reads the file back.
+/// Returns the request with which libhdf5 reads the file back.
 pub(crate) fn check(what: &str) -> Option<(Program, String)> {
     let words: Vec<&str> = what.split_whitespace().collect();
     let (program, reading) = match words.as_slice() {
@@ -115,7 +116,7 @@ pub(crate) fn check(what: &str) -> Option<(Program, String)> {
     Some((program, reading.to_owned()))
 }
 
-/// What bounds the writing of a whole array, and metadata work.
+/// Returns the lower bound for writing a whole array, and for metadata cases.
 fn limit(name: &str, path: &Path, what: &str) -> Limit {
     let encoded = ["gzip", "nbit"].iter().any(|filter| what.contains(filter));
     match what.split(' ').next() {
@@ -125,10 +126,10 @@ fn limit(name: &str, path: &Path, what: &str) -> Limit {
     }
 }
 
-/// What is written, made before the clock starts.
+/// Data to write, made before the clock starts.
 #[derive(Default)]
 pub(crate) struct Inputs {
-    /// What the file survives.
+    /// The durability of the commits.
     pub(crate) durability: Durability,
     f32: Vec<f32>,
     i32: Vec<i32>,
@@ -138,7 +139,7 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Nothing yet.
+    /// Returns inputs without data.
     pub(crate) fn new(durability: Durability) -> Self {
         Self { durability, ..Self::default() }
     }
@@ -159,7 +160,7 @@ impl Inputs {
         &self.i32
     }
 
-    /// As the C program's compiler lays them out.
+    /// Returns records with the member offsets of the C program's compiler.
     fn records(&mut self, count: u64) -> &[u8] {
         if self.records.len() as u64 != count * 24 {
             let record = |at: u64| {
@@ -174,7 +175,7 @@ impl Inputs {
         &self.records
     }
 
-    /// The same without room between the members.
+    /// Returns records without padding between the members.
     fn packed(&mut self, count: u64) -> &[u8] {
         if self.packed.len() as u64 != count * 14 {
             let records = self.records(count);
@@ -191,10 +192,10 @@ impl Inputs {
     }
 }
 
-/// Makes the file once, as the C program does.
-pub(crate) fn make(path: &Path, what: &str, inputs: &mut Inputs) -> Result<(Took, u64)> {
+/// Writes the file once, as the C program does.
+pub(crate) fn make(path: &Path, what: &str, inputs: &mut Inputs) -> Result<(Cost, u64)> {
     let words: Vec<&str> = what.split_whitespace().collect();
-    let [kind, low, rest @ ..] = words.as_slice() else { bail!("`{what}`: what is that?") };
+    let [kind, low, rest @ ..] = words.as_slice() else { bail!("cannot parse the request `{what}`") };
     let low = match *low {
         "0" => LibraryVersion::Earliest,
         "1" => LibraryVersion::V18,
@@ -231,17 +232,17 @@ pub(crate) fn make(path: &Path, what: &str, inputs: &mut Inputs) -> Result<(Took
         "strings" => {
             file.new_dataset("x").write_strings(inputs.texts(count))?;
         }
-        other => bail!("`{other}`: what is that?"),
+        other => bail!("unknown operation `{other}`"),
     }
     file.close()?;
     let took = start.took();
     let bytes = std::fs::metadata(path)?.len();
-    ensure!(bytes > 0, "an empty file");
+    ensure!(bytes > 0, "the file is empty");
     Ok((took, bytes))
 }
 
 fn array(file: &File, words: &[&str], numbers: &[u64], inputs: &mut Inputs) -> Result<()> {
-    let &[rows, columns, chunk_rows, chunk_columns] = numbers else { bail!("not four numbers") };
+    let &[rows, columns, chunk_rows, chunk_columns] = numbers else { bail!("expected four numbers") };
     let count = usize::try_from(rows * columns)?;
     let mut builder = file.new_dataset("x").shape(&[rows, columns]);
     if chunk_rows > 0 {
@@ -275,7 +276,7 @@ fn array(file: &File, words: &[&str], numbers: &[u64], inputs: &mut Inputs) -> R
 
 fn slabs(file: &File, numbers: &[u64], inputs: &mut Inputs) -> Result<()> {
     let &[rows, columns, chunk_rows, chunk_columns, slab_rows, slab_columns, stride] = numbers else {
-        bail!("not seven numbers")
+        bail!("expected seven numbers")
     };
     let mut builder = file.new_dataset("x").of::<f32>().shape(&[rows, columns]);
     if chunk_rows > 0 {
@@ -355,9 +356,9 @@ fn append(file: &File, count: u64, size: u64, unlimited: u64, flushed: bool) -> 
     Ok(())
 }
 
-/// Chunks as they are stored, every so many-th first, of a dataset that is as large as it will be.
+/// Inserts stored chunks into a dataset with its final dimensions, in steps of `step` chunks.
 fn insert(file: &File, numbers: &[u64]) -> Result<()> {
-    let &[count, size, unlimited, step] = numbers else { bail!("not four numbers") };
+    let &[count, size, unlimited, step] = numbers else { bail!("expected four numbers") };
     let most = [(unlimited == 0).then_some(count), (unlimited < 2).then_some(size)];
     let builder = file.new_dataset("x").of::<f64>().shape(&[count, size]).max_shape(&most);
     let dataset = builder.chunks(&[1, size]).create()?;

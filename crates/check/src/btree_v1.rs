@@ -118,7 +118,7 @@ impl Walk<'_> {
                     );
                 }
                 None => {
-                    self.checker.fault(NAME, address, format!("key {position} or {next} cannot be decoded"))
+                    self.checker.fault(NAME, address, format!("key {position} or {next} cannot be decoded"));
                 }
             }
         }

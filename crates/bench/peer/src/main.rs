@@ -1,7 +1,7 @@
-//! Does the work of the benchmarks with the crate `rust-hdf5`, as the C programs beside it do with libhdf5:
-//! `hyperslab-bench-peer read|write|metadata`. Each line on standard input is one piece of work; the answer is one line:
-//! seconds, seconds of the processors and a sum, or `unsupported` and why. A line that begins with `peak` is answered with
-//! bytes of memory instead of seconds.
+//! Benchmark cases with the crate `rust-hdf5`, as the C programs beside this one run them with
+//! libhdf5: `hyperslab-bench-peer read|write|metadata`. Each line on standard input is one case.
+//! The answer is one line: seconds, processor seconds and a sum, or `unsupported` and the reason.
+//! For a line that begins with `peak`, the answer is bytes of memory in place of seconds.
 #![forbid(unsafe_code)]
 
 #[path = "../../src/clock.rs"]
@@ -17,30 +17,30 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anyhow::{Result, bail};
 
-use clock::Took;
+use clock::Cost;
 
-/// What is kept from one piece of work to the next.
+/// Memory that is reused by later cases.
 #[derive(Debug, Default)]
-struct Kept {
+struct Reused {
     buffers: read::Buffers,
     inputs: write::Inputs,
 }
 
 fn main() -> Result<()> {
     let mode = std::env::args().nth(1).unwrap_or_default();
-    let mut kept = Kept::default();
-    // A panic is an answer too.
+    let mut reused = Reused::default();
+    // A panic becomes an answer, so its message is suppressed.
     std::panic::set_hook(Box::new(|_| {}));
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         let (line, peak) = line.strip_prefix("peak ").map_or((line.as_str(), false), |rest| (rest, true));
-        clock::weigh(peak);
+        clock::measure_memory(peak);
         let words: Vec<&str> = line.split_whitespace().collect();
-        let answer = catch_unwind(AssertUnwindSafe(|| work(&mode, &words, &mut kept)));
+        let answer = catch_unwind(AssertUnwindSafe(|| run_case(&mode, &words, &mut reused)));
         let answer = match answer {
             Ok(Ok((took, sum))) => format!("{:.9} {:.9} {sum}", took.wall, took.cpu),
             Ok(Err(error)) => format!("unsupported {}", format!("{error:#}").replace('\n', " ")),
-            Err(_) => "unsupported it panics".to_owned(),
+            Err(_) => "unsupported the crate panics".to_owned(),
         };
         let mut out = std::io::stdout().lock();
         writeln!(out, "{answer}")?;
@@ -49,12 +49,12 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn work(mode: &str, words: &[&str], kept: &mut Kept) -> Result<(Took, u64)> {
-    let [kind, path, rest @ ..] = words else { bail!("a kind of work and a file are needed") };
+fn run_case(mode: &str, words: &[&str], reused: &mut Reused) -> Result<(Cost, u64)> {
+    let [kind, path, rest @ ..] = words else { bail!("expected an operation and a file") };
     match mode {
-        "read" => read::read(kind, path, rest, &mut kept.buffers),
-        "write" => write::write(kind, path, rest, &mut kept.inputs),
+        "read" => read::read(kind, path, rest, &mut reused.buffers),
+        "write" => write::write(kind, path, rest, &mut reused.inputs),
         "metadata" => metadata::read(kind, path, rest),
-        _ => bail!("`{mode}`: what is that?"),
+        _ => bail!("unknown mode `{mode}`"),
     }
 }

@@ -1,12 +1,12 @@
-//! Objects, attributes and links: their lists, and many of them one by one.
+//! Cases of objects, attributes and links: listing all, and opening many by name.
 
 use anyhow::{Result, bail};
 use rust_hdf5::H5File;
 
-use crate::clock::{Clock, Took};
+use crate::clock::{Clock, Cost};
 use crate::read::below;
 
-pub(crate) fn read(kind: &str, path: &str, words: &[&str]) -> Result<(Took, u64)> {
+pub(crate) fn read(kind: &str, path: &str, words: &[&str]) -> Result<(Cost, u64)> {
     let numbers: Vec<usize> = words.iter().filter_map(|word| word.parse().ok()).collect();
     let start = Clock::start();
     let file = H5File::open(path)?;
@@ -19,7 +19,7 @@ pub(crate) fn read(kind: &str, path: &str, words: &[&str]) -> Result<(Took, u64)
         "chunks" => chunks(&file, &numbers)?,
         "attributes" => bail!("it reads no numbers of attributes of groups"),
         "sizes" | "walk" => bail!("it does not tell where chunks lie"),
-        other => bail!("`{other}`: what is that?"),
+        other => bail!("unknown operation `{other}`"),
     };
     drop(file);
     Ok((start.took(), sum))

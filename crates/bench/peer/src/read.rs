@@ -1,11 +1,11 @@
-//! Raw data: whole datasets, strided selections, points, boxes, one member, strings.
+//! Cases of raw data: whole datasets, strided selections, points, boxes, one member, strings.
 
 use anyhow::{Context as _, Result, bail};
 use rust_hdf5::{DatatypeMessage, H5Dataset, H5File, H5Type};
 
-use crate::clock::{Clock, Took};
+use crate::clock::{Clock, Cost};
 
-/// Memory whose pages are there.
+/// Buffers that are already mapped, so that page faults are not timed.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
     f32: Vec<f32>,
@@ -13,7 +13,7 @@ pub(crate) struct Buffers {
     i32: Vec<i32>,
 }
 
-/// An element whose bytes are summed.
+/// A type of elements, whose bytes are summed.
 trait Element: H5Type + Default {
     const ONE: Self;
     fn words(values: &[Self], words: &mut Vec<u32>);
@@ -41,7 +41,7 @@ impl Element for f64 {
     }
 }
 
-pub(crate) fn read(kind: &str, path: &str, words: &[&str], buffers: &mut Buffers) -> Result<(Took, u64)> {
+pub(crate) fn read(kind: &str, path: &str, words: &[&str], buffers: &mut Buffers) -> Result<(Cost, u64)> {
     match (kind, words) {
         ("strings", []) => strings(path),
         ("records", []) => records(path),
@@ -49,11 +49,11 @@ pub(crate) fn read(kind: &str, path: &str, words: &[&str], buffers: &mut Buffers
         (_, ["f32", rest @ ..]) => arrays(path, kind, rest, &mut buffers.f32),
         (_, ["f64", rest @ ..]) => arrays(path, kind, rest, &mut buffers.f64),
         (_, ["i32", rest @ ..]) => arrays(path, kind, rest, &mut buffers.i32),
-        _ => bail!("`{kind}`: what is that?"),
+        _ => bail!("unknown operation `{kind}`"),
     }
 }
 
-fn strings(path: &str) -> Result<(Took, u64)> {
+fn strings(path: &str) -> Result<(Cost, u64)> {
     let start = Clock::start();
     let file = H5File::open(path)?;
     let all = file.dataset("x")?.read_vlen_strings()?;
@@ -68,8 +68,8 @@ fn strings(path: &str) -> Result<(Took, u64)> {
     Ok((took + start.took(), sum))
 }
 
-/// The records are read whole and picked from, as its documentation says.
-fn field(path: &str, member: &str, buffer: &mut Vec<f64>) -> Result<(Took, u64)> {
+/// Reads whole records and picks one member, as the crate's documentation recommends.
+fn field(path: &str, member: &str, buffer: &mut Vec<f64>) -> Result<(Cost, u64)> {
     let count = H5File::open(path)?.dataset("x")?.total_elements();
     prepare(buffer, count);
     let start = Clock::start();
@@ -87,8 +87,8 @@ fn field(path: &str, member: &str, buffer: &mut Vec<f64>) -> Result<(Took, u64)>
     Ok((start.took(), sum(buffer)))
 }
 
-/// It gives them in memory of its own.
-fn records(path: &str) -> Result<(Took, u64)> {
+/// Reads records. The crate allocates the memory for them.
+fn records(path: &str) -> Result<(Cost, u64)> {
     let start = Clock::start();
     let file = H5File::open(path)?;
     let bytes = file.dataset("x")?.read_raw_bytes()?;
@@ -107,7 +107,7 @@ fn prepare<T: Element>(buffer: &mut Vec<T>, count: usize) {
     }
 }
 
-fn arrays<T: Element>(path: &str, kind: &str, args: &[&str], buffer: &mut Vec<T>) -> Result<(Took, u64)> {
+fn arrays<T: Element>(path: &str, kind: &str, args: &[&str], buffer: &mut Vec<T>) -> Result<(Cost, u64)> {
     let numbers = args.iter().map(|word| word.parse()).collect::<Result<Vec<usize>, _>>()?;
     let number = |at: usize| numbers.get(at).copied().unwrap_or(1);
     let mut state = 0;
@@ -122,7 +122,7 @@ fn arrays<T: Element>(path: &str, kind: &str, args: &[&str], buffer: &mut Vec<T>
             state = number(2) as u64;
             (number(0), if kind == "rows" { number(1) } else { number(1) * number(1) })
         }
-        _ => bail!("`{kind}`: what is that?"),
+        _ => bail!("unknown operation `{kind}`"),
     };
     prepare(buffer, each * turns);
     let start = Clock::start();
@@ -144,7 +144,7 @@ fn arrays<T: Element>(path: &str, kind: &str, args: &[&str], buffer: &mut Vec<T>
     Ok((took, sum))
 }
 
-/// Reads one selection into `part` where the crate does that; otherwise gives what it read.
+/// Reads one selection into `part` if the crate can; otherwise returns the elements read.
 fn select<T: Element>(
     kind: &str,
     numbers: &[usize],
@@ -185,7 +185,7 @@ fn select<T: Element>(
     Ok(Vec::new())
 }
 
-/// The next number that looks random, below `end`.
+/// Returns the next pseudo-random number below `end`.
 pub(crate) fn below(state: &mut u64, end: usize) -> usize {
     *state ^= *state << 13;
     *state ^= *state >> 7;

@@ -1,4 +1,5 @@
-//! Makes files: arrays, slabs, records, objects, attributes, links, appends, chunks, strings.
+//! Cases that write files: arrays, hyperslabs, records, objects, attributes, links, appends,
+//! chunks, strings.
 
 use std::borrow::Cow;
 
@@ -7,9 +8,9 @@ use rust_hdf5::{
     ByteOrder, CompoundType, DatatypeMessage, FilterPipeline, H5Dataset, H5File, H5Type, LibverBound,
 };
 
-use crate::clock::{Clock, Took};
+use crate::clock::{Clock, Cost};
 
-/// What is written, made before the clock starts.
+/// Data to write, made before the clock starts.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
     f32: Vec<f32>,
@@ -54,7 +55,7 @@ impl Inputs {
         }
     }
 
-    /// As the compiler of the C program lays them out.
+    /// Fills records with the member offsets of the C program's compiler.
     fn make_records(&mut self, count: usize) {
         self.records = Vec::with_capacity(count * 24);
         for at in 0..count {
@@ -67,7 +68,7 @@ impl Inputs {
     }
 }
 
-pub(crate) fn write(kind: &str, path: &str, words: &[&str], inputs: &mut Inputs) -> Result<(Took, u64)> {
+pub(crate) fn write(kind: &str, path: &str, words: &[&str], inputs: &mut Inputs) -> Result<(Cost, u64)> {
     let [low, words @ ..] = words else { bail!("no bound") };
     let numbers: Vec<usize> = words.iter().filter_map(|word| word.parse().ok()).collect();
     inputs.prepare(kind, words, &numbers)?;
@@ -95,13 +96,13 @@ pub(crate) fn write(kind: &str, path: &str, words: &[&str], inputs: &mut Inputs)
         "strings" => drop(file.write_vlen_strings("x", &texts)?),
         other => bail!("`{other}` is not done"),
     }
-    // libhdf5 does not wait for the disk either.
+    // libhdf5 does not sync the file either.
     file.close_no_sync()?;
     let took = start.took();
     Ok((took, std::fs::metadata(path)?.len()))
 }
 
-/// Makes `x` of an extent, in chunks if there are any.
+/// Prepares the dataset `x` with the given dimensions, and with chunks if `chunk` is not empty.
 fn make<T: H5Type>(file: &H5File, dims: &[usize], chunk: &[usize]) -> rust_hdf5::dataset::DatasetBuilder<T> {
     let builder = file.new_dataset::<T>().shape(dims);
     if chunk.contains(&0) { builder } else { builder.chunk(chunk) }
@@ -162,8 +163,7 @@ fn slabs(file: &H5File, numbers: &[usize], values: &[f32]) -> Result<()> {
     Ok(())
 }
 
-/// The caller packs them: the crate takes records as they are stored.
-/// The members of records one behind the other.
+/// Packs the members of records without padding, which the crate requires of its caller.
 fn packed(records: &[u8]) -> Vec<u8> {
     let mut packed = Vec::with_capacity(records.len() / 24 * 14);
     for record in records.as_chunks::<24>().0 {
@@ -214,7 +214,7 @@ fn links(file: &H5File, numbers: &[usize]) -> Result<()> {
     Ok(())
 }
 
-/// `x` of rows of one chunk each, with 0, 1 or 2 unlimited dimensions.
+/// Creates the dataset `x` with chunks of one row, and with 0, 1 or 2 unlimited dimensions.
 fn rows(file: &H5File, now: usize, numbers: &[usize]) -> Result<H5Dataset> {
     let &[count, size, unlimited, ..] = numbers else { bail!("not three numbers") };
     let most = [(unlimited == 0).then_some(count), (unlimited < 2).then_some(size)];

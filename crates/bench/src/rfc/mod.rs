@@ -1,4 +1,5 @@
-//! Sizes of sparse data and of data of variable length, beside those that the authors of structured chunks published.
+//! Sizes of sparse and variable-length data, compared with those that the authors of structured
+//! chunks published.
 
 mod made;
 mod published;
@@ -9,23 +10,25 @@ use hyperslab::{
     Dataset, Datatype, File, FileOptions, H5Type as _, IxDyn, Points, Section, SelectionEncoding,
 };
 
-use self::made::{Places, SIDE, Sparse};
+use self::made::{Arrangement, SIDE, Sparse};
 use self::published::{CHUNKS, Chunk, VECTORS, Vectors};
 use crate::libhdf5;
 
-/// A way to store both: a pair of columns of each table.
+/// A storage format: a pair of columns in each table.
 pub(crate) trait Storage {
-    /// Short.
+    /// Returns the short name.
     fn name(&self) -> &str;
 
-    /// Stores a part of an array of bytes as one chunk of `x`, with gzip 9 if asked for.
+    /// Stores a part of an array of bytes as one chunk of the dataset `x`, with gzip 9 if
+    /// requested.
     fn sparse(&self, file: &File, data: &Sparse, gzip: bool) -> Result<Dataset>;
 
-    /// Stores vectors as one chunk of `x`.
+    /// Stores vectors as one chunk of the dataset `x`.
     fn vectors(&self, file: &File, vectors: &[Vec<i8>], gzip: bool) -> Result<Dataset>;
 }
 
-/// All elements, zero where nothing is, and vectors in global heaps: as both are stored in files of every version.
+/// Dense storage with zeros for undefined elements, and vectors in global heaps. Every version of
+/// the format supports this storage.
 struct Dense;
 
 impl Storage for Dense {
@@ -51,7 +54,7 @@ impl Storage for Dense {
     }
 }
 
-/// Structured chunks: only what has values is stored, as blocks or as points.
+/// Structured chunks: only defined elements are stored, as blocks or as points.
 struct Structured(SelectionEncoding);
 
 impl Storage for Structured {
@@ -107,15 +110,16 @@ pub(crate) fn run(_args: &[String]) -> Result<()> {
     let storages: [&dyn Storage; 3] = [&blocks, &shortest, &Dense];
     let names: Vec<String> =
         storages.iter().map(|storage| format!("{0} | {0} gzip 9", storage.name())).collect();
-    println!("One chunk of {SIDE} x {SIDE} bytes: the bytes of the chunk; hyperslab's columns come last\n");
-    let theirs = "their structured | their dense gzip 9 | their structured gzip 9";
+    println!("One chunk of {SIDE} x {SIDE} bytes: bytes of the chunk; the columns of hyperslab come last\n");
+    let theirs = "published structured | published dense gzip 9 | published structured gzip 9";
     println!("| places | values | percent | {theirs} | {} |", names.join(" | "));
     println!("|---|---|---|---|---|---{}|", "|---".repeat(names.len().saturating_mul(2)));
     for chunk in &CHUNKS {
         sparse(chunk, &storages)?;
     }
-    println!("\n10 000 vectors of variable length: the bytes of the file\n");
-    let theirs = "their heaps | their heaps gzip 9 | their structured | their structured gzip 9";
+    println!("\n10 000 variable-length vectors: bytes of the file\n");
+    let theirs =
+        "published heaps | published heaps gzip 9 | published structured | published structured gzip 9";
     println!("| lengths | values | {theirs} | {} |", names.join(" | "));
     println!("|---|---|---|---|---|---{}|", "|---".repeat(names.len().saturating_mul(2)));
     VECTORS.iter().try_for_each(|vectors| variable(vectors, &storages))
@@ -125,12 +129,12 @@ fn kind(random: bool) -> &'static str {
     if random { "random" } else { "compressible" }
 }
 
-/// The rows of one table of theirs.
+/// Prints the rows for one published table.
 fn sparse(chunk: &Chunk, storages: &[&dyn Storage]) -> Result<()> {
     let places = match chunk.places {
-        Places::Points => "points",
-        Places::Rectangle => "rectangle",
-        Places::Runs => "runs",
+        Arrangement::Points => "points",
+        Arrangement::Rectangle => "rectangle",
+        Arrangement::Runs => "runs",
     };
     let theirs = chunk.structured.iter().zip(&chunk.dense_gzip).zip(&chunk.structured_gzip);
     for (percent, ((structured, dense), gzip)) in (1..).zip(theirs) {
@@ -165,7 +169,8 @@ fn variable(theirs: &Vectors, storages: &[&dyn Storage]) -> Result<()> {
     Ok(())
 }
 
-/// The bytes of what is stored, and of the file; what is read back must be the same.
+/// Returns the bytes of the chunk and of the file, after checking that the data are read back
+/// unchanged.
 fn stored(
     make: &dyn Fn(&File) -> Result<Dataset>,
     same: &dyn Fn(&Dataset) -> Result<bool>,
@@ -179,6 +184,6 @@ fn stored(
     let dataset = file.dataset("x")?;
     let result = (dataset.storage_size()?, same(&dataset)?);
     std::fs::remove_file(&path)?;
-    ensure!(result.1, "read something else");
+    ensure!(result.1, "the data read back differ from the data written");
     Ok((result.0, bytes))
 }

@@ -1,16 +1,16 @@
-//! What a way to store sparse matrices has to do to be measured.
+//! The interface of a measured storage format for sparse matrices.
 
 use anyhow::Result;
 
 use super::matrix::Met;
-use crate::clock::Took;
+use crate::clock::Cost;
 
-/// What is measured, in this order.
+/// The measured operations, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
-    /// Makes the file from a matrix in memory.
+    /// Writes a matrix in memory to a new file.
     Write,
-    /// Reads all of it to CSR arrays in memory.
+    /// Reads the whole matrix into CSR arrays in memory.
     Read,
     /// Reads boxes as dense arrays, one request after the other.
     Boxes,
@@ -18,7 +18,7 @@ pub(crate) enum Operation {
     Rows,
     /// Reads columns, one request after the other.
     Columns,
-    /// Adds single values all over the matrix to the file.
+    /// Adds single values, spread over the matrix, to the file.
     Append,
 }
 
@@ -26,7 +26,7 @@ impl Operation {
     pub(crate) const ALL: [Self; 6] =
         [Self::Write, Self::Read, Self::Boxes, Self::Rows, Self::Columns, Self::Append];
 
-    /// In the table.
+    /// Returns the name of the operation for the table.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Write => "write",
@@ -39,32 +39,33 @@ impl Operation {
     }
 }
 
-/// What an operation took, and what tells whether it did the same as others.
+/// The cost of an operation, and a summary of its result.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Done {
-    pub(crate) took: Took,
-    /// Values met; [`None`] where only a part was done and the time is scaled up.
+    pub(crate) took: Cost,
+    /// Count and sum of the values; [`None`] if only a part was measured and the time is
+    /// extrapolated.
     pub(crate) met: Option<Met>,
-    /// Of what is stored now.
+    /// Stored bytes after the operation.
     pub(crate) bytes: u64,
 }
 
-/// A way to store sparse matrices: a column of the table.
+/// A storage format for sparse matrices: a column of the table.
 pub(crate) trait Backend {
-    /// Short.
+    /// Returns the short name.
     fn name(&self) -> &str;
 
-    /// For the line above the table.
+    /// Returns the description for the line above the table.
     fn what(&self) -> &str;
 
-    /// How many rounds it takes part in, where more would take too long.
+    /// Returns the largest number of rounds, for a format that takes long.
     fn rounds(&self) -> usize {
         usize::MAX
     }
 
-    /// Does it once.
+    /// Runs an operation once.
     ///
     /// # Errors
-    /// It does not work: the round ends.
+    /// If the operation fails; the round then ends.
     fn run(&mut self, operation: Operation) -> Result<Done>;
 }

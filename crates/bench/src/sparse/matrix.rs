@@ -1,11 +1,11 @@
-//! The sparse matrices that are stored, and what is asked of them: made from fixed seeds.
+//! The sparse matrices to store, and the requests, generated from fixed seeds.
 #![expect(
     clippy::indexing_slicing,
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::arithmetic_side_effects,
-    reason = "positions in arrays that are made here"
+    reason = "the arrays are generated in this file"
 )]
 
 use std::path::Path;
@@ -17,15 +17,16 @@ use crate::noise::Noise;
 
 /// Rows and columns of a box that is read.
 pub(crate) const BOX: usize = 256;
-/// What a place inside a band or a blob has a value with: as if half as many values as places were thrown at it.
-const FILLED: f64 = 0.393_469;
+/// Probability that an element inside a band or a blob has a value: the same as if half as many
+/// values as elements were placed at random.
+const FILLED_PROBABILITY: f64 = 0.393_469;
 /// Rows and columns of a blob.
 const BLOB: usize = 64;
 
-/// Where the values are.
+/// The arrangement of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pattern {
-    /// Anywhere.
+    /// Uniformly distributed.
     Random,
     /// Near the diagonal.
     Banded,
@@ -45,30 +46,31 @@ impl Pattern {
     }
 }
 
-/// A square matrix, row after row.
+/// A square matrix in CSR form.
 #[derive(Debug)]
 pub(crate) struct Matrix {
     pub(crate) side: usize,
-    /// Where each row starts in the other two; one more than rows.
+    /// Start of each row in `indices` and `values`, and their length at the end.
     pub(crate) indptr: Vec<u64>,
     /// Columns, ascending in each row.
     pub(crate) indices: Vec<u32>,
-    /// Small whole numbers, never zero.
+    /// Small whole numbers other than zero.
     pub(crate) values: Vec<f32>,
 }
 
-/// What is asked of a matrix.
+/// The requests for a matrix.
 #[derive(Debug)]
 pub(crate) struct Requests {
-    /// First row and column of boxes.
+    /// First row and column of each box.
     pub(crate) boxes: Vec<[usize; 2]>,
     pub(crate) rows: Vec<usize>,
     pub(crate) columns: Vec<usize>,
-    /// Places without a value, each once, in no order, and values for them.
+    /// Row and column of elements without a value, each once, in random order, and the values to
+    /// add.
     pub(crate) append: Vec<([usize; 2], f32)>,
 }
 
-/// How many values something has, and their sum.
+/// The number of values in a result, and their sum.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Met {
     pub(crate) count: u64,
@@ -76,7 +78,7 @@ pub(crate) struct Met {
 }
 
 impl Met {
-    /// Of some values.
+    /// Counts and sums the given values.
     pub(crate) fn of<'a>(values: impl IntoIterator<Item = &'a f32>) -> Self {
         values.into_iter().filter(|value| **value != 0.0).fold(Self::default(), |met, value| Self {
             count: met.count + 1,
@@ -86,7 +88,7 @@ impl Met {
 }
 
 impl Matrix {
-    /// Makes one. A `density` of 0.01 gives a value to about every hundredth place.
+    /// Generates a matrix. With a `density` of 0.01, about every hundredth element has a value.
     pub(crate) fn make(side: usize, pattern: Pattern, density: f64, seed: u64) -> Self {
         let mut noise = Noise(seed);
         let mut matrix = Self { side, indptr: vec![0], indices: Vec::new(), values: Vec::new() };
@@ -106,13 +108,13 @@ impl Matrix {
                 }
                 None if pattern == Pattern::Banded => {
                     let (start, end) = (row.saturating_sub(half), (row + half + 1).min(side));
-                    places(&mut noise, start, end, FILLED, &mut matrix.indices);
+                    places(&mut noise, start, end, FILLED_PROBABILITY, &mut matrix.indices);
                 }
                 None => places(&mut noise, 0, side, density, &mut matrix.indices),
             }
             matrix.indptr.push(matrix.indices.len() as u64);
         }
-        // Counts as a detector has them: a gamma distribution, cut to whole numbers.
+        // Detector counts: a gamma distribution, truncated to whole numbers.
         matrix.values = (0..matrix.indices.len())
             .map(|_| (-(noise.unit() * noise.unit()).ln() * 20.0).trunc() as f32 + 1.0)
             .collect();
@@ -124,31 +126,32 @@ impl Matrix {
         (&self.indices[range.clone()], &self.values[range])
     }
 
-    /// Where the values of `columns` are in a row.
+    /// Returns the values of a row in the range `columns`.
     fn within(&self, row: usize, columns: std::ops::Range<usize>) -> &[f32] {
         let (indices, values) = self.row(row);
         let before = |end: usize| indices.partition_point(|index| (*index as usize) < end);
         &values[before(columns.start)..before(columns.end)]
     }
 
-    /// What there is in boxes.
+    /// Returns the number and sum of the values in boxes.
     pub(crate) fn met_in_boxes(&self, boxes: &[[usize; 2]]) -> Met {
         let rows = boxes.iter().flat_map(|[row, column]| (*row..row + BOX).map(move |row| (row, *column)));
         Met::of(rows.flat_map(|(row, column)| self.within(row, column..column + BOX)))
     }
 
-    /// What there is in rows.
+    /// Returns the number and sum of the values in rows.
     pub(crate) fn met_in_rows(&self, rows: &[usize]) -> Met {
         Met::of(rows.iter().flat_map(|row| self.row(*row).1))
     }
 
-    /// What there is in columns.
+    /// Returns the number and sum of the values in columns.
     pub(crate) fn met_in_columns(&self, columns: &[usize]) -> Met {
         let places = columns.iter().flat_map(|column| (0..self.side).map(move |row| (row, *column)));
         Met::of(places.flat_map(|(row, column)| self.within(row, column..column + 1)))
     }
 
-    /// Requests; half of the boxes start at a value, unless values are everywhere.
+    /// Generates the requests. Half of the boxes start at a value, unless the values are uniformly
+    /// distributed.
     pub(crate) fn requests(&self, pattern: Pattern, seed: u64) -> Result<Requests> {
         let mut noise = Noise(seed);
         let (side, last) = (self.side, self.side - BOX);
@@ -175,10 +178,10 @@ impl Matrix {
                 return Ok(Requests { boxes, rows, columns, append });
             }
         }
-        bail!("the matrix has no room for more values")
+        bail!("the matrix has too few elements without a value")
     }
 
-    /// Writes all that others need to know as arrays of `NumPy`.
+    /// Writes the matrix and the requests as `NumPy` arrays, for the Python process.
     pub(crate) fn save(&self, requests: &Requests, folder: &Path) -> Result<()> {
         let side = requests.boxes.len() as u64;
         npy::save(folder, "indptr", "<u8", &[self.indptr.len() as u64], &self.indptr)?;
@@ -199,7 +202,7 @@ impl Matrix {
     }
 }
 
-/// One bit for each place: blobs that may overlap.
+/// Returns one bit for each element: blobs that may overlap.
 fn blobs(side: usize, density: f64, noise: &mut Noise) -> Vec<u64> {
     let words = side.div_ceil(64);
     let mut places = vec![0; words * side];
@@ -208,7 +211,7 @@ fn blobs(side: usize, density: f64, noise: &mut Noise) -> Vec<u64> {
         let (top, left) = (noise.below(side - BLOB), noise.below(side - BLOB));
         for row in top..top + BLOB {
             for column in left..left + BLOB {
-                let bit = u64::from(noise.unit() < FILLED);
+                let bit = u64::from(noise.unit() < FILLED_PROBABILITY);
                 places[row * words + column / 64] |= bit << (column % 64);
             }
         }
@@ -216,7 +219,8 @@ fn blobs(side: usize, density: f64, noise: &mut Noise) -> Vec<u64> {
     places
 }
 
-/// Chooses each number from `start` to before `end` with a probability, by drawing the gaps between those chosen.
+/// Chooses each number from `start` to before `end` with a given probability. The function draws
+/// the gaps between chosen numbers.
 fn places(noise: &mut Noise, start: usize, end: usize, probability: f64, chosen: &mut Vec<u32>) {
     let by = (1.0 - probability).ln();
     let mut at = start as u64;

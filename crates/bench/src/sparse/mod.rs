@@ -1,4 +1,4 @@
-//! Sparse matrices, side by side with the ways in which others store them.
+//! Sparse matrices in hyperslab, compared with other storage formats.
 
 mod backend;
 mod matrix;
@@ -15,28 +15,28 @@ use anyhow::{Context, Result, bail, ensure};
 use self::backend::{Backend, Operation};
 use self::matrix::{Matrix, Met, Pattern, Requests};
 use self::others::Others;
-use self::ours::Ours;
+use self::ours::SparseDataset;
 use self::report::Measured;
 use crate::libhdf5;
 
-/// Its heading in the comparison.
+/// The heading of the section in the comparison.
 pub(crate) const SECTION: &str = "Sparse matrices";
 
 /// Rows and columns of the matrices.
 const SIDE: usize = 20_000;
-/// Values to all places.
+/// Ratios of the number of values to the number of elements.
 const DENSITIES: [f64; 4] = [0.0001, 0.001, 0.01, 0.1];
 
-/// What is wanted.
+/// The requested measurements.
 #[derive(Debug)]
 struct Wanted {
     side: usize,
     densities: Vec<f64>,
     patterns: Vec<Pattern>,
     rounds: Option<usize>,
-    /// Names of columns; none for all.
+    /// Names of the columns; empty for all.
     columns: Vec<String>,
-    /// The chunks of hyperslab's column; those of its own choice if none are given.
+    /// The chunk dimensions of hyperslab's column; `None` for hyperslab's own choice.
     chunk: Option<Vec<u64>>,
 }
 
@@ -52,7 +52,9 @@ impl Wanted {
         };
         for arg in args {
             match arg.split_once('=') {
-                None => wanted.densities.push(arg.parse().with_context(|| format!("`{arg}` is no density"))?),
+                None => {
+                    wanted.densities.push(arg.parse().with_context(|| format!("`{arg}` is not a density"))?)
+                }
                 Some(("side", side)) => wanted.side = side.parse()?,
                 Some(("rounds", rounds)) => wanted.rounds = Some(rounds.parse()?),
                 Some(("columns", names)) => wanted.columns = names.split(',').map(str::to_owned).collect(),
@@ -62,28 +64,31 @@ impl Wanted {
                 }
                 Some(("pattern", name)) => wanted.patterns.retain(|pattern| pattern.name() == name),
                 Some((other, _)) => {
-                    bail!("`{other}=`: side=, rounds=, columns=, chunk= and pattern= are known")
+                    bail!(
+                        "unknown argument `{other}=`, expected side=, rounds=, columns=, chunk= or pattern="
+                    )
                 }
             }
         }
         if wanted.densities.is_empty() {
             wanted.densities = DENSITIES.to_vec();
         }
-        ensure!(wanted.side >= 2 * matrix::BOX, "too small for the boxes");
+        ensure!(wanted.side >= 2 * matrix::BOX, "the side is too small for the boxes");
         ensure!(
             wanted.densities.iter().all(|density| *density > 0.0 && *density < 0.5),
-            "densities are more than 0 and less than 0.5"
+            "a density must be greater than 0 and less than 0.5"
         );
         Ok(wanted)
     }
 
-    /// Large ones take long.
+    /// Returns the number of rounds, which is smaller for dense matrices because they take long.
     fn rounds(&self, density: f64) -> usize {
         self.rounds.unwrap_or(if density < 0.05 { 5 } else { 3 })
     }
 }
 
-/// A section for the comparison: what is stored as CSR arrays or as a sparse array elsewhere, at one density.
+/// Returns a section for the comparison, with other formats for CSR arrays and sparse arrays, at
+/// one density.
 pub(crate) fn section() -> Result<String> {
     let words = ["0.01", "rounds=3", "columns=hyperslab,csr,csr_gzip,tiledb,zarr"].map(str::to_owned);
     let wanted = Wanted::parse(&words)?;
@@ -105,7 +110,7 @@ pub(crate) fn section() -> Result<String> {
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let wanted = Wanted::parse(args)?;
     println!(
-        "{0} x {0} f32; milliseconds: median (best) / median of the processors, ~ where a part was measured",
+        "{0} x {0} f32; milliseconds: median (best) / median of the processors, ~ if only a part was measured",
         wanted.side
     );
     for density in &wanted.densities {
@@ -117,7 +122,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// All columns for one matrix.
+/// Measures all columns for one matrix.
 fn compare(wanted: &Wanted, pattern: Pattern, density: f64) -> Result<String> {
     let folder = Folder::new()?;
     let matrix = Matrix::make(wanted.side, pattern, density, 1);
@@ -126,7 +131,7 @@ fn compare(wanted: &Wanted, pattern: Pattern, density: f64) -> Result<String> {
     let alone = !wanted.columns.is_empty() && wanted.columns.iter().all(|name| name == "hyperslab");
     let none = Others { backends: Vec::new(), missing: Vec::new() };
     let Others { backends: others, missing } = if alone { none } else { others::start(&folder.0)? };
-    let ours = Ours::new(&folder.0, &matrix, &requests, wanted.chunk.clone())?;
+    let ours = SparseDataset::new(&folder.0, &matrix, &requests, wanted.chunk.clone())?;
     let mut backends: Vec<Box<dyn Backend + '_>> = vec![Box::new(ours)];
     backends.extend(others.into_iter().map(|other| -> Box<dyn Backend + '_> { other }));
     if !wanted.columns.is_empty() {
@@ -147,7 +152,7 @@ fn compare(wanted: &Wanted, pattern: Pattern, density: f64) -> Result<String> {
     Ok(text)
 }
 
-/// What each operation must meet.
+/// Returns the expected result of each operation.
 fn expected(matrix: &Matrix, requests: &Requests) -> Vec<(Operation, Met)> {
     let met = |operation: Operation| match operation {
         Operation::Write | Operation::Read => Met::of(&matrix.values),
@@ -159,7 +164,7 @@ fn expected(matrix: &Matrix, requests: &Requests) -> Vec<(Operation, Met)> {
     Operation::ALL.map(|operation| (operation, met(operation))).to_vec()
 }
 
-/// The columns take turns, operation by operation.
+/// Measures the columns in turn, operation by operation.
 fn measure(
     backends: &mut [Box<dyn Backend + '_>],
     rounds: usize,
@@ -176,7 +181,7 @@ fn measure(
                 let done = backend.run(*operation)?;
                 ensure!(
                     done.met.is_none_or(|found| found == *met),
-                    "{}: {operation:?} met {:?} instead of {met:?}",
+                    "{}: {operation:?} returned {:?}, expected {met:?}",
                     column.name,
                     done.met
                 );
@@ -187,7 +192,7 @@ fn measure(
     Ok(measured)
 }
 
-/// Where matrices are; gone at the end.
+/// The folder of the matrices, which is removed at the end.
 #[derive(Debug)]
 struct Folder(PathBuf);
 
@@ -208,7 +213,7 @@ impl Drop for Folder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Took;
+    use crate::clock::Cost;
     use backend::Done;
 
     struct Counts(u64);
@@ -224,7 +229,7 @@ mod tests {
 
         fn run(&mut self, _: Operation) -> Result<Done> {
             let met = Some(Met { count: self.0, sum: 1.0 });
-            Ok(Done { took: Took::default(), met, bytes: 0 })
+            Ok(Done { took: Cost::default(), met, bytes: 0 })
         }
     }
 
@@ -233,7 +238,7 @@ mod tests {
         let expected = [(Operation::Write, Met { count: 1, sum: 1.0 })];
         let run = |count| measure(&mut [Box::new(Counts(count)) as Box<dyn Backend>], 2, &expected);
         assert!(run(1).is_ok_and(|columns| columns.iter().all(|column| column.done.len() == 2)));
-        assert!(run(2).is_err_and(|error| error.to_string().contains("counts: Write met")));
+        assert!(run(2).is_err_and(|error| error.to_string().contains("counts: Write returned")));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Arrays as files of `NumPy`, which others read.
+//! Arrays as files of `NumPy`, for other programs.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// A number that has little-endian bytes.
+/// A number that is stored in little-endian bytes.
 pub(crate) trait Number: Copy {
     fn bytes(self) -> impl AsRef<[u8]>;
 }
@@ -23,7 +23,7 @@ macro_rules! number {
 
 number!(u32 u64 i64 f32);
 
-/// Writes `NAME.npy`. The type is given as `NumPy` names it.
+/// Writes `NAME.npy`. `datatype` is the name of the type in `NumPy`.
 pub(crate) fn save<T: Number>(
     folder: &Path,
     name: &str,
@@ -43,7 +43,8 @@ pub(crate) fn save<T: Number>(
 fn head(datatype: &str, shape: &[u64]) -> Result<Vec<u8>> {
     let shape: String = shape.iter().map(|size| format!("{size}, ")).collect();
     let mut text = format!("{{'descr': '{datatype}', 'fortran_order': False, 'shape': ({shape}), }}");
-    // Magic, version and length take 10 bytes; all of it is a multiple of 64 and ends with a new line.
+    // Magic, version and length take 10 bytes. The header ends with a new line, and its length is a
+    // multiple of 64.
     while !text.len().saturating_add(11).is_multiple_of(64) {
         text.push(' ');
     }

@@ -1,4 +1,4 @@
-//! Other ways to store sparse matrices, measured inside a Python process that stays alive.
+//! Other storage formats for sparse matrices, measured in a long-running Python process.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -12,12 +12,13 @@ use hyperslab_testkit::{referee, workspace};
 
 use super::backend::{Backend, Done, Operation};
 use super::matrix::Met;
-use crate::clock::Took;
+use crate::clock::Cost;
 
-/// Names the Python to use; it must have h5py, `SciPy` and `NumPy`, and may have TileDB and Zarr.
+/// The environment variable that names the Python to use. It must have h5py, `SciPy` and `NumPy`,
+/// and may have TileDB and Zarr.
 const PYTHON_VARIABLE: &str = "HYPERSLAB_BENCH_PYTHON";
 
-/// A running Python that answers each line with one.
+/// A running Python that answers each line with one line.
 #[derive(Debug)]
 struct Process {
     child: Child,
@@ -33,7 +34,7 @@ struct Column {
     process: Rc<RefCell<Process>>,
 }
 
-/// What can be measured, and what cannot, with the reason.
+/// The formats that can be measured, and those that cannot, with the reason.
 pub(crate) struct Others {
     pub(crate) backends: Vec<Box<dyn Backend>>,
     pub(crate) missing: Vec<String>,
@@ -50,7 +51,7 @@ pub(crate) fn start(folder: &Path) -> Result<Others> {
             (Some("column"), Some(name), Some(what)) => found.push((name.to_owned(), what.to_owned())),
             (Some("missing"), Some(name), Some(why)) => missing.push(format!("{name} ({why})")),
             _ if line.is_empty() => break,
-            _ => bail!("unreadable line `{line}`"),
+            _ => bail!("cannot parse the line `{line}`"),
         }
     }
     let process = Rc::new(RefCell::new(process));
@@ -64,7 +65,7 @@ impl Process {
         let python = std::env::var_os(PYTHON_VARIABLE)
             .or_else(|| referee::python().map(|referee| OsString::from(referee.python())))
             .with_context(|| {
-                format!("no Python: ${PYTHON_VARIABLE} names none, and the referee's is not there")
+                format!("no Python: ${PYTHON_VARIABLE} is not set, and the referee is not installed")
             })?;
         let script = workspace::root().join("crates/bench/python/sparse_others.py");
         let mut child = Command::new(&python)
@@ -80,7 +81,7 @@ impl Process {
         Ok(Self { child, requests, answers })
     }
 
-    /// The next line, without its end.
+    /// Returns the next line, without its end.
     fn line(&mut self) -> Result<String> {
         let mut line = String::new();
         ensure!(self.answers.read_line(&mut line)? > 0, "Python ended: it needs h5py, SciPy and NumPy");
@@ -95,7 +96,7 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// Without requests it ends by itself.
+    /// Ends the process, which runs until its requests end.
     fn drop(&mut self) {
         self.requests = None;
         let _ended = self.child.wait();
@@ -109,7 +110,7 @@ fn answer(line: &str) -> Result<Done> {
         "-" => None,
         count => Some(Met { count: count.parse()?, sum: sum.parse()? }),
     };
-    Ok(Done { took: Took { wall: wall.parse()?, cpu: cpu.parse()? }, met, bytes: bytes.parse()? })
+    Ok(Done { took: Cost { wall: wall.parse()?, cpu: cpu.parse()? }, met, bytes: bytes.parse()? })
 }
 
 impl Backend for Column {
@@ -122,7 +123,7 @@ impl Backend for Column {
     }
 
     fn rounds(&self) -> usize {
-        // Seconds for each operation, whatever the density.
+        // The dense format takes seconds for each operation at any density.
         if self.name == "dense_gzip" { 1 } else { usize::MAX }
     }
 

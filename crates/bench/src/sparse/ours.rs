@@ -14,7 +14,7 @@ use super::matrix::{BOX, Matrix, Met, Requests};
 use crate::clock::Clock;
 
 /// A matrix in one file.
-pub(crate) struct Ours<'a> {
+pub(crate) struct SparseDataset<'a> {
     path: PathBuf,
     what: String,
     chunk: Option<Vec<u64>>,
@@ -22,7 +22,7 @@ pub(crate) struct Ours<'a> {
     requests: &'a Requests,
 }
 
-impl<'a> Ours<'a> {
+impl<'a> SparseDataset<'a> {
     pub(crate) fn new(
         folder: &Path,
         matrix: &'a Matrix,
@@ -30,12 +30,12 @@ impl<'a> Ours<'a> {
         chunk: Option<Vec<u64>>,
     ) -> Result<Self> {
         let path = folder.join("hyperslab.h5");
-        let mut ours = Self { path, what: String::new(), chunk, matrix, requests };
+        let mut column = Self { path, what: String::new(), chunk, matrix, requests };
         let file = FileOptions::new().create_in_memory()?;
-        let chunking = ours.dataset(&file)?.sparse().chunking().context("structured chunks")?;
+        let chunking = column.dataset(&file)?.sparse().chunking().context("structured chunks")?;
         let shape: Vec<String> = chunking.shape.iter().map(u64::to_string).collect();
-        ours.what = format!("sparse dataset, chunks of {}, shuffle and deflate 4", shape.join(" x "));
-        Ok(ours)
+        column.what = format!("sparse dataset, chunks of {}, shuffle and deflate 4", shape.join(" x "));
+        Ok(column)
     }
 
     fn dataset(&self, file: &File) -> Result<Dataset> {
@@ -101,7 +101,7 @@ impl<'a> Ours<'a> {
     }
 }
 
-impl Backend for Ours<'_> {
+impl Backend for SparseDataset<'_> {
     fn name(&self) -> &str {
         "hyperslab"
     }
@@ -118,7 +118,7 @@ impl Backend for Ours<'_> {
         let parts = self.does(operation)?;
         let took = clock.took();
         let met = match operation {
-            // What was written is found by reading it, outside of the time.
+            // The written values are found by reading them, outside the measured time.
             Operation::Write => Met::of(&self.open()?.sparse().read_csr::<f32, u32>()?.values),
             _ => Met::of(parts.iter().flatten()),
         };

@@ -1,14 +1,14 @@
-//! What was measured of one matrix, as a table.
+//! The table of the measurements of one matrix.
 
 use super::backend::{Done, Operation};
 use crate::table::median;
 
-/// The column that the others are compared with.
+/// The column with which the others are compared.
 pub(crate) const OURS: &str = "hyperslab";
-/// The columns it is compared with.
+/// The columns with which hyperslab's column is compared.
 const AGAINST: [&str; 2] = ["csr_gzip", "tiledb"];
 
-/// What one column did, operation by operation, round by round.
+/// The measurements of one column, operation by operation and round by round.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
     pub(crate) name: String,
@@ -25,14 +25,15 @@ impl Measured {
         median(&self.times(operation, false))
     }
 
-    /// Bytes stored after an operation.
+    /// Returns the bytes stored after an operation.
     #[expect(clippy::cast_precision_loss, reason = "sizes of files")]
     fn bytes(&self, operation: Operation) -> f64 {
         let of = self.done.iter().find(|(other, _)| *other == operation);
         of.map_or(f64::NAN, |(_, done)| done.bytes as f64)
     }
 
-    /// Median and quickest milliseconds on the wall, and the median of the processors.
+    /// Returns the median and the best wall-clock time, and the median processor time, in
+    /// milliseconds.
     fn cell(&self, operation: Operation) -> String {
         let walls = self.times(operation, false);
         if walls.is_empty() {
@@ -46,7 +47,7 @@ impl Measured {
     }
 }
 
-/// Three digits, or all of a large number.
+/// Formats a number with three digits, or with all digits of a large number.
 fn short(number: f64) -> String {
     match number {
         number if !number.is_finite() => "–".to_owned(),
@@ -57,7 +58,7 @@ fn short(number: f64) -> String {
     }
 }
 
-/// The most that ours may be of CSR arrays with shuffle and gzip.
+/// Returns the target ratio of hyperslab to CSR arrays with shuffle and gzip.
 fn aim(operation: Option<Operation>, density: f64) -> Option<f64> {
     Some(match operation {
         None => {
@@ -76,7 +77,7 @@ fn aim(operation: Option<Operation>, density: f64) -> Option<f64> {
     })
 }
 
-/// The first two lines.
+/// Returns the first two lines of the table.
 fn heads(columns: &[Measured], compared: bool) -> Vec<String> {
     let against = if compared { AGAINST.as_slice() } else { &[] };
     let named = columns.iter().map(|column| column.name.clone());
@@ -87,7 +88,7 @@ fn heads(columns: &[Measured], compared: bool) -> Vec<String> {
     vec![format!("| |{names}"), "|---".repeat(columns.len() + against.len() + 1) + "|"]
 }
 
-/// The table of one matrix with `count` values.
+/// Returns the table of one matrix with `count` values.
 pub(crate) fn table(columns: &[Measured], count: f64, density: f64) -> String {
     let ours = columns.iter().find(|column| column.name == OURS);
     let against = AGAINST.map(|name| columns.iter().find(|column| column.name == name));
@@ -124,10 +125,10 @@ pub(crate) fn table(columns: &[Measured], count: f64, density: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Took;
+    use crate::clock::Cost;
 
     fn measured(name: &str, wall: f64, bytes: u64) -> Measured {
-        let done = Done { took: Took { wall, cpu: wall * 2.0 }, met: None, bytes };
+        let done = Done { took: Cost { wall, cpu: wall * 2.0 }, met: None, bytes };
         Measured { name: name.to_owned(), done: Operation::ALL.map(|operation| (operation, done)).to_vec() }
     }
 

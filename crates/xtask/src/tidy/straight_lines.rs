@@ -110,7 +110,10 @@ mod tests {
                     ### Sparse write\n1. `a/src/c.rs: free`\n### Commit\n1. `a/src/b.rs: Dataset::free`\n";
         let found = lines(page);
         assert_eq!(found.len(), 4, "{found:?}");
-        assert!(found[0].starts_with("ARCHITECTURE.md:3: there is no function `Dataset::rea`"), "{found:?}");
+        assert!(
+            found[0].starts_with("ARCHITECTURE.md:3: crates/a/src/b.rs has no function `Dataset::rea`"),
+            "{found:?}"
+        );
         assert_eq!(lines("## The straight lines\n### Read\n1. `a/src/b.rs: free`\n").len(), 3);
     }
 }

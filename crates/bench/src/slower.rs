@@ -1,4 +1,4 @@
-//! Where hyperslab is ahead and where it is behind, and why.
+//! Cases in which hyperslab is slower than others, and the causes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,23 +9,24 @@ use anyhow::{Context as _, Result};
 use crate::case::Limit;
 use crate::outcome::Row;
 
-/// Who is slower by less than this part is not behind: times differ by as much from run to run.
-const BEHIND: f64 = 1.05;
+/// Ratio up to which a slower time counts as equal, because times differ by as much from run to
+/// run.
+const EQUAL_RATIO: f64 = 1.05;
 
-/// A ratio that is too large, and what it is to.
+/// A ratio that exceeds its bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Miss {
     to: &'static str,
     ratio: f64,
-    /// What the ratio may be.
+    /// The largest acceptable ratio.
     bound: f64,
 }
 
 fn misses(row: &Row) -> Vec<Miss> {
     let limit = if matches!(row.case.limit, Limit::Model(_)) { "model" } else { "limit" };
     let all = [
-        ("libhdf5", row.to_libhdf5(), 1.0, BEHIND),
-        ("rust-hdf5", row.to_peer(), 1.0, BEHIND),
+        ("libhdf5", row.to_libhdf5(), 1.0, EQUAL_RATIO),
+        ("rust-hdf5", row.to_peer(), 1.0, EQUAL_RATIO),
         (limit, row.to_limit(), row.case.limit.bound(), row.case.limit.bound()),
     ];
     let miss = |(to, ratio, bound, most): (&'static str, Option<f64>, f64, f64)| {
@@ -34,12 +35,12 @@ fn misses(row: &Row) -> Vec<Miss> {
     all.into_iter().filter_map(miss).collect()
 }
 
-/// Why hyperslab is behind, kept by hand: by section and workload.
+/// Causes of slower cases by section and case, written by hand.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Causes(BTreeMap<(String, String), String>);
 
 impl Causes {
-    /// What a file says; nothing if there is none.
+    /// Reads the causes in a file. A missing file holds none.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         if !path.exists() {
             return Ok(Self::default());
@@ -47,7 +48,8 @@ impl Causes {
         Self::parse(&std::fs::read_to_string(path)?).with_context(|| path.display().to_string())
     }
 
-    /// Headings are sections; under them each item begins with the workload in backticks and a colon.
+    /// Parses causes. Headings are sections; each item begins with the name of the case in
+    /// backticks and a colon.
     fn parse(text: &str) -> Result<Self> {
         let (mut causes, mut section, mut last) = (BTreeMap::new(), String::new(), None);
         for line in text.lines() {
@@ -75,41 +77,42 @@ impl Causes {
         self.0.get(&key).map(String::as_str)
     }
 
-    /// Lines about causes that are of no use: of workloads that are not behind, or that are none if all were measured.
-    pub(crate) fn useless(&self, rows: &[Row], all: bool) -> Vec<String> {
-        let said = |((section, name), _): (&(String, String), &String)| {
+    /// Returns a line for each cause that is not needed: its case is not slower, or does not exist.
+    /// The second is reported only if all cases were measured.
+    pub(crate) fn unused(&self, rows: &[Row], all: bool) -> Vec<String> {
+        let line = |((section, name), _): (&(String, String), &String)| {
             let same = |row: &&Row| row.case.section == section && row.case.name == *name;
             let why = match rows.iter().find(same) {
-                Some(row) if misses(row).is_empty() => "is not behind any more",
-                None if all => "is no workload",
+                Some(row) if misses(row).is_empty() => "is no longer slower",
+                None if all => "is not a case",
                 _ => return None,
             };
-            Some(format!("{section}: {name}: {why}; its cause is left out"))
+            Some(format!("{section}: {name}: {why}; the report omits its cause"))
         };
-        self.0.iter().filter_map(said).collect()
+        self.0.iter().filter_map(line).collect()
     }
 }
 
-/// The section about where hyperslab is behind, worst first.
+/// Returns the section about slower cases, the worst first.
 pub(crate) fn section(rows: &[Row], causes: &Causes) -> String {
     let mut text = format!(
-        "## Where hyperslab is behind\n\nMore than {BEHIND} times as slow as the fastest libhdf5 or as `rust-hdf5`, or beyond what \
-         is allowed to a limit (1.3) or a model (4); worst first.\n\n"
+        "## Where hyperslab is slower\n\nMore than {EQUAL_RATIO} times as slow as the fastest libhdf5 or as `rust-hdf5`, or above the \
+         bound of a limit (1.3) or a model (4); worst first.\n\n"
     );
-    let mut behind: Vec<(&Row, Vec<Miss>)> = rows.iter().map(|row| (row, misses(row))).collect();
-    behind.retain(|(_, misses)| !misses.is_empty());
-    if behind.is_empty() {
-        text.push_str("Nowhere.\n\n");
+    let mut slower: Vec<(&Row, Vec<Miss>)> = rows.iter().map(|row| (row, misses(row))).collect();
+    slower.retain(|(_, misses)| !misses.is_empty());
+    if slower.is_empty() {
+        text.push_str("In no case.\n\n");
         return text;
     }
     let worst =
         |misses: &[Miss]| misses.iter().map(|miss| miss.ratio / miss.bound).fold(0.0, |a: f64, b| a.max(b));
-    behind.sort_by(|(_, one), (_, other)| worst(other).total_cmp(&worst(one)));
-    text.push_str("| workload | behind | cause |\n|---|---|---|\n");
-    for (row, misses) in behind {
+    slower.sort_by(|(_, one), (_, other)| worst(other).total_cmp(&worst(one)));
+    text.push_str("| case | slower than | cause |\n|---|---|---|\n");
+    for (row, misses) in slower {
         let ratios: Vec<String> =
             misses.iter().map(|miss| format!("{:.2} × {}", miss.ratio, miss.to)).collect();
-        let cause = causes.of(row).unwrap_or("not explained yet");
+        let cause = causes.of(row).unwrap_or("unknown");
         let _ =
             writeln!(text, "| {}: {} | {} | {cause} |", row.case.section, row.case.name, ratios.join(", "));
     }
@@ -117,9 +120,10 @@ pub(crate) fn section(rows: &[Row], causes: &Causes) -> String {
     text
 }
 
-/// How many workloads there are, and in how many hyperslab is ahead: in all and in each section.
+/// Returns a table with the numbers of cases, and of those in which hyperslab is faster: in all and
+/// in each section.
 pub(crate) fn summary(rows: &[Row]) -> String {
-    let mut text = "## Summary\n\nAhead means not slower; ratios are geometric means.\n\n| section | workloads | ahead of libhdf5 | \
+    let mut text = "## Summary\n\nAhead means not slower; ratios are geometric means.\n\n| section | cases | ahead of libhdf5 | \
                     ratio | ahead of rust-hdf5 | ratio | not beyond limits | ratio |\n|---|---:|---:|---:|---:|---:|---:|---:|\n"
         .to_owned();
     let mut sections: Vec<&str> = rows.iter().map(|row| row.case.section).collect();
@@ -139,7 +143,8 @@ pub(crate) fn summary(rows: &[Row]) -> String {
     text
 }
 
-/// To libhdf5, to the peer and to limits: how many of how many are within what they should be, and the mean.
+/// Returns the cells of a table row. For libhdf5, the peer and the limits: the number of cases
+/// within the bound, and the mean ratio.
 fn cells(rows: &[&Row]) -> Vec<String> {
     let of = |ratio: fn(&Row) -> Option<f64>, bound: fn(&Row) -> f64| {
         let ratios: Vec<(f64, f64)> = rows.iter().filter_map(|row| Some((ratio(row)?, bound(row)))).collect();
@@ -152,28 +157,28 @@ fn cells(rows: &[&Row]) -> Vec<String> {
         .concat()
 }
 
-/// The geometric mean.
+/// Returns the geometric mean.
 fn mean(ratios: &[f64]) -> Option<f64> {
     let count = u32::try_from(ratios.len()).ok().filter(|count| *count > 0)?;
     Some((ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / f64::from(count)).exp())
 }
 
-/// What is too slow, for who waits.
-pub(crate) fn told(row: &Row) -> String {
-    misses(row).iter().fold(String::new(), |text, miss| format!("{text}; behind {}", miss.to))
+/// Returns the exceeded bounds as text for the progress output.
+pub(crate) fn misses_text(row: &Row) -> String {
+    misses(row).iter().fold(String::new(), |text, miss| format!("{text}; slower than {}", miss.to))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::case::{Case, Program};
-    use crate::clock::Took;
+    use crate::clock::Cost;
     use crate::outcome::{Entry, Outcome, Role};
 
     fn row(name: &str, times: [f64; 3], limit: Option<f64>) -> Row {
         let roles = [Role::Hyperslab, Role::Libhdf5, Role::Peer];
         let entry = |(role, wall): (Role, f64)| {
-            let times = vec![Took { wall, cpu: wall }];
+            let times = vec![Cost { wall, cpu: wall }];
             let outcome = Outcome::Done { times, sum: 1, peak: None };
             Entry { at: 0, name: String::new(), role, outcome }
         };
@@ -183,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_behind_is_listed_worst_first() {
+    fn slower_cases_are_listed_worst_first() {
         let rows = [
             row("ahead", [1.0, 2.0, 1.0], Some(1.0)),
             row("a little", [1.2, 1.0, 2.0], None),
@@ -191,7 +196,7 @@ mod tests {
         ];
         let Ok(causes) = Causes::parse("## Section\n\n- `much`: it is\n  so\n- `ahead`: was\n- `gone`: no\n")
         else {
-            panic!("causes that are not read")
+            panic!("the causes cannot be parsed")
         };
         let text = section(&rows, &causes);
         let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("| Section")).collect();
@@ -199,12 +204,14 @@ mod tests {
             lines,
             [
                 "| Section: much | 2.00 × limit | it is so |",
-                "| Section: a little | 1.20 × libhdf5 | not explained yet |"
+                "| Section: a little | 1.20 × libhdf5 | unknown |"
             ]
         );
-        let said = causes.useless(&rows, true);
-        assert!(said.len() == 2 && said[0].contains("ahead: is not behind") && said[1].contains("gone"));
-        assert_eq!(causes.useless(&rows, false).len(), 1);
+        let line = causes.unused(&rows, true);
+        assert!(
+            line.len() == 2 && line[0].contains("ahead: is no longer slower") && line[1].contains("gone")
+        );
+        assert_eq!(causes.unused(&rows, false).len(), 1);
         assert!(summary(&rows).contains("| all | 3 | 2 of 3 |"));
     }
 
