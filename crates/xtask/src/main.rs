@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "a task talks to the person who runs it")]
 
 mod alternate;
+mod api;
 mod architecture;
 mod bench_compare;
 mod book;
@@ -34,9 +35,10 @@ const TASKS: &[(&str, Task, &str)] = &[
     (
         "ci",
         checks::ci,
-        "everything below that a change must pass: fmt, clippy, tidy, doc, features, test, corpus, check-corpus, repack-corpus, tool-cases, book, fuzz (10 minutes, if cargo-fuzz is there)",
+        "everything below that a change must pass: fmt, tidy, api, clippy, doc, features, test, corpus, check-corpus, repack-corpus, tool-cases, book, fuzz (10 minutes, if cargo-fuzz is there)",
     ),
     ("test", test::run, "all tests; prepares the referee (Python with h5py) first where it can"),
+    ("api", api::run, "docs/public-api.txt lists the public API of the crate hyperslab [--update]"),
     ("tidy", tidy::run, "structural checks: floors, module order, names, lengths, headers, unsafe"),
     (
         "substitutes",

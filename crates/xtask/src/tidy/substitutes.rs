@@ -20,13 +20,13 @@ const HERE: &str = "crates/xtask/src/tidy/substitutes.rs";
 /// `unwrap_or_default()`. A crate without an entry has none. Lower these numbers, never raise them.
 const CEILINGS: &[(&str, [usize; 3])] = &[
     ("check", [86, 6, 5]),
-    ("cli", [648, 58, 48]),
+    ("cli", [648, 58, 47]),
     ("dataspace", [17, 1, 1]),
     ("datatype", [6, 2, 3]),
     ("engine", [1055, 88, 129]),
     ("filter", [36, 25, 18]),
     ("format", [7, 1, 0]),
-    ("hyperslab", [83, 18, 13]),
+    ("hyperslab", [83, 13, 13]),
     ("vfd", [5, 1, 3]),
 ];
 
