@@ -292,7 +292,7 @@ fn slabs(file: &File, numbers: &[u64], inputs: &mut Inputs) -> Result<()> {
                 count: [slab_rows, slab_columns / stride].as_slice().into(),
                 block: [1, 1].as_slice().into(),
             };
-            dataset.write(&Selection::Hyperslab(Hyperslab::Regular(slab)), values)?;
+            dataset.write(Selection::Hyperslab(Hyperslab::Regular(slab)), values)?;
         }
     }
     Ok(())

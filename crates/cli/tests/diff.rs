@@ -45,7 +45,7 @@ impl Pair {
 
 /// Writes one element.
 fn put<T: H5Type>(dataset: &Dataset, at: [u64; 2], value: T) {
-    dataset.write(&Region::new(&at, &[1, 1]).unwrap(), &[value]).unwrap();
+    dataset.write(Region::new(&at, &[1, 1]).unwrap(), &[value]).unwrap();
 }
 
 fn path(name: &str) -> String {

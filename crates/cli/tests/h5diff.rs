@@ -4,7 +4,7 @@
 mod deep_file;
 
 use hyperslab::datatype::{EnumerationMember, StringPadding};
-use hyperslab::{CharacterSet, Datatype, File, FileOptions, H5Type, Selection};
+use hyperslab::{CharacterSet, Datatype, File, FileOptions, H5Type};
 use hyperslab_testkit::program::{Program, Run, Scratch};
 use hyperslab_testkit::{expected, fixtures};
 

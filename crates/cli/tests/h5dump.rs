@@ -117,8 +117,8 @@ fn sparse_datasets() {
     let file = hyperslab::File::create(&path).unwrap();
     let counts = file.new_dataset("counts").of::<u8>().shape(&[6, 8]).sparse(&[3, 8]).create().unwrap();
     let region = |start, count| hyperslab::Region::new(start, count).unwrap();
-    counts.write(&region(&[1, 2], &[2, 3]), &[1_u8, 2, 3, 4, 5, 6]).unwrap();
-    counts.write(&region(&[5, 7], &[1, 1]), &[7_u8]).unwrap();
+    counts.write(region(&[1, 2], &[2, 3]), &[1_u8, 2, 3, 4, 5, 6]).unwrap();
+    counts.write(region(&[5, 7], &[1, 1]), &[7_u8]).unwrap();
     file.close().unwrap();
     let printed = |arguments: &[&str]| {
         run(&[arguments, &[path.to_str().unwrap()]].concat()).succeeds().out().to_owned()

@@ -269,7 +269,7 @@ fn sparse_datasets() {
     let file = File::create(folder.path().join("sparse.h5")).unwrap();
     let counts = file.new_dataset("counts").of::<u16>().shape(&[60, 80]).sparse(&[30, 80]);
     let counts = counts.deflate(6).create().unwrap();
-    counts.write(&Region::new(&[1, 2], &[20, 30]).unwrap(), &[7_u16; 600]).unwrap();
+    counts.write(Region::new(&[1, 2], &[20, 30]).unwrap(), &[7_u16; 600]).unwrap();
     file.close().unwrap();
     let shown = printed(folder.path(), &["-v", "-a", "sparse.h5"]);
     let lines: Vec<&str> = shown.lines().collect();

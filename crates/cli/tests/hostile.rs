@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use hyperslab::datatype::{ByteOrder::LittleEndian, CharacterSet, EnumerationMember, StringPadding};
-use hyperslab::{Datatype, File, Selection};
+use hyperslab::{Datatype, File};
 use hyperslab_testkit::program::{Program, Run};
 
 /// Begins every hostile text, so that commands which show it are known.

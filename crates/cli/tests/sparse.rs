@@ -152,7 +152,7 @@ fn made(folder: &tempfile::TempDir) -> String {
     let counts = file.new_dataset("counts").of::<i32>().shape(&[13, 10]).sparse(&[4, 5]).deflate(6).fill(-1);
     let counts = counts.create().unwrap();
     let values: Vec<i32> = (0..18).map(|number| number * 3).collect();
-    counts.write(&Region::new(&[2, 2], &[3, 6]).unwrap(), &values).unwrap();
+    counts.write(Region::new(&[2, 2], &[3, 6]).unwrap(), &values).unwrap();
     counts.sparse().write(&Points { rank: 2, coordinates: vec![12, 8, 5, 9] }, &[3, -1]).unwrap();
     let text = Datatype::variable_string(CharacterSet::Utf8, 8);
     let notes = file

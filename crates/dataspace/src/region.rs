@@ -124,7 +124,7 @@ impl From<&[Range<u64>]> for Region {
     fn from(ranges: &[Range<u64>]) -> Self {
         Self {
             start: ranges.iter().map(|range| range.start).collect(),
-            count: ranges.iter().map(|range| range.end.checked_sub(range.start).unwrap_or(0)).collect(),
+            count: ranges.iter().map(|range| range.end.max(range.start) - range.start).collect(),
         }
     }
 }

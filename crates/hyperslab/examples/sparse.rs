@@ -6,7 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use hyperslab::{File, IxDyn, Points, Result, Selection, s};
+use hyperslab::{File, IxDyn, Points, Result, s};
 
 fn main() -> Result<()> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "hits.h5".to_owned());

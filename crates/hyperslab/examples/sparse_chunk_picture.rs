@@ -10,7 +10,7 @@
     reason = "it draws what it wrote itself, and prints that"
 )]
 
-use hyperslab::{Block, FileOptions, Points, Region, Result, Section, Selection, StructuredChunk};
+use hyperslab::{Block, FileOptions, Points, Region, Result, Section, StructuredChunk};
 
 /// The dataset, its chunks, and the chunk that is drawn.
 const SHAPE: [u64; 2] = [24, 32];
@@ -45,7 +45,7 @@ fn main() -> Result<()> {
     counts.sparse().write(&Points { rank: 2, coordinates: vec![3, 5, 20, 4, 7, 7] }, &[1_u16, 2, 3])?;
     let Some(chunk) = counts.sparse().read_chunk(&ORIGIN)? else { return Ok(()) };
     let region = Region::new(&ORIGIN, &CHUNK).map_err(hyperslab::Error::from)?;
-    let defined = counts.sparse().read::<u16>(&Selection::region(&region))?;
+    let defined = counts.sparse().read::<u16>(&region)?;
     let others = counts.sparse().read::<u16>(..)?.0;
     println!("{}", picture(&chunk, &defined, &others));
     Ok(())

@@ -3,75 +3,13 @@
 use std::sync::Arc;
 
 use hyperslab_engine::ops::groups::{
-    self, GroupOptions as EngineOptions, Link as EngineLink, LinkOrder, LinkTarget as EngineTarget,
+    self, GroupOptions as EngineOptions, Link as EngineLink, LinkTarget as EngineTarget,
 };
-use hyperslab_engine::ops::objects::{self, AttributeOrder, NewHeader};
+use hyperslab_engine::ops::objects::{self, NewHeader};
 use hyperslab_engine::store::Edit;
 use hyperslab_engine::{Address, Error, Result};
 
-use crate::{CharacterSet, CommittedDatatype, Datatype, Group, Object};
-
-/// The record that an object keeps of the order in which its links or attributes were created.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum CreationOrder {
-    /// No record.
-    #[default]
-    Untracked,
-    /// A number for each link or attribute.
-    Tracked,
-    /// A number for each link or attribute, and an index by it once they are many.
-    Indexed,
-}
-
-/// The numbers of links or attributes at which their storage changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct PhaseChange {
-    /// The largest number that the object header keeps.
-    pub max_compact: u16,
-    /// The number below which they return to the object header.
-    pub min_dense: u16,
-}
-
-/// The links that a group expects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct EstimatedLinks {
-    /// The number of links.
-    pub count: u16,
-    /// The bytes of a name.
-    pub name_length: u16,
-}
-
-impl CreationOrder {
-    /// Returns `true` if there is a record.
-    pub fn is_tracked(self) -> bool {
-        self != Self::Untracked
-    }
-
-    /// Returns the order of what is tracked and indexed as the two flags say.
-    pub(crate) fn of(tracked: bool, indexed: bool) -> Self {
-        match (tracked, indexed) {
-            (_, true) => Self::Indexed,
-            (true, false) => Self::Tracked,
-            (false, false) => Self::Untracked,
-        }
-    }
-
-    pub(crate) fn of_links(self) -> LinkOrder {
-        match self {
-            Self::Untracked => LinkOrder::Untracked,
-            Self::Tracked => LinkOrder::Tracked,
-            Self::Indexed => LinkOrder::Indexed,
-        }
-    }
-
-    pub(crate) fn of_attributes(self) -> AttributeOrder {
-        match self {
-            Self::Untracked => AttributeOrder::Untracked,
-            Self::Tracked => AttributeOrder::Tracked,
-            Self::Indexed => AttributeOrder::Indexed,
-        }
-    }
-}
+use crate::{CharacterSet, CommittedDatatype, CreationOrder, Datatype, Group, Object};
 
 /// How a group is made.
 ///

@@ -55,6 +55,7 @@ mod attribute_edit;
 mod conversion;
 mod copy;
 mod create;
+mod creation_order;
 mod dataset;
 pub mod dataspace;
 pub mod datatype;
@@ -71,6 +72,7 @@ mod layout;
 mod locking;
 mod object;
 mod pattern;
+mod phase_change;
 mod recovery;
 mod reference;
 mod repack;
@@ -86,13 +88,14 @@ pub use attribute::Attribute;
 pub use attribute_edit::{AttributeContent, AttributeValue, Scalar};
 pub use copy::CopyOptions;
 pub use create::FileOptions;
+pub use creation_order::CreationOrder;
 pub use dataset::{ArrayData, ArrayDataMut, Blocks, Chunks, Dataset, DatasetBuilder, Field, StoredChunk};
 pub use driver::FileDriver;
 pub use dynamic::{Column, DynArray, NamedValues, Value};
 pub use external::ExternalFiles;
 pub use file::{File, OpenOptions};
 pub use group::{Group, GroupStorage, Link, LinkRef, LinkTarget};
-pub use group_edit::{CreationOrder, EstimatedLinks, GroupOptions, PhaseChange};
+pub use group_edit::GroupOptions;
 pub use hyperslab_dataspace::{
     Block, Dataspace, DataspaceError, Hyperslab, Points, Region, RegularHyperslab, Selection, SetOperation,
     SimpleExtent, UNLIMITED,
@@ -114,6 +117,7 @@ pub use ndarray::{
 };
 pub use object::{CommittedDatatype, Object, ObjectKind, ObjectToken};
 pub use pattern::PathPattern;
+pub use phase_change::{EstimatedLinks, PhaseChange};
 pub use recovery::{
     ChunkTally, EndRepair, JournalComparison, JournalOutcome, JournalRepair, JournalReport, JournalVerdict,
     Loss, LossPart, MarksRepair, Outcome, Recovery, Repaired, Salvaged, SalvagedObject, SalvagedState,

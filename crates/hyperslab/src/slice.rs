@@ -195,8 +195,8 @@ fn product<T: Copy>(lists: &[Vec<T>]) -> Result<Vec<Vec<T>>> {
         got: count,
         limit: MOST_PARTS,
     };
-    let sizes = lists.iter().map(|list| list.len() as u64);
-    let count = sizes.fold(Some(1_u64), |count, size| count?.checked_mul(size));
+    let mut sizes = lists.iter().map(|list| list.len() as u64);
+    let count = sizes.try_fold(1_u64, u64::checked_mul);
     count.filter(|count| *count <= MOST_PARTS).ok_or_else(|| too_many(count.unwrap_or(u64::MAX)))?;
     let mut all = vec![Vec::new()];
     for list in lists {
@@ -254,41 +254,44 @@ impl From<&[bool]> for Slice {
 
 lists! { bool }
 
-/// Numbers and ranges of them; those that no signed 64-bit number holds lie outside of every dimension.
+/// Returns a coordinate; one that no signed 64-bit number holds becomes the largest, which lies in no dimension.
+fn signed(at: impl TryInto<i64>) -> i64 {
+    at.try_into().unwrap_or(i64::MAX)
+}
+
+/// Numbers and ranges of them.
 macro_rules! from_numbers {
     ($($number:ty)*) => {$(
         impl From<$number> for Slice {
             fn from(at: $number) -> Self {
-                Self::new(Taken::One(i64::try_from(at).unwrap_or(i64::MAX)))
+                Self::new(Taken::One(signed(at)))
             }
         }
 
         impl From<Range<$number>> for Slice {
             fn from(range: Range<$number>) -> Self {
-                let place = |at| i64::try_from(at).unwrap_or(i64::MAX);
-                Self::range(place(range.start), Some(place(range.end)))
+                Self::range(signed(range.start), Some(signed(range.end)))
             }
         }
 
         impl From<RangeInclusive<$number>> for Slice {
             fn from(range: RangeInclusive<$number>) -> Self {
                 let (start, last) = range.into_inner();
-                let place = |at| i64::try_from(at).unwrap_or(i64::MAX);
                 // The last one counted from the end is the end itself.
-                let end = Some(place(last).saturating_add(1)).filter(|end| *end != 0);
-                Self::range(place(start), end)
+                let end = Some(signed(last).saturating_add(1)).filter(|end| *end != 0);
+                Self::range(signed(start), end)
             }
         }
 
         impl From<RangeFrom<$number>> for Slice {
             fn from(range: RangeFrom<$number>) -> Self {
-                Self::range(i64::try_from(range.start).unwrap_or(i64::MAX), None)
+                Self::range(signed(range.start), None)
             }
         }
 
         impl From<RangeTo<$number>> for Slice {
             fn from(range: RangeTo<$number>) -> Self {
-                Self::range(0, Some(i64::try_from(range.end).unwrap_or(i64::MAX)))
+                Self::range(0, Some(signed(range.end)))
             }
         }
 
@@ -300,8 +303,7 @@ macro_rules! from_numbers {
 
         impl From<&[$number]> for Slice {
             fn from(indices: &[$number]) -> Self {
-                let place = |at: &$number| i64::try_from(*at).unwrap_or(i64::MAX);
-                Self::new(Taken::Indices(indices.iter().map(place).collect()))
+                Self::new(Taken::Indices(indices.iter().map(|at| signed(*at)).collect()))
             }
         }
 

@@ -176,7 +176,7 @@ fn is_equal_as_rust(dataset: &Dataset, selection: &Selection, expected: &[u8]) -
     let mut array = vec![1.25; vector.len() * 3];
     let dims = [vector.len() as u64, 3];
     let column = Region::new(&[0, 1], &[dims[0], 1]).unwrap();
-    dataset.read_into_part(selection, &mut array, &dims, &Selection::region(&column)).unwrap();
+    dataset.read_into_part(selection, &mut array, &dims, Selection::region(&column)).unwrap();
     let middle: Vec<f64> = array.iter().skip(1).step_by(3).copied().collect();
     let others = array.iter().enumerate().all(|(at, value)| at % 3 == 1 || *value == 1.25);
     bytes(&vector) == expected && bytes(&middle) == expected && others

@@ -175,7 +175,7 @@ fn references_into_another_file() {
 
 #[test]
 fn views_of_any_memory_layout() {
-    use hyperslab::{Selection, s};
+    use hyperslab::s;
     use ndarray::{Array2, ShapeBuilder};
     let target = dataset("references_latest.h5", "target");
     let all = target.read::<i32, IxDyn>(..).unwrap();

@@ -158,7 +158,7 @@ fn what_a_short_chunk_does_not_have_is_the_fill_value() {
         // A part of such a chunk is written, which makes it whole.
         let file = hyperslab::File::open_rw(&path).unwrap();
         let dataset = file.dataset("whole").unwrap();
-        dataset.write(&Region::new(&[16], &[8]).unwrap(), &[1_i32; 8]).unwrap();
+        dataset.write(Region::new(&[16], &[8]).unwrap(), &[1_i32; 8]).unwrap();
         drop(dataset);
         file.close().unwrap();
         let mut after = expected.clone();

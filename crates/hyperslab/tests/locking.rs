@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use hyperslab::vfd::{Access, Driver as _, LockKind, Sec2};
-use hyperslab::{ErrorKind, File, FileLocking, FileOptions, LibverBounds, OpenOptions};
+use hyperslab::{ErrorKind, File, FileLocking, FileOptions, OpenOptions};
 use hyperslab_testkit::referee;
 
 struct Folder(tempfile::TempDir);

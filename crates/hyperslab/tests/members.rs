@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use hyperslab::vfd::DriverKind;
-use hyperslab::{File, FileDriver, IxDyn, LibverBounds, OpenOptions, Recovery};
+use hyperslab::{File, FileDriver, IxDyn, OpenOptions, Recovery};
 use hyperslab_check::CheckOptions;
 use hyperslab_testkit::{fixtures, referee, workspace};
 

@@ -64,9 +64,9 @@ fn boxes_are_parts_of_the_whole() {
             }
             let whole = dataset.read::<f64, IxDyn>(..).unwrap();
             let shape = dataset.shape();
-            let start: Vec<u64> = shape.iter().map(|size| (*size as u64) / 3).collect();
+            let start: Vec<u64> = shape.iter().map(|size| *size / 3).collect();
             let count: Vec<u64> =
-                shape.iter().zip(&start).map(|(size, start)| (*size as u64 - start).div_ceil(2)).collect();
+                shape.iter().zip(&start).map(|(size, start)| (*size - start).div_ceil(2)).collect();
             let part = dataset.read::<f64, IxDyn>(&Region::new(&start, &count).unwrap()).unwrap();
             let expected = whole.slice_each_axis(|axis| {
                 let from = isize::try_from(start[axis.axis.index()]).unwrap();

@@ -47,7 +47,7 @@ fn append_chunks(file: &File, name: &str, most: &[Option<u64>]) -> Vec<i64> {
             }
             // A part of one.
             60 => {
-                dataset.write(&Region::new(&[length - 1, 5], &[1, 1]).unwrap(), &[9_i8]).unwrap();
+                dataset.write(Region::new(&[length - 1, 5], &[1, 1]).unwrap(), &[9_i8]).unwrap();
                 *model.last_mut().unwrap() = 9;
             }
             70 => {
@@ -199,7 +199,7 @@ fn store_chunks(file: &File, name: &str, step: u64, most: &[Option<u64>]) -> Vec
                 assert_eq!(again.bytes, bytes);
             }
             70 => {
-                dataset.write(&Region::new(&[row, 5], &[1, 1]).unwrap(), &[9_i8]).unwrap();
+                dataset.write(Region::new(&[row, 5], &[1, 1]).unwrap(), &[9_i8]).unwrap();
                 *model.get_mut(at + 5).unwrap() = 9;
             }
             80 => dataset.chunks().write(&[row, 0], &bytes, 0).unwrap(),

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
-use hyperslab::{Dataset, ErrorKind, FileOptions, Points, Selection};
+use hyperslab::{Dataset, ErrorKind, FileOptions, Points};
 use ndarray::{ArrayD, Dimension as _, IxDyn, ShapeBuilder as _};
 use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Virtual datasets that show elements of variable length of other files.
 
-use hyperslab::{ErrorKind, File, FixedText, H5Type, IxDyn, Limits, OpenOptions, Selection, Value, s};
+use hyperslab::{ErrorKind, File, FixedText, H5Type, IxDyn, Limits, OpenOptions, Value, s};
 use hyperslab_testkit::{referee, workspace};
 
 /// `source.h5` has elements of variable length, `middle.h5` shows them and has some of its own, and `outer.h5` shows

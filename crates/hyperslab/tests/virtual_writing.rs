@@ -131,10 +131,10 @@ fn elements_go_to_the_sources_that_show_them() {
     assert_eq!(joined.read_raw::<i32>(..).unwrap()[..5], [0; 5]);
     // Across both files, from another type.
     let values: Vec<i64> = (0..16).map(|n| 100 + n).collect();
-    joined.write(&region(&[4, 0], &[4, 4]), &values).unwrap();
+    joined.write(region(&[4, 0], &[4, 4]), &values).unwrap();
     joined.write(s![1, ..], &[1_u8, 2, 3, 4, 5]).unwrap();
     let points = Points { rank: 2, coordinates: vec![11, 3, 0, 0, 0, 4, 11, 3] };
-    joined.write(&Selection::Points(points), &[7, 8, 9, 10]).unwrap();
+    joined.write(Selection::Points(points), &[7, 8, 9, 10]).unwrap();
     let mut expected = vec![0; 60];
     for row in 0..4 {
         for column in 0..4 {
@@ -173,7 +173,7 @@ fn elements_without_a_source_are_refused_before_anything_is_written() {
     }
     let error = file.dataset("log").unwrap().append(0, &ndarray::arr2(&[[1, 2, 3]])).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(joined.write(&region(&[0, 0], &[1, 4]), &[1, 2]).is_err());
+    assert!(joined.write(region(&[0, 0], &[1, 4]), &[1, 2]).is_err());
     drop((joined, file));
     // Nor may a file be changed that may not be reached, or from one that may not be changed.
     let refusing = OpenOptions::new().write(true).external_files(ExternalFiles::Refuse);
@@ -229,7 +229,7 @@ fn text_of_variable_length_in_the_same_file() {
     let file = files.outer();
     let texts = file.dataset("texts").unwrap();
     texts.write_strings(.., &["a", "Wärme", &"x".repeat(500)]).unwrap();
-    texts.write_strings(&region(&[0], &[1]), &["first"]).unwrap();
+    texts.write_strings(region(&[0], &[1]), &["first"]).unwrap();
     assert_eq!(file.dataset("words").unwrap().read_strings(..).unwrap()[1], "Wärme");
     file.close().unwrap();
     assert_eq!(files.told("outer.h5", "words"), ["first", "Wärme", &"x".repeat(500)]);
@@ -280,7 +280,7 @@ fn single_members() {
     assert_eq!(source.read_raw::<Point>(..).unwrap(), [point(1.0, 7), point(2.0, 8)]);
     let only = hyperslab::Datatype::packed([("x", f64::datatype())]);
     let narrow = new("x").datatype(only).create().unwrap();
-    narrow.field("x").unwrap().write(&region(&[1], &[1]), &[0.5]).unwrap();
+    narrow.field("x").unwrap().write(region(&[1], &[1]), &[0.5]).unwrap();
     assert_eq!(source.read_raw::<Point>(..).unwrap(), [point(1.0, 7), point(0.5, 8)]);
 }
 
@@ -428,7 +428,7 @@ fn elements_without_a_source_are_fill_values_whatever_was_there() {
     assert_eq!(found, expected);
     for (start, length) in [(1, 18), (3, 4), (4, 10), (0, 1), (12, 6)] {
         let mut found = vec![77_i64; length];
-        dataset.read_into(&slab(start, length as u64, 1), &mut found).unwrap();
+        dataset.read_into(slab(start, length as u64, 1), &mut found).unwrap();
         let part = &expected[usize::try_from(start).unwrap()..][..length];
         assert!(
             found.iter().zip(part).all(|(found, expected)| *found == i64::from(*expected)),

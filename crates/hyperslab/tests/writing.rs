@@ -181,7 +181,7 @@ with h5py.File(sys.argv[1], 'w') as f:
             let dataset = file.dataset(name).unwrap();
             let region = hyperslab::Region::new(&[start], &[2]).unwrap();
             let texts = [format!("a{round}"), format!("b{round}")];
-            dataset.write_strings(&hyperslab::Selection::region(&region), &texts).unwrap();
+            dataset.write_strings(hyperslab::Selection::region(&region), &texts).unwrap();
             expected[usize::try_from(start).unwrap()..][..2].clone_from_slice(&texts);
             assert_eq!(dataset.read_strings(..).unwrap().into_raw_vec_and_offset().0, expected);
         }

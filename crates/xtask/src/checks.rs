@@ -4,13 +4,14 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use crate::{book, check_corpus, corpus, features, fuzz, repack_corpus, shell, test, tidy, tool_cases};
+use crate::{api, book, check_corpus, corpus, features, fuzz, repack_corpus, shell, test, tidy, tool_cases};
 
 type Step = fn() -> Result<()>;
 
 const STEPS: &[(&str, Step)] = &[
     ("fmt", || shell::run(&mut shell::cargo(&["fmt", "--all", "--check"]))),
     ("tidy", || tidy::run(&[])),
+    ("api", || api::run(&[])),
     ("clippy", clippy),
     ("doc", doc),
     ("features", || features::run(&[])),

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "tasks print their results")]
 
 mod alternate;
+mod api;
 mod architecture;
 mod bench_compare;
 mod book;
@@ -34,9 +35,10 @@ const TASKS: &[(&str, Task, &str)] = &[
     (
         "ci",
         checks::ci,
-        "all checks that a change must pass: fmt, clippy, tidy, doc, features, test, corpus, check-corpus, repack-corpus, tool-cases, book, fuzz (10 minutes, if cargo-fuzz is there)",
+        "all checks that a change must pass: fmt, tidy, api, clippy, doc, features, test, corpus, check-corpus, repack-corpus, tool-cases, book, fuzz (10 minutes, if cargo-fuzz is there)",
     ),
     ("test", test::run, "all tests; first prepares the referee (Python with h5py) if possible"),
+    ("api", api::run, "the list of the public API of the crate hyperslab in docs/public-api.txt [--update]"),
     ("tidy", tidy::run, "structural checks: floors, module order, names, lengths, headers, unsafe"),
     (
         "substitutes",

@@ -78,7 +78,7 @@ impl<'a> SparseDataset<'a> {
                 let size = u64::try_from(BOX)?;
                 let read = |[row, column]: &[usize; 2]| -> Result<Vec<f32>> {
                     let region = Region::new(&[place(*row)?, place(*column)?], &[size, size])?;
-                    Ok(dataset.read_raw(&Selection::region(&region))?)
+                    Ok(dataset.read_raw(&region)?)
                 };
                 requests.boxes.iter().map(read).collect::<Result<_>>()?
             }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use fastrand::Rng;
 use hyperslab::vfd::AccessLog;
-use hyperslab::{Dataset, Region, Selection};
+use hyperslab::{Dataset, Region};
 use serde_json::{Value as Json, json};
 
 use super::access::Access;
@@ -75,7 +75,7 @@ impl Bench<'_> {
         };
         let begin = Instant::now();
         while let Some(region) = places.next() {
-            let stored = dataset.read_stored(&Selection::region(&region))?;
+            let stored = dataset.read_stored(&region)?;
             cell.wanted = cell.wanted.saturating_add(u64::try_from(stored.bytes().len()).unwrap_or(u64::MAX));
             cell.requests = cell.requests.saturating_add(1);
             if begin.elapsed() >= self.budget {

@@ -7,7 +7,7 @@ mod links;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use hyperslab::{File, FileOptions, LibverBounds, OpenOptions};
+use hyperslab::{File, FileOptions, OpenOptions};
 
 pub(crate) use attr::{AttrArguments, attr};
 pub(crate) use copy::{CpArguments, cp};

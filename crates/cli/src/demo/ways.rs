@@ -214,7 +214,7 @@ pub(super) fn read(way: Way, path: &Path, size: u32, part: StreamRegion) -> Resu
             let mut pixels = Vec::new();
             for block in part.blocks(size) {
                 pixels.resize(usize::try_from(block.count.iter().product::<u64>())?, 0_u16);
-                frames.read_into(&Selection::region(&block.region()?), &mut pixels)?;
+                frames.read_into(Selection::region(&block.region()?), &mut pixels)?;
                 add_dense(&mut answer, &block, size, &pixels);
             }
         }

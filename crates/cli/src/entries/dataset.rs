@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, bail};
 use hyperslab::datatype::convert::Conversion;
 use hyperslab::filter::FilterSpec;
-use hyperslab::{Dataset, DatasetBuilder, File, FileOptions, Points, Region, Selection, SelectionEncoding};
+use hyperslab::{Dataset, DatasetBuilder, File, FileOptions, Points, Region, SelectionEncoding};
 
 use super::batch::{Batch, Order, Sink, Source};
 use super::element::Element;
@@ -47,7 +47,7 @@ impl Defined {
             self.row = self.row.saturating_add(*count);
         }
         let region = Region::new(&start, &count)?;
-        let (points, stored) = self.dataset.sparse().read_stored(&Selection::region(&region))?;
+        let (points, stored) = self.dataset.sparse().read_stored(&region)?;
         batch.values.resize(stored.len().saturating_mul(self.element.size()), 0);
         self.conversion.convert(stored.bytes(), &mut batch.values, stored.len())?;
         batch.coordinates = points.coordinates;

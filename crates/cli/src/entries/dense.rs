@@ -1,7 +1,7 @@
 //! A source of entries from the nonzero elements of a dataset.
 
 use anyhow::{Result, bail};
-use hyperslab::{Blocks, Dataset, Region, Selection};
+use hyperslab::{Blocks, Dataset, Region};
 
 use super::batch::{Batch, Order, Source};
 use super::element::Element;
@@ -31,7 +31,7 @@ impl Nonzero {
     fn read(&self, region: &Region, batch: &mut Batch) -> Result<()> {
         let size = self.element.size();
         let mut bytes = vec![0; usize::try_from(region.element_count()?)?.saturating_mul(size)];
-        self.dataset.read_bytes(&Selection::region(region), &self.element.datatype(), &mut bytes)?;
+        self.dataset.read_bytes(region, &self.element.datatype(), &mut bytes)?;
         let (start, count) = (&region.start, &region.count);
         let mut at = start.to_vec();
         for value in bytes.chunks_exact(size.max(1)) {

@@ -112,7 +112,7 @@ mod tests {
             let dims = dataset.dataspace().dims().to_vec();
             for text in ["...", "1:", "::2", "...,::3", "0"] {
                 let Ok(taken) = selection::parse(text, &dims) else { continue };
-                let whole = dataset.read_stored(&selection::selection(&taken)).unwrap();
+                let whole = dataset.read_stored(selection::selection(&taken)).unwrap();
                 for cut in 0..dims.len().max(1) {
                     for length in [1, 2, 5, 1000] {
                         let mut blocks = Blocks::new(&dataset, taken.clone());

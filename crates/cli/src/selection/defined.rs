@@ -194,7 +194,7 @@ mod tests {
         for dataset in [&sparse, &plain] {
             for text in ["...", "3:50:7,::2", "5", "...,40:", "::9,3,1::5", "7:7"] {
                 let taken = selection::parse(text, &[60, 7, 50]).unwrap();
-                let whole = dataset.sparse().read_stored(&selection::selection(&taken)).unwrap();
+                let whole = dataset.sparse().read_stored(selection::selection(&taken)).unwrap();
                 for (most, least) in [(1, whole.1.len()), (500, 1), (BYTES, 1)] {
                     let mut elements = DefinedElements::new(dataset, taken.clone()).unwrap();
                     elements.most = most;

@@ -35,7 +35,7 @@ impl Dataset {
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
     /// let temperature = hyperslab::File::open(path)?.dataset("series/temperature")?;
-    /// for chunk in temperature.chunks().list().list()? {
+    /// for chunk in temperature.chunks().list()? {
     ///     println!("{:?}: {} bytes at {}", chunk.offset, chunk.size, chunk.address);
     /// }
     /// # Ok::<(), hyperslab::Error>(())
@@ -53,9 +53,9 @@ impl<'a> Chunks<'a> {
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let dataset = file.new_dataset("a").of::<i32>().shape(&[4]).chunks(&[2]).create()?;
-    /// assert_eq!(dataset.chunks().list().index_address(), None);
+    /// assert_eq!(dataset.chunks().index_address(), None);
     /// dataset.write(.., &[1, 2, 3, 4])?;
-    /// assert!(dataset.chunks().list().index_address().is_some());
+    /// assert!(dataset.chunks().index_address().is_some());
     /// # file.close()?;
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
@@ -108,11 +108,11 @@ impl<'a> Chunks<'a> {
     /// use std::ops::ControlFlow;
     /// let temperature = hyperslab::File::open(path)?.dataset("series/temperature")?;
     /// let mut first = None;
-    /// temperature.chunks().list().visit(|chunk| {
+    /// temperature.chunks().visit(|chunk| {
     ///     first = Some(chunk);
     ///     ControlFlow::Break(())
     /// })?;
-    /// assert_eq!(first, temperature.chunks().list().list()?.into_iter().next());
+    /// assert_eq!(first, temperature.chunks().list()?.into_iter().next());
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
@@ -142,7 +142,7 @@ impl<'a> Chunks<'a> {
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
     /// let temperature = hyperslab::File::open(path)?.dataset("series/temperature")?;
-    /// let chunk = temperature.chunks().list().read(&[0])?.map(|chunk| (chunk.bytes.len() as u64, chunk.info.size));
+    /// let chunk = temperature.chunks().read(&[0])?.map(|chunk| (chunk.bytes.len() as u64, chunk.info.size));
     /// assert!(chunk.is_none_or(|(got, size)| got == size));
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
@@ -174,8 +174,8 @@ impl<'a> Chunks<'a> {
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let from = file.new_dataset("a").chunks(&[4]).deflate(6).write(&[1, 2, 3, 4])?;
     /// let to = file.new_dataset("b").of::<i32>().shape(&[8]).chunks(&[4]).deflate(6).create()?;
-    /// if let Some(chunk) = from.chunks().list().read(&[0])? {
-    ///     to.chunks().list().write(&[4], &chunk.bytes, chunk.info.filter_mask)?;
+    /// if let Some(chunk) = from.chunks().read(&[0])? {
+    ///     to.chunks().write(&[4], &chunk.bytes, chunk.info.filter_mask)?;
     /// }
     /// assert_eq!(to.read_raw::<i32>(..)?, [0, 0, 0, 0, 1, 2, 3, 4]);
     /// # Ok::<(), hyperslab::Error>(())

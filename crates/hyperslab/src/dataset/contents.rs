@@ -123,10 +123,10 @@ impl Dataset {
     /// let links = file.new_dataset("links").datatype(Datatype::object_reference(8)).shape(&[2]).create()?;
     /// links.write_references(.., &[ReferenceTarget::object(&values), ReferenceTarget::Null])?;
     /// assert_eq!(links.read_references(..)?[0].object()?.token(), values.token());
-    /// let middle = Selection::region(&Region::from([1..3]));
+    /// let middle = Selection::region(&Region::new(&[1], &[2])?);
     /// let parts = file.new_dataset("parts").datatype(Datatype::region_reference(8)).shape(&[1]).create()?;
     /// parts.write_references(.., &[ReferenceTarget::Region(values.token(), middle)])?;
-    /// assert_eq!(parts.read_references(..)?[0].read::<i32, hyperslab::IxDyn>(..)?.into_raw_vec_and_offset().0, [2, 3]);
+    /// assert_eq!(parts.read_references(..)?[0].read::<i32, hyperslab::IxDyn>()?.into_raw_vec_and_offset().0, [2, 3]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///

@@ -182,7 +182,7 @@ impl DatasetBuilder {
     /// let texts: Vec<String> = (0..1000).map(|number| format!("line {number} of a log")).collect();
     /// let text = hyperslab::Datatype::variable_string(hyperslab::CharacterSet::Utf8, 8);
     /// let log = file.new_dataset("log").datatype(text).shape(&[1000]).variable_chunks(&[500]).deflate(6).create()?;
-    /// log.write_strings(&texts)?;
+    /// log.write_strings(.., &texts)?;
     /// assert_eq!(log.read_strings(..)?[999], "line 999 of a log");
     /// # Ok::<(), hyperslab::Error>(())
     /// ```

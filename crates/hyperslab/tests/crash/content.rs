@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use hyperslab::{Dataset, File, LinkTarget, Object, ObjectKind, Result, Selection, Stored};
+use hyperslab::{Dataset, File, LinkTarget, Object, ObjectKind, Result, Stored};
 
 use crate::sequence::world::{Array, Node, Target, World};
 

@@ -7,9 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use hyperslab::filter::FilterSpec;
-use hyperslab::{
-    Durability, File, FileOptions, LibraryVersion, LibverBounds, OpenOptions, Region, Result, Selection,
-};
+use hyperslab::{Durability, File, FileOptions, LibraryVersion, LibverBounds, OpenOptions, Region, Result};
 use hyperslab_testkit::referee::{self, Referee};
 use serde_json::{Value, json};
 
@@ -57,9 +55,9 @@ fn work(file: &File, number: u64) -> Result<()> {
     }
     let corner = [number % 16 / 4 * 16, number % 4 * 16];
     let chunk = Region::new(&corner, &[16, 16]).unwrap();
-    file.dataset("image")?.write(&Selection::region(&chunk), &vec![number as f64; 256])?;
+    file.dataset("image")?.write(&chunk, &vec![number as f64; 256])?;
     let part = Region::new(&[number * 37 % 900], &[100]).unwrap();
-    file.dataset("table")?.write(&Selection::region(&part), &[number as u16; 100])?;
+    file.dataset("table")?.write(&part, &[number as u16; 100])?;
     let group = file.create_group(&format!("groups/g{number}"))?;
     group.set_attribute("number", number as i64)?;
     group.new_dataset("d").write(&vec![number as i32; 20])?;

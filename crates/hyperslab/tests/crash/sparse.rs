@@ -7,7 +7,7 @@ use hyperslab::datatype::CharacterSet;
 use hyperslab::filter::FilterSpec;
 use hyperslab::{
     Datatype, Durability, File, FileOptions, LibraryVersion, LibverBounds, Points, Region, Result, Section,
-    Selection, SelectionEncoding,
+    SelectionEncoding,
 };
 use hyperslab_vfd::simulated::SimulatedDisk;
 
@@ -65,11 +65,11 @@ impl Deed {
             }
             Self::Block(seed) => {
                 let (region, count) = block(seed, matrix()?.dataspace().dims());
-                matrix()?.write(&Selection::region(&region), &vec![seed as i32; count])
+                matrix()?.write(&region, &vec![seed as i32; count])
             }
             Self::Erase(seed) => {
                 let (region, _) = block(seed, matrix()?.dataspace().dims());
-                matrix()?.sparse().erase(&Selection::region(&region))
+                matrix()?.sparse().erase(&region)
             }
             Self::Resize(seed) => matrix()?.resize(&[10 + seed % 50, 10 + (seed >> 20) % 30]),
             Self::Append(seed) => {

@@ -135,7 +135,7 @@ fn every_layout_lives_on() {
     }
     file.flush().unwrap();
     for dataset in &datasets {
-        dataset.write(&Region::new(&[3], &[30]).unwrap(), &[9; 30]).unwrap();
+        dataset.write(Region::new(&[3], &[30]).unwrap(), &[9; 30]).unwrap();
         file.flush().unwrap();
         assert_eq!(dataset.read_raw::<i32>(..).unwrap()[2..5], [0, 9, 9], "{dataset:?}");
     }

@@ -142,7 +142,7 @@ fn no_part_of_a_chunk_is_written_after_the_close() {
         let new = file.new_dataset("x").of::<i64>().shape(&[100_000]).chunks(&[10_000]).deflate(1);
         let dataset = new.create().unwrap();
         dataset.write(.., &vec![1; 100_000]).unwrap();
-        dataset.write(&Region::new(&[15_000], &[10]).unwrap(), &[2; 10]).unwrap();
+        dataset.write(Region::new(&[15_000], &[10]).unwrap(), &[2; 10]).unwrap();
         file.close().unwrap();
         let (start, count) = if whole { (10_000, 20_000) } else { (15_000, 10) };
         let region = Region::new(&[start], &[count]).unwrap();

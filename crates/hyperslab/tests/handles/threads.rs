@@ -22,7 +22,7 @@ fn change(file: &File, random: &mut Random) {
             let new = if random.below(2) == 0 { new } else { new.chunks(&[100]).unlimited().deflate(1) };
             match new.write(&vec![7_i64; 500]) {
                 Ok(dataset) => {
-                    (0..12).for_each(|at| dataset.set_attribute(&format!("n{at}"), "text").unwrap())
+                    (0..12).for_each(|at| dataset.set_attribute(&format!("n{at}"), "text").unwrap());
                 }
                 Err(error) => expect_missing(&error),
             }
@@ -122,8 +122,7 @@ fn what_is_said_to_be_done_beside_a_close_is_in_the_file() {
                 objects.iter().map(|object| scope.spawn(move || count(object.clone()))).collect();
             scope.spawn(|| while gone.write(.., &vec![1_i64; 30_000]).is_ok() {});
             let part = scope.spawn(|| {
-                let write =
-                    |value: &i64| parts.write(&Region::new(&[5], &[3]).unwrap(), &[*value; 3]).is_ok();
+                let write = |value: &i64| parts.write(Region::new(&[5], &[3]).unwrap(), &[*value; 3]).is_ok();
                 (1..).take_while(write).last().unwrap_or(0)
             });
             std::thread::sleep(Duration::from_millis(round % 7));

@@ -11,7 +11,7 @@ use std::process::Command;
 use hyperslab::filter::FilterSpec;
 use hyperslab::{
     AllocationTime, Dataset, ErrorKind, File, FileOptions, FileSpace, FileSpaceStrategy, FillTime, Layout,
-    LibraryVersion, LibverBounds, OpenOptions, Region, Selection,
+    LibraryVersion, LibverBounds, OpenOptions, Region,
 };
 use hyperslab_testkit::referee;
 
@@ -164,7 +164,7 @@ fn fill(file: &File, low: LibraryVersion, offset: usize) {
                     let mut region = Region::whole(&wanted.dims);
                     (region.start[0], region.count[0]) = (start, size);
                     let bytes = elements(wanted.kind, region.count.iter().product(), start);
-                    dataset.write_stored(&Selection::region(&region), &bytes).unwrap();
+                    dataset.write_stored(&region, &bytes).unwrap();
                 }
             }
             _ => dataset.write_stored(.., &elements(wanted.kind, count, 3)).unwrap(),
@@ -229,8 +229,8 @@ fn part(dataset: &Dataset) {
     let count = region.count.iter().product::<u64>() as usize * dataset.datatype().size as usize;
     let bytes = dataset.read_stored(..).unwrap().bytes().to_vec();
     let bytes = &bytes[bytes.len() - count..];
-    dataset.write_stored(&Selection::region(&region), bytes).unwrap();
-    let read = dataset.read_stored(&Selection::region(&region)).unwrap();
+    dataset.write_stored(&region, bytes).unwrap();
+    let read = dataset.read_stored(&region).unwrap();
     assert_eq!(read.bytes(), bytes, "{dataset:?}");
 }
 

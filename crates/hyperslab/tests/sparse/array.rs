@@ -75,7 +75,7 @@ impl Array {
             }
             _ if kind.is_number() && call % 3 == 2 => {
                 let numbers: Vec<f32> = values.iter().map(|value| kind.number(*value) as f32).collect();
-                dataset.write(&Selection::Points(points), &numbers).unwrap();
+                dataset.write(Selection::Points(points), &numbers).unwrap();
             }
             _ => {
                 dataset

@@ -202,7 +202,7 @@ fn what_is_not_there_takes_no_time() {
     dataset.write(&far, &[1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
     assert_eq!(dataset.read_raw::<i32>(&far).unwrap(), [1, 2, 3, 4, 5, 6, 7, 8]);
     let strided = Hyperslab::Regular(hyperslab::RegularHyperslab::strided(&[0, 0], &[1 << 40, 1], &[4, 1]));
-    dataset.write(&Selection::Hyperslab(strided), &[9, 9, 9, 9]).unwrap();
+    dataset.write(Selection::Hyperslab(strided), &[9, 9, 9, 9]).unwrap();
     assert_eq!(dataset.sparse().defined_count().unwrap(), 15);
     assert!(file.info().length < 100_000, "{}", file.info().length);
     // So many rows have no place in memory.

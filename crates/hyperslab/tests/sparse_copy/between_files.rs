@@ -96,7 +96,7 @@ fn what_is_added_to_a_copy_is_written_down_as_the_rest() {
         dataset.sparse().write(&Points { rank: 2, coordinates: vec![0, 0, 24, 32] }, &[5, 6]).unwrap();
         dataset
             .sparse()
-            .erase(&hyperslab::Selection::Points(Points { rank: 2, coordinates: vec![0, 0] }))
+            .erase(hyperslab::Selection::Points(Points { rank: 2, coordinates: vec![0, 0] }))
             .unwrap();
     }
     same_chunks(&before, &after);

@@ -6,7 +6,7 @@ mod between_files;
 mod repacked;
 mod samples;
 
-use hyperslab::{Dataset, File, FileOptions, Points, Selection};
+use hyperslab::{Dataset, File, FileOptions, Points};
 
 /// The file, closed and looked at by the checker.
 fn check(path: &std::path::Path) {

@@ -175,9 +175,9 @@ impl<'a> Worker<'a> {
             // Through a conversion.
             0 => {
                 let converted: Vec<f64> = elements.iter().map(|element| *element as f64).collect();
-                dataset.write(&Self::region(&cells), &converted)
+                dataset.write(Self::region(&cells), &converted)
             }
-            _ => dataset.write(&Self::region(&cells), &elements),
+            _ => dataset.write(Self::region(&cells), &elements),
         };
         let end = if written.is_ok() { self.world.now() } else { u64::MAX };
         assert!(place == TIDE || written.is_ok(), "{written:?}");

@@ -29,7 +29,7 @@ const CEILINGS: &[(&str, [usize; 3])] = &[
     ("engine", [449, 43, 60]),
     ("filter", [36, 25, 18]),
     ("format", [7, 1, 0]),
-    ("hyperslab", [83, 18, 13]),
+    ("hyperslab", [83, 13, 13]),
     ("vfd", [5, 1, 3]),
 ];
 

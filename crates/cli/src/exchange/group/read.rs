@@ -1,7 +1,7 @@
 //! Reading groups of compressed rows and columns, block by block.
 
 use anyhow::{Context as _, Result, bail};
-use hyperslab::{Attribute, Dataset, Datatype, Group, IxDyn, ObjectKind, Region, Selection};
+use hyperslab::{Attribute, Dataset, Datatype, Group, IxDyn, ObjectKind, Region};
 
 use crate::entries::{Column, Compressed, Compression, Element, Indices, Source};
 
@@ -135,7 +135,7 @@ impl Column for DatasetColumn {
         }
         bytes.resize(count.saturating_mul(self.memory.size as usize), 0);
         let region = Region::new(&[self.at], &[count as u64])?;
-        self.dataset.read_bytes(&Selection::region(&region), &self.memory, bytes)?;
+        self.dataset.read_bytes(&region, &self.memory, bytes)?;
         self.at = end;
         Ok(())
     }

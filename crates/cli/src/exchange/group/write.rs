@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::filter::FilterSpec;
-use hyperslab::{Dataset, File, Group, Region, Selection};
+use hyperslab::{Dataset, File, Group, Region};
 
 use crate::entries::{Batch, Element, RowPointers, Sink, index_bytes, index_element};
 
@@ -109,6 +109,6 @@ impl Grown {
         self.len = start.checked_add(count).context("more entries than there can be")?;
         self.dataset.resize(&[self.len])?;
         let region = Region::new(&[start], &[count])?;
-        Ok(self.dataset.write_bytes(&Selection::region(&region), &self.element.datatype(), bytes)?)
+        Ok(self.dataset.write_bytes(&region, &self.element.datatype(), bytes)?)
     }
 }

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use hyperslab::{Datatype, File, Region, Selection};
+use hyperslab::{Datatype, File, Region};
 
 use crate::formats::record::packed;
 use crate::formats::storage::Storage;
@@ -158,7 +158,7 @@ impl Table {
             }
             let memory = compound(&self.columns, types.into_iter().map(Ok))?;
             let region = Region::new(&[start], &[records.len() as u64])?;
-            Ok(dataset.write_bytes(&Selection::region(&region), &memory, &bytes)?)
+            Ok(dataset.write_bytes(&region, &memory, &bytes)?)
         })
     }
 
@@ -172,7 +172,7 @@ impl Table {
             let mut bytes = Vec::new();
             records.iter().flatten().try_for_each(|value| whole.element(&datatype, value, &mut bytes))?;
             let region = Region::new(&[start, 0], &[records.len() as u64, width])?;
-            Ok(dataset.write_stored(&Selection::region(&region), &bytes)?)
+            Ok(dataset.write_stored(&region, &bytes)?)
         })
     }
 
@@ -191,12 +191,12 @@ impl Table {
                 let values = || records.iter().map(|record| field(record, number));
                 if column.kind() == TypeName::Str {
                     let texts: Vec<&str> = values().collect();
-                    dataset.write_strings(&Selection::region(&region), &texts)?;
+                    dataset.write_strings(&region, &texts)?;
                     continue;
                 }
                 let (datatype, mut bytes) = (column.in_memory(values())?, Vec::new());
                 values().try_for_each(|value| column.element(&datatype, value, &mut bytes))?;
-                dataset.write_stored(&Selection::region(&region), &bytes)?;
+                dataset.write_stored(&region, &bytes)?;
             }
             Ok(())
         })

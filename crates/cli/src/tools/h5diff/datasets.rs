@@ -119,7 +119,7 @@ fn parts(
         elements,
         |region| {
             let select = |taken: &Taken| taken.part(&region.start, &region.count).selection();
-            Ok([one.read_stored(&select(part))?, other.read_stored(&select(other_part))?])
+            Ok([one.read_stored(select(part))?, other.read_stored(select(other_part))?])
         },
         &mut placed,
     )

@@ -40,7 +40,7 @@ impl Dump<'_> {
         let mut number = 0;
         for some in points.coordinates.chunks(at_once.saturating_mul(rank)) {
             let some = Points { rank: points.rank, coordinates: some.to_vec() };
-            for text in self.texts(&dataset.read_stored(&Selection::Points(some))?, indent)? {
+            for text in self.texts(&dataset.read_stored(Selection::Points(some))?, indent)? {
                 number += 1;
                 self.line(indent, &format!("{text}{}", if number < count { "," } else { "" }))?;
             }

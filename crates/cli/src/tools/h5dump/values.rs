@@ -162,7 +162,7 @@ impl Dump<'_> {
             self.arguments.float_given && matches!(dataset.datatype().class, DatatypeClass::FloatingPoint(_));
         if let Some(rows) = taken.and_then(Taken::rows) {
             for (row, ends_plane) in rows {
-                let stored = dataset.read_stored(&row.selection())?;
+                let stored = dataset.read_stored(row.selection())?;
                 block.write_row(&mut lines, &stored, &row, ends_plane)?;
             }
             lines.end()?;

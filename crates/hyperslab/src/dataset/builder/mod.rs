@@ -202,7 +202,7 @@ impl DatasetBuilder {
     /// file.new_dataset("b").write(&[3, 4])?;
     /// let part = |start| Region::new(&[start], &[2]).map(|region| Selection::region(&region));
     /// let mapping = |name: &str, start| -> hyperslab::Result<VirtualMapping> {
-    ///     let selection = part(start).map_err(hyperslab::Error::from)?;
+    ///     let selection = part(start)?;
     ///     let (file, dataset) = (b".".to_vec(), name.into());
     ///     Ok(VirtualMapping { file, dataset, selection, source_selection: Selection::All })
     /// };
