@@ -1,4 +1,5 @@
 //! Index lists, masks and points select what ndarray selects.
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use hyperslab::{Array2, ErrorKind, File, FileOptions, Ix1, Ix2, IxDyn, s};
 use ndarray::Axis;
