@@ -53,7 +53,7 @@ impl Wanted {
         for arg in args {
             match arg.split_once('=') {
                 None => {
-                    wanted.densities.push(arg.parse().with_context(|| format!("`{arg}` is not a density"))?)
+                    wanted.densities.push(arg.parse().with_context(|| format!("`{arg}` is not a density"))?);
                 }
                 Some(("side", side)) => wanted.side = side.parse()?,
                 Some(("rounds", rounds)) => wanted.rounds = Some(rounds.parse()?),
