@@ -1,5 +1,5 @@
-//! Extents and selections: the types behind [`Dataspace`](crate::Dataspace), [`Region`](crate::Region) and
-//! [`Selection`](crate::Selection).
+//! Extents and selections: the types behind [`Dataspace`], [`Region`] and
+//! [`Selection`].
 
 pub use hyperslab_dataspace::{
     Axes, Axis, AxisPart, AxisRun, Block, Coordinates, Dataspace, DataspaceError, Dims, Hyperslab, LinearRun,

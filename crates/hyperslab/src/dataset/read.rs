@@ -14,8 +14,8 @@ use crate::{H5Type, Hyperslab, IntoSelection, Selection, Stored};
 impl Dataset {
     /// Reads the selected elements into an array of the selection's shape; see [`IntoSelection`] for the selections.
     ///
-    /// `D` is the type of the array's dimension: [`Ix1`](crate::Ix1), [`Ix2`](crate::Ix2), … if the number of
-    /// dimensions is known, else [`IxDyn`](crate::IxDyn). The type of the variable may give both parameters.
+    /// `D` is the type of the array's dimension: `Ix1`, `Ix2`, … if the number of
+    /// dimensions is known, else `IxDyn`. The type of the variable may give both parameters.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");

@@ -13,7 +13,7 @@ const BLOCK: usize = 1 << 22;
 impl SparseView<'_> {
     /// Writes an array of the dataset's shape, and defines only the elements that differ from the fill value; all others
     /// are undefined then. It goes through in blocks of rows of chunks. In a dataset that is not sparse this is
-    /// [`Dataset::write`].
+    /// [`Dataset::write`](crate::Dataset::write).
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -25,7 +25,7 @@ impl SparseView<'_> {
     /// ```
     ///
     /// # Errors
-    /// As [`Dataset::write`].
+    /// As [`Dataset::write`](crate::Dataset::write).
     pub fn write_nonzero<T, S, D>(&self, array: &ArrayBase<S, D>) -> Result<()>
     where
         T: H5Type + PartialEq,

@@ -178,7 +178,7 @@ impl SparseView<'_> {
     /// ```
     ///
     /// # Errors
-    /// As [`Dataset::resize`] and [`write`](Self::write). The dataset keeps its shape if a point does
+    /// As [`Dataset::resize`](crate::Dataset::resize) and [`write`](Self::write). The dataset keeps its shape if a point does
     /// not lie in the new part.
     pub fn append<T: H5Type>(&self, axis: usize, length: u64, points: &Points, values: &[T]) -> Result<()> {
         let mut dims = self.dataset.dataspace().dims().to_vec();
