@@ -4,7 +4,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use hyperslab::{CharacterSet, Dataset, Datatype, FileOptions, H5Type, Section, Selection, SelectionEncoding};
+use hyperslab::{CharacterSet, Dataset, Datatype, FileOptions, H5Type, Section, SelectionEncoding};
 use hyperslab_fuzz::control::Control;
 use hyperslab_format::codec::FileParams;
 use hyperslab_format::structured_chunk::{
@@ -85,7 +85,7 @@ fn datasets() -> Vec<Dataset> {
         dataset.write(.., &[1_i32; 180]).expect("numbers");
     }
     for dataset in [&texts, &dense] {
-        dataset.write_strings(&["some text"; 180]).expect("texts");
+        dataset.write_strings(.., &["some text"; 180]).expect("texts");
     }
     let nothing = vec![0; 180 * 16];
     nested.write_bytes(.., nested.datatype(), &nothing).expect("empty sequences");
