@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arbitrary::Arbitrary;
 use hyperslab::vfd::Core;
-use hyperslab::{LibverBounds, OpenOptions};
+use hyperslab::OpenOptions;
 use hyperslab_format::journal::{JournalChain, JournalExtent, JournalHeader, SectorSums};
 use hyperslab_fuzz::side::Side;
 use hyperslab_fuzz::{repair, walk};

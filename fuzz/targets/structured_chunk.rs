@@ -4,7 +4,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use hyperslab::{CharacterSet, Dataset, Datatype, FileOptions, H5Type, Section, Selection, SelectionEncoding};
+use hyperslab::{CharacterSet, Dataset, Datatype, FileOptions, H5Type, Section, SelectionEncoding};
 use hyperslab_fuzz::control::Control;
 use hyperslab_format::codec::FileParams;
 use hyperslab_format::structured_chunk::{
