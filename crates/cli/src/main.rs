@@ -144,7 +144,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Whether whoever reads the output has closed it, as `| head` does. Errors of files are wrapped in
+/// Returns whether whoever reads the output has closed it, as `| head` does. Errors of files are wrapped in
 /// [`hyperslab::Error`], so that a bare I/O error is one of the output.
 fn reader_is_gone(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)

@@ -79,7 +79,7 @@ impl OpenArguments {
         Progress::new(Arc::clone(log), what)
     }
 
-    /// Whether the file is locked meanwhile, if that was said.
+    /// Returns whether the file is locked meanwhile, if that was said.
     pub(crate) fn locking(&self) -> Option<FileLocking> {
         self.locking
     }

@@ -20,7 +20,7 @@ const OFTEN: Duration = Duration::from_millis(200);
 #[derive(Debug, Default)]
 pub(crate) struct Progress(Option<(Sender<()>, JoinHandle<()>)>);
 
-/// Whether somebody looks.
+/// Returns whether somebody looks.
 pub(crate) fn is_watched() -> bool {
     std::io::stderr().is_terminal()
 }

@@ -9,7 +9,7 @@ use anstyle::Style;
 /// The longest character of UTF-8, in bytes.
 const LONGEST: usize = 4;
 
-/// Whether a character may do more to a terminal than show itself.
+/// Returns whether a character may do more to a terminal than show itself.
 pub(crate) fn is_unsafe(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -108,7 +108,7 @@ impl<W: Write> Safe<W> {
     }
 }
 
-/// Whether the bytes are the beginning of a character, but not the whole.
+/// Returns whether the bytes are the beginning of a character, but not the whole.
 fn is_begun(bytes: &[u8]) -> bool {
     str::from_utf8(bytes).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
 }

@@ -86,12 +86,12 @@ impl LibverBounds {
         self.high
     }
 
-    /// Whether structures that came with `version` are used without need.
+    /// Returns whether structures that came with `version` are used without need.
     pub fn prefers(self, version: LibraryVersion) -> bool {
         self.low >= version
     }
 
-    /// Whether structures that came with `version` may be used where there is need.
+    /// Returns whether structures that came with `version` may be used where there is need.
     pub fn allows(self, version: LibraryVersion) -> bool {
         self.high >= version
     }

@@ -167,7 +167,7 @@ impl FileOptions {
         self
     }
 
-    /// Whether the root group remembers the order in which its links and attributes were created.
+    /// Returns whether the root group remembers the order in which its links and attributes were created.
     #[must_use]
     pub fn track_order(mut self, yes: bool) -> Self {
         self.root.link_order = if yes { LinkOrder::Indexed } else { LinkOrder::Untracked };
@@ -220,7 +220,7 @@ impl FileOptions {
         self
     }
 
-    /// Whether the file is locked while it is open, so that many programs may read it or one may write it: as the environment
+    /// Returns whether the file is locked while it is open, so that many programs may read it or one may write it: as the environment
     /// variable `HDF5_USE_FILE_LOCKING` says (`TRUE`, `FALSE` or `BEST_EFFORT`), which is [`FileLocking::BestEffort`] if it is
     /// not set. The lock is that of libhdf5; it is given back when the last handle of the file is gone.
     ///
@@ -321,7 +321,7 @@ impl File {
         crate::OpenOptions::new().write(true).open(path)
     }
 
-    /// Whether the file may be changed.
+    /// Returns whether the file may be changed.
     pub fn is_writable(&self) -> bool {
         let store = &self.root().file().container.store;
         store.is_writable() && !store.is_closed()

@@ -92,7 +92,7 @@ impl Tree {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the file at that path is to be locked when it is opened: it is not if it is open for writing already.
+    /// Returns whether the file at that path is to be locked when it is opened: it is not if it is open for writing already.
     /// Those who read it give their locks back if it is to be written.
     fn make_way(&self, path: &Path, write: bool) -> Result<bool> {
         if self.real_root.get_or_init(|| self.place(&self.root)).as_deref() == Some(path) {
@@ -181,7 +181,7 @@ impl Beside {
         candidates
     }
 
-    /// Whether what really lies at `place` may be opened.
+    /// Returns whether what really lies at `place` may be opened.
     fn is_allowed(&self, place: Option<&Path>, folder: Option<&Path>) -> bool {
         match self.policy {
             ExternalFiles::Refuse => false,
@@ -293,7 +293,7 @@ impl Beside {
         self.is_allowed(path.as_deref(), folder.as_deref())
     }
 
-    /// Whether that is the file with the dataset, or its journal, neither of which is raw data to be overwritten.
+    /// Returns whether that is the file with the dataset, or its journal, neither of which is raw data to be overwritten.
     fn is_part_of_file(&self, path: &Path) -> bool {
         let (Ok(path), Some(own)) = (path.canonicalize(), self.place()) else { return false };
         path == own || path == journal_beside(own).path()

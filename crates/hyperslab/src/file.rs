@@ -202,7 +202,7 @@ impl OpenOptions {
         self
     }
 
-    /// Whether the file is locked while it is open, so that many programs may read it or one may write it: as the environment
+    /// Returns whether the file is locked while it is open, so that many programs may read it or one may write it: as the environment
     /// variable `HDF5_USE_FILE_LOCKING` says (`TRUE`, `FALSE` or `BEST_EFFORT`), which is [`FileLocking::BestEffort`] if it is
     /// not set. The lock is that of libhdf5; it is given back when the last handle of the file is gone.
     ///

@@ -216,7 +216,7 @@ impl Group {
         Ok(found.map(|link| Link::new(link, |address| ObjectToken::of(&container.store, address))))
     }
 
-    /// Whether there is a link of that name in this group.
+    /// Returns whether there is a link of that name in this group.
     ///
     /// # Errors
     /// If the group is damaged.
@@ -247,7 +247,7 @@ impl Group {
         Ok(usize::try_from(count).unwrap_or(usize::MAX))
     }
 
-    /// Whether there are no links.
+    /// Returns whether there are no links.
     ///
     /// # Errors
     /// If the group is damaged.

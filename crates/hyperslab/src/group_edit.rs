@@ -29,14 +29,14 @@ impl GroupOptions {
         Self::default()
     }
 
-    /// Whether the order in which links and attributes are created is remembered, and found by an index.
+    /// Returns whether the order in which links and attributes are created is remembered, and found by an index.
     #[must_use]
     pub fn track_order(self, yes: bool) -> Self {
         let order = if yes { CreationOrder::Indexed } else { CreationOrder::Untracked };
         self.link_order(order).attribute_order(order)
     }
 
-    /// Whether the order in which links are created is remembered.
+    /// Returns whether the order in which links are created is remembered.
     ///
     /// ```
     /// use hyperslab::{CreationOrder, FileOptions, GroupOptions};
@@ -52,7 +52,7 @@ impl GroupOptions {
         self
     }
 
-    /// Whether the order in which attributes are created is remembered.
+    /// Returns whether the order in which attributes are created is remembered.
     #[must_use]
     pub fn attribute_order(mut self, order: CreationOrder) -> Self {
         self.0.attribute_order = order.of_attributes();
@@ -109,7 +109,7 @@ impl GroupOptions {
         self
     }
 
-    /// Whether the header keeps the times of its creation and changes.
+    /// Returns whether the header keeps the times of its creation and changes.
     #[must_use]
     pub fn track_times(mut self, yes: bool) -> Self {
         self.0.times = yes;

@@ -123,7 +123,7 @@ impl SharedMessages {
 pub struct FileSpace {
     /// Who hands out space.
     pub strategy: FileSpaceStrategy,
-    /// Whether free space is remembered when the file is closed.
+    /// True if free space is remembered when the file is closed.
     pub persist: bool,
     /// Smallest piece of free space that is remembered, in bytes.
     pub threshold: u64,

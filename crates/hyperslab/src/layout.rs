@@ -299,7 +299,7 @@ impl ExternalFile {
 }
 
 impl VirtualMapping {
-    /// Whether the virtual dataset grows with its source.
+    /// Returns whether the virtual dataset grows with its source.
     pub fn is_unlimited(&self) -> bool {
         matches!(&self.selection, Selection::Hyperslab(Hyperslab::Regular(regular)) if regular.is_unlimited())
     }

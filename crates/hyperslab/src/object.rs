@@ -377,7 +377,7 @@ impl Object {
         Ok(PhaseChange { max_compact: change.max_compact, min_dense: change.min_dense })
     }
 
-    /// Whether the header keeps the times of its creation and changes.
+    /// Returns whether the header keeps the times of its creation and changes.
     ///
     /// # Errors
     /// If the header is damaged.

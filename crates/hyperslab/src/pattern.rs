@@ -62,7 +62,7 @@ impl PathPattern {
         Ok(Self { parts, by_name })
     }
 
-    /// Whether a path is meant; a slash before it says nothing. Time grows with the product of both lengths, not faster.
+    /// Returns whether a path is meant; a slash before it says nothing. Time grows with the product of both lengths, not faster.
     pub fn matches(&self, path: &str) -> bool {
         let path = path.trim_start_matches('/');
         let text = if self.by_name { path.rsplit('/').next().unwrap_or(path) } else { path };

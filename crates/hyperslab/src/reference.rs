@@ -111,7 +111,7 @@ impl Reference {
         Self { file, target }
     }
 
-    /// Whether it points at nothing.
+    /// Returns whether it points at nothing.
     pub fn is_null(&self) -> bool {
         self.target == ReferenceTarget::Null
     }

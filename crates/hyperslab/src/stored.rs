@@ -180,7 +180,7 @@ impl Stored {
         self.bytes.len().checked_div(self.datatype.size as usize).unwrap_or(0)
     }
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }

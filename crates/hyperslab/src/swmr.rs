@@ -62,7 +62,7 @@ impl Dataset {
     /// open for [SWMR reading](crate::OpenOptions::swmr_read).
     ///
     /// # Errors
-    /// Those of reading its header.
+    /// The errors of reading its header.
     pub fn refresh(&self) -> Result<()> {
         if self.object().file().container.store.follows() {
             self.object().forget_header();

@@ -108,7 +108,7 @@ pub(crate) fn rm(arguments: &RmArguments) -> Result<()> {
     })
 }
 
-/// Whether a hard link leads to a group. What cannot be looked at is none.
+/// Returns whether a hard link leads to a group. What cannot be looked at is none.
 fn is_group(file: &hyperslab::File, path: &str) -> bool {
     let trimmed = path.trim_matches('/');
     let (parent, name) = trimmed.rsplit_once('/').unwrap_or(("", trimmed));

@@ -26,7 +26,7 @@ pub(crate) trait PlacedListener {
     /// Two values of an element, or of a part of it; see [`Listener::found`].
     fn found(&mut self, coordinates: &[u64], part: &[u8], leaf: Leaf<'_>) -> Result<()>;
 
-    /// Whether nothing more of further elements is to be heard. Some may be told nevertheless.
+    /// Returns whether nothing more of further elements is to be heard. Some may be told nevertheless.
     fn is_enough(&self) -> bool {
         false
     }
@@ -150,7 +150,7 @@ impl Listener for Within<'_> {
     }
 }
 
-/// Whether elements that were never written are the same in both.
+/// Returns whether elements that were never written are the same in both.
 fn has_same_fill([one, other]: [&Dataset; 2], elements: &Elements) -> Result<bool> {
     let value = |dataset: &Dataset| match dataset.fill_value().status {
         FillStatus::User(_) => dataset.stored_fill_value().map(Some),

@@ -39,7 +39,7 @@ pub(crate) trait Listener {
     /// Two values of the elements of that number, or of parts of them, whose names have points in front.
     fn found(&mut self, element: u64, part: &[u8], leaf: Leaf<'_>) -> Result<()>;
 
-    /// Whether nothing more of further elements is to be heard. Some may be told nevertheless.
+    /// Returns whether nothing more of further elements is to be heard. Some may be told nevertheless.
     fn is_enough(&self) -> bool {
         false
     }
@@ -73,7 +73,7 @@ impl Elements {
         self.plan.sizes()
     }
 
-    /// Whether elements of nothing but zeros are the same on both sides.
+    /// Returns whether elements of nothing but zeros are the same on both sides.
     pub(crate) fn zeros_agree(&self) -> bool {
         self.plan.zeros_agree()
     }

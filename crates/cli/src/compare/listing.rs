@@ -54,12 +54,12 @@ impl Entry {
         Self { kind: Kind::Damaged(why), ..self.clone() }
     }
 
-    /// Whether it was found without following a link that leads elsewhere by a name.
+    /// Returns whether it was found without following a link that leads elsewhere by a name.
     pub(crate) fn is_at_home(&self) -> bool {
         self.home == 0
     }
 
-    /// Whether it leads elsewhere by a name.
+    /// Returns whether it leads elsewhere by a name.
     pub(crate) fn is_symbolic(&self) -> bool {
         matches!(self.kind, Kind::Soft(_) | Kind::External { .. })
     }

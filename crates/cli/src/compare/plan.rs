@@ -150,7 +150,7 @@ impl Plan {
         (!members.is_empty()).then_some(Self::Record { one: size(one)?, other: size(other)?, members })
     }
 
-    /// Whether elements of nothing but zeros are the same on both sides: they are, unless zero has two names.
+    /// Returns whether elements of nothing but zeros are the same on both sides: they are, unless zero has two names.
     pub(super) fn zeros_agree(&self) -> bool {
         match self {
             Self::Names(one, other) => one.of_zero() == other.of_zero(),

@@ -118,7 +118,7 @@ impl Numbers {
         if larger == 0.0 { 0.0 } else { self.distance().as_f64() / larger }
     }
 
-    /// Whether they differ by the rules.
+    /// Returns whether they differ by the rules.
     pub(crate) fn differ(&self, rules: &Rules) -> bool {
         let are_nan = (self.one.is_nan(), self.other.is_nan());
         if rules.nan_equal && are_nan != (false, false) {
@@ -152,7 +152,7 @@ impl Numbers {
         true
     }
 
-    /// Whether they have digits behind the point.
+    /// Returns whether they have digits behind the point.
     fn has_points(&self) -> bool {
         !matches!(self.one, Number::Integer(_))
     }

@@ -27,7 +27,7 @@ pub(super) struct StreamRegion {
 }
 
 impl StreamRegion {
-    /// Whether a pixel, as [`Frame`] numbers it, is in it.
+    /// Returns whether a pixel, as [`Frame`] numbers it, is in it.
     pub(super) fn contains(&self, frame: u64, pixel: u32, size: u64) -> bool {
         let at = [frame, u64::from(pixel) / size, u64::from(pixel) % size];
         at.iter()

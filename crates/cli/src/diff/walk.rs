@@ -71,7 +71,7 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// Whether the two objects were compared before, under other names.
+    /// Returns whether the two objects were compared before, under other names.
     fn is_known(&mut self, one: &Entry, other: &Entry) -> bool {
         match (&one.kind, &other.kind) {
             (Kind::Object(_, token), Kind::Object(_, other_token)) => {

@@ -121,7 +121,7 @@ fn simplify(before: &mut Value, after: &mut Value, new_fill: bool) {
     }
 }
 
-/// Whether all entries have different places in the order of creation.
+/// Returns whether all entries have different places in the order of creation.
 fn is_in_order(entries: Option<&Value>) -> bool {
     let mut seen = BTreeSet::new();
     let entries = entries.and_then(Value::as_array).into_iter().flatten();

@@ -87,7 +87,7 @@ pub(super) fn bytes(objects: &Objects, stored: &Stored) -> Result<Vec<u8>> {
     Ok(encoder.out)
 }
 
-/// Whether elements are encoded as they are stored.
+/// Returns whether elements are encoded as they are stored.
 fn is_plain(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::Compound(_) | DatatypeClass::VariableLength(_) | DatatypeClass::Reference(_) => false,

@@ -92,7 +92,7 @@ impl Objects {
         self.found.iter()
     }
 
-    /// Whether there is an object, though no path may lead to it.
+    /// Returns whether there is an object, though no path may lead to it.
     pub(crate) fn exists(&self, token: ObjectToken) -> bool {
         self.numbers.contains_key(&token)
             || self.file.object_at(token).is_ok_and(|object| object.kind().is_some())

@@ -111,7 +111,7 @@ fn shape(text: &str) -> Result<Shape, String> {
 }
 
 impl Criteria {
-    /// Whether an entry is what is asked for.
+    /// Returns whether an entry is what is asked for.
     ///
     /// # Errors
     /// If an attribute that tells cannot be read.
@@ -141,12 +141,12 @@ impl Criteria {
         Ok(true)
     }
 
-    /// Whether something is asked for that only objects have.
+    /// Returns whether something is asked for that only objects have.
     fn of_objects(&self) -> bool {
         !self.attr.is_empty() || self.r#type.is_some() || self.of_datasets()
     }
 
-    /// Whether something is asked for that only datasets have.
+    /// Returns whether something is asked for that only datasets have.
     fn of_datasets(&self) -> bool {
         let sizes = self.min_size.is_some() || self.max_size.is_some();
         let shapes = self.shape.is_some() || self.rank.is_some();
@@ -215,7 +215,7 @@ fn has_filter(dataset: &DatasetFacts, wanted: &str) -> bool {
     }
 }
 
-/// Whether a type is the one that is named, or of the class.
+/// Returns whether a type is the one that is named, or of the class.
 fn is_of_type(datatype: &Datatype, wanted: &str) -> bool {
     let wanted = wanted.to_lowercase();
     let signed = match &datatype.class {
@@ -249,7 +249,7 @@ fn is_of_type(datatype: &Datatype, wanted: &str) -> bool {
     }
 }
 
-/// Whether the object has the attribute, and the value if one is asked for. A name may contain an equals sign.
+/// Returns whether the object has the attribute, and the value if one is asked for. A name may contain an equals sign.
 fn has_attribute(describer: &Describer, facts: &ObjectFacts, wanted: &str) -> Result<bool> {
     if describer.attribute_named(&facts.object, wanted)?.is_some() {
         return Ok(true);
@@ -267,7 +267,7 @@ fn has_attribute(describer: &Describer, facts: &ObjectFacts, wanted: &str) -> Re
     Ok(false)
 }
 
-/// Whether an attribute, or one of its elements, is this value: the same text, or the same number.
+/// Returns whether an attribute, or one of its elements, is this value: the same text, or the same number.
 fn has_value(attribute: AttributeFacts, wanted: &str) -> Result<bool> {
     let value = attribute.value.map_err(anyhow::Error::msg)?;
     Ok(is_value(&value, wanted))

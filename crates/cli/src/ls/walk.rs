@@ -147,13 +147,13 @@ impl<'a> Walk<'a> {
         Self { file, describer, levels, groups_only: false, again: false, names, seen, failures: 0 }
     }
 
-    /// Whether links are passed over that do not lead to groups.
+    /// Returns whether links are passed over that do not lead to groups.
     pub(crate) fn groups_only(mut self, yes: bool) -> Self {
         self.groups_only = yes;
         self
     }
 
-    /// Whether an object that was met before is described once more, and not only named.
+    /// Returns whether an object that was met before is described once more, and not only named.
     pub(crate) fn again(mut self, yes: bool) -> Self {
         self.again = yes;
         self

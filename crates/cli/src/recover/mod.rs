@@ -155,7 +155,7 @@ fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
     Ok(if report.is_sound() { ExitCode::SUCCESS } else { ExitCode::from(PARTLY) })
 }
 
-/// Whether a fault is that the file is shorter than it says.
+/// Returns whether a fault is that the file is shorter than it says.
 fn is_about_the_end(finding: &Finding) -> bool {
     finding.structure == "superblock" && finding.text.contains("end of the file")
 }

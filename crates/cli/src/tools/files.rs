@@ -16,7 +16,7 @@ pub(super) fn open_or_create(path: &Path, bounds: LibverBounds) -> Result<File> 
     opened.with_context(|| format!("could not open output file '{}'", path.display()))
 }
 
-/// Whether both names are those of one file, which is there.
+/// Returns whether both names are those of one file, which is there.
 pub(super) fn is_same(one: &Path, other: &Path) -> bool {
     hyperslab::vfd::is_same_file(one, other)
 }

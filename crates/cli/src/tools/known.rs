@@ -98,12 +98,12 @@ impl Known {
         }
     }
 
-    /// Whether the object was shown before.
+    /// Returns whether the object was shown before.
     pub(crate) fn is_shown(&self, token: ObjectToken) -> bool {
         self.shown.contains(&token.address())
     }
 
-    /// Whether the object was shown before; it is from now on.
+    /// Returns whether the object was shown before; it is from now on.
     pub(crate) fn was_shown(&mut self, token: ObjectToken) -> bool {
         !self.shown.insert(token.address())
     }

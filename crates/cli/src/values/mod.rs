@@ -257,7 +257,7 @@ impl Value {
         }
     }
 
-    /// Whether not all of the value was decoded.
+    /// Returns whether not all of the value was decoded.
     pub(crate) fn is_cut(&self) -> bool {
         match self {
             Self::List { items, more } => *more || items.iter().any(Self::is_cut),

@@ -161,7 +161,7 @@ pub(crate) fn hexadecimal(bytes: impl Iterator<Item = u8>) -> String {
     text
 }
 
-/// Whether elements of the type are numbers that [`integer`] or [`float`] spells.
+/// Returns whether elements of the type are numbers that [`integer`] or [`float`] spells.
 pub(crate) fn number(datatype: &Datatype, bytes: &[u8]) -> Option<Result<Value, ConvertError>> {
     match &datatype.class {
         DatatypeClass::FixedPoint(fixed) => Some(integer(datatype, fixed, bytes)),

@@ -96,7 +96,7 @@ pub fn update(
 /// Writes another dataspace or layout message into a header that is being changed.
 ///
 /// # Errors
-/// Those of shared messages.
+/// The errors of shared messages.
 pub(super) fn restate(
     container: &Container,
     edit: &mut Edit<'_>,

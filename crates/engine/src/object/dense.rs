@@ -390,7 +390,7 @@ impl Dense {
         entry.id.get(..usize::from(self.kind.id_length())).unwrap_or_default()
     }
 
-    /// Whether the message lies among the shared messages of the file.
+    /// Returns whether the message lies among the shared messages of the file.
     fn is_elsewhere(&self, entry: &Entry) -> bool {
         self.kind == DenseKind::Attributes && entry.flags.contains(MessageFlags::SHARED)
     }

@@ -95,7 +95,7 @@ impl ObjectHeader {
         stated.unwrap_or_default()
     }
 
-    /// Whether it keeps the times of its changes.
+    /// Returns whether it keeps the times of its changes.
     pub fn tracks_times(&self) -> bool {
         match self.prefix() {
             Prefix::V1(_) => self.contains(MessageType::MODIFICATION_TIME),
@@ -141,7 +141,7 @@ impl ObjectHeader {
         self.messages_of(kind).next()
     }
 
-    /// Whether there is a message of that kind.
+    /// Returns whether there is a message of that kind.
     pub fn contains(&self, kind: MessageType) -> bool {
         self.find(kind).is_some()
     }

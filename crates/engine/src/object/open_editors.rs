@@ -28,7 +28,7 @@ const UNFINISHED: &str =
 /// The open editors of one file. An object is open once: as itself or as a group.
 #[derive(Debug, Default)]
 pub struct OpenEditors {
-    /// Whether an editor may be open: readers of files that no thread writes never take the lock.
+    /// True if an editor may be open: readers of files that no thread writes never take the lock.
     waiting: AtomicBool,
     open: Mutex<Open>,
 }
@@ -64,7 +64,7 @@ impl OpenEditors {
     /// [`Edit`].
     ///
     /// # Errors
-    /// Those of writing the open objects.
+    /// The errors of writing the open objects.
     pub fn reading<'c>(&self, container: &'c Container) -> Result<Reading<'c>> {
         loop {
             let reading = container.store.reading();
@@ -89,7 +89,7 @@ impl OpenEditors {
     /// Writes the open object and the open group into their blocks.
     ///
     /// # Errors
-    /// Those of allocating and of what has to be read.
+    /// The errors of allocating and of what has to be read.
     pub fn settle(&self, container: &Container, edit: &mut Edit<'_>) -> Result<()> {
         if !self.waiting.load(Ordering::Acquire) {
             return Ok(());
@@ -147,7 +147,7 @@ impl OpenEditors {
     /// Opens an object and calls `work` with its attributes and header, which are written later.
     ///
     /// # Errors
-    /// Those of reading the header, and of `work`.
+    /// The errors of reading the header, and of `work`.
     pub fn with_attributes<T>(
         &self,
         container: &Container,
@@ -178,7 +178,7 @@ impl OpenEditors {
     /// Opens a group and calls `work` with its links, which are written later.
     ///
     /// # Errors
-    /// Those of reading the group, and of `work`.
+    /// The errors of reading the group, and of `work`.
     pub fn with_links<T>(
         &self,
         container: &Container,
@@ -210,7 +210,7 @@ impl OpenEditors {
     /// Keeps the header of a new object open.
     ///
     /// # Errors
-    /// Those of writing the one that was open, and of the header's messages.
+    /// The errors of writing the one that was open, and of the header's messages.
     pub fn keep_open(&self, container: &Container, edit: &mut Edit<'_>, header: HeaderEditor) -> Result<()> {
         self.settle_object(container, edit)?;
         let editor = AttributeEditor::of(container, header)?;

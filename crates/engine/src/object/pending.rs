@@ -41,7 +41,7 @@ impl Pending {
         self.entries.is_empty()
     }
 
-    /// Whether so much waits that it should go.
+    /// Returns whether so much waits that it should go.
     pub(super) fn is_crowded(&self) -> bool {
         self.bytes.len().saturating_add(self.entries.len().saturating_mul(size_of::<Waiting>())) > MOST
     }

@@ -86,7 +86,7 @@ fn is_inside(raw: &[(u64, u64)], address: u64) -> bool {
     behind.checked_sub(1).and_then(|before| raw.get(before)).is_some_and(|(_, end)| address < *end)
 }
 
-/// Whether that may be the prefix of a version 1 header.
+/// Returns whether that may be the prefix of a version 1 header.
 fn seems_version_1(bytes: &[u8]) -> bool {
     let Ok(prefix) = PrefixV1::decode(bytes) else { return false };
     let reserved = bytes.get(12..16).is_none_or(|reserved| reserved.iter().all(|byte| *byte == 0));

@@ -29,7 +29,7 @@ const AT_ONCE: u64 = 16 << 20;
 struct Access<'a> {
     file: &'a OpenFile,
     dataset: Address,
-    /// Whether to commit when many changes wait.
+    /// True if to commit when many changes wait.
     commits: bool,
 }
 
@@ -158,7 +158,7 @@ impl OpenFile {
     /// Encodes and stores the chunks of a dataset, or of all, that wait in memory. Others read and write meanwhile.
     ///
     /// # Errors
-    /// Those of filters and the medium.
+    /// The errors of filters and the medium.
     pub(super) fn flush_ahead(&self, dataset: Option<Address>) -> Result<()> {
         let datasets = dataset.map_or_else(|| self.writers.datasets(), |dataset| vec![dataset]);
         for dataset in datasets {

@@ -83,7 +83,7 @@ pub enum NewLayout {
     },
 }
 
-/// Whether libhdf5 opens the dataset again, under the index that new files have for such.
+/// Returns whether libhdf5 opens the dataset again, under the index that new files have for such.
 pub(super) fn has_new_index(dataspace: &Dataspace, params: FileParams) -> bool {
     params.length_width() >= 8 || dataspace.max_dims().iter().filter(|most| most.is_none()).count() != 1
 }
@@ -135,7 +135,7 @@ impl OpenFile {
 }
 
 impl NewDataset {
-    /// Whether elements have space of their own in the file.
+    /// Returns whether elements have space of their own in the file.
     fn has_space(&self) -> bool {
         matches!(self.layout, NewLayout::Contiguous | NewLayout::Chunked { .. })
     }
@@ -383,7 +383,7 @@ fn section_filters(pipelines: &[Pipeline]) -> Result<Filters> {
     Ok(Filters::Sections(FilterPipeline { version: 3, filters: StoredFilters::Sections(sections) }))
 }
 
-/// Whether elements hold references whose contents lie in the global heap.
+/// Returns whether elements hold references whose contents lie in the global heap.
 fn leads_elsewhere(datatype: &Datatype) -> bool {
     use hyperslab_datatype::{DatatypeClass, ReferenceKind};
     match &datatype.class {

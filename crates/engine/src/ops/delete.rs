@@ -47,7 +47,7 @@ impl OpenFile {
     /// Deletes the objects without links that the writer before held open when it ended, as its journal lists them, and commits that.
     ///
     /// # Errors
-    /// Those of writing. An object that cannot be deleted takes space that is lost.
+    /// The errors of writing. An object that cannot be deleted takes space that is lost.
     pub(super) fn free_left_unlinked(&self) -> Result<()> {
         let store = &self.container.store;
         let left = store.journal_outcome().map(JournalOutcome::unlinked).unwrap_or_default();

@@ -14,7 +14,7 @@ impl OpenFile {
     /// [`Edit`].
     ///
     /// # Errors
-    /// Those of writing the open objects.
+    /// The errors of writing the open objects.
     pub fn reading(&self) -> Result<Reading<'_>> {
         self.editors.reading(&self.container)
     }
@@ -38,7 +38,7 @@ impl OpenFile {
     /// Writes the open objects into their blocks.
     ///
     /// # Errors
-    /// Those of allocating and of reading.
+    /// The errors of allocating and of reading.
     pub fn settle_objects(&self, edit: &mut Edit<'_>) -> Result<()> {
         self.editors.settle(&self.container, edit)
     }
@@ -51,7 +51,7 @@ impl OpenFile {
     /// Opens an object and calls `work` with its attributes and header, which are written later.
     ///
     /// # Errors
-    /// Those of reading the header, and of `work`.
+    /// The errors of reading the header, and of `work`.
     pub fn with_attributes<T>(
         &self,
         edit: &mut Edit<'_>,
@@ -64,7 +64,7 @@ impl OpenFile {
     /// Opens a group and calls `work` with its links, which are written later.
     ///
     /// # Errors
-    /// Those of reading the group, and of `work`.
+    /// The errors of reading the group, and of `work`.
     pub fn with_links<T>(
         &self,
         edit: &mut Edit<'_>,
@@ -77,7 +77,7 @@ impl OpenFile {
     /// Creates a group whose header stays open, to be written later.
     ///
     /// # Errors
-    /// Those of allocating and of shared messages.
+    /// The errors of allocating and of shared messages.
     pub fn create_group_behind(&self, edit: &mut Edit<'_>, options: &GroupOptions) -> Result<Address> {
         self.editors.create_group(&self.container, edit, options)
     }

@@ -16,7 +16,7 @@ impl OpenFile {
     /// Flushes a dataset, or all, if chunks or headers wait in memory.
     ///
     /// # Errors
-    /// Those of filters and the medium.
+    /// The errors of filters and the medium.
     pub fn settle(&self, dataset: Option<Address>) -> Result<()> {
         if !self.is_ahead(dataset) {
             return Ok(());
@@ -30,7 +30,7 @@ impl OpenFile {
     /// Writes the chunks and the header of a dataset, or of all, that wait in memory.
     ///
     /// # Errors
-    /// Those of filters and the medium.
+    /// The errors of filters and the medium.
     pub fn flush_dataset(&self, edit: &mut Edit<'_>, dataset: Option<Address>) -> Result<()> {
         let Some(dataset) = dataset else { return self.flush_writers(edit) };
         self.flush_writer(edit, dataset)
@@ -48,7 +48,7 @@ impl OpenFile {
     /// Returns the right to read, under which no chunk of the dataset, or of any dataset, waits in memory.
     ///
     /// # Errors
-    /// Those of filters and the medium.
+    /// The errors of filters and the medium.
     pub fn reading_settled(&self, dataset: Option<Address>) -> Result<Reading<'_>> {
         if !self.container.store.is_writable() {
             return self.reading();
@@ -80,7 +80,7 @@ impl OpenFile {
     /// Writes all changes to the medium, as one commit.
     ///
     /// # Errors
-    /// Those of filters and the medium.
+    /// The errors of filters and the medium.
     pub fn flush(&self) -> Result<()> {
         self.flush_ahead(None)?;
         let mut edit = self.edit()?;

@@ -39,7 +39,7 @@ pub trait FileResolver: Send + Sync + fmt::Debug {
         Err(Error::unsupported(format!("writing to the file `{name}`")))
     }
 
-    /// Whether that is a name of the file itself with the link.
+    /// Returns whether that is a name of the file itself with the link.
     fn is_own(&self, _name: &[u8]) -> bool {
         false
     }

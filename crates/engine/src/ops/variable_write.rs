@@ -60,7 +60,7 @@ impl OpenFile {
     /// contents.
     ///
     /// # Errors
-    /// Those of the conversion; as [`Edit::allocate`].
+    /// The errors of the conversion; as [`Edit::allocate`].
     pub fn store_converted(
         &self,
         edit: &mut Edit<'_>,
@@ -286,7 +286,7 @@ fn write_bulk(store: &Store, bulk: &Bulk<'_>) -> Result<()> {
     staged::each(store, stretches.len(), true, fill, write)
 }
 
-/// Whether nothing of a dataset is stored yet.
+/// Returns whether nothing of a dataset is stored yet.
 fn is_unwritten(description: &DatasetDescription) -> bool {
     match &description.layout.layout {
         Layout::Contiguous(contiguous) => description.external.is_empty() && !contiguous.address.is_defined(),
@@ -297,7 +297,7 @@ fn is_unwritten(description: &DatasetDescription) -> bool {
     }
 }
 
-/// Whether elements lead to contents in the global heap that are theirs alone.
+/// Returns whether elements lead to contents in the global heap that are theirs alone.
 pub(super) fn leads_to_heap(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::VariableLength(_) => true,
@@ -310,7 +310,7 @@ pub(super) fn leads_to_heap(datatype: &Datatype) -> bool {
     }
 }
 
-/// Whether there are strings of variable length: their empty ones have an object in the heap.
+/// Returns whether there are strings of variable length: their empty ones have an object in the heap.
 fn holds_strings(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::VariableLength(variable) => {

@@ -101,7 +101,7 @@ impl OpenFile {
         targets.close()
     }
 
-    /// Whether [`write_virtual`](Self::write_virtual) finds a place for each of the selected elements.
+    /// Returns whether [`write_virtual`](Self::write_virtual) finds a place for each of the selected elements.
     ///
     /// # Errors
     /// If it does not.

@@ -96,7 +96,7 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Whether there is nothing to write: a file that is only opened and closed stays as it is, byte by byte.
+    /// Returns whether there is nothing to write: a file that is only opened and closed stays as it is, byte by byte.
     fn is_unchanged(&mut self) -> Result<bool> {
         let store = self.store();
         let changed = self.writing()?.space.has_changed() || self.writing()?.superblock_changed;
@@ -223,7 +223,7 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Whether all that is free has a manager, with just the room that its list takes.
+    /// Returns whether all that is free has a manager, with just the room that its list takes.
     fn is_exact(&mut self, rooms: &[ManagerRoom]) -> Result<bool> {
         let params = self.params();
         let space = &self.writing()?.space;

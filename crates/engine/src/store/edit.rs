@@ -53,7 +53,7 @@ impl Store {
         Reading(self.writable.then(|| self.writing.read_recursive()))
     }
 
-    /// Whether the file may be changed.
+    /// Returns whether the file may be changed.
     pub fn is_writable(&self) -> bool {
         self.writable
     }
@@ -364,7 +364,7 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Whether there is so much to commit, or so much space to win by it, that it should be done when the operation
+    /// Returns whether there is so much to commit, or so much space to win by it, that it should be done when the operation
     /// has ended.
     pub fn is_crowded(&self) -> bool {
         let changed = self.store.pages.changed_bytes() + self.store.unsaved.bytes();

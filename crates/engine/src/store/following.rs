@@ -37,7 +37,7 @@ fn attempt<T>(following: &Following, read: &dyn Fn() -> Result<T>) -> Result<T> 
 }
 
 impl Store {
-    /// Whether somebody else may write to the file while it is read.
+    /// Returns whether somebody else may write to the file while it is read.
     pub fn follows(&self) -> bool {
         self.following.is_some()
     }
@@ -51,7 +51,7 @@ impl Store {
     /// hundred times at most.
     ///
     /// # Errors
-    /// Those of `read`.
+    /// The errors of `read`.
     pub fn attempt<T>(&self, read: impl Fn() -> Result<T>) -> Result<T> {
         match &self.following {
             Some(following) => attempt(following, &read),

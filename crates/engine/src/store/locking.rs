@@ -8,7 +8,7 @@ use hyperslab_vfd::{Driver, DriverError, LockKind};
 use super::Store;
 use crate::error::{Error, Result};
 
-/// Whether a file is locked while it is open: shared by those who read it, for one alone who writes it.
+/// True if a file is locked while it is open: shared by those who read it, for one alone who writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum FileLocking {
     /// It is, or it is not opened.
@@ -86,7 +86,7 @@ impl Store {
         self.closed.store(true, Ordering::Release);
     }
 
-    /// Whether the file was closed, though it can be read until its last handle is gone.
+    /// Returns whether the file was closed, though it can be read until its last handle is gone.
     pub fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }

@@ -199,7 +199,7 @@ impl Store {
         self.touched.store(end, Ordering::Release);
     }
 
-    /// Whether nothing was changed since the last commit.
+    /// Returns whether nothing was changed since the last commit.
     fn is_as_committed(&self) -> bool {
         self.pages.changed_bytes() == 0
             && self.unsaved.bytes() == 0
@@ -286,7 +286,7 @@ impl Store {
         self.driver.kind()
     }
 
-    /// Whether there are as many bytes as the superblock says.
+    /// Returns whether there are as many bytes as the superblock says.
     pub(crate) fn is_complete(&self) -> bool {
         open::stated_end(&self.superblock(), self.base).is_some_and(|end| end <= self.length())
     }
@@ -325,7 +325,7 @@ impl Store {
         Ok(start)
     }
 
-    /// Whether so many bytes at `address` are known to be in the file.
+    /// Returns whether so many bytes at `address` are known to be in the file.
     fn reaches(&self, address: Address, length: u64) -> bool {
         let start = address.get().and_then(|offset| offset.checked_add(self.base));
         start.and_then(|start| start.checked_add(length)).is_some_and(|end| end <= self.length())
@@ -444,7 +444,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Whether a short run was copied from a page in memory.
+    /// Returns whether a short run was copied from a page in memory.
     fn is_in_pages(&self, start: u64, buffer: &mut [u8]) -> std::result::Result<bool, DriverError> {
         let may = buffer.len() <= SHORT_RUN && !self.follows() && self.driver.as_bytes().is_none();
         if may { self.pages.read_short(self.medium(), start, buffer) } else { Ok(false) }

@@ -55,7 +55,7 @@ pub struct StoreOptions {
     pub durability: Durability,
     /// Where the journal lies; without one, changes are not atomic.
     pub journal: Option<Arc<dyn SideFile>>,
-    /// Whether the file is locked while it is open.
+    /// True if the file is locked while it is open.
     pub locking: FileLocking,
     /// Read on over damage: what cannot be read is noted and passed over.
     pub salvage: bool,

@@ -26,7 +26,7 @@ const GONE: u64 = u64::MAX;
 #[derive(Debug, Default)]
 pub(super) struct OpenObjects {
     state: Mutex<State>,
-    /// Whether objects wait to be deleted.
+    /// True if objects wait to be deleted.
     abandoned: AtomicBool,
     /// The number of object headers that were deleted since the file was opened.
     deleted: AtomicU64,
@@ -55,7 +55,7 @@ struct Open {
 struct Ended {
     /// The number of the deletion, counted from 1.
     at: u64,
-    /// Whether another object has its header there since.
+    /// True if another object has its header there since.
     again: bool,
 }
 
@@ -65,7 +65,7 @@ impl State {
         self.ended.get(&object).map_or(0, |ended| ended.at)
     }
 
-    /// Whether no object has its header there any more, or only until it is deleted.
+    /// Returns whether no object has its header there any more, or only until it is deleted.
     fn is_gone(&self, object: Address) -> bool {
         self.ended.get(&object).is_some_and(|ended| !ended.again)
             || (!self.abandoned.is_empty() && self.abandoned.contains(&object))

@@ -376,12 +376,12 @@ impl Pages {
         self.spill_at.store(changed.len() + self.changed_room, Ordering::Release);
     }
 
-    /// Whether there are so many changed pages that [`spill`](Self::spill) should be called.
+    /// Returns whether there are so many changed pages that [`spill`](Self::spill) should be called.
     pub(crate) fn is_crowded(&self) -> bool {
         self.changed_count.load(Ordering::Acquire) > self.spill_at.load(Ordering::Acquire)
     }
 
-    /// Whether there are more changed pages than there is room for.
+    /// Returns whether there are more changed pages than there is room for.
     pub(crate) fn is_full(&self) -> bool {
         self.changed_count.load(Ordering::Acquire) > self.changed_room
     }

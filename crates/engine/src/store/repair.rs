@@ -72,19 +72,19 @@ pub struct EndRepair {
     pub stated: Option<u64>,
     /// In truth.
     pub length: u64,
-    /// Whether the superblock says so now.
+    /// True if the superblock says so now.
     pub corrected: bool,
 }
 
 impl EndRepair {
-    /// Whether bytes are missing that the superblock speaks of.
+    /// Returns whether bytes are missing that the superblock speaks of.
     pub fn is_truncated(&self) -> bool {
         self.stated.is_some_and(|stated| stated > self.length)
     }
 }
 
 impl Repaired {
-    /// Whether there was anything to be put right.
+    /// Returns whether there was anything to be put right.
     pub fn found_anything(&self) -> bool {
         *self != Self::default()
     }

@@ -62,7 +62,7 @@ struct Damages {
 }
 
 impl Store {
-    /// Whether damage is passed over.
+    /// Returns whether damage is passed over.
     pub fn is_salvaging(&self) -> bool {
         self.salvaging.is_some()
     }

@@ -112,7 +112,7 @@ fn io(source: DriverError) -> Error {
 }
 
 impl Store {
-    /// Whether others may read the file while it is written, so that it has to be true at every instant.
+    /// Returns whether others may read the file while it is written, so that it has to be true at every instant.
     pub fn is_followed(&self) -> bool {
         self.followed.on.load(Ordering::Acquire)
     }
@@ -234,7 +234,7 @@ impl Edit<'_> {
         store.mark(ConsistencyFlags::empty())
     }
 
-    /// Whether others read the file while it is written.
+    /// Returns whether others read the file while it is written.
     pub fn is_followed(&self) -> bool {
         self.store().is_followed()
     }
@@ -261,14 +261,14 @@ impl Edit<'_> {
         true
     }
 
-    /// Whether no reader knows the block at `address`.
+    /// Returns whether no reader knows the block at `address`.
     pub fn is_new(&self, address: Address) -> bool {
         let start = self.store().offset_of(address);
         let state = self.store().followed.state.lock();
         state.new.range(..=start).next_back().is_some_and(|(_, end)| start < *end)
     }
 
-    /// Whether the block at `address` was changed since the last flush.
+    /// Returns whether the block at `address` was changed since the last flush.
     pub fn is_changed(&self, address: Address) -> bool {
         let store = self.store();
         let start = store.offset_of(address);

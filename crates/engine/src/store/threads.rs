@@ -16,7 +16,7 @@ use super::Store;
 pub(super) struct Threads(OnceLock<Option<ThreadPool>>);
 
 impl Store {
-    /// Whether somebody who holds the file may share work: see [`share`](Self::share).
+    /// Returns whether somebody who holds the file may share work: see [`share`](Self::share).
     pub fn may_share(&self) -> bool {
         if !self.writable || rayon::current_thread_index().is_none() {
             return rayon::current_num_threads() > 1;

@@ -94,7 +94,7 @@ impl<'a> Elements<'a> {
 }
 
 impl Dataset {
-    /// Whether elements may hold what lies in the heap of another file.
+    /// Returns whether elements may hold what lies in the heap of another file.
     fn may_hold_foreign(&self) -> bool {
         let layout = &self.first.description.layout.layout;
         self.datatype().is_variable_length()

@@ -238,7 +238,7 @@ fn as_float(datatype: &Datatype) -> Option<&FloatingPoint> {
     }
 }
 
-/// Whether single precision holds all values.
+/// Returns whether single precision holds all values.
 fn fits_single(float: &FloatingPoint) -> bool {
     let implied = float.normalization == datatype::Normalization::Implied;
     let narrow = float.exponent_size <= 7 && float.exponent_bias <= 127;

@@ -94,7 +94,7 @@ impl Recovery {
         self
     }
 
-    /// Whether the file is searched for objects that nothing leads to, where something is lost: yes, if nothing is said.
+    /// Returns whether the file is searched for objects that nothing leads to, where something is lost: yes, if nothing is said.
     /// Among them may be objects that were deleted before the damage.
     /// Objects whose links are known but cannot be made (two of one name, say) go to `/lost+found` either way.
     #[must_use]

@@ -306,7 +306,7 @@ impl<'a> Repack<'a> {
     /// Writes `source` anew to `target`, in place of a file that is there.
     ///
     /// # Errors
-    /// Those of reading the one and writing the other; [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a dataset cannot
+    /// The errors of reading the one and writing the other; [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a dataset cannot
     /// be stored as it is asked for. What is at `target` then is no whole file.
     pub fn run(&self, source: &File, target: impl AsRef<Path>) -> Result<Repacked> {
         self.write(source, self.options(source)?.create(target)?)

@@ -56,12 +56,12 @@ impl Value {
     }
 }
 
-/// Whether a dataset is in structured chunks.
+/// Returns whether a dataset is in structured chunks.
 pub(super) fn is_structured(before: &DatasetDescription) -> bool {
     matches!(before.layout.layout, Layout::Structured(_))
 }
 
-/// Whether only its defined elements are stored.
+/// Returns whether only its defined elements are stored.
 pub(super) fn is_sparse(before: &DatasetDescription) -> bool {
     matches!(&before.layout.layout, Layout::Structured(layout) if layout.chunk_type.contains(StructuredChunkType::SPARSE))
 }

@@ -20,9 +20,9 @@ pub struct StructuredChunking {
     pub shape: Vec<u64>,
     /// How chunks are found.
     pub index: ChunkIndexKind,
-    /// Whether only defined elements are stored.
+    /// True if only defined elements are stored.
     pub sparse: bool,
-    /// Whether chunks that reach beyond the dataset pass no filters.
+    /// True if chunks that reach beyond the dataset pass no filters.
     pub edges_unfiltered: bool,
     /// The sections, and the filters of each in the order of writing.
     pub sections: Vec<(Section, Vec<FilterInfo>)>,

@@ -14,7 +14,7 @@ pub(crate) struct SectionFacts<'a> {
     pub(crate) datatype: &'a Datatype,
     /// Elements of a chunk along each dimension.
     pub(crate) chunk: &'a [u64],
-    /// Whether only defined elements are stored.
+    /// True if only defined elements are stored.
     pub(crate) sparse: bool,
     /// How they are written down.
     pub(crate) encoding: DefinedEncoding,

@@ -81,12 +81,12 @@ impl Section {
 }
 
 impl Dataset {
-    /// Whether elements lie in structured chunks.
+    /// Returns whether elements lie in structured chunks.
     pub(crate) fn is_structured(&self) -> bool {
         matches!(self.description().layout.layout, Layout::Structured(_))
     }
 
-    /// Whether elements may be undefined.
+    /// Returns whether elements may be undefined.
     pub(crate) fn is_sparse(&self) -> bool {
         let layout = &self.description().layout.layout;
         matches!(layout, Layout::Structured(layout) if layout.chunk_type.contains(StructuredChunkType::SPARSE))

@@ -218,7 +218,7 @@ fn write_items<'i>(
     Ok(())
 }
 
-/// Whether there are arrays within elements of the type.
+/// Returns whether there are arrays within elements of the type.
 fn has_array(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::Array(_) => true,

@@ -150,12 +150,12 @@ impl H5diffArguments {
         }
     }
 
-    /// Whether the differences are listed.
+    /// Returns whether the differences are listed.
     pub(super) fn lists_differences(&self) -> bool {
         !self.quiet && (self.report || self.verbose.is_some())
     }
 
-    /// Whether objects stand there that are the same.
+    /// Returns whether objects stand there that are the same.
     pub(super) fn is_verbose(&self) -> bool {
         self.verbose.is_some() && !self.quiet
     }

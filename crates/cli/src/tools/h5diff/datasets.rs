@@ -82,7 +82,7 @@ impl Diff<'_> {
     }
 }
 
-/// Whether nothing is stored of the dataset.
+/// Returns whether nothing is stored of the dataset.
 fn is_empty(dataset: &Dataset) -> Result<bool> {
     Ok(dataset.external_files().is_empty() && dataset.storage_size()? == 0)
 }

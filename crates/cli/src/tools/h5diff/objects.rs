@@ -294,7 +294,7 @@ impl Diff<'_> {
     }
 }
 
-/// Whether it is a link that leads nowhere.
+/// Returns whether it is a link that leads nowhere.
 fn is_dangling(there: &There) -> bool {
     matches!(there.kind, Kind::Soft(_) | Kind::External { .. }) && there.object.is_none()
 }

@@ -62,7 +62,7 @@ impl Rows {
         }
     }
 
-    /// Whether the line has a column for the difference as a part of the first value.
+    /// Returns whether the line has a column for the difference as a part of the first value.
     pub(super) fn has_relative(&self, leaf: &Leaf<'_>) -> bool {
         match leaf {
             Leaf::Numbers(numbers) => self.relative && !numbers.distance().as_f64().is_nan(),

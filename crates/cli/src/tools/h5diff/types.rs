@@ -28,7 +28,7 @@ pub(super) enum Said {
 }
 
 impl Pair<'_> {
-    /// Whether the elements can be compared.
+    /// Returns whether the elements can be compared.
     pub(super) fn verdict(&self) -> Verdict {
         let mut verdict = Verdict { can: false, lines: Vec::new() };
         let [name, other_name] = self.names;
@@ -58,7 +58,7 @@ impl Pair<'_> {
         verdict
     }
 
-    /// Whether types of one class can be compared.
+    /// Returns whether types of one class can be compared.
     fn parts(&self, verdict: &mut Verdict, one: &Datatype, other: &Datatype) -> bool {
         let [name, other_name] = self.names;
         match (&one.class, &other.class) {
@@ -100,7 +100,7 @@ impl Pair<'_> {
         }
     }
 
-    /// Whether parts of the types can be compared.
+    /// Returns whether parts of the types can be compared.
     fn part(&self, verdict: &mut Verdict, one: &Datatype, other: &Datatype) -> bool {
         if class(one) != class(other) {
             let [name, other_name] = self.names;

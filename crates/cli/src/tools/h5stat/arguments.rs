@@ -106,7 +106,7 @@ impl H5statArguments {
         Ok(())
     }
 
-    /// Whether that part is printed.
+    /// Returns whether that part is printed.
     pub(super) fn shows(&self, part: Section) -> bool {
         if self.parts.is_empty() {
             return !matches!(part, Section::GroupMetadata | Section::DatasetMetadata);
@@ -114,7 +114,7 @@ impl H5statArguments {
         self.parts.contains(&part)
     }
 
-    /// Whether the bytes of metadata are to be known.
+    /// Returns whether the bytes of metadata are to be known.
     pub(super) fn needs_bytes(&self) -> bool {
         use Section::{DatasetMetadata, FileMetadata, FreeSpace, GroupMetadata, Summary};
         [FileMetadata, GroupMetadata, DatasetMetadata, FreeSpace, Summary]

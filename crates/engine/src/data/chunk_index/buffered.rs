@@ -38,14 +38,14 @@ impl BufferedTable {
         Self { table, waiting: IndexMap::new(), scattered: false }
     }
 
-    /// Whether places come behind all that wait.
+    /// Returns whether places come behind all that wait.
     fn are_behind(&self, chunks: &[(Dims, ChunkLocation)]) -> bool {
         let ends = self.waiting.last().zip(chunks.first());
         ends.is_none_or(|((last, _), (first, _))| last < first)
     }
 }
 
-/// Whether most chunks lie beside the one before.
+/// Returns whether most chunks lie beside the one before.
 fn are_neighbours(chunks: &[(Dims, ChunkLocation)]) -> bool {
     let distance = |one: &Dims, next: &Dims| {
         one.iter().zip(next).fold(0_u64, |sum, (one, next)| sum + one.abs_diff(*next))

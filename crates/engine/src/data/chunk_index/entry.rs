@@ -26,7 +26,7 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
 
     /// The version of the blocks of new arrays.
     const ARRAY_VERSION: u8;
-    /// Whether indexes are held to rules that old writers of ordinary ones may not have kept: totals and the order of
+    /// True if indexes are held to rules that old writers of ordinary ones may not have kept: totals and the order of
     /// records, heads of paged blocks.
     const STRICT: bool;
 

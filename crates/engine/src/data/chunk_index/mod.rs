@@ -79,7 +79,7 @@ pub struct ChunkBox {
 }
 
 impl ChunkBox {
-    /// Whether the chunk lies inside.
+    /// Returns whether the chunk lies inside.
     pub fn contains(&self, scaled: &[u64]) -> bool {
         scaled.len() == self.first.len()
             && scaled

@@ -36,7 +36,7 @@ pub struct StructuredRules {
     pub size_width: usize,
     /// Bytes of chunk metadata.
     pub metadata_size: usize,
-    /// Whether the dataset has a filter pipeline.
+    /// True if the dataset has a filter pipeline.
     pub filtered: bool,
 }
 
@@ -179,7 +179,7 @@ pub(super) fn single(
 /// Opens the index that the layout names; `None` while no chunk is stored.
 ///
 /// # Errors
-/// Those of reading the index's header, and [`Error::Corrupt`] if it contradicts the layout message, the extent or
+/// The errors of reading the index's header, and [`Error::Corrupt`] if it contradicts the layout message, the extent or
 /// the presence of filters.
 pub fn open_structured(
     store: &Store,

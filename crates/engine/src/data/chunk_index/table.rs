@@ -13,10 +13,10 @@ pub trait ChunkTable: Send + std::fmt::Debug {
     /// The place of one chunk, or `None` if it is not stored.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
 
-    /// Whether no chunk is stored.
+    /// Returns whether no chunk is stored.
     fn is_empty(&self) -> bool;
 
-    /// Whether none of these chunks, in C order of their coordinates, is stored.
+    /// Returns whether none of these chunks, in C order of their coordinates, is stored.
     fn has_none_of(&self, store: &Store, chunks: &[(Dims, ChunkLocation)]) -> Result<bool> {
         for (scaled, _) in chunks {
             if self.get(store, scaled)?.is_some() {
@@ -37,17 +37,17 @@ pub trait ChunkTable: Send + std::fmt::Debug {
     /// Lets nothing be changed in place that readers may be on the way to, if others read the file while it is written.
     ///
     /// # Errors
-    /// Those of reading the index and of allocating.
+    /// The errors of reading the index and of allocating.
     fn republish(&mut self, _edit: &mut Edit<'_>) -> Result<()> {
         Ok(())
     }
 
-    /// Whether the index keeps its chunks in order: many that come in order at once cost far less than each alone.
+    /// Returns whether the index keeps its chunks in order: many that come in order at once cost far less than each alone.
     fn is_ordered(&self) -> bool {
         false
     }
 
-    /// Whether something waits for [`flush`](Self::flush).
+    /// Returns whether something waits for [`flush`](Self::flush).
     fn is_ahead(&self) -> bool {
         false
     }
@@ -61,7 +61,7 @@ pub trait ChunkTable: Send + std::fmt::Debug {
         Ok(None)
     }
 
-    /// Whether chunks have their room for ever, so that [`remove`](Self::remove) takes none out.
+    /// Returns whether chunks have their room for ever, so that [`remove`](Self::remove) takes none out.
     fn keeps_all(&self) -> bool {
         false
     }

@@ -46,7 +46,7 @@ impl ChunkedSource {
         Ok(out)
     }
 
-    /// Whether the chunk has passed no filter.
+    /// Returns whether the chunk has passed no filter.
     pub(crate) fn is_stored_plainly(&self, scaled: &[u64]) -> Result<bool> {
         Ok(self.pipeline.is_empty() || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }

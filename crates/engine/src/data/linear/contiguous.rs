@@ -99,7 +99,7 @@ pub struct ContiguousSink {
     pub element_size: u32,
     /// The fill value.
     pub fill: Fill,
-    /// Whether new space is filled.
+    /// True if new space is filled.
     pub fills: bool,
 }
 
@@ -173,7 +173,7 @@ impl Sink for ContiguousSink {
 /// checked.
 ///
 /// # Errors
-/// Those of conversions and the medium.
+/// The errors of conversions and the medium.
 fn write_contiguous(
     store: &Store,
     address: Address,
@@ -196,7 +196,7 @@ fn write_contiguous(
 /// Fills a block of the file.
 ///
 /// # Errors
-/// Those of the medium.
+/// The errors of the medium.
 fn fill_contiguous(store: &Store, address: Address, length: u64, fill: &Fill, size: usize) -> Result<()> {
     let target = InFile { store, address, length, view: None };
     let size = (size as u64).max(1);

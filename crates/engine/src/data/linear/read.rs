@@ -79,7 +79,7 @@ pub(in crate::data) fn read(
     read_runs(context, bytes, dims, selection, to)
 }
 
-/// Whether blocks are single short runs that go as they are: then many are asked for at once.
+/// Returns whether blocks are single short runs that go as they are: then many are asked for at once.
 fn is_by_rows(axes: &[Axis], block: &[u64], size: usize, to: &ReadTarget<'_>) -> bool {
     let Some((fastest, slower)) = axes.split_last() else { return false };
     let bytes = fastest.len() * size as u64;

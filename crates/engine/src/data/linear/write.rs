@@ -67,7 +67,7 @@ pub(in crate::data) fn write(
     write_runs(target, runs, from)
 }
 
-/// Whether runs go into the file from where they are, one after the other: long ones, or some that are far apart.
+/// Returns whether runs go into the file from where they are, one after the other: long ones, or some that are far apart.
 fn go_alone(runs: &LinearRuns<'_>, from: &WriteSource<'_>) -> bool {
     if let Some(spread) = runs.spread() {
         let is_far = || are_far(spread.runs, spread.span * from.size() as u64);
@@ -77,7 +77,7 @@ fn go_alone(runs: &LinearRuns<'_>, from: &WriteSource<'_>) -> bool {
     from.as_stored(0, first.length).is_some_and(|first| first.len() > DIRECT)
 }
 
-/// Whether so many runs in a span of bytes lie so far apart that they are written without what lies between them.
+/// Returns whether so many runs in a span of bytes lie so far apart that they are written without what lies between them.
 pub(in crate::data) fn are_far(runs: u64, span: u64) -> bool {
     runs < span.div_ceil(FAR)
 }

@@ -328,7 +328,7 @@ impl StructuredForm {
         Ok(DefinedChunk { defined, values, heap: chunk.heap })
     }
 
-    /// Whether the row that begins at an offset in a chunk lies in a box, which begins at the chunk's first element.
+    /// Returns whether the row that begins at an offset in a chunk lies in a box, which begins at the chunk's first element.
     fn holds_row(&self, inside: &Region, offset: u64) -> bool {
         let mut rest = offset;
         let sizes = self.grid.chunk().iter().zip(&inside.count).enumerate().rev();

@@ -27,7 +27,7 @@ impl StructuredForm {
     /// The bytes to store for a chunk.
     ///
     /// # Errors
-    /// Those of mandatory filters.
+    /// The errors of mandatory filters.
     pub fn encode_chunk(&self, store: &Store, scaled: &[u64], chunk: &DefinedChunk) -> Result<EncodedChunk> {
         let contents = self.contents(chunk)?;
         thread_local! {
@@ -66,7 +66,7 @@ impl StructuredForm {
     /// ways.
     ///
     /// # Errors
-    /// Those of mandatory filters.
+    /// The errors of mandatory filters.
     pub(in crate::data) fn tune(&mut self, store: &Store, chunk: &DefinedChunk) -> Result<()> {
         let contents = self.contents(chunk)?;
         let mut scratch = Scratch::default();

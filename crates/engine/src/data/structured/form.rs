@@ -32,11 +32,11 @@ pub enum ChunkKind {
 pub struct SectionForm {
     /// Its filters.
     pub pipeline: Pipeline,
-    /// Whether it ends with a checksum.
+    /// True if it ends with a checksum.
     pub checksum: bool,
-    /// Whether encoders seek runs of one byte only; `None` until the first chunks have shown what is better.
+    /// True if encoders seek runs of one byte only; `None` until the first chunks have shown what is better.
     pub runs_only: Option<bool>,
-    /// Whether small ones are encoded fast rather than well: the first chunks have shown that it costs little.
+    /// True if small ones are encoded fast rather than well: the first chunks have shown that it costs little.
     pub fast: bool,
 }
 
@@ -70,7 +70,7 @@ pub struct StructuredForm {
     pub kind: ChunkKind,
     /// The sections.
     pub sections: SmallVec<[SectionForm; 3]>,
-    /// Whether any section passes filters.
+    /// True if any section passes filters.
     pub filtered: bool,
     /// Chunks that reach beyond the extent pass no filters.
     pub edges_unfiltered: bool,
@@ -106,7 +106,7 @@ impl ChunkKind {
         }
     }
 
-    /// Whether some elements may be undefined.
+    /// Returns whether some elements may be undefined.
     pub fn is_sparse(self) -> bool {
         self != Self::DenseVariable
     }
@@ -245,12 +245,12 @@ impl StructuredForm {
         Ok(set.finish()?)
     }
 
-    /// Whether the sections of that chunk pass no filter although others do.
+    /// Returns whether the sections of that chunk pass no filter although others do.
     pub(in crate::data) fn passes_no_filter(&self, scaled: &[u64]) -> Result<bool> {
         Ok(!self.filtered || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
 
-    /// Whether there is only one order that the metadata of chunks can be in.
+    /// Returns whether there is only one order that the metadata of chunks can be in.
     pub fn has_one_metadata_order(&self) -> bool {
         self.metadata_orders().len() == 1
     }

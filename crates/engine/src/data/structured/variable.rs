@@ -44,7 +44,7 @@ impl VariableFields {
         Ok(fields)
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }

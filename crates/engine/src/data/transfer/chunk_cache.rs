@@ -66,7 +66,7 @@ impl<C: Kept> ChunkCache<C> {
         self.chunks.get()?.get(&key)
     }
 
-    /// Whether chunks of `bytes` bytes in all are worth keeping: if they leave room for others.
+    /// Returns whether chunks of `bytes` bytes in all are worth keeping: if they leave room for others.
     pub(in crate::data) fn takes(&self, bytes: u64) -> bool {
         bytes <= self.capacity / 2
     }

@@ -61,7 +61,7 @@ struct Dirty<C> {
     bytes: usize,
     /// The number of the last change.
     changed: u64,
-    /// Whether a thread encodes the chunk as it is.
+    /// True if a thread encodes the chunk as it is.
     encoding: bool,
     /// Elements to be written until there were as many writes as elements.
     missing: u64,

@@ -26,7 +26,7 @@ pub trait Sink: Send + std::fmt::Debug {
     /// Allocates the space that the dataset does not have yet, and fills it if the dataset asks for fill values.
     ///
     /// # Errors
-    /// Those of filters and the medium.
+    /// The errors of filters and the medium.
     fn allocate(&mut self, _writing: &mut Writing<'_, '_>) -> Result<()> {
         Ok(())
     }
@@ -34,13 +34,13 @@ pub trait Sink: Send + std::fmt::Debug {
     /// Changes the shape. The caller has checked that the dataset can have it.
     ///
     /// # Errors
-    /// Those of filters and the medium.
+    /// The errors of filters and the medium.
     fn resize(&mut self, writing: &mut Writing<'_, '_>, dims: &[u64]) -> Result<()>;
 
     /// Stores the dirty chunks and writes their places into the index.
     ///
     /// # Errors
-    /// Those of filters and the medium.
+    /// The errors of filters and the medium.
     fn flush(&mut self, _writing: &mut Writing<'_, '_>) -> Result<()> {
         Ok(())
     }
@@ -79,6 +79,6 @@ pub struct Writing<'w, 'e> {
     pub resources: &'w Resources,
     /// The layout message as it will be written.
     pub layout: &'w mut Layout,
-    /// Whether the layout message is to be written: set by the sink.
+    /// True if the layout message is to be written: set by the sink.
     pub layout_changed: &'w mut bool,
 }

@@ -13,7 +13,7 @@ use crate::index::global_heap::GlobalHeapWriter;
 #[derive(Debug, Clone)]
 pub struct VariableWriter {
     heap: Arc<GlobalHeapWriter>,
-    /// Whether an element without items has an object: libhdf5 gives empty strings one, which are then not what a
+    /// True if an element without items has an object: libhdf5 gives empty strings one, which are then not what a
     /// missing string is, and empty sequences none.
     empty_objects: bool,
 }

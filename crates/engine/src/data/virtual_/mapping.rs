@@ -188,7 +188,7 @@ impl Mapping {
         Ok(Self { file, dataset, shown, source, growth })
     }
 
-    /// Whether the shape of the virtual dataset depends on what there is of its sources.
+    /// Returns whether the shape of the virtual dataset depends on what there is of its sources.
     pub fn grows(&self) -> bool {
         !matches!(self.growth, Growth::None)
     }

@@ -286,7 +286,7 @@ fn cut(
     Some((source_dims, Some((shown.dimension, shown.extent(slices, false)))))
 }
 
-/// Whether the box may hold an element of the selection.
+/// Returns whether the box may hold an element of the selection.
 fn may_meet(selection: &Selection, region: &Region) -> bool {
     let apart = |start: u64, end: u64, (from, to): (u64, u64)| end <= from || start >= to;
     match selection {

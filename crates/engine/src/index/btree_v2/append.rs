@@ -21,10 +21,10 @@ pub struct Appender<'t, 'e, 'a> {
 }
 
 impl BTreeV2 {
-    /// Whether `compare` finds all records `Less`.
+    /// Returns whether `compare` finds all records `Less`.
     ///
     /// # Errors
-    /// Those of `compare` and of reading nodes.
+    /// The errors of `compare` and of reading nodes.
     pub fn is_behind(&self, store: &Store, compare: &mut Compare<'_>) -> Result<bool> {
         let (path, found) = self.search(store, compare)?;
         Ok(!found && path.iter().all(|step| step.position as u64 == step.child.records))
@@ -34,7 +34,7 @@ impl BTreeV2 {
     /// order. What was pushed is in the tree even if `feed` fails.
     ///
     /// # Errors
-    /// Those of `feed`, of reading nodes and of [`Edit::allocate`].
+    /// The errors of `feed`, of reading nodes and of [`Edit::allocate`].
     pub fn append<'a>(
         &mut self,
         edit: &mut Edit<'a>,

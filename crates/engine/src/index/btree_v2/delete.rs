@@ -16,7 +16,7 @@ impl BTreeV2 {
     /// Removes the record that `compare` finds `Equal` and gives it back; `None` if there is none.
     ///
     /// # Errors
-    /// Those of `compare` and of reading nodes; nothing is changed then.
+    /// The errors of `compare` and of reading nodes; nothing is changed then.
     pub fn remove(&mut self, edit: &mut Edit<'_>, compare: &mut Compare<'_>) -> Result<Option<Vec<u8>>> {
         let (mut path, found) = self.search(edit.store(), compare)?;
         if !found {
@@ -69,7 +69,7 @@ impl BTreeV2 {
     /// Deletes the tree: `at_record` is called for each record in no certain order, then nodes and header are freed.
     ///
     /// # Errors
-    /// Those of reading nodes, in which case nothing is changed; those of `at_record`.
+    /// The errors of reading nodes, in which case nothing is changed; those of `at_record`.
     pub fn delete<'e>(self, edit: &mut Edit<'e>, at_record: &mut AtDeleted<'_, 'e>) -> Result<()> {
         let nodes = self.nodes(edit.store())?;
         let size = self.layout.record_size();

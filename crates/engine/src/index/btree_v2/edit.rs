@@ -120,7 +120,7 @@ impl BTreeV2 {
     /// there is none.
     ///
     /// # Errors
-    /// Those of `compare` and of reading nodes; nothing is changed then.
+    /// The errors of `compare` and of reading nodes; nothing is changed then.
     pub fn modify<R>(
         &mut self,
         edit: &mut Edit<'_>,

@@ -19,7 +19,7 @@ impl BTreeV2 {
     /// Inserts records, side by side in `records` and in ascending order, none of which is in the tree.
     ///
     /// # Errors
-    /// Those of `compare`, of reading nodes and of [`Edit::allocate`].
+    /// The errors of `compare`, of reading nodes and of [`Edit::allocate`].
     pub fn insert_sorted(
         &mut self,
         edit: &mut Edit<'_>,

@@ -201,7 +201,7 @@ impl BTreeV2 {
     /// The record that `compare` finds `Equal`, of which there is one at most.
     ///
     /// # Errors
-    /// Those of `compare` and of reading nodes.
+    /// The errors of `compare` and of reading nodes.
     pub fn get(&self, store: &Store, compare: &mut Compare<'_>) -> Result<Option<Vec<u8>>> {
         let (path, found) = self.search(store, compare)?;
         let Some(step) = path.last().filter(|_| found) else { return Ok(None) };

@@ -12,7 +12,7 @@ impl BTreeV2 {
     /// Gives all nodes that were changed since the last flush, and those that lead to them, places that no reader knows.
     ///
     /// # Errors
-    /// Those of reading nodes and of [`Edit::allocate`].
+    /// The errors of reading nodes and of [`Edit::allocate`].
     pub fn republish(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         let Some(root) = self.root() else { return Ok(()) };
         if let Some(address) = self.move_changed(edit, self.header.depth, root)? {

@@ -120,7 +120,7 @@ impl Change<'_, '_> {
         }
     }
 
-    /// Whether an object belongs into a direct block: it is too long for an ID, and not too long for a block.
+    /// Returns whether an object belongs into a direct block: it is too long for an ID, and not too long for a block.
     pub(super) fn is_managed(&self, bytes: &[u8]) -> bool {
         let most = self.heap.shape.largest_room().min(self.heap.header.max_managed_size.into());
         bytes.len() > self.heap.ids.max_tiny_size() && bytes.len() as u64 <= most

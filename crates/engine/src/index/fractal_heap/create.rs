@@ -32,7 +32,7 @@ pub struct FractalHeapCreation {
     pub max_managed_size: u32,
     /// Rows that a new root indirect block has; 0: as many as there can be.
     pub starting_rows: u16,
-    /// Whether direct blocks have checksums.
+    /// True if direct blocks have checksums.
     pub checksums: bool,
     /// A filter pipeline message, through which direct blocks and huge objects pass; empty for none.
     pub filters: Vec<u8>,

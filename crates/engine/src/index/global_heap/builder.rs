@@ -70,7 +70,7 @@ impl Builder {
         self
     }
 
-    /// Whether the collection at `address` is one that was made here.
+    /// Returns whether the collection at `address` is one that was made here.
     pub(super) fn is_new(&self, address: Address) -> bool {
         self.old != Some(address)
     }

@@ -99,7 +99,7 @@ impl<'a> Bulk<'a> {
         self.collections.last().map_or(0, |last| last.objects.end)
     }
 
-    /// Whether none has.
+    /// Returns whether none has.
     pub fn is_empty(&self) -> bool {
         self.collections.is_empty()
     }

@@ -48,7 +48,7 @@ impl GlobalHeapWriter {
     /// failed is gone then.
     ///
     /// # Errors
-    /// Those of `run` that do not come from a lack of room; as [`Edit::allocate`].
+    /// The errors of `run` that do not come from a lack of room; as [`Edit::allocate`].
     pub fn fill<R>(
         &self,
         heap: &GlobalHeap,

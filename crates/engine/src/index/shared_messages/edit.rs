@@ -115,7 +115,7 @@ impl SharedMessages {
     /// itself, perhaps with zeros behind it. `None` if the index knows nothing of it.
     ///
     /// # Errors
-    /// Those of reading the index, and of the medium.
+    /// The errors of reading the index, and of the medium.
     pub fn release_held(
         &self,
         edit: &mut Edit<'_>,

@@ -57,7 +57,7 @@ impl SharedMessages {
         FractalHeap::open(store, index.heap)?.get(store, id)
     }
 
-    /// Whether messages of that type and so many bytes are shared.
+    /// Returns whether messages of that type and so many bytes are shared.
     pub fn wants(&self, kind: MessageType, length: usize) -> bool {
         let least =
             |index: &SharedMessageIndex| usize::try_from(index.min_message_size).unwrap_or(usize::MAX);

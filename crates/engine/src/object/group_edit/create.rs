@@ -20,7 +20,7 @@ use crate::index::local_heap::LocalHeap;
 use crate::store::Edit;
 use crate::versions::LibraryVersion;
 
-/// Whether a group remembers the order in which its links were created.
+/// True if a group remembers the order in which its links were created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum LinkOrder {
     /// It does not.
@@ -44,11 +44,11 @@ pub struct GroupOptions {
     /// Bytes for the names of an old group's links (`H5Pset_local_heap_size_hint`); as many as the estimated links take,
     /// if nothing is given.
     pub local_heap: Option<u32>,
-    /// Whether the order of attributes is tracked.
+    /// True if the order of attributes is tracked.
     pub attribute_order: AttributeOrder,
     /// When attributes move out of the header and back.
     pub attribute_phase_change: AttributePhaseChange,
-    /// Whether the header keeps times (version 2 only).
+    /// True if the header keeps times (version 2 only).
     pub times: bool,
 }
 

@@ -53,7 +53,7 @@ pub(super) struct OpenLinks {
     compact: usize,
     /// Links that are to come into the symbol table, or into heap and trees.
     pending: Pending,
-    /// Whether these may have others.
+    /// True if these may have others.
     stored: bool,
     changed: bool,
 }

@@ -265,7 +265,7 @@ impl GroupEditor<'_> {
     }
 }
 
-/// Whether an old-style group can hold the link.
+/// Returns whether an old-style group can hold the link.
 fn fits_symbol_table(link: &Link) -> bool {
     matches!(link.target, LinkTarget::Hard(_) | LinkTarget::Soft(_)) && link.charset == CharacterSet::Ascii
 }

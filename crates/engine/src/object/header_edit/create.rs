@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 use crate::versions::LibraryVersion;
 
-/// Whether an object remembers the order in which its attributes were created.
+/// True if an object remembers the order in which its attributes were created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum AttributeOrder {
     /// It does not.
@@ -42,7 +42,7 @@ pub struct NewMessage {
 pub struct NewHeader {
     /// The messages in their order. Attributes are better added to the object when it is there.
     pub messages: Vec<NewMessage>,
-    /// Whether the order of attributes is tracked; anything but [`AttributeOrder::Untracked`] makes a version 2
+    /// True if the order of attributes is tracked; anything but [`AttributeOrder::Untracked`] makes a version 2
     /// header, whatever the bounds.
     pub attribute_order: AttributeOrder,
     /// Where given, version 2 headers store the times, and version 1 headers get a modification time message.

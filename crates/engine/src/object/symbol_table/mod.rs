@@ -51,7 +51,7 @@ pub(super) fn for_each(
     })
 }
 
-/// Whether there are no links.
+/// Returns whether there are no links.
 pub(super) fn is_empty(container: &Container, table: &SymbolTable) -> Result<bool> {
     let root: Arc<BTreeV1Node> = container.store.shared(table.btree, &tree_context(container))?;
     Ok(root.children.is_empty())

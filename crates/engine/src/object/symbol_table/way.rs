@@ -33,7 +33,7 @@ pub(super) struct Way {
     /// The entry there.
     pub(super) index: usize,
     pub(super) found: bool,
-    /// Whether the name comes behind all that are there.
+    /// True if the name comes behind all that are there.
     pub(super) beyond: bool,
 }
 

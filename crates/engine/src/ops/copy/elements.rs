@@ -46,13 +46,13 @@ impl Plan {
         plan(datatype, params, 1)
     }
 
-    /// Whether elements are the same bytes in both files.
+    /// Returns whether elements are the same bytes in both files.
     pub(super) fn is_copy(&self) -> bool {
         self.from_size == self.to_size
             && self.parts.iter().all(|part| matches!(part.kind, PartKind::Bytes(_)) && part.from == part.to)
     }
 
-    /// Whether elements whose contents lie in their own chunk are the same bytes in both files.
+    /// Returns whether elements whose contents lie in their own chunk are the same bytes in both files.
     pub(super) fn is_copy_within_chunks(&self) -> bool {
         self.from_size == self.to_size
             && self.parts.iter().all(|part| {

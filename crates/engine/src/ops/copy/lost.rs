@@ -28,7 +28,7 @@ impl OpenFile {
     /// is left out. Where something is, the file is searched for objects that nothing leads to, if `search` says so.
     ///
     /// # Errors
-    /// Those of writing.
+    /// The errors of writing.
     pub fn salvage_contents(
         self: &Arc<Self>,
         edit: &mut Edit<'_>,

@@ -103,7 +103,7 @@ struct Copier<'a> {
     failed: HashSet<Original>,
     /// Links from copy to copy, of a damaged file.
     links: Vec<(Address, Address)>,
-    /// Whether there are copies that the link which led to them cannot lead to.
+    /// True if there are copies that the link which led to them cannot lead to.
     any_stray: bool,
     uses: HashMap<Address, Uses>,
     ways: Ways,
@@ -120,7 +120,7 @@ impl OpenFile {
     /// header of the copy, to which one hard link is to be made.
     ///
     /// # Errors
-    /// Those of reading the object, and of making the copy. What was copied until then is unreachable.
+    /// The errors of reading the object, and of making the copy. What was copied until then is unreachable.
     pub fn copy_object(
         &self,
         edit: &mut Edit<'_>,
@@ -188,7 +188,7 @@ impl<'a> Copier<'a> {
         self.sources.get(file).cloned().ok_or_else(|| Error::Misuse("a copy from no file".into()))
     }
 
-    /// Whether the objects of that file come from the file that they go to.
+    /// Returns whether the objects of that file come from the file that they go to.
     fn is_same(&self, file: usize) -> bool {
         self.sources.get(file).is_some_and(|source| std::ptr::eq(self.target, Arc::as_ptr(source)))
     }

@@ -329,7 +329,7 @@ fn check(new: &NewDataset) -> Result<()> {
 }
 
 impl StoredBefore<'_> {
-    /// Whether its copy can be stored like this.
+    /// Returns whether its copy can be stored like this.
     ///
     /// # Errors
     /// Why it cannot.

@@ -133,7 +133,7 @@ fn length_of(dataset: &DatasetDescription) -> Result<u64> {
     length.ok_or_else(|| Error::unsupported("a dataset of more than 2^64 bytes"))
 }
 
-/// Whether stored chunks of one dataset are those of the other.
+/// Returns whether stored chunks of one dataset are those of the other.
 fn same_chunks(before: &DatasetDescription, after: &DatasetDescription) -> bool {
     let (Layout::Chunked(from), Layout::Chunked(to)) = (&before.layout.layout, &after.layout.layout) else {
         return false;
@@ -145,7 +145,7 @@ fn same_chunks(before: &DatasetDescription, after: &DatasetDescription) -> bool 
     from.dims == to.dims && filters && from.leaves_edges_unfiltered() == to.leaves_edges_unfiltered()
 }
 
-/// Whether what one pipeline encodes is what the other does.
+/// Returns whether what one pipeline encodes is what the other does.
 pub(super) fn same_filters(from: &Pipeline, to: &Pipeline) -> bool {
     from.stages.len() == to.stages.len()
         && from

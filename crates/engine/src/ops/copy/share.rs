@@ -21,7 +21,7 @@ impl StoredBefore<'_> {
     /// with the fill value if none is given. Large datasets are not read whole.
     ///
     /// # Errors
-    /// Those of reading the elements.
+    /// The errors of reading the elements.
     pub fn defined_share(&self, undefined: Option<&[u8]>) -> Result<f64> {
         let dataset = OpenDataset::open(self.file, self.header)?;
         let before = &dataset.description;

@@ -41,7 +41,7 @@ impl SparseCopy {
         }
     }
 
-    /// Whether elements that were never written count as undefined.
+    /// Returns whether elements that were never written count as undefined.
     pub(super) fn skips_unwritten(&self, before: &DatasetDescription) -> bool {
         self.undefined.as_ref().is_none_or(|undefined| match before.fill_element() {
             Some(fill) => fill == undefined.as_slice(),
@@ -51,7 +51,7 @@ impl SparseCopy {
 }
 
 impl Copier<'_> {
-    /// Whether stored chunks of one dataset are those of the other.
+    /// Returns whether stored chunks of one dataset are those of the other.
     pub(super) fn goes_as_stored(
         &self,
         edit: &Edit<'_>,

@@ -27,9 +27,9 @@ pub(crate) struct DatasetWriter {
     address: Address,
     pub(super) description: DatasetDescription,
     pub(super) sink: DatasetSink,
-    /// Whether the layout message is to be written.
+    /// True if the layout message is to be written.
     layout_changed: bool,
-    /// Whether the dataspace message is to be written.
+    /// True if the dataspace message is to be written.
     pub(super) dataspace_changed: bool,
 }
 
@@ -171,7 +171,7 @@ impl DatasetWriter {
     /// Allocates the space that the dataset does not have yet, and fills it if the dataset asks for fill values.
     ///
     /// # Errors
-    /// Those of filters and the medium.
+    /// The errors of filters and the medium.
     pub(crate) fn allocate(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
         if self.description.dataspace.element_count() == Some(0) {
             return Ok(());
@@ -249,7 +249,7 @@ impl DatasetWriter {
     /// Stores the dirty chunks, and writes the changed messages of the header.
     ///
     /// # Errors
-    /// Those of filters and the medium.
+    /// The errors of filters and the medium.
     pub(crate) fn flush(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
         self.with_sink(file, edit, |sink, writing| sink.flush(writing))?;
         if self.dataspace_changed || self.layout_changed {
@@ -264,7 +264,7 @@ impl DatasetWriter {
     /// Writes a changed shape into the header.
     ///
     /// # Errors
-    /// Those of the medium.
+    /// The errors of the medium.
     pub(super) fn flush_shape(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
         if self.dataspace_changed {
             let dataspace = Some(&self.description.dataspace);

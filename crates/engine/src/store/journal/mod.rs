@@ -59,7 +59,7 @@ pub(super) struct Commit<'a> {
     pub(super) file_length: u64,
     /// Addresses of objects without links that handles keep alive.
     pub(super) unlinked: &'a [u64],
-    /// Whether the commit may stand behind those that the journal has.
+    /// True if the commit may stand behind those that the journal has.
     pub(super) go_on: bool,
 }
 
@@ -76,11 +76,11 @@ pub(crate) struct Journal {
     /// Pages whose changed bytes wait in the journal for the commit: where they stand there, and how many.
     moved: RwLock<BTreeMap<u64, (u64, usize)>>,
     moved_count: AtomicUsize,
-    /// Whether something was written into the file, since it was synced, that the journal does not hold.
+    /// True if something was written into the file, since it was synced, that the journal does not hold.
     dirty: AtomicBool,
     /// The same of what the journal holds.
     covered: AtomicBool,
-    /// Whether a commit has happened that does not stand in the file.
+    /// True if a commit has happened that does not stand in the file.
     pending: AtomicBool,
     /// It is not used any more.
     stopped: AtomicBool,
@@ -121,7 +121,7 @@ impl Journal {
         }
     }
 
-    /// Whether changes in place go through it.
+    /// Returns whether changes in place go through it.
     pub(super) fn is_on(&self) -> bool {
         self.side.is_some() && self.durability != Durability::None && !self.stopped.load(Ordering::Acquire)
     }
@@ -131,7 +131,7 @@ impl Journal {
         self.stopped.store(true, Ordering::Release);
     }
 
-    /// Whether a commit waits for the disk.
+    /// Returns whether a commit waits for the disk.
     pub(super) fn waits(&self) -> bool {
         self.durability == Durability::Full
     }
@@ -164,7 +164,7 @@ impl Journal {
         self.covered.store(true, Ordering::Release);
     }
 
-    /// Whether the next commit may go behind those that the journal has: then the file need not be synced before it. All that was
+    /// Returns whether the next commit may go behind those that the journal has: then the file need not be synced before it. All that was
     /// written into the file since it was synced must be in the journal for that.
     pub(super) fn can_go_on(&self) -> bool {
         let state = self.state.lock();
@@ -227,12 +227,12 @@ impl Journal {
         Ok(())
     }
 
-    /// Whether some changed pages wait in the journal.
+    /// Returns whether some changed pages wait in the journal.
     pub(super) fn has_moved(&self) -> bool {
         self.moved_count.load(Ordering::Acquire) != 0
     }
 
-    /// Whether one of the pages that some bytes lie on waits in the journal.
+    /// Returns whether one of the pages that some bytes lie on waits in the journal.
     pub(super) fn has_moved_of(&self, start: u64, end: u64) -> bool {
         self.has_moved() && self.moved.read().range(start / PAGE..=(end - 1) / PAGE).next().is_some()
     }
@@ -409,7 +409,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Whether the disk has no journal, so that what is written in place cannot be undone by one.
+    /// Returns whether the disk has no journal, so that what is written in place cannot be undone by one.
     pub(super) fn is_empty(&self) -> bool {
         self.state.lock().phase == Phase::Empty
     }

@@ -21,11 +21,11 @@ pub(super) struct State {
     /// The file was not cut below this length since the disk had it.
     pub(super) synced_length: u64,
     pub(super) phase: Phase,
-    /// Whether records of the next commit are there already.
+    /// True if records of the next commit are there already.
     pub(super) building: bool,
-    /// Whether the next commit is the first of its journal: the disk may have the commits before until then.
+    /// True if the next commit is the first of its journal: the disk may have the commits before until then.
     pub(super) is_first: bool,
-    /// Whether the last commit lists unlinked objects.
+    /// True if the last commit lists unlinked objects.
     pub(super) lists_unlinked: bool,
     /// Why nothing more is written.
     pub(super) broken: Option<&'static str>,

@@ -34,7 +34,7 @@ pub(super) fn list_of(length: u64) -> usize {
     usize::try_from(list).map_or(LISTS - 1, |list| list.min(LISTS - 1))
 }
 
-/// Whether every section of the list of `length` is as long at least.
+/// Returns whether every section of the list of `length` is as long at least.
 pub(super) fn all_fit(length: u64) -> bool {
     length < EXACT || length.trailing_zeros() >= length.ilog2() - 6
 }

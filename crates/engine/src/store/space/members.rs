@@ -58,7 +58,7 @@ impl Space {
         }
     }
 
-    /// Whether members have ends of their own.
+    /// Returns whether members have ends of their own.
     pub(crate) fn has_members(&self) -> bool {
         !self.members.others.is_empty()
     }

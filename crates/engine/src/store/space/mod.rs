@@ -57,7 +57,7 @@ pub(crate) struct Space {
     /// What was allocated below `committed_end` since the last commit.
     fresh: Arc<Fresh>,
     lost: u64,
-    /// Whether anything was allocated or freed since the managers in the file were true.
+    /// True if anything was allocated or freed since the managers in the file were true.
     changed: bool,
     /// Other member files, where kinds of data lie in several.
     members: Members,
@@ -118,7 +118,7 @@ impl Space {
         self.rules.page
     }
 
-    /// Whether blocks keep to pages.
+    /// Returns whether blocks keep to pages.
     pub(crate) fn is_paged(&self) -> bool {
         self.rules.page.is_some()
     }
@@ -144,7 +144,7 @@ impl Space {
         usage
     }
 
-    /// Whether so much waits for a commit that one pays, and `least` bytes at least.
+    /// Returns whether so much waits for a commit that one pays, and `least` bytes at least.
     pub(crate) fn wants_commit(&self, least: u64) -> bool {
         self.rules.tracks && self.pending_bytes >= least && self.pending_bytes > self.end / PENDING_PART
             || self.others().any(|other| other.wants_commit(least))

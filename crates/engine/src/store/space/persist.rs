@@ -31,7 +31,7 @@ pub(crate) struct MessagePlace {
     pub(crate) length: u64,
     /// Bytes of the chunk before the message's body.
     pub(crate) skip: u64,
-    /// Whether the chunk ends with a checksum.
+    /// True if the chunk ends with a checksum.
     pub(crate) sealed: bool,
 }
 
@@ -138,7 +138,7 @@ impl Space {
         self.changed |= self.end != end;
     }
 
-    /// Whether anything was allocated or freed since the managers in the file were true.
+    /// Returns whether anything was allocated or freed since the managers in the file were true.
     pub(crate) fn has_changed(&self) -> bool {
         self.changed || self.others().any(Self::has_changed)
     }
@@ -154,7 +154,7 @@ impl Space {
         self.changed = true;
     }
 
-    /// Whether a class has free sections.
+    /// Returns whether a class has free sections.
     pub(crate) fn has_sections(&self, class: Class) -> bool {
         self.pools.get(class.index()).is_some_and(|pool| pool.len() > 0)
     }

@@ -42,7 +42,7 @@ impl SpaceKind {
 pub struct FileSpace {
     /// Who hands out space.
     pub strategy: FileSpaceStrategy,
-    /// Whether free space is stored when the file is closed, to be used again when it is opened.
+    /// True if free space is stored when the file is closed, to be used again when it is opened.
     pub persist: bool,
     /// The smallest free section that is kept in mind, in bytes.
     pub threshold: u64,
@@ -111,9 +111,9 @@ impl Class {
 /// The rules of one open file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules {
-    /// Whether free sections are kept in mind.
+    /// True if free sections are kept in mind.
     pub(super) tracks: bool,
-    /// Whether small blocks are laid next to each other.
+    /// True if small blocks are laid next to each other.
     pub(super) aggregates: bool,
     pub(super) page: Option<u64>,
     /// The smallest free section that is kept in mind.

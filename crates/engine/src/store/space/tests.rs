@@ -72,7 +72,7 @@ fn rules() -> impl Strategy<Value = Rules> {
 struct Model {
     space: Space,
     blocks: Vec<(SpaceKind, u64, u64)>,
-    /// Whether a byte belongs to a block, and whether it did at the last commit.
+    /// True if a byte belongs to a block, and whether it did at the last commit.
     used: Vec<bool>,
     committed: Vec<bool>,
     /// Bytes lost in sessions before.

@@ -284,18 +284,18 @@ impl DatasetBuilder {
         self
     }
 
-    /// Whether the header keeps times.
+    /// Returns whether the header keeps times.
     pub fn track_times(mut self, yes: bool) -> Self {
         self.times = yes;
         self
     }
 
-    /// Whether the order in which attributes are created is remembered, and found by an index.
+    /// Returns whether the order in which attributes are created is remembered, and found by an index.
     pub fn track_order(self, yes: bool) -> Self {
         self.attribute_order(if yes { CreationOrder::Indexed } else { CreationOrder::Untracked })
     }
 
-    /// Whether the order in which attributes are created is remembered.
+    /// Returns whether the order in which attributes are created is remembered.
     pub fn attribute_order(mut self, order: CreationOrder) -> Self {
         self.header.attribute_order = order.of_attributes();
         self

@@ -282,7 +282,7 @@ impl IndexEdit<ChunkLocation> for BTreeV1Edit {
 }
 
 impl BTreeV1Edit {
-    /// Whether all chunks of the tree come before this one.
+    /// Returns whether all chunks of the tree come before this one.
     fn is_behind(&self, store: &Store, scaled: &[u64]) -> Result<bool> {
         let Some(offset) = self.offset(scaled) else { return Ok(false) };
         if !self.root.is_defined() {

@@ -21,11 +21,11 @@ pub struct NewChunks<'a> {
     pub chunk: &'a [u64],
     /// Bytes of an element.
     pub element_size: u64,
-    /// Whether chunks pass filters.
+    /// True if chunks pass filters.
     pub filtered: bool,
-    /// Whether chunks at the edge pass none.
+    /// True if chunks at the edge pass none.
     pub edges_unfiltered: bool,
-    /// Whether all chunks get their space when the dataset is made.
+    /// True if all chunks get their space when the dataset is made.
     pub early: bool,
 }
 

@@ -61,7 +61,7 @@ trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
     /// The place of one chunk.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>>;
 
-    /// Whether there is surely no chunk.
+    /// Returns whether there is surely no chunk.
     fn is_empty(&self) -> bool;
 
     /// As [`ChunkTable::has_none_of`].
@@ -121,7 +121,7 @@ impl ChunkIndexEditor {
     /// The index that `layout` names, if it is made yet.
     ///
     /// # Errors
-    /// Those of reading the index's header, and a layout that contradicts itself.
+    /// The errors of reading the index's header, and a layout that contradicts itself.
     pub fn open(store: &Store, layout: &ChunkedLayout, shape: &ChunkShape) -> Result<Self> {
         let index = make(store, layout, shape)?;
         Ok(Self { layout: layout.clone(), shape: shape.clone(), index })
@@ -155,21 +155,21 @@ impl<E: Entry> ChunkIndexEditor<E> {
     /// The place of one chunk, or `None` if it is not stored.
     ///
     /// # Errors
-    /// Those of reading the index.
+    /// The errors of reading the index.
     pub fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>> {
         self.check_rank(scaled)?;
         self.index.get(store, scaled)
     }
 
-    /// Whether there is surely no chunk.
+    /// Returns whether there is surely no chunk.
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
     }
 
-    /// Whether none of these chunks, in C order of their coordinates, is stored.
+    /// Returns whether none of these chunks, in C order of their coordinates, is stored.
     ///
     /// # Errors
-    /// Those of reading the index.
+    /// The errors of reading the index.
     pub fn has_none_of(&self, store: &Store, chunks: &[(Dims, E)]) -> Result<bool> {
         chunks.iter().try_for_each(|(scaled, _)| self.check_rank(scaled))?;
         self.index.has_none_of(store, chunks)
@@ -189,7 +189,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
     /// Forgets a chunk; gives where it was. Its bytes are the caller's to free.
     ///
     /// # Errors
-    /// Those of reading the index and of [`Edit::allocate`].
+    /// The errors of reading the index and of [`Edit::allocate`].
     pub fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<E>> {
         self.check_rank(scaled)?;
         let removed = self.index.remove(edit, scaled);
@@ -200,7 +200,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
     /// Visits all chunks.
     ///
     /// # Errors
-    /// Those of reading the index and of `visit`.
+    /// The errors of reading the index and of `visit`.
     pub fn for_each(&self, store: &Store, visit: &mut AtChunk<'_, E>) -> Result<()> {
         if self.index.is_empty() || self.shape.max_dims.contains(&Some(0)) {
             return Ok(());
@@ -224,7 +224,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
     /// chunks then, and the index can be used anew.
     ///
     /// # Errors
-    /// Those of reading the index and of `at_chunk`; nothing of the index is freed then.
+    /// The errors of reading the index and of `at_chunk`; nothing of the index is freed then.
     pub fn delete_with<'e>(
         &mut self,
         edit: &mut Edit<'e>,
@@ -273,7 +273,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
     /// Visits the chunks of a box.
     ///
     /// # Errors
-    /// Those of reading the index and of `visit`.
+    /// The errors of reading the index and of `visit`.
     pub fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()> {
         if self.index.is_empty() || self.shape.max_dims.contains(&Some(0)) {
             return Ok(());

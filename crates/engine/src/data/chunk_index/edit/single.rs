@@ -9,7 +9,7 @@ use crate::store::{Edit, Store};
 /// The place of the only chunk.
 #[derive(Debug)]
 pub(super) struct SingleEdit<E: Entry> {
-    /// Whether the layout message says the chunk's size.
+    /// True if the layout message says the chunk's size.
     pub(super) sized: bool,
     pub(super) rules: E::Rules,
     pub(super) index: SingleIndex<E>,

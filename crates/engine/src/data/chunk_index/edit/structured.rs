@@ -70,9 +70,9 @@ pub struct NewStructuredChunks<'a> {
     pub element_size: u64,
     /// What chunks hold.
     pub chunk_type: StructuredChunkType,
-    /// Whether a section passes filters.
+    /// True if a section passes filters.
     pub filtered: bool,
-    /// Whether chunks at the edge pass none.
+    /// True if chunks at the edge pass none.
     pub edges_unfiltered: bool,
 }
 

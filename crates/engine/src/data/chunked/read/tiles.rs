@@ -194,7 +194,7 @@ impl Regular<'_> {
         shape.fold(self.source.element_size as u64, |product, size| product * *size) / 4
     }
 
-    /// Whether decoded chunks go to the cache.
+    /// Returns whether decoded chunks go to the cache.
     fn keeps(&self, count: usize) -> bool {
         let bytes = parallel::chunks_bytes(count, self.source.chunk_bytes);
         !self.source.pipeline.is_empty() && self.context.resources.chunks.takes(bytes)

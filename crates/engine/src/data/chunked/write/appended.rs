@@ -59,7 +59,7 @@ impl Appended {
         Ok(Some(Self { before, encoded, others }))
     }
 
-    /// Whether the dataset still has the shape to which they are to be added.
+    /// Returns whether the dataset still has the shape to which they are to be added.
     pub fn fits(&self, writer: &ChunkWriter) -> bool {
         Arc::ptr_eq(&self.before, &writer.source)
     }

@@ -39,7 +39,7 @@ pub trait ChunkAccess {
     /// Does something with what waits in memory; not if the writer is gone.
     ///
     /// # Errors
-    /// Those of `work`.
+    /// The errors of `work`.
     fn writer<T>(
         &self,
         work: impl FnOnce(&mut ChunkWriter, &dyn ChunkTable) -> Result<T>,
@@ -48,13 +48,13 @@ pub trait ChunkAccess {
     /// Does something while nobody changes the file's structure.
     ///
     /// # Errors
-    /// Those of `work`.
+    /// The errors of `work`.
     fn reading<T>(&self, work: impl FnOnce(&ChunkCache) -> Result<T>) -> Result<T>;
 
     /// Does something with the right to change the file; not if the writer is gone.
     ///
     /// # Errors
-    /// Those of `work`, and if the file may not be changed.
+    /// The errors of `work`, and if the file may not be changed.
     fn edit<T>(
         &self,
         work: impl FnOnce(&mut ChunkWriter, &mut ChunkWriting<'_, '_>) -> Result<T>,
@@ -129,7 +129,7 @@ fn make_room(access: &impl ChunkAccess) -> Result<()> {
 /// Encodes and stores chunks that wait. Those that are changed meanwhile wait on.
 ///
 /// # Errors
-/// Those of filters and the medium; what could not be stored waits on.
+/// The errors of filters and the medium; what could not be stored waits on.
 pub fn flush_concurrently(access: &impl ChunkAccess, due: Due) -> Result<()> {
     let taken = access.writer(|writer, _| Ok((Arc::clone(&writer.source), writer.dirty.snapshots(due))))?;
     let Some((source, snapshots)) = taken else { return Ok(()) };
@@ -215,7 +215,7 @@ struct Fetched<'a, A: ChunkAccess> {
     ready: BTreeMap<Dims, Vec<u8>>,
 }
 
-/// Whether a batch was written.
+/// True if a batch was written.
 enum Attempt {
     Written,
     /// The file has to be asked for these chunks first.

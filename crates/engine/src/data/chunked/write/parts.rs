@@ -29,7 +29,7 @@ impl ChunkWriter {
         Ok(true)
     }
 
-    /// Whether a new chunk that passes no filter waits for its other elements.
+    /// Returns whether a new chunk that passes no filter waits for its other elements.
     pub(super) fn waits(
         &self,
         scaled: &[u64],

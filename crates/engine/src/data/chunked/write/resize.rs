@@ -18,7 +18,7 @@ impl ChunkWriter {
     /// Gives space to all chunks of the extent that have none, and fills them if `fill` says so.
     ///
     /// # Errors
-    /// Those of filters and the medium.
+    /// The errors of filters and the medium.
     pub fn allocate(
         &mut self,
         edit: &mut Edit<'_>,
@@ -103,7 +103,7 @@ impl ChunkWriter {
     /// filters they must.
     ///
     /// # Errors
-    /// Those of filters and the medium.
+    /// The errors of filters and the medium.
     pub fn resize(
         &mut self,
         edit: &mut Edit<'_>,

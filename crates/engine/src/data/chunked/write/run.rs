@@ -35,7 +35,7 @@ impl Run {
         self.bytes.len()
     }
 
-    /// Whether a chunk comes behind all that wait, in C order of the coordinates.
+    /// Returns whether a chunk comes behind all that wait, in C order of the coordinates.
     fn is_behind(&self, scaled: &[u64]) -> bool {
         self.chunks.last().is_none_or(|(last, _)| **last < *scaled)
     }
@@ -70,7 +70,7 @@ impl Run {
 }
 
 impl ChunkWriter {
-    /// Whether a whole chunk, of which nothing waits yet, can wait behind those that do.
+    /// Returns whether a whole chunk, of which nothing waits yet, can wait behind those that do.
     fn may_wait(&self, scaled: &[u64]) -> bool {
         self.chunks_may_wait() && !self.run.scattered && self.run.is_behind(scaled)
     }
@@ -118,7 +118,7 @@ impl ChunkWriter {
     /// length if so.
     ///
     /// # Errors
-    /// Those of conversions, with nothing changed; those of the medium.
+    /// The errors of conversions, with nothing changed; those of the medium.
     pub fn append_chunk(
         &mut self,
         edit: &mut Edit<'_>,

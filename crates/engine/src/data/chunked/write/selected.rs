@@ -73,7 +73,7 @@ impl<'a> Selected<'a> {
         })
     }
 
-    /// Whether all elements of the chunk are replaced.
+    /// Returns whether all elements of the chunk are replaced.
     pub(super) fn covers(&self, scaled: &[u64]) -> bool {
         match self {
             Self::Tiles(tiling) => tiling.covers(scaled),

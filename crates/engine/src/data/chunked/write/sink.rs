@@ -16,9 +16,9 @@ pub struct ChunkedSink {
     pub writer: ChunkWriter,
     /// The places of chunks.
     pub table: Box<dyn ChunkTable>,
-    /// Whether the first write allocates all chunks.
+    /// True if the first write allocates all chunks.
     pub allocates_late: bool,
-    /// Whether new space is filled.
+    /// True if new space is filled.
     pub fills: bool,
 }
 

@@ -62,7 +62,7 @@ impl Slab {
         self.parts.iter().fold(0, |sum, part| sum + part.set().len())
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -197,7 +197,7 @@ impl StructuredSource {
     /// Visits the places of all stored chunks of the extent, in the order of the index.
     ///
     /// # Errors
-    /// Those of reading the index, and of `visit`.
+    /// The errors of reading the index, and of `visit`.
     pub fn for_each_chunk(
         &self,
         store: &Store,

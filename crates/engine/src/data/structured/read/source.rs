@@ -65,7 +65,7 @@ impl StructuredSource {
     /// All stored chunks inside the extent, in C order of their coordinates.
     ///
     /// # Errors
-    /// Those of reading the index.
+    /// The errors of reading the index.
     pub fn stored_chunks(&self, store: &Store) -> Result<Vec<(Dims, StructuredLocation)>> {
         let mut stored = Vec::new();
         self.for_each_chunk(store, &mut |scaled, location| {

@@ -208,7 +208,7 @@ impl Update {
         self.defined.memory_bytes() + self.values.as_ref().map_or(0, Vec::len)
     }
 
-    /// Whether nothing of the chunk before matters.
+    /// Returns whether nothing of the chunk before matters.
     fn replaces_all(&self) -> bool {
         self.defined.is_all()
     }

@@ -21,7 +21,7 @@ pub trait Coordinates: Sync {
     /// Number of points.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -29,7 +29,7 @@ pub trait Coordinates: Sync {
     /// Visits some of the points: number and coordinates.
     ///
     /// # Errors
-    /// Those of `visit`.
+    /// The errors of `visit`.
     fn for_each(
         &self,
         points: Range<usize>,

@@ -24,7 +24,7 @@ impl StructuredWriter {
     /// Encodes and stores all that waits.
     ///
     /// # Errors
-    /// Those of filters and the medium.
+    /// The errors of filters and the medium.
     pub fn store_all(&mut self, writing: &mut StructuredWriting<'_, '_>) -> Result<()> {
         let all = self.dirty.coordinates(|_| true);
         self.flush_some(writing, all)
