@@ -18,10 +18,10 @@ use crate::selection::{self, Taken, parse_or_everything};
 pub(crate) struct CatArguments {
     #[command(flatten)]
     source: DatasetArguments,
-    /// What to print, as NumPy's indices: `0:10,::2,5`; `-1` counts from the end, `...` stands for the dimensions left out
+    /// Selection to print, as NumPy indices: `0:10,::2,5`; `-1` counts from the end, `...` stands for the dimensions left out
     #[arg(short, long, value_name = "SELECTION", allow_hyphen_values = true)]
     select: Option<String>,
-    /// How to print it [default: by the ending of OUT, else text]
+    /// Output format [default: by the ending of OUT, else text]
     #[arg(short, long, value_enum)]
     format: Option<Format>,
     /// The same as --format json
@@ -31,7 +31,7 @@ pub(crate) struct CatArguments {
     /// a return. Numbers stay as they are
     #[arg(long)]
     escape_formulas: bool,
-    /// Where to write it, instead of the terminal
+    /// Output file, instead of the terminal
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Print only defined elements, each with its coordinates in the dataset. Only sparse datasets have others; as text one
@@ -51,10 +51,10 @@ pub(crate) struct CatArguments {
 pub(crate) struct HeadArguments {
     #[command(flatten)]
     source: DatasetArguments,
-    /// How many rows, counted along the first dimension
+    /// Number of rows along the first dimension
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     rows: u64,
-    /// How to print them
+    /// Output format
     #[arg(short, long, value_enum, default_value = "text")]
     format: Format,
     /// The same as --format json

@@ -22,15 +22,15 @@ use crate::tables;
 pub(crate) struct ExportArguments {
     #[command(flatten)]
     source: DatasetArguments,
-    /// Where to write it: a file, or FILE.h5:/GROUP for a group of compressed rows
+    /// Output: a file, or FILE.h5:/GROUP for a group of compressed rows
     out: PathBuf,
     /// Matrices: compresses what is written at a level, 0 to 9 [default: 6, and none in groups]
     #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(u32).range(0..=9))]
     deflate: Option<u32>,
-    /// What to write, as NumPy's indices: `0:10,::2,5`; `-1` counts from the end, `...` stands for the dimensions left out
+    /// Selection to write, as NumPy indices: `0:10,::2,5`; `-1` counts from the end, `...` stands for the dimensions left out
     #[arg(short, long, value_name = "SELECTION", allow_hyphen_values = true)]
     select: Option<String>,
-    /// How to write it [default: by the ending of OUT]
+    /// Output format [default: by the ending of OUT]
     #[arg(short, long, value_enum)]
     format: Option<Format>,
     /// As csv: begin texts with a quote (') that a spreadsheet would take for formulas: those that begin with = + - @, a tab or
