@@ -45,6 +45,7 @@ fn check_file(file: &File) -> Vec<Finding> {
     let mut findings = Vec::new();
     let lines: Vec<Line<'_>> = lines(file);
     let mut before_is_doc = false;
+    let tests_from = if file.path.contains("/tests/") { 0 } else { file.tests_from() };
     for (at, line) in lines.iter().enumerate() {
         let mut found = |message: String| findings.push(Finding::new(&file.path, at + 1, message));
         if let Some(comment) = line.comment {
@@ -52,7 +53,7 @@ fn check_file(file: &File) -> Vec<Finding> {
                 found(message);
             }
         }
-        if line.is_doc && !before_is_doc {
+        if line.is_doc && !before_is_doc && at + 1 < tests_from {
             let item = lines.get(at..).unwrap_or_default().iter().find_map(|below| below.item);
             if let Some(message) = summary_finding(line.comment.unwrap_or_default(), item) {
                 found(message);
@@ -61,7 +62,7 @@ fn check_file(file: &File) -> Vec<Finding> {
         if let Some(name) = line.item.and_then(vague_constant) {
             found(format!("the constant `{name}` does not name the quantity that its number counts"));
         }
-        before_is_doc = line.is_doc;
+        before_is_doc = line.is_doc || (before_is_doc && line.is_attribute);
     }
     findings
 }
@@ -74,6 +75,7 @@ struct Line<'a> {
     columns: usize,
     /// True if the comment documents the item below.
     is_doc: bool,
+    is_attribute: bool,
     /// The code, if the line starts or continues an item: neither a comment, nor an attribute, nor
     /// empty.
     item: Option<&'a str>,
@@ -89,8 +91,9 @@ fn line<'a>(text: &'a str, code: &'a str) -> Line<'a> {
     let is_doc = is_comment && trimmed.starts_with("///");
     let comment = is_comment.then(|| trimmed.trim_start_matches(['/', '!']).trim());
     let code = code.trim();
-    let item = (!code.is_empty() && !code.starts_with('#')).then_some(code);
-    Line { comment, columns: text.chars().count(), is_doc, item }
+    let is_attribute = code.starts_with('#');
+    let item = (!code.is_empty() && !is_attribute).then_some(code);
+    Line { comment, columns: text.chars().count(), is_doc, is_attribute, item }
 }
 
 fn comment_findings(comment: &str, columns: usize) -> Vec<String> {
@@ -128,6 +131,9 @@ fn first_word(comment: &str) -> &str {
 fn summary_finding(summary: &str, item: Option<&str>) -> Option<String> {
     let words: Vec<&str> = item?.split_whitespace().filter(|word| !word.starts_with("pub")).collect();
     let first = first_word(summary);
+    if summary.starts_with("```") {
+        return None;
+    }
     if words.iter().take(5).any(|word| *word == "fn") {
         let is_verb = first.ends_with('s') && !NOT_VERBS.contains(&first);
         return (!is_verb)
