@@ -82,8 +82,10 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &ChunkedLa
     let chunk_bytes = layout.dims.iter().fold(layout.element_size, |bytes, dim| bytes.saturating_mul(*dim));
     let mut chunked = Chunked { dataset, layout, chunk_bytes, stored_bytes: None, mask: 0 };
     if let Some(pipeline) = &dataset.pipeline {
-        let count = u32::try_from(pipeline.stages.len()).unwrap_or(u32::MAX);
-        chunked.mask = 1_u32.checked_shl(count).map_or(u32::MAX, |bit| bit.wrapping_sub(1));
+        chunked.mask = match pipeline.stages.len() {
+            stages @ 0..32 => (1 << stages) - 1,
+            _ => u32::MAX,
+        };
         if pipeline.is_empty() {
             chunked.stored_bytes = Some(chunk_bytes);
         }
