@@ -1,7 +1,6 @@
 //! A new file: its superblock, and nothing else yet.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use hyperslab_format::codec::{Address, FileParams, Writer};
 use hyperslab_format::message::{
@@ -16,12 +15,14 @@ use hyperslab_format::shared_message::{
 use hyperslab_format::superblock::{ConsistencyFlags, OldSuperblock, Superblock, SuperblockVersion};
 use hyperslab_format::symbol_table_entry::{SymbolTableCache, SymbolTableEntry};
 use hyperslab_vfd::{Driver, SideAccess};
-
 use smallvec::SmallVec;
 
 use super::left_journal::unrelated;
 use super::locking::FileLock;
-use super::{Durability, Edit, FileSpace, MessagePlace, SpaceKind, Store, StoreOptions, journal};
+use super::edit::Edit;
+use super::options::{Durability, StoreOptions};
+use super::space::{FileSpace, MessageLocation, SpaceKind};
+use super::{Store, journal};
 use crate::error::{Error, Result};
 use crate::versions::{LibraryVersion, LibverBounds};
 
@@ -279,7 +280,7 @@ impl Store {
         if driver.is_read_only() {
             return Err(Error::Misuse(format!("`{}` can only be read", driver.name())));
         }
-        let bounds = options.write.unwrap_or_default();
+        let bounds = options.write.unwrap_or(LibverBounds::DEFAULT);
         if create.file_space_info().is_some() {
             bounds.require(LibraryVersion::V110, "a way of managing file space that is not the default")?;
         }
@@ -308,10 +309,10 @@ impl Store {
         let store = Self::assemble(driver, lock, superblock, create.user_block, (0, 0), options);
         store.spread_over_members()?;
         // Nothing is committed yet, the user block neither.
-        store.new_from.store(0, Ordering::Release);
+        store.write_state.set_new_from(0);
         if let Some(info) = extension.as_ref().and_then(|extension| extension.info) {
             // The message does not lie anywhere yet.
-            let nowhere = MessagePlace { chunk: Address::UNDEFINED, length: 0, skip: 0, sealed: true };
+            let nowhere = MessageLocation { chunk: Address::UNDEFINED, length: 0, skip: 0, sealed: true };
             store.manage_space(info, nowhere)?;
         }
         store.edit()?.begin(create, length, extension)?;
@@ -335,7 +336,7 @@ impl Edit<'_> {
             let Extension { bytes, skip, .. } = extension;
             self.write(address, &bytes, "superblock extension")?;
             if let Some(record) = &mut self.writing()?.record {
-                record.place = MessagePlace { chunk: address, length, skip, sealed: true };
+                record.location = MessageLocation { chunk: address, length, skip, sealed: true };
             }
         }
         self.change_superblock(|superblock| {
