@@ -1,93 +1,85 @@
-//! Reading a file while somebody writes to it (the reading side of SWMR): nothing is kept from one read to the next, the
-//! file may grow at any time, and a block that is just being written is read again.
+//! SWMR reading: another program may write the file meanwhile. Nothing is kept from one read to the
+//! next, the file may grow at any time, and a block that may be half written is read again.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::Store;
-use super::open::find_superblock;
+use super::superblock::find_superblock;
 use crate::error::{Error, ErrorKind, Result};
 
-/// How often a block that cannot be right is read again.
-const ATTEMPTS: u32 = 100;
+/// Largest number of repeated reads of a block that seems corrupt.
+const MAX_RETRIES: u32 = 100;
 
-/// The longest pause before that, in microseconds.
-const LONGEST_PAUSE: u64 = 1000;
+/// The longest pause before a repeated read, in microseconds.
+const MAX_PAUSE_MICROS: u64 = 1000;
 
-/// What is known of following a writer.
+/// The state of SWMR reading.
 #[derive(Debug, Default)]
-pub(super) struct Following {
+pub(super) struct SwmrReader {
     retries: AtomicU64,
 }
 
-/// Does what reads a block, again if somebody may be in the middle of writing it.
-fn attempt<T>(following: &Following, read: &dyn Fn() -> Result<T>) -> Result<T> {
+/// Runs a function that reads a block. Runs it again if the block seems corrupt, because a writer may
+/// be in the middle of a write.
+fn attempt<T>(reader: &SwmrReader, read: &dyn Fn() -> Result<T>) -> Result<T> {
     let mut outcome = read();
-    for number in 0..ATTEMPTS {
+    for number in 0..MAX_RETRIES {
         match &outcome {
             Err(error) if error.kind() == ErrorKind::Corrupt => {}
             _ => break,
         }
-        let pause = 1_u64.checked_shl(number).unwrap_or(LONGEST_PAUSE).min(LONGEST_PAUSE);
+        let pause = 1_u64.checked_shl(number).map_or(MAX_PAUSE_MICROS, |pause| pause.min(MAX_PAUSE_MICROS));
         std::thread::sleep(Duration::from_micros(pause));
-        following.retries.fetch_add(1, Ordering::Relaxed);
+        reader.retries.fetch_add(1, Ordering::Relaxed);
         outcome = read();
     }
     outcome
 }
 
 impl Store {
-    /// Returns whether somebody else may write to the file while it is read.
-    pub fn follows(&self) -> bool {
-        self.following.is_some()
+    /// Returns whether the file is read while another program may write it.
+    pub fn is_swmr_reader(&self) -> bool {
+        self.sharing.swmr_reader.is_some()
     }
 
-    /// How often a block was read again, since its bytes were none of one instant.
+    /// Returns the number of repeated reads of blocks that seemed corrupt.
     pub fn retries(&self) -> u64 {
-        self.following.as_ref().map_or(0, |following| following.retries.load(Ordering::Relaxed))
+        self.sharing.swmr_reader.as_ref().map_or(0, |reader| reader.retries.load(Ordering::Relaxed))
     }
 
-    /// Does what reads a block of metadata; where a writer may be in the middle of writing it, that is done again, a
-    /// hundred times at most.
+    /// Runs a function that reads a block of metadata. If a SWMR writer may be in the middle of a
+    /// write, runs it again at most a hundred times.
     ///
     /// # Errors
-    /// The errors of `read`.
+    /// Returns the errors of `read`.
     pub fn attempt<T>(&self, read: impl Fn() -> Result<T>) -> Result<T> {
-        match &self.following {
-            Some(following) => attempt(following, &read),
+        match &self.sharing.swmr_reader {
+            Some(reader) => attempt(reader, &read),
             None => read(),
         }
     }
 
-    /// Learns how long the file is by now.
-    pub(super) fn learn_length(&self) -> Result<u64> {
-        let unknown = |source| Error::Io { action: "cannot learn the length of the file".into(), source };
-        let length = self.driver.len().map_err(unknown)?;
-        for known in [&self.length, &self.written, &self.touched] {
-            known.fetch_max(length, Ordering::AcqRel);
-        }
-        Ok(self.length())
-    }
-
-    /// Takes the file as it is now, if somebody else may have changed it. Whoever knows something of it reads it again.
+    /// Reads the length and the superblock again, if another program may have changed the file.
+    /// Changes the generation, so that the callers read their metadata again.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Corrupt`] if there is no superblock any more.
+    /// Returns [`Error::Corrupt`] if the file has no superblock, and I/O errors.
     pub(crate) fn refresh(&self) -> Result<()> {
-        if !self.follows() {
+        if !self.is_swmr_reader() {
             return Ok(());
         }
-        let length = self.learn_length()?;
-        let (_, superblock) = self.attempt(|| find_superblock(&*self.driver, length))?;
+        let length = self.backing.update_length()?;
+        let (_, superblock) = self.attempt(|| find_superblock(&*self.backing.driver, length))?;
         *self.superblock.write() = superblock;
-        self.generation.fetch_add(1, Ordering::AcqRel);
+        self.write_state.next_generation();
         Ok(())
     }
 }
 
-/// Finds the superblock; of a file that somebody may be writing, with patience.
-pub(super) fn with_patience<T>(follows: bool, read: impl Fn() -> Result<T>) -> Result<T> {
-    if follows { attempt(&Following::default(), &read) } else { read() }
+/// Runs `read`, again if it fails and another program may be writing the file.
+pub(super) fn with_retries<T>(is_swmr_reader: bool, read: impl Fn() -> Result<T>) -> Result<T> {
+    if is_swmr_reader { attempt(&SwmrReader::default(), &read) } else { read() }
 }
 
 #[cfg(test)]
@@ -96,14 +88,15 @@ mod tests {
 
     use super::*;
 
-    /// How often a block is read that is torn so often, what comes of it, and what is counted.
+    /// Reads a block whose first `torn` reads fail. Returns the number of reads, the outcome, and the
+    /// counted retries.
     fn read(torn: u32, error: impl Fn() -> Error) -> (u32, Result<u32>, u64) {
-        let (following, reads) = (Following::default(), Cell::new(0));
-        let outcome = attempt(&following, &|| {
+        let (reader, reads) = (SwmrReader::default(), Cell::new(0));
+        let outcome = attempt(&reader, &|| {
             reads.set(reads.get() + 1);
             if reads.get() > torn { Ok(reads.get()) } else { Err(error()) }
         });
-        (reads.get(), outcome, following.retries.into_inner())
+        (reads.get(), outcome, reader.retries.into_inner())
     }
 
     #[test]
@@ -113,7 +106,7 @@ mod tests {
         assert_eq!((reads, outcome.unwrap(), retries), (4, 4, 3));
         let (reads, outcome, retries) = read(u32::MAX, torn);
         assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Corrupt);
-        assert_eq!((reads, retries), (ATTEMPTS + 1, u64::from(ATTEMPTS)));
+        assert_eq!((reads, retries), (MAX_RETRIES + 1, u64::from(MAX_RETRIES)));
         let (reads, outcome, retries) = read(1, || Error::unsupported("this"));
         assert_eq!((reads, outcome.unwrap_err().kind(), retries), (1, ErrorKind::Unsupported, 0));
     }

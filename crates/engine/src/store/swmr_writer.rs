@@ -1,13 +1,13 @@
-//! Writing to a file while others read it (the writing side of SWMR).
+//! SWMR writing: other programs read the file while it is written.
 //!
-//! Nothing protects the readers but the order in which bytes come into the file: what is pointed at stands there before
-//! what points at it. Each block of metadata is written with one call, and what readers may still find their way to is
-//! never given to anything else.
+//! Only the order of writes protects the readers: a block is in the file before any block that
+//! points to it. Each block of metadata is written with one call. Space that readers may still visit
+//! is never reused.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hyperslab_exact::to_usize;
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::btree_v2::{BTreeV2Header, BTreeV2Internal, BTreeV2Leaf};
 use hyperslab_format::chunk_index::{
     ArrayPage, ExtensibleArrayDataBlock, ExtensibleArrayHeader, ExtensibleArrayIndexBlock,
@@ -16,34 +16,35 @@ use hyperslab_format::chunk_index::{
 use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::object_header::ContinuationBlock;
 use hyperslab_format::superblock::ConsistencyFlags;
-use hyperslab_vfd::DriverError;
 use parking_lot::Mutex;
 
 use super::Store;
+use super::backing::write_failed;
+use super::bytes::part;
 use super::edit::Edit;
-use super::publish::part;
 use crate::error::{Error, Result};
 
-/// When a changed block is written: each rank after all ranks before it. Blocks point only at blocks of lower ranks.
+/// The order in which changed blocks are written: all blocks of a rank before the blocks of the next
+/// rank. Blocks point only to blocks of lower ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
-    /// It says how long the file is, which it is by then.
+enum WriteRank {
+    /// The superblock, which states the length of the file. The file has that length already.
     Superblock,
-    /// They point at raw data at most.
+    /// Blocks that point at most to raw data.
     Leaf,
-    /// They point at leaves.
+    /// Blocks that point to leaves.
     Between,
-    /// They point at both.
+    /// Blocks that point to leaves and to blocks between.
     Root,
     /// The headers of indexes.
     Index,
-    /// Parts of object headers that are not the first.
+    /// Continuation blocks of object headers.
     Continuation,
-    /// Object headers, which say how large a dataset is.
+    /// Object headers, which state the dimensions of datasets.
     Object,
 }
 
-impl Rank {
+impl WriteRank {
     const ALL: [Self; 7] = [
         Self::Superblock,
         Self::Leaf,
@@ -67,25 +68,26 @@ impl Rank {
     }
 }
 
-/// What is known of a file that others read while it is written.
+/// The state of SWMR writing.
 #[derive(Debug, Default)]
-pub(super) struct Followed {
-    on: AtomicBool,
-    state: Mutex<State>,
+pub(super) struct SwmrWriter {
+    is_on: AtomicBool,
+    blocks: Mutex<SwmrBlocks>,
 }
 
+/// Blocks by their offsets in the file.
 #[derive(Debug, Default)]
-struct State {
-    /// Blocks that were changed since the last flush: their ends and ranks by where they begin.
-    changed: BTreeMap<u64, (u64, Rank)>,
-    /// What was allocated since then, and no reader knows.
+struct SwmrBlocks {
+    /// Blocks that were changed since the last flush, with their ends and ranks.
+    changed: BTreeMap<u64, (u64, WriteRank)>,
+    /// Blocks that were allocated since the last flush, with their ends. No reader knows them.
     new: BTreeMap<u64, u64>,
-    /// What was given back, and readers may still look at: it stays as it was.
+    /// Blocks that were freed but may still have readers, with their ends. Their bytes stay.
     retired: BTreeMap<u64, u64>,
 }
 
-impl State {
-    /// What of a range is not in a changed block and not retired.
+impl SwmrBlocks {
+    /// Returns the parts of a range that lie in no changed and in no retired block.
     fn others(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let before = |from: u64| self.changed.range(..=from).next_back().map(|(from, (to, _))| (*from, *to));
         let retired = |from: u64| self.retired.range(..=from).next_back().map(|(from, to)| (*from, *to));
@@ -107,22 +109,21 @@ impl State {
     }
 }
 
-fn io(source: DriverError) -> Error {
-    Error::Io { action: "cannot write the file".into(), source }
-}
-
 impl Store {
-    /// Returns whether others may read the file while it is written, so that it has to be true at every instant.
-    pub fn is_followed(&self) -> bool {
-        self.followed.on.load(Ordering::Acquire)
+    /// Returns whether other programs may read the file while it is written, so that the file must be
+    /// consistent at every instant.
+    pub fn is_swmr_writer(&self) -> bool {
+        self.sharing.swmr_writer.is_on.load(Ordering::Acquire)
     }
 
-    /// An error if others read the file meanwhile: only elements may change then, and datasets grow.
+    /// Checks that the file is not open for SWMR writing, in which only elements may change, and
+    /// datasets may grow.
     ///
     /// # Errors
-    /// [`Error::Misuse`].
-    pub fn check_not_followed(&self, what: &str) -> Result<()> {
-        if self.is_followed() {
+    /// Returns [`Error::Misuse`] with the refused operation `what` if the file is open for SWMR
+    /// writing.
+    pub fn check_not_swmr_writer(&self, what: &str) -> Result<()> {
+        if self.is_swmr_writer() {
             return Err(Error::Misuse(format!(
                 "{what} while `{}` is open for SWMR writing, in which datasets take elements and grow, and nothing else \
                  changes",
@@ -132,82 +133,81 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the offset of an address. The undefined address has one that no block begins at.
-    fn offset_of(&self, address: Address) -> u64 {
-        address.raw().saturating_add(self.base)
-    }
-
-    /// Takes note of a block whose bytes change.
+    /// Records a block whose bytes change.
     pub(super) fn note_block(&self, start: u64, bytes: &[u8], structure: &str) {
-        if self.is_followed() {
-            let end = start + bytes.len() as u64;
-            self.followed.state.lock().changed.insert(start, (end, Rank::of(structure, bytes)));
+        if self.is_swmr_writer() {
+            let end = start + to_u64(bytes.len());
+            let rank = WriteRank::of(structure, bytes);
+            self.sharing.swmr_writer.blocks.lock().changed.insert(start, (end, rank));
         }
     }
 
-    /// Lets the file be what it is in memory, step by step, so that whoever reads it at any instant finds it whole.
+    /// Writes all dirty pages in an order in which readers find a consistent file at every instant:
+    /// first the bytes outside of changed blocks, then the changed blocks rank by rank.
     pub(super) fn publish_in_order(&self, file_end: u64) -> Result<()> {
-        let _alone = self.gate.write();
-        let driver = &*self.driver;
-        self.journal.note_write();
-        if driver.len().map_err(io)? < file_end {
-            driver.set_len(file_end).map_err(io)?;
+        let _exclusive = self.write_state.gate.write();
+        let (driver, pages) = (&*self.backing.driver, &self.caches.pages);
+        self.write_state.journal.note_write();
+        if driver.len().map_err(write_failed)? < file_end {
+            driver.set_len(file_end).map_err(write_failed)?;
         }
-        let mut state = self.followed.state.lock();
-        for (offset, page) in self.pages.before(u64::MAX) {
-            let end = (offset + page.len() as u64).min(file_end);
-            for (from, to) in state.others(offset, end) {
-                driver.write_at(from, part(&page, offset, from..to)?).map_err(io)?;
+        let mut blocks = self.sharing.swmr_writer.blocks.lock();
+        for (offset, page) in pages.dirty_before(u64::MAX) {
+            let end = (offset + to_u64(page.len())).min(file_end);
+            for (from, to) in blocks.others(offset, end) {
+                driver.write_at(from, part(&page, offset, from..to)?).map_err(write_failed)?;
             }
         }
-        self.written.fetch_max(file_end, Ordering::AcqRel);
-        for rank in Rank::ALL {
-            for (start, (end, _)) in state.changed.iter().filter(|(_, (_, other))| *other == rank) {
+        self.backing.note_written(file_end);
+        for rank in WriteRank::ALL {
+            for (start, (end, _)) in blocks.changed.iter().filter(|(_, (_, other))| *other == rank) {
                 let mut bytes = vec![0; to_usize(end - *start)?];
-                self.medium().read(*start, &mut bytes).map_err(io)?;
-                self.pages.amend(*start, &mut bytes);
-                driver.write_at(*start, &bytes).map_err(io)?;
+                self.source().read(*start, &mut bytes).map_err(write_failed)?;
+                pages.overlay_dirty(*start, &mut bytes);
+                driver.write_at(*start, &bytes).map_err(write_failed)?;
             }
-            driver.flush().map_err(io)?;
+            driver.flush().map_err(write_failed)?;
         }
-        state.changed.clear();
-        state.new.clear();
-        self.pages.all_written();
-        drop(state);
-        self.journal.sync(driver)
+        blocks.changed.clear();
+        blocks.new.clear();
+        pages.make_all_clean();
+        drop(blocks);
+        self.write_state.journal.sync(driver)
     }
 
-    /// Writes the superblock with these marks.
-    fn mark(&self, marks: ConsistencyFlags) -> Result<()> {
+    /// Writes the superblock with these status flags, and syncs the file.
+    fn write_status_flags(&self, flags: ConsistencyFlags) -> Result<()> {
+        let (driver, base) = (&self.backing.driver, self.base());
         let bytes = {
             let mut superblock = self.superblock.write();
-            superblock.consistency = marks;
+            superblock.consistency = flags;
             superblock.encode()?
         };
-        self.driver.write_at(self.base, &bytes).map_err(io)?;
-        self.pages.written_through(self.base, &bytes);
-        self.driver.flush().map_err(io)?;
-        self.journal.note_write();
-        self.driver.sync_data().map_err(io)
+        driver.write_at(base, &bytes).map_err(write_failed)?;
+        self.caches.pages.written_through(base, &bytes);
+        driver.flush().map_err(write_failed)?;
+        self.write_state.journal.note_write();
+        driver.sync_data().map_err(write_failed)
     }
 }
 
 impl Edit<'_> {
-    /// Lets others read the file from now on while it is written: everything is committed, the file is marked, its lock
-    /// is shared, and there is no journal any more. The shared lock tells those who would put the file right that its
-    /// writer lives.
+    /// Begins SWMR writing: commits all changes, removes the journal, writes the status flags of a
+    /// SWMR writer and shares the lock. The shared lock shows programs that repair files that the
+    /// writer is alive.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if the superblock is older than version 3; [`Error::Io`].
+    /// Returns [`Error::Misuse`] if the superblock is older than version 3, [`Error::Unsupported`] if
+    /// the members of the file have ends of their own, and I/O errors.
     pub fn start_swmr_write(&mut self) -> Result<()> {
         let store = self.store();
-        if store.is_followed() {
+        if store.is_swmr_writer() {
             return Ok(());
         }
-        if store.driver.kind().has_member_ends() {
+        if store.driver_kind().has_member_ends() {
             return Err(Error::unsupported(format!(
                 "SWMR writing to the members of a {} file",
-                store.driver.kind()
+                store.driver_kind()
             )));
         }
         let version = store.superblock().version_number();
@@ -220,59 +220,63 @@ impl Edit<'_> {
         }
         self.give_up_free_space()?;
         self.commit()?;
-        store.journal.end(&*store.driver)?;
-        store.journal.stop();
-        store.mark(ConsistencyFlags::WRITE_ACCESS | ConsistencyFlags::SWMR_ACCESS)?;
-        store.followed.on.store(true, Ordering::Release);
-        store.lock.share()
+        store.write_state.journal.close(&*store.backing.driver)?;
+        store.write_state.journal.disable();
+        store.write_status_flags(ConsistencyFlags::WRITE_ACCESS | ConsistencyFlags::SWMR_ACCESS)?;
+        store.sharing.swmr_writer.is_on.store(true, Ordering::Release);
+        store.sharing.lock.share()
     }
 
-    /// The end of SWMR writing, after the last commit.
+    /// Ends SWMR writing, after the last commit.
     pub(super) fn end_swmr_write(&mut self) -> Result<()> {
         let store = self.store();
-        store.followed.on.store(false, Ordering::Release);
-        store.mark(ConsistencyFlags::empty())
+        store.sharing.swmr_writer.is_on.store(false, Ordering::Release);
+        store.write_status_flags(ConsistencyFlags::empty())
     }
 
-    /// Returns whether others read the file while it is written.
-    pub fn is_followed(&self) -> bool {
-        self.store().is_followed()
+    /// Returns whether other programs may read the file while it is written.
+    pub fn is_swmr_writer(&self) -> bool {
+        self.store().is_swmr_writer()
     }
 
-    /// Takes note of space that no reader knows.
+    /// Records allocated space, which no reader knows.
     pub(super) fn note_new(&self, address: Address, length: u64) {
         let store = self.store();
-        if store.is_followed() {
-            let start = store.offset_of(address);
-            store.followed.state.lock().new.insert(start, start + length);
+        if store.is_swmr_writer()
+            && let Some(start) = store.backing.offset_of(address)
+        {
+            store.sharing.swmr_writer.blocks.lock().new.insert(start, start + length);
         }
     }
 
-    /// Lets what readers may look at stay as it is, and nobody else have it. Returns whether it has to.
+    /// Keeps a freed block unchanged and unused if readers may visit it. Returns whether they may.
     pub(super) fn retire(&self, address: Address, length: u64) -> bool {
         let store = self.store();
-        if !store.is_followed() {
+        if !store.is_swmr_writer() {
             return false;
         }
-        let start = store.offset_of(address);
-        let mut state = store.followed.state.lock();
-        state.changed.remove(&start);
-        state.retired.insert(start, start + length);
+        if let Some(start) = store.backing.offset_of(address) {
+            let mut blocks = store.sharing.swmr_writer.blocks.lock();
+            blocks.changed.remove(&start);
+            blocks.retired.insert(start, start + length);
+        }
         true
     }
 
     /// Returns whether no reader knows the block at `address`.
     pub fn is_new(&self, address: Address) -> bool {
-        let start = self.store().offset_of(address);
-        let state = self.store().followed.state.lock();
-        state.new.range(..=start).next_back().is_some_and(|(_, end)| start < *end)
+        let store = self.store();
+        let Some(start) = store.backing.offset_of(address) else { return false };
+        let blocks = store.sharing.swmr_writer.blocks.lock();
+        blocks.new.range(..=start).next_back().is_some_and(|(_, end)| start < *end)
     }
 
     /// Returns whether the block at `address` was changed since the last flush.
     pub fn is_changed(&self, address: Address) -> bool {
         let store = self.store();
-        let start = store.offset_of(address);
-        store.unsaved.get(address).is_some() || store.followed.state.lock().changed.contains_key(&start)
+        let is_written = |start| store.sharing.swmr_writer.blocks.lock().changed.contains_key(&start);
+        store.caches.dirty_blocks.get(address).is_some()
+            || store.backing.offset_of(address).is_some_and(|start| is_written(start))
     }
 }
 
@@ -281,14 +285,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_changed_block_is_written_first() {
-        let mut state = State::default();
-        state.changed.insert(10, (20, Rank::Leaf));
-        state.changed.insert(20, (25, Rank::Object));
-        state.retired.insert(40, 50);
-        assert_eq!(state.others(0, 60), [(0, 10), (25, 40), (50, 60)]);
-        assert_eq!(state.others(15, 45), [(25, 40)]);
-        assert_eq!(state.others(12, 18), []);
-        assert_eq!(state.others(60, 70), [(60, 70)]);
+    fn other_bytes_lie_in_no_changed_or_retired_block() {
+        let mut blocks = SwmrBlocks::default();
+        blocks.changed.insert(10, (20, WriteRank::Leaf));
+        blocks.changed.insert(20, (25, WriteRank::Object));
+        blocks.retired.insert(40, 50);
+        assert_eq!(blocks.others(0, 60), [(0, 10), (25, 40), (50, 60)]);
+        assert_eq!(blocks.others(15, 45), [(25, 40)]);
+        assert_eq!(blocks.others(12, 18), []);
+        assert_eq!(blocks.others(60, 70), [(60, 70)]);
     }
 }
