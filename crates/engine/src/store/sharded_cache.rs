@@ -1,14 +1,15 @@
-//! Caches in shards, made without asking how many processors there are: that takes longer than opening a small file.
+//! Caches with a fixed number of shards. The default of the cache library asks for the number of
+//! processors, which takes longer than the opening of a small file.
 
 use std::hash::Hash;
 
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
-/// Parts of a cache that do not wait for each other.
-const SHARDS: usize = 8;
+/// Number of parts of a cache with a lock of their own.
+const SHARD_COUNT: usize = 8;
 
-/// A cache of about so many entries, which weigh at most `weight` together.
+/// Creates a cache for about `entries` entries with a total weight of at most `weight`.
 pub(crate) fn cache<K, V, W>(entries: usize, weight: u64, weighter: W) -> Cache<K, V, W>
 where
     K: Eq + Hash,
@@ -16,7 +17,7 @@ where
     W: Weighter<K, V> + Clone,
 {
     let options = OptionsBuilder::new()
-        .shards(SHARDS)
+        .shards(SHARD_COUNT)
         .estimated_items_capacity(entries)
         .weight_capacity(weight)
         .build();
