@@ -1,17 +1,19 @@
 //! Writing what was changed: commits, and the last one, which stores what is free for the next session.
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, FileParams, Structure as _};
 use hyperslab_format::free_space::FreeSpaceHeader;
 use hyperslab_format::message::{FreeSpaceManagers, Message as _};
 use hyperslab_format::object_header::replace_body;
 
 use super::edit::Edit;
-use super::space::{Class, ManagerRoom, Record, SpaceKind, SpaceUsage, set_manager};
+use super::space::{Class, Record, ReservedManager, SpaceKind, SpaceUsage, set_manager};
+use super::superblock::{stated_length, stored_end};
 use super::{Store, at};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// How often room for the lists of free sections is sought before it is enough: finding it changes them.
-const ROUNDS: usize = 16;
+const MAX_ROUNDS: usize = 16;
 
 impl Edit<'_> {
     /// Writes everything that was changed: the file on the medium is what it is in memory. Space that was freed can
@@ -33,9 +35,9 @@ impl Edit<'_> {
     pub fn close(mut self) -> Result<SpaceUsage> {
         self.writing()?.space.give_up_blocks();
         self.commit()?;
-        if self.is_followed() {
+        if self.is_swmr_writer() {
             self.end_swmr_write()?;
-            self.store().note_closed();
+            self.store().write_state.close();
             return Ok(self.usage());
         }
         let writing = self.writing()?;
@@ -46,24 +48,24 @@ impl Edit<'_> {
             self.store_managers()?;
         }
         let end = self.writing()?.space.furthest();
-        if self.writing()?.space.has_changed() && self.store().length() != self.store().base + end {
+        if self.writing()?.space.has_changed() && self.store().length() != self.store().base() + end {
             // What was freed before the end could not be cut off in the same commit.
             self.write_out()?;
         }
         let store = self.store();
-        store.journal.end(&*store.driver)?;
-        store.note_closed();
+        store.write_state.journal.close(&*store.backing.driver)?;
+        store.write_state.close();
         Ok(self.usage())
     }
 
     fn write_out(&mut self) -> Result<()> {
         let store = self.store();
-        store.save_all()?;
+        store.encode_dirty_blocks()?;
         let superblock = store.superblock();
-        let before = superblock.end_of_file.get().map(|end| end.saturating_sub(superblock.base_address));
+        let before = stated_length(&superblock);
         let mut end = self.writing()?.space.stated_end(before);
         let mut furthest = self.writing()?.space.furthest();
-        if store.journal.must_go_on() {
+        if store.write_state.journal.must_append() {
             // The file becomes shorter with a later commit.
             end = end.max(before.unwrap_or(0));
             furthest = furthest.max(end);
@@ -73,8 +75,8 @@ impl Edit<'_> {
         if self.is_unchanged()? {
             return store.sync_unchanged();
         }
-        let file_end = store.base + furthest;
-        if store.is_followed() {
+        let file_end = store.base() + furthest;
+        if store.is_swmr_writer() {
             store.publish_in_order(file_end)?;
         } else if self.writing()?.space.has_members() {
             store.publish_members(&self.writing()?.space.member_ends())?;
@@ -83,16 +85,17 @@ impl Edit<'_> {
         }
         // What stood behind the end must not come back when the file grows again.
         match self.writing()?.space.has_members() {
-            true => store.pages.forget(0, u64::MAX),
+            true => store.caches.pages.evict(0, u64::MAX),
             false => {
-                store.pages.forget(file_end, store.length().saturating_sub(file_end) + 1);
+                let last = store.length().max(file_end);
+                store.caches.pages.evict(file_end, last - file_end + 1);
             }
         }
-        store.set_end(file_end);
+        store.backing.set_end(file_end);
         let writing = self.writing()?;
-        writing.space.settle();
+        writing.space.commit();
         let committed = writing.space.committed_end();
-        store.set_new_from(committed);
+        store.write_state.set_new_from(store.base() + committed);
         Ok(())
     }
 
@@ -100,18 +103,14 @@ impl Edit<'_> {
     fn is_unchanged(&mut self) -> Result<bool> {
         let store = self.store();
         let changed = self.writing()?.space.has_changed() || self.writing()?.superblock_changed;
-        Ok(!changed && !store.is_followed() && store.is_as_committed())
+        Ok(!changed && !store.is_swmr_writer() && store.is_as_committed())
     }
 
     fn write_superblock(&mut self, end: u64) -> Result<()> {
         let store = self.store();
         {
             let mut superblock = store.superblock.write();
-            // The stored end counts from the start of the file as the stored base address does.
-            let stated = Address::new(end).checked_add(superblock.base_address).ok_or_else(|| {
-                let expected = "an end of the file within 64 bits";
-                Error::corrupt("superblock", "base address", expected, superblock.base_address)
-            })?;
+            let stated = stored_end(&superblock, end)?;
             if superblock.end_of_file == stated && !self.writing()?.superblock_changed {
                 return Ok(());
             }
@@ -156,33 +155,34 @@ impl Edit<'_> {
     /// Writes the message that says how the space of the file is managed.
     fn write_record(&mut self) -> Result<()> {
         let params = self.params();
-        let Some(Record { info, place, .. }) = &self.writing()?.record else { return Ok(()) };
-        let (body, place) = (info.to_bytes(params)?, *place);
-        let chunk = self.store().read(place.chunk, place.length, "superblock extension")?;
-        let chunk = at(replace_body(&chunk, place.sealed, place.skip, &body), place.chunk)?;
-        self.write(place.chunk, &chunk, "superblock extension")
+        let Some(Record { info, location, .. }) = &self.writing()?.record else { return Ok(()) };
+        let (body, location) = (info.to_bytes(params)?, *location);
+        let chunk = self.store().read(location.chunk, location.length, "superblock extension")?;
+        let chunk = at(replace_body(&chunk, location.sealed, location.skip, &body), location.chunk)?;
+        self.write(location.chunk, &chunk, "superblock extension")
     }
 
     /// Stores what is free. The space of the managers is none of it, so that there must be room before it is known
     /// how much of it.
     fn store_managers(&mut self) -> Result<()> {
         let params = self.params();
+        let header_size = to_u64(FreeSpaceHeader::size(&params));
         let mut reserved = self.reserve_managers()?;
         if let Some(page) = self.writing()?.space.page()
             && !self.is_exact(&reserved)?
         {
             // Between what is free there is no room that says so without changing it: on pages of its own there is.
-            for room in reserved {
-                self.free(SpaceKind::ObjectHeader, room.header, FreeSpaceHeader::size(&params) as u64)?;
-                self.free(SpaceKind::LocalHeap, room.list, room.allocated)?;
+            for manager in reserved {
+                self.free(SpaceKind::ObjectHeader, manager.header, header_size)?;
+                self.free(SpaceKind::LocalHeap, manager.list, manager.allocated)?;
             }
-            reserved = self.writing()?.space.lay_managers(page, params)?;
+            reserved = self.writing()?.space.place_managers(page, params)?;
             if reserved.is_empty() {
                 // It is as good as it gets: some of what is free is lost.
                 reserved = self.reserve_managers()?;
             }
             let store = self.store();
-            store.reach(&self.writing()?.space);
+            store.backing.extend_to(&self.writing()?.space);
         }
         let mut managers = FreeSpaceManagers::NONE;
         let mut blocks = Vec::new();
@@ -206,7 +206,7 @@ impl Edit<'_> {
             }
             self.write(manager.header, &header.encode(&params)?, FreeSpaceHeader::NAME)?;
             set_manager(&mut managers, manager.class, manager.header);
-            blocks.push((SpaceKind::ObjectHeader, manager.header, FreeSpaceHeader::size(&params) as u64));
+            blocks.push((SpaceKind::ObjectHeader, manager.header, header_size));
         }
         let writing = self.writing()?;
         let end = writing.space.end();
@@ -224,33 +224,33 @@ impl Edit<'_> {
     }
 
     /// Returns whether all that is free has a manager, with just the room that its list takes.
-    fn is_exact(&mut self, rooms: &[ManagerRoom]) -> Result<bool> {
+    fn is_exact(&mut self, reserved: &[ReservedManager]) -> Result<bool> {
         let params = self.params();
         let space = &self.writing()?.space;
         for class in Class::ALL {
-            let room = rooms.iter().find(|room| room.class == class);
+            let manager = reserved.iter().find(|manager| manager.class == class);
             let needed = match space.has_sections(class) {
                 true => Some(space.manager(class, Address::new(0), params)?.0.list_used),
                 false => None,
             };
-            if room.map(|room| room.allocated) != needed {
+            if manager.map(|manager| manager.allocated) != needed {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    fn reserve_managers(&mut self) -> Result<Vec<ManagerRoom>> {
+    fn reserve_managers(&mut self) -> Result<Vec<ReservedManager>> {
         let params = self.params();
-        let mut managers: Vec<ManagerRoom> = Vec::new();
-        for _ in 0..ROUNDS {
+        let mut managers: Vec<ReservedManager> = Vec::new();
+        for _ in 0..MAX_ROUNDS {
             let mut enough = true;
             for class in Class::ALL {
                 let known = managers.iter().any(|manager| manager.class == class);
                 if !known && self.writing()?.space.has_sections(class) {
-                    let length = FreeSpaceHeader::size(&params) as u64;
+                    let length = to_u64(FreeSpaceHeader::size(&params));
                     let header = self.allocate_last(SpaceKind::ObjectHeader, length)?;
-                    managers.push(ManagerRoom { class, header, list: Address::UNDEFINED, allocated: 0 });
+                    managers.push(ReservedManager { class, header, list: Address::UNDEFINED, allocated: 0 });
                     enough = false;
                 }
             }
@@ -265,7 +265,7 @@ impl Edit<'_> {
     }
 
     /// Makes room for the list of a manager. Returns whether it had just enough.
-    fn reserve_list(&mut self, manager: &mut ManagerRoom, params: FileParams) -> Result<bool> {
+    fn reserve_list(&mut self, manager: &mut ReservedManager, params: FileParams) -> Result<bool> {
         let (header, ..) = self.writing()?.space.manager(manager.class, manager.header, params)?;
         if header.sections == 0 || header.list_used == manager.allocated {
             return Ok(true);
@@ -282,15 +282,16 @@ impl Edit<'_> {
         let store = self.store();
         let writing = self.writing()?;
         let start = writing.space.allocate_last(kind, length)?;
-        store.reach(&writing.space);
+        store.backing.extend_to(&writing.space);
         Ok(Address::new(start))
     }
 }
 
 impl Store {
     /// Makes bytes of all changed blocks.
-    pub(super) fn save_all(&self) -> Result<()> {
-        self.unsaved.addresses().into_iter().try_for_each(|address| self.save(address))
+    pub(super) fn encode_dirty_blocks(&self) -> Result<()> {
+        let addresses = self.caches.dirty_blocks.addresses();
+        addresses.into_iter().try_for_each(|address| self.encode_dirty_block(address))
     }
 }
 
@@ -332,7 +333,7 @@ mod tests {
                 edit.write(address, &piece(number, 5000), "test").unwrap();
             }
             pieces.push(address);
-            assert!(store.pages.changed_bytes() <= 3 * MIB, "{number}");
+            assert!(store.caches.pages.dirty_bytes() <= 3 * MIB, "{number}");
         }
         for (number, address) in (0..).zip(&pieces) {
             assert_eq!(store.read_raw_vec(*address, 5000).unwrap(), piece(number, 5000));

@@ -1,37 +1,22 @@
 //! Changing a file: one at a time, in memory until a commit.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-use hyperslab_exact::to_usize;
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::codec::{Address, FileParams, Structure};
 use hyperslab_format::superblock::Superblock;
 use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
 
-use super::members::StatedMembers;
-use super::space::{PENDING_LEAST, PENDING_LEAST_SYNCED, Record, Space, SpaceKind, SpaceUsage};
-use super::unsaved::Block;
-use super::{Bytes, Store};
+use super::Store;
+use super::bytes::Bytes;
+use super::dirty_blocks::Block;
+use super::space::{MIN_PENDING_BYTES, MIN_SYNCED_PENDING_BYTES, SpaceKind, SpaceUsage};
+use super::write_state::Writing;
 use crate::error::{Error, Result};
 use crate::versions::LibverBounds;
 
-/// Raw data up to this many bytes is kept in memory until the commit, where it is written with its neighbours.
-pub(super) const SMALL_WRITE: usize = 16 << 10;
-
-/// Zeros that are written at once.
-const ZEROS: u64 = 1 << 20;
-
-/// What is known of a file that is open for writing.
-#[derive(Debug)]
-pub(crate) struct Writing {
-    pub(super) space: Space,
-    pub(super) bounds: LibverBounds,
-    pub(super) superblock_changed: bool,
-    /// What the file says of its space, where it does.
-    pub(super) record: Option<Record>,
-    /// What the file says of its members, where it does.
-    pub(super) stated_members: Option<StatedMembers>,
-}
+/// Largest number of zeros that one write takes.
+const MAX_ZERO_BYTES: u64 = 1 << 20;
 
 /// The right to change a file. There is one at a time, and nobody reads the file's structure meanwhile. What is done with it stays in
 /// memory until [`commit`](Self::commit); dropping it does not undo it.
@@ -50,12 +35,13 @@ pub struct Reading<'a>(
 impl Store {
     /// Keeps writers away. May be held several times by one thread, but not by one that has an [`Edit`].
     pub fn reading(&self) -> Reading<'_> {
-        Reading(self.writable.then(|| self.writing.read_recursive()))
+        let state = &self.write_state;
+        Reading(state.is_writable.then(|| state.writing.read_recursive()))
     }
 
     /// Returns whether the file may be changed.
     pub fn is_writable(&self) -> bool {
-        self.writable
+        self.write_state.is_writable
     }
 
     /// The right to change the file; waits for those who read it or change it.
@@ -65,13 +51,13 @@ impl Store {
     pub fn edit(&self) -> Result<Edit<'_>> {
         self.check_not_closed()?;
         self.check_no_callback()?;
-        let writing = self.writing.write();
+        let writing = self.write_state.writing.write();
         // The file may have been closed by the one that was waited for.
         self.check_not_closed()?;
         if writing.is_none() {
             return Err(Error::Misuse(format!("`{}` is open for reading only", self.name())));
         }
-        self.generation.fetch_add(1, Ordering::AcqRel);
+        self.write_state.next_generation();
         Ok(Edit { store: self, writing })
     }
 
@@ -84,7 +70,7 @@ impl Store {
 
     /// A number that changes when the file is changed.
     pub fn generation(&self) -> u64 {
-        self.generation.load(Ordering::Acquire)
+        self.write_state.generation()
     }
 }
 
@@ -110,10 +96,10 @@ impl<'a> Edit<'a> {
     }
 
     pub(super) fn writing(&mut self) -> Result<&mut Writing> {
-        let name = self.store;
+        let store = self.store;
         self.writing
             .as_mut()
-            .ok_or_else(|| Error::Misuse(format!("`{}` is not open for writing", name.name())))
+            .ok_or_else(|| Error::Misuse(format!("`{}` is not open for writing", store.name())))
     }
 
     /// `length` bytes of the file for a block of that kind. What they hold is not defined.
@@ -121,13 +107,13 @@ impl<'a> Edit<'a> {
     /// # Errors
     /// [`Error::Limit`] if offsets of the file cannot say an address so far behind.
     pub fn allocate(&mut self, kind: SpaceKind, length: u64) -> Result<Address> {
-        if self.store.unsaved.bytes() > self.store.uncommitted {
-            self.store.save_all()?;
+        if self.store.caches.dirty_blocks.bytes() > self.store.write_state.dirty_limit {
+            self.store.encode_dirty_blocks()?;
         }
         let store = self.store;
         let writing = self.writing()?;
         let address = writing.space.allocate(kind, length)?;
-        store.reach(&writing.space);
+        store.backing.extend_to(&writing.space);
         self.note_new(address, length);
         Ok(address)
     }
@@ -138,13 +124,13 @@ impl<'a> Edit<'a> {
     /// # Errors
     /// As [`allocate`](Self::allocate).
     pub fn try_extend(&mut self, kind: SpaceKind, address: Address, old: u64, more: u64) -> Result<bool> {
-        if self.is_followed() {
+        if self.is_swmr_writer() {
             return Ok(false);
         }
         let store = self.store;
         let writing = self.writing()?;
         let extended = writing.space.try_extend(kind, address, old, more)?;
-        store.reach(&writing.space);
+        store.backing.extend_to(&writing.space);
         Ok(extended)
     }
 
@@ -154,7 +140,7 @@ impl<'a> Edit<'a> {
     /// # Errors
     /// If the file is no longer open for writing.
     pub fn try_shrink(&mut self, kind: SpaceKind, address: Address, old: u64, new: u64) -> Result<bool> {
-        if self.is_followed() {
+        if self.is_swmr_writer() {
             return Ok(false);
         }
         Ok(self.writing()?.space.try_shrink(kind, address, old, new))
@@ -167,7 +153,7 @@ impl<'a> Edit<'a> {
 
     /// How the bytes of the file are spread.
     pub fn usage(&self) -> SpaceUsage {
-        self.writing.as_ref().map(|writing| writing.space.usage()).unwrap_or_default()
+        self.writing.as_ref().map_or(SpaceUsage::default(), |writing| writing.space.usage())
     }
 
     /// As [`allocate`](Self::allocate), and the bytes are zeros: without writing them where the file has not been
@@ -199,13 +185,15 @@ impl<'a> Edit<'a> {
     /// Makes newly allocated bytes zeros, where they may be something else.
     fn clear(&self, address: Address, length: u64) -> Result<()> {
         let store = self.store;
-        // Of a new file, nothing may be touched yet, not even the bytes before its base.
-        let used = store.touched.load(Ordering::Acquire).saturating_sub(store.base);
+        // Bytes after the end of all writes are zeros already. In a new file, not even the user block
+        // was written.
+        let Some(touched) = store.backing.touched() else { return Ok(()) };
         let mut at = address.raw();
-        let end = (at + length).min(used);
-        let zeros = vec![0; to_usize(end.saturating_sub(at).min(ZEROS))?];
+        let end = (at + length).min(touched);
+        let Some(dirty) = end.checked_sub(at) else { return Ok(()) };
+        let zeros = vec![0; to_usize(dirty.min(MAX_ZERO_BYTES))?];
         while at < end {
-            let count = (end - at).min(zeros.len() as u64);
+            let count = (end - at).min(to_u64(zeros.len()));
             store.write_raw(Address::new(at), zeros.split_at(to_usize(count)?).0)?;
             at += count;
         }
@@ -220,12 +208,12 @@ impl<'a> Edit<'a> {
         if self.writing()?.space.is_paged() {
             return (0..count).map(|_| self.allocate(kind, length)).collect();
         }
-        let all = length.checked_mul(count as u64);
+        let all = length.checked_mul(to_u64(count));
         let all = all.ok_or_else(|| Error::Misuse("blocks of more than 2^64 bytes".into()))?;
         let first = self.allocate(kind, all)?;
         let invariant = "space that was allocated has addresses";
-        let place = |place: Option<Address>| place.ok_or(Error::Internal { structure: "blocks", invariant });
-        (0..count as u64).map(|number| place(first.checked_add(number * length))).collect()
+        let block = |at: Option<Address>| at.ok_or(Error::Internal { structure: "blocks", invariant });
+        (0..to_u64(count)).map(|number| block(first.checked_add(number * length))).collect()
     }
 
     /// Gives `length` bytes at `address` back, and forgets what was to be written there.
@@ -233,8 +221,7 @@ impl<'a> Edit<'a> {
     /// # Errors
     /// If the file is no longer open for writing.
     pub fn free(&mut self, kind: SpaceKind, address: Address, length: u64) -> Result<()> {
-        self.store.unsaved.remove(address);
-        self.store.decoded.forget(address);
+        self.store.caches.remove(address);
         if !self.retire(address, length) {
             self.writing()?.space.free(kind, address, length);
         }
@@ -243,8 +230,7 @@ impl<'a> Edit<'a> {
 
     /// Forgets what was to be written at `address`: a block inside of one that is [`free`](Self::free)d.
     pub fn forget(&mut self, address: Address) {
-        self.store.unsaved.remove(address);
-        self.store.decoded.forget(address);
+        self.store.caches.remove(address);
     }
 
     /// A new block, or one in place of that at `address`. It becomes bytes when it is needed.
@@ -253,8 +239,8 @@ impl<'a> Edit<'a> {
         T: Structure + Send + Sync + 'static,
         T::Context: Send + Sync + 'static,
     {
-        self.store.decoded.forget(address);
-        self.store.unsaved.insert(address, Block::new(Arc::new(value), context));
+        self.store.caches.decoded.remove(address);
+        self.store.caches.dirty_blocks.insert(address, Block::new(Arc::new(value), context));
     }
 
     /// Allocates room for a block and puts it there.
@@ -266,7 +252,7 @@ impl<'a> Edit<'a> {
         T: Structure + Send + Sync + 'static,
         T::Context: Send + Sync + 'static,
     {
-        let address = self.allocate(kind, T::size(context) as u64)?;
+        let address = self.allocate(kind, to_u64(T::size(context)))?;
         self.put(address, context, value);
         Ok(address)
     }
@@ -283,8 +269,7 @@ impl<'a> Edit<'a> {
     {
         let value: Arc<T> = self.store.shared(address, context)?;
         // Whoever keeps the block keeps it as it was; without them nothing is copied.
-        self.store.decoded.forget(address);
-        self.store.unsaved.remove(address);
+        self.store.caches.remove(address);
         Ok(Arc::unwrap_or_clone(value))
     }
 
@@ -314,15 +299,14 @@ impl<'a> Edit<'a> {
     /// [`Error::Corrupt`] if they do not lie inside the file; [`Error::Io`].
     pub fn write(&mut self, address: Address, bytes: &[u8], structure: &'static str) -> Result<()> {
         let store = self.store;
-        store.unsaved.remove(address);
-        store.decoded.forget(address);
-        let start = store.locate(address, bytes.len() as u64, structure)?;
+        store.caches.remove(address);
+        let start = store.locate(address, to_u64(bytes.len()), structure)?;
         store.note_block(start, bytes, structure);
         store.change(start, bytes).map_err(|source| Error::Io {
             action: format!("cannot change the {structure} at {address}"),
             source,
         })?;
-        if let Err(error) = store.relieve() {
+        if let Err(error) = store.spill() {
             // Nothing is lost: the pages wait for the commit, which says so if it cannot write them either.
             tracing::debug!(%error, "changed pages stay in memory");
         }
@@ -333,12 +317,12 @@ impl<'a> Edit<'a> {
     ///
     /// # Errors
     /// As [`Store::write_raw`], but for those of the medium.
-    pub fn write_raw_or_keep(&mut self, address: Address, bytes: &[u8]) -> Result<()> {
+    pub fn write_raw_or_buffer(&mut self, address: Address, bytes: &[u8]) -> Result<()> {
         let store = self.store;
         match store.write_raw(address, bytes) {
             Err(Error::Io { source, .. }) => {
                 tracing::debug!(%source, "raw data stay in memory");
-                let start = store.locate(address, bytes.len() as u64, "raw data")?;
+                let start = store.locate(address, to_u64(bytes.len()), "raw data")?;
                 let action = format!("cannot write raw data at {address}");
                 store.change(start, bytes).map_err(|source| Error::Io { action, source })
             }
@@ -366,15 +350,12 @@ impl<'a> Edit<'a> {
 
     /// Returns whether there is so much to commit, or so much space to win by it, that it should be done when the operation
     /// has ended.
-    pub fn is_crowded(&self) -> bool {
-        let changed = self.store.pages.changed_bytes() + self.store.unsaved.bytes();
-        let least = if self.store.journal.is_on() && self.store.journal.waits() {
-            PENDING_LEAST_SYNCED
-        } else {
-            PENDING_LEAST
-        };
-        let wants = self.writing.as_ref().is_some_and(|writing| writing.space.wants_commit(least));
-        changed > self.store.uncommitted || wants
+    pub fn is_over_limit(&self) -> bool {
+        let state = &self.store.write_state;
+        let waits_for_disk = state.journal.is_enabled() && state.journal.waits_for_disk();
+        let min_pending = if waits_for_disk { MIN_SYNCED_PENDING_BYTES } else { MIN_PENDING_BYTES };
+        let wants = self.writing.as_ref().is_some_and(|writing| writing.space.wants_commit(min_pending));
+        self.store.caches.dirty_bytes() > state.dirty_limit || wants
     }
 }
 

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use hyperslab_vfd::{Driver, SideFile};
 
-use super::journal::{self, Found, Journal, JournalReport, JournalVerdict, KeptJournal, SettleFor, Settled};
-use super::open::{Durability, StoreOptions};
+use super::journal::{
+    self, FoundJournal, Journal, JournalReport, JournalVerdict, KeptJournal, RecoverFor, Recovered,
+};
+use super::options::{Durability, StoreOptions};
 use crate::error::{Error, Result};
 
 /// The fate of a journal that lay beside a file when the file was opened.
@@ -76,26 +78,26 @@ impl fmt::Display for JournalOutcome {
 /// A file that is as it was committed last, and the journal beside it.
 pub(super) struct LeftJournal {
     side: Option<Arc<dyn SideFile>>,
-    found: Found,
+    found: FoundJournal,
     write: bool,
     kept: Option<KeptJournal>,
 }
 
 impl LeftJournal {
     /// Lets the file be as it was committed last, if a journal lies beside it.
-    pub(super) fn settle(driver: Arc<dyn Driver>, options: &StoreOptions) -> Result<(Arc<dyn Driver>, Self)> {
+    pub(super) fn recover(driver: Arc<dyn Driver>, options: &StoreOptions) -> Result<(Arc<dyn Driver>, Self)> {
         let write = options.write.is_some();
         let Some(side) = options.journal.clone() else {
-            return Ok((driver, Self { side: None, found: Found::Nothing, write, kept: None }));
+            return Ok((driver, Self { side: None, found: FoundJournal::Absent, write, kept: None }));
         };
         let journals = options.durability != Durability::None && !driver.kind().has_member_ends();
         let purpose = match () {
-            () if !write => SettleFor::Reading,
-            () if journals => SettleFor::Journaling,
-            () => SettleFor::Writing,
+            () if !write => RecoverFor::Reading,
+            () if journals => RecoverFor::Journaling,
+            () => RecoverFor::Writing,
         };
-        let Settled { driver, found, kept } = journal::settle(driver, &*side, purpose)?;
-        if found == Found::Unrelated && write && options.durability != Durability::None {
+        let Recovered { driver, found, kept } = journal::recover(driver, &*side, purpose)?;
+        if found == FoundJournal::Unrelated && write && options.durability != Durability::None {
             return Err(unrelated(&*side));
         }
         Ok((driver, Self { side: Some(side), found, write, kept }))
@@ -103,9 +105,9 @@ impl LeftJournal {
 
     fn belongs_to_the_file(&self) -> bool {
         match &self.found {
-            Found::Nothing | Found::Empty | Found::Unrelated => true,
-            Found::Damaged => false,
-            Found::Journal(report) => report.verdict != JournalVerdict::Foreign,
+            FoundJournal::Absent | FoundJournal::Empty | FoundJournal::Unrelated => true,
+            FoundJournal::Damaged => false,
+            FoundJournal::Compared(report) => report.verdict != JournalVerdict::Foreign,
         }
     }
 
@@ -113,7 +115,7 @@ impl LeftJournal {
     pub(super) fn explain(&self, error: Error) -> Error {
         let Some(side) = self.side.as_deref().filter(|_| !self.belongs_to_the_file()) else { return error };
         let story = match &self.found {
-            Found::Journal(report) => report.to_string(),
+            FoundJournal::Compared(report) => report.to_string(),
             _ => format!("the header of the journal `{}` is damaged", side.name()),
         };
         error.context(format!("the file cannot be opened without its journal ({story}; nothing was changed)"))
@@ -131,9 +133,9 @@ impl LeftJournal {
         let belongs = self.belongs_to_the_file();
         let Some(side) = self.side else { return Ok(None) };
         let report = match self.found {
-            Found::Nothing | Found::Empty | Found::Unrelated => return Ok(None),
-            Found::Damaged => None,
-            Found::Journal(report) => Some(report),
+            FoundJournal::Absent | FoundJournal::Empty | FoundJournal::Unrelated => return Ok(None),
+            FoundJournal::Damaged => None,
+            FoundJournal::Compared(report) => Some(report),
         };
         Ok(Some(match report {
             Some(report) if belongs && report.verdict == JournalVerdict::Pending => {

@@ -20,12 +20,12 @@ use super::Store;
 use crate::error::{Error, Result};
 
 /// The life of an object whose header was deleted before anybody asked for it.
-const GONE: u64 = u64::MAX;
+const DELETED_LIFE: u64 = u64::MAX;
 
 /// The table of open objects of one file.
 #[derive(Debug, Default)]
 pub(super) struct OpenObjects {
-    state: Mutex<State>,
+    state: Mutex<OpenState>,
     /// True if objects wait to be deleted.
     abandoned: AtomicBool,
     /// The number of object headers that were deleted since the file was opened.
@@ -33,33 +33,33 @@ pub(super) struct OpenObjects {
 }
 
 #[derive(Debug, Default)]
-struct State {
-    open: HashMap<Address, Open>,
+struct OpenState {
+    open: HashMap<Address, OpenObject>,
     /// Objects with a link count of 0 that are not deleted yet.
     unlinked: BTreeSet<Address>,
     /// Those of them without handles. In the order of addresses, so that the same calls make the same file.
     abandoned: BTreeSet<Address>,
     /// The addresses at which object headers were deleted: as many as the file had objects at the most.
-    ended: HashMap<Address, Ended>,
+    ended: HashMap<Address, DeletedObject>,
 }
 
 /// The handles of one object.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct OpenObject {
     count: usize,
     life: u64,
 }
 
 /// The end of an object at an address.
 #[derive(Debug, Clone, Copy)]
-struct Ended {
+struct DeletedObject {
     /// The number of the deletion, counted from 1.
     at: u64,
     /// True if another object has its header there since.
-    again: bool,
+    is_replaced: bool,
 }
 
-impl State {
+impl OpenState {
     /// The life of the object at an address, which began with the last deletion there; 0 if there was none.
     fn life(&self, object: Address) -> u64 {
         self.ended.get(&object).map_or(0, |ended| ended.at)
@@ -67,7 +67,7 @@ impl State {
 
     /// Returns whether no object has its header there any more, or only until it is deleted.
     fn is_gone(&self, object: Address) -> bool {
-        self.ended.get(&object).is_some_and(|ended| !ended.again)
+        self.ended.get(&object).is_some_and(|ended| !ended.is_replaced)
             || (!self.abandoned.is_empty() && self.abandoned.contains(&object))
     }
 }
@@ -151,7 +151,7 @@ fn deleted(object: Address) -> Error {
 
 impl Store {
     fn table(&self) -> Option<&Arc<OpenObjects>> {
-        self.writable.then_some(&self.open_objects)
+        self.write_state.is_writable.then_some(&self.sharing.open_objects)
     }
 
     /// Opens a handle of the object to which a link leads, or which was made just now. The caller holds
@@ -180,7 +180,7 @@ impl Store {
         if state.is_gone(object) || known.is_some_and(|known| known != life) {
             return Err(deleted(object));
         }
-        let open = state.open.entry(object).or_insert(Open { count: 0, life });
+        let open = state.open.entry(object).or_insert(OpenObject { count: 0, life });
         open.count += 1;
         Ok(ObjectHandle { address: object, life, table: Some(Arc::clone(table)) })
     }
@@ -195,7 +195,7 @@ impl Store {
 
     /// Returns a number that grows with every deletion of an object.
     pub fn deletions(&self) -> u64 {
-        self.open_objects.deleted.load(Ordering::Acquire)
+        self.sharing.open_objects.deleted.load(Ordering::Acquire)
     }
 
     /// Returns the [`life`](ObjectHandle::life) of the object that was at an address after so many
@@ -204,8 +204,8 @@ impl Store {
         if self.deletions() == 0 {
             return 0;
         }
-        match self.open_objects.state.lock().life(object) {
-            life if life > deletions => GONE,
+        match self.sharing.open_objects.state.lock().life(object) {
+            life if life > deletions => DELETED_LIFE,
             life => life,
         }
     }
@@ -219,12 +219,12 @@ impl Store {
     /// committed as it is holds them though nothing leads to them: after a crash,
     /// [`OpenFile::free_unlinked`](crate::ops::OpenFile::free_unlinked) gives their space back.
     pub fn unlinked_objects(&self) -> Vec<Address> {
-        self.open_objects.state.lock().unlinked.iter().copied().collect()
+        self.sharing.open_objects.state.lock().unlinked.iter().copied().collect()
     }
 
     /// An error if the object has handles, or was deleted since the file was opened.
     pub(crate) fn check_unheld(&self, object: Address) -> Result<()> {
-        let state = self.open_objects.state.lock();
+        let state = self.sharing.open_objects.state.lock();
         if state.open.contains_key(&object) {
             return Err(Error::Misuse(format!("the object at {object} is open")));
         }
@@ -236,7 +236,7 @@ impl Store {
 
     /// Takes note that the last link to an object is gone. Returns whether the object lives on for its handles.
     pub(crate) fn unlink(&self, object: Address) -> bool {
-        let mut state = self.open_objects.state.lock();
+        let mut state = self.sharing.open_objects.state.lock();
         let held = state.open.contains_key(&object);
         if held {
             state.unlinked.insert(object);
@@ -247,16 +247,16 @@ impl Store {
     /// Takes note that an object has lost its last link through itself: it is deleted once it has no handles.
     pub(crate) fn unlink_later(&self, object: Address) {
         if !self.unlink(object) {
-            let mut state = self.open_objects.state.lock();
+            let mut state = self.sharing.open_objects.state.lock();
             state.unlinked.insert(object);
             state.abandoned.insert(object);
-            self.open_objects.abandoned.store(true, Ordering::Release);
+            self.sharing.open_objects.abandoned.store(true, Ordering::Release);
         }
     }
 
     /// Takes note that a link leads to an object again.
     pub(crate) fn relink(&self, object: Address) {
-        let mut state = self.open_objects.state.lock();
+        let mut state = self.sharing.open_objects.state.lock();
         if !state.unlinked.is_empty() {
             state.unlinked.remove(&object);
             state.abandoned.remove(&object);
@@ -266,7 +266,7 @@ impl Store {
     /// Takes the objects that are to be deleted: those without handles, or, where the file is closed, all that no link
     /// leads to.
     pub(crate) fn take_abandoned(&self, closing: bool) -> Vec<Address> {
-        let table = &self.open_objects;
+        let table = &self.sharing.open_objects;
         if !closing && !table.abandoned.load(Ordering::Acquire) {
             return Vec::new();
         }
@@ -297,22 +297,22 @@ impl Store {
     /// Takes note that a new object has its header there.
     pub(crate) fn begin_life(&self, object: Address) {
         if self.deletions() > 0
-            && let Some(ended) = self.open_objects.state.lock().ended.get_mut(&object)
+            && let Some(ended) = self.sharing.open_objects.state.lock().ended.get_mut(&object)
         {
-            ended.again = true;
+            ended.is_replaced = true;
         }
     }
 }
 
-fn end(table: &OpenObjects, state: &mut State, object: Address) {
+fn end(table: &OpenObjects, state: &mut OpenState, object: Address) {
     state.open.remove(&object);
     state.unlinked.remove(&object);
     state.abandoned.remove(&object);
-    if state.ended.get(&object).is_some_and(|ended| !ended.again) {
+    if state.ended.get(&object).is_some_and(|ended| !ended.is_replaced) {
         return;
     }
     let at = table.deleted.fetch_add(1, Ordering::AcqRel) + 1;
-    state.ended.insert(object, Ended { at, again: false });
+    state.ended.insert(object, DeletedObject { at, is_replaced: false });
 }
 
 #[cfg(test)]
@@ -370,7 +370,7 @@ mod tests {
         let second = store.hold(at(100)).unwrap();
         assert_ne!(first.life(), second.life());
         assert_eq!(store.life_of(at(100), store.deletions()), second.life());
-        assert_eq!(store.life_of(at(100), seen), GONE, "what was seen then is gone");
+        assert_eq!(store.life_of(at(100), seen), DELETED_LIFE, "what was seen then is gone");
         assert!(store.hold_known(at(100), first.life()).is_err() && first.check().is_err());
         // The handles of the first one say nothing about the second one.
         assert!(store.unlink(at(100)));

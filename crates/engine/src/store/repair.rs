@@ -3,12 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hyperslab_format::codec::Address;
 use hyperslab_format::superblock::ConsistencyFlags;
 use hyperslab_vfd::{Driver, DriverError, SideAccess, SideFile};
 
-use super::journal::{self, Found, JournalReport, JournalVerdict};
-use super::open::{find_superblock, stated_end};
+use super::journal::{self, FoundJournal, JournalReport, JournalVerdict};
+use super::superblock::{find_superblock, stated_end, stored_end};
 use crate::error::{Error, Result};
 
 /// What may be done to a file in place.
@@ -131,7 +130,7 @@ impl fmt::Display for Repaired {
 /// [`Error::Corrupt`] if the journal does not belong to what the file has become, or the superblock is damaged;
 /// [`Error::Io`].
 pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOptions) -> Result<Repaired> {
-    let journal = settle(driver, side, options)?;
+    let journal = repair_journal(driver, side, options)?;
     let failed = |source| Error::Io { action: "cannot repair the file".into(), source };
     let length = length_of_first(&**driver).map_err(failed)?;
     let (base, mut superblock) = find_superblock(&**driver, length)?;
@@ -146,9 +145,6 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
         superblock.consistency.remove(marks);
     }
     let stated = stated_end(&superblock, base);
-    // A superblock that lies about the base does not end the repair.
-    let base_address = superblock.base_address;
-    let behind = |length: u64| length.saturating_sub(base).saturating_add(base_address);
     if let Some(room) = options.room {
         let length = stated.unwrap_or(0).max(length).checked_add(room).filter(|length| *length < u64::MAX);
         let length =
@@ -157,7 +153,7 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
             return Err(Error::unsupported(format!("more room in the members of a {} file", driver.kind())));
         }
         driver.set_len(length).map_err(failed)?;
-        superblock.end_of_file = Address::new(behind(length));
+        superblock.end_of_file = stored_end(&superblock, length - base)?;
         repaired.end = Some(EndRepair { stated, length, corrected: true });
     } else if stated != Some(length) {
         // Space behind the stated end belongs to no block; within it, blocks that a writer had put there can be read.
@@ -165,7 +161,7 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
         let corrected = options.cut_end || (is_longer && !options.keep_end);
         repaired.end = Some(EndRepair { stated, length, corrected });
         if corrected {
-            superblock.end_of_file = Address::new(behind(length));
+            superblock.end_of_file = stored_end(&superblock, length - base)?;
         }
     }
     if superblock != before {
@@ -194,7 +190,7 @@ fn length_of_first(driver: &dyn Driver) -> std::result::Result<u64, DriverError>
     }
 }
 
-fn settle(
+fn repair_journal(
     driver: &Arc<dyn Driver>,
     side: &dyn SideFile,
     options: RepairOptions,
@@ -210,17 +206,17 @@ fn settle(
         return Ok(Some(JournalRepair::Discarded));
     }
     drop(found);
-    let report = match journal::settle(Arc::clone(driver), side, journal::SettleFor::Writing)?.found {
-        Found::Nothing | Found::Unrelated => return Ok(None),
-        Found::Empty => return Ok(Some(JournalRepair::Removed)),
-        Found::Journal(report) if report.verdict == JournalVerdict::Pending => {
+    let report = match journal::recover(Arc::clone(driver), side, journal::RecoverFor::Writing)?.found {
+        FoundJournal::Absent | FoundJournal::Unrelated => return Ok(None),
+        FoundJournal::Empty => return Ok(Some(JournalRepair::Removed)),
+        FoundJournal::Compared(report) if report.verdict == JournalVerdict::Pending => {
             return Ok(Some(JournalRepair::Replayed));
         }
-        Found::Journal(report) if report.verdict != JournalVerdict::Foreign => {
+        FoundJournal::Compared(report) if report.verdict != JournalVerdict::Foreign => {
             return Ok(Some(JournalRepair::Removed));
         }
-        Found::Journal(report) => Some(report),
-        Found::Damaged => None,
+        FoundJournal::Compared(report) => Some(report),
+        FoundJournal::Damaged => None,
     };
     let failed = |source| Error::Io { action: "cannot set the journal aside".into(), source };
     Ok(Some(JournalRepair::SetAside { name: side.set_aside().map_err(failed)?, report }))
@@ -233,10 +229,10 @@ fn settle(
 /// [`Error::Corrupt`] if the header of the journal is damaged; [`Error::Misuse`] if the file of that name is no journal; [`Error::Io`].
 pub fn journal_report(driver: &dyn Driver, side: &dyn SideFile) -> Result<Option<JournalReport>> {
     match journal::read_report(side, driver)? {
-        Found::Nothing | Found::Empty => Ok(None),
-        Found::Journal(report) => Ok(Some(report)),
-        Found::Damaged => Err(Error::corrupt("journal header", "signature", "one of a journal", side.name())),
-        Found::Unrelated => Err(Error::Misuse(format!("`{}` is no journal", side.name()))),
+        FoundJournal::Absent | FoundJournal::Empty => Ok(None),
+        FoundJournal::Compared(report) => Ok(Some(report)),
+        FoundJournal::Damaged => Err(Error::corrupt("journal header", "signature", "one of a journal", side.name())),
+        FoundJournal::Unrelated => Err(Error::Misuse(format!("`{}` is no journal", side.name()))),
     }
 }
 
@@ -245,5 +241,5 @@ pub fn journal_report(driver: &dyn Driver, side: &dyn SideFile) -> Result<Option
 /// # Errors
 /// [`Error::Misuse`] if there is no journal; [`Error::Corrupt`] if the journal holds no whole commit; [`Error::Io`].
 pub fn replay_into_copy(side: &dyn SideFile, copy: &dyn Driver) -> Result<()> {
-    journal::apply_to_copy(side, copy)
+    journal::replay_into_copy(side, copy)
 }
