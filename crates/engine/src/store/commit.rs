@@ -33,7 +33,7 @@ impl Edit<'_> {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if the medium fails.
     pub fn close(mut self) -> Result<SpaceUsage> {
-        self.writing()?.space.give_up_blocks();
+        self.writing()?.space.release_blocks();
         self.commit()?;
         if self.is_swmr_writer() {
             self.end_swmr_write()?;
@@ -144,10 +144,10 @@ impl Edit<'_> {
     }
 
     /// The file is not to say what is free in it: that changes, and the message that says it must not.
-    pub(super) fn give_up_free_space(&mut self) -> Result<()> {
-        self.writing()?.space.give_up_blocks();
+    pub(super) fn drop_stored_free_space(&mut self) -> Result<()> {
+        self.writing()?.space.release_blocks();
         if self.writing()?.record.as_ref().is_some_and(|record| !record.blocks.is_empty()) {
-            self.writing()?.space.is_not_stored();
+            self.writing()?.space.mark_not_stored();
         }
         self.disown_managers()
     }
@@ -219,7 +219,7 @@ impl Edit<'_> {
         }
         self.write_record()?;
         self.write_out()?;
-        self.writing()?.space.is_stored();
+        self.writing()?.space.mark_stored();
         Ok(())
     }
 

@@ -152,8 +152,8 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
         if driver.kind().has_member_ends() {
             return Err(Error::unsupported(format!("more room in the members of a {} file", driver.kind())));
         }
-        driver.set_len(length).map_err(failed)?;
         superblock.end_of_file = stored_end(&superblock, length - base)?;
+        driver.set_len(length).map_err(failed)?;
         repaired.end = Some(EndRepair { stated, length, corrected: true });
     } else if stated != Some(length) {
         // Space behind the stated end belongs to no block; within it, blocks that a writer had put there can be read.

@@ -218,7 +218,7 @@ impl Edit<'_> {
                 store.name()
             )));
         }
-        self.give_up_free_space()?;
+        self.drop_stored_free_space()?;
         self.commit()?;
         store.write_state.journal.close(&*store.backing.driver)?;
         store.write_state.journal.disable();

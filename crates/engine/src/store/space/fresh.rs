@@ -2,7 +2,7 @@
 
 use parking_lot::RwLock;
 
-use super::ranges::{Ranges, Taken};
+use crate::store::ranges::{RangeList, Ranges};
 
 /// A set of addresses that several may look at.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ impl Fresh {
         self.0.write().insert(start, end);
     }
 
-    pub(super) fn remove(&self, start: u64, end: u64) -> Taken {
+    pub(super) fn remove(&self, start: u64, end: u64) -> RangeList {
         self.0.write().remove(start, end)
     }
 

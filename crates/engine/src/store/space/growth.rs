@@ -73,8 +73,8 @@ impl Space {
     }
 
     fn set_block(&mut self, class: Class, block: (u64, u64)) {
-        if let Some(place) = self.blocks.get_mut(class.index()) {
-            *place = block;
+        if let Some(present) = self.blocks.get_mut(class.index()) {
+            *present = block;
         }
     }
 
@@ -175,18 +175,18 @@ impl Space {
             Some(page) => self.allocate_paged(class, length, page)?,
             None => self.append(class, length, 1)?,
         };
-        self.note(start, length);
+        self.note_allocated(start, length);
         Ok(start)
     }
 
     /// Gives the rests of blocks for small pieces back.
-    pub(crate) fn give_up_blocks(&mut self) {
+    pub(crate) fn release_blocks(&mut self) {
         for class in [Class::Metadata, Class::Raw] {
             let (start, end) = self.block(class);
             self.set_block(class, (self.end, self.end));
             self.put(class, start, end);
         }
         self.trim();
-        self.others_mut().for_each(Self::give_up_blocks);
+        self.others_mut().for_each(Self::release_blocks);
     }
 }

@@ -1,7 +1,9 @@
 //! Files whose kinds of data lie in several member files: each member has a range of addresses, with an end of its own.
 
 use hyperslab_format::codec::Address;
+use hyperslab_format::driver_info::MultiInformation;
 
+use super::persist::MessageLocation;
 use super::rules::SpaceKind;
 use super::{Rules, Space};
 
@@ -21,6 +23,22 @@ pub(crate) struct MemberEnd {
     pub(crate) start: u64,
     /// The address behind the last byte that is given away.
     pub(crate) end: u64,
+}
+
+/// The statement of a file about its members, and its location.
+#[derive(Debug)]
+pub(crate) struct StatedMembers {
+    pub(crate) information: MultiInformation,
+    pub(crate) location: MembersLocation,
+}
+
+/// The location of a file's statement about its members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MembersLocation {
+    /// The driver information block at an address.
+    Block(Address),
+    /// A message of the superblock extension.
+    Message(MessageLocation),
 }
 
 impl Members {
@@ -67,8 +85,8 @@ impl Space {
     pub(crate) fn assign(&mut self, kinds: &[(SpaceKind, u64)]) {
         for (kind, start) in kinds {
             let number = self.members.others.iter().position(|(other, _)| other == start);
-            if let Some(place) = self.members.takes.get_mut(kind.index()) {
-                *place = number.map_or(0, |number| number + 1);
+            if let Some(member) = self.members.takes.get_mut(kind.index()) {
+                *member = number.map_or(0, |number| number + 1);
             }
         }
     }
@@ -148,11 +166,11 @@ mod tests {
         assert_eq!(tree.raw(), 3000);
         let ends = space.member_ends();
         assert_eq!(ends.iter().map(|member| member.end).collect::<Vec<_>>(), [7000, RAW + 10_500]);
-        space.settle();
+        space.commit();
         space.free(SpaceKind::RawData, raw, 10_000);
         space.free(SpaceKind::BTree, tree, 4000);
         assert_eq!(space.usage().pending, 14_000);
-        space.settle();
+        space.commit();
         assert_eq!((space.end(), space.furthest()), (3000, RAW + 500));
     }
 
@@ -173,7 +191,7 @@ mod tests {
         assert!(space.try_extend(SpaceKind::GlobalHeap, Address::new(RAW), 4096, 100).unwrap());
         assert_eq!(space.furthest(), RAW + 4196);
         assert!(space.try_shrink(SpaceKind::GlobalHeap, Address::new(RAW), 4196, 100));
-        space.settle();
+        space.commit();
         assert_eq!((space.end(), space.furthest()), (3000, RAW + 100));
     }
 

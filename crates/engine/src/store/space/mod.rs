@@ -11,7 +11,6 @@ mod last;
 mod members;
 mod persist;
 mod pool;
-pub(super) mod ranges;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -22,23 +21,23 @@ use hyperslab_format::codec::Address;
 
 use crate::error::{Error, Result};
 pub(crate) use fresh::Fresh;
-pub(crate) use last::ManagerRoom;
-pub(crate) use members::MemberEnd;
+pub(crate) use last::ReservedManager;
 use members::Members;
-pub(crate) use persist::{MessagePlace, Record, Stored, set_manager};
+pub(crate) use members::{MemberEnd, MembersLocation, StatedMembers};
+pub(crate) use persist::{MessageLocation, Record, StoredSpace, set_manager};
 use pool::{Pool, align_up};
 pub(crate) use rules::{Class, Rules};
 pub use rules::{FileSpace, Placement, SpaceKind};
 
 /// A commit pays when this part of the file waits for one to be used again: a fortieth, so that a file in which
 /// everything is replaced again and again does not grow by a twentieth.
-const PENDING_PART: u64 = 40;
+const PENDING_FRACTION: u64 = 40;
 
 /// Less than this is not worth a commit.
-pub(crate) const PENDING_LEAST: u64 = 2048;
+pub(crate) const MIN_PENDING_BYTES: u64 = 2048;
 
 /// The same of a commit that waits for the disk.
-pub(crate) const PENDING_LEAST_SYNCED: u64 = 1 << 20;
+pub(crate) const MIN_SYNCED_PENDING_BYTES: u64 = 1 << 20;
 
 /// The space of one file. Addresses count from its base.
 #[derive(Debug)]
@@ -79,8 +78,8 @@ pub struct SpaceUsage {
 impl SpaceUsage {
     /// Bytes that somebody has, or that were lost in sessions before.
     pub fn allocated(&self) -> u64 {
-        // A damaged file may give the same bytes to two.
-        self.end.saturating_sub(self.free).saturating_sub(self.pending).saturating_sub(self.lost)
+        // The clamp is meant: in a damaged file, bytes of two blocks may be freed twice.
+        self.end.saturating_sub(self.free + self.pending + self.lost)
     }
 }
 
@@ -145,9 +144,18 @@ impl Space {
     }
 
     /// Returns whether so much waits for a commit that one pays, and `least` bytes at least.
-    pub(crate) fn wants_commit(&self, least: u64) -> bool {
-        self.rules.tracks && self.pending_bytes >= least && self.pending_bytes > self.end / PENDING_PART
-            || self.others().any(|other| other.wants_commit(least))
+    pub(crate) fn wants_commit(&self, min_pending: u64) -> bool {
+        self.rules.tracks && self.pending_bytes >= min_pending && self.pending_bytes > self.end / PENDING_FRACTION
+            || self.others().any(|other| other.wants_commit(min_pending))
+    }
+
+    fn pool_of(&self, class: Class) -> &Pool {
+        let [metadata, raw, large] = &self.pools;
+        match class {
+            Class::Metadata => metadata,
+            Class::Raw => raw,
+            Class::Large => large,
+        }
     }
 
     fn pool(&mut self, class: Class) -> &mut Pool {
@@ -175,7 +183,7 @@ impl Space {
             Some(page) => self.allocate_paged(class, length, page)?,
             None => self.allocate_flat(class, length)?,
         };
-        self.note(start, length);
+        self.note_allocated(start, length);
         Ok(Address::new(start))
     }
 
@@ -211,7 +219,7 @@ impl Space {
             None => self.extend_flat(class, tail, more)?,
         };
         if extended {
-            self.note(tail, more);
+            self.note_allocated(tail, more);
         }
         Ok(extended)
     }
@@ -243,18 +251,18 @@ impl Space {
         let border = end.min(self.committed_end);
         let mut from = start;
         for (fresh, fresh_end) in self.fresh.remove(start, border) {
-            self.wait(class, from, fresh);
+            self.add_pending(class, from, fresh);
             self.put(class, fresh, fresh_end);
             from = fresh_end;
         }
-        self.wait(class, from, border);
+        self.add_pending(class, from, border);
         if border < end {
             self.put(class, border, end);
         }
     }
 
     /// Lets a part of the committed file wait for the next commit.
-    fn wait(&mut self, class: Class, start: u64, end: u64) {
+    fn add_pending(&mut self, class: Class, start: u64, end: u64) {
         if start < end {
             self.pending.push((class, start, end));
             self.pending_bytes += end - start;
@@ -262,7 +270,7 @@ impl Space {
     }
 
     /// Remembers that this is not part of the file as committed.
-    fn note(&mut self, start: u64, length: u64) {
+    fn note_allocated(&mut self, start: u64, length: u64) {
         self.changed = true;
         if start < self.committed_end {
             self.fresh.insert(start, (start + length).min(self.committed_end));
@@ -270,7 +278,7 @@ impl Space {
     }
 
     /// Lets what was freed be used again: the file as it is now is committed. What is free at its end is cut off.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn commit(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
         pending.sort_unstable_by_key(|(_, start, end)| (*start, *end));
         self.fresh.clear();
@@ -294,7 +302,7 @@ impl Space {
         }
         self.trim();
         self.committed_end = self.end;
-        self.others_mut().for_each(Self::settle);
+        self.others_mut().for_each(Self::commit);
     }
 
     /// Makes bytes free.
@@ -367,7 +375,7 @@ impl Space {
             Some(block) if block.0 == end && block.0 < block.1 => block.0 = start,
             _ => self.lost += end - start,
         }
-        self.empty_blocks_behind();
+        self.reset_empty_blocks();
     }
 
     /// Cuts the section off that ends where the file does: whole pages of it, where there are pages.
@@ -386,12 +394,12 @@ impl Space {
         if start < cut {
             self.pool(class).put(start, cut - start);
         }
-        self.empty_blocks_behind();
+        self.reset_empty_blocks();
         true
     }
 
     /// Blocks that are used up move with the end.
-    fn empty_blocks_behind(&mut self) {
+    fn reset_empty_blocks(&mut self) {
         let end = self.end;
         for block in &mut self.blocks {
             if block.0 >= block.1 || block.0 >= end {

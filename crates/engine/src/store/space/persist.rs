@@ -1,5 +1,6 @@
 //! Free space that outlives the session: the managers that a file's space info message leads to.
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, FileParams, Structure as _};
 use hyperslab_format::free_space::{
     FreeSpaceClient, FreeSpaceHeader, FreeSpaceSection, FreeSpaceSectionKind, FreeSpaceSections,
@@ -17,14 +18,14 @@ use crate::store::{Store, at};
 pub(crate) struct Record {
     /// The message as the file holds it.
     pub(crate) info: FileSpaceInfo,
-    pub(crate) place: MessagePlace,
+    pub(crate) location: MessageLocation,
     /// The blocks of the managers in the file.
     pub(crate) blocks: Vec<(SpaceKind, Address, u64)>,
 }
 
 /// Where a message lies whose length does not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct MessagePlace {
+pub(crate) struct MessageLocation {
     /// The chunk of the object header, from its signature to its checksum where it has them.
     pub(crate) chunk: Address,
     /// Bytes of the chunk.
@@ -37,7 +38,7 @@ pub(crate) struct MessagePlace {
 
 /// What the managers of a file say.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stored {
+pub(crate) struct StoredSpace {
     sections: Vec<(Class, u64, u64)>,
     /// The blocks of the managers themselves.
     pub(crate) blocks: Vec<(SpaceKind, Address, u64)>,
@@ -61,7 +62,7 @@ pub(crate) fn set_manager(managers: &mut FreeSpaceManagers, class: Class, addres
     }
 }
 
-impl Stored {
+impl StoredSpace {
     /// Reads the managers that the message names.
     ///
     /// # Errors
@@ -80,8 +81,7 @@ impl Stored {
     #[cfg(test)]
     pub(super) fn of(space: &Space) -> Self {
         let sections = |class: Class| {
-            let sections = space.pools.get(class.index()).map(super::Pool::sections).unwrap_or_default();
-            sections.into_iter().map(move |(start, length)| (class, start, length))
+            space.pool_of(class).sections().into_iter().map(move |(start, length)| (class, start, length))
         };
         Self { sections: Class::ALL.into_iter().flat_map(sections).collect(), blocks: Vec::new() }
     }
@@ -93,7 +93,7 @@ impl Stored {
             let got = header.client.0;
             return Err(Error::corrupt(FreeSpaceHeader::NAME, "client ID", "1 (file)", got).at(address));
         }
-        self.blocks.push((SpaceKind::ObjectHeader, address, FreeSpaceHeader::size(&params) as u64));
+        self.blocks.push((SpaceKind::ObjectHeader, address, to_u64(FreeSpaceHeader::size(&params))));
         if !header.list.is_defined() {
             return Ok(());
         }
@@ -129,7 +129,7 @@ impl Stored {
 
 impl Space {
     /// Takes over what the managers in the file say is free.
-    pub(crate) fn adopt(&mut self, stored: &Stored) {
+    pub(crate) fn adopt(&mut self, stored: &StoredSpace) {
         let end = self.end;
         for &(class, start, length) in &stored.sections {
             self.put(class, start, start + length);
@@ -144,19 +144,19 @@ impl Space {
     }
 
     /// The managers in the file are true.
-    pub(crate) fn is_stored(&mut self) {
+    pub(crate) fn mark_stored(&mut self) {
         self.changed = false;
-        self.others_mut().for_each(Self::is_stored);
+        self.others_mut().for_each(Self::mark_stored);
     }
 
     /// The managers in the file are not to be trusted.
-    pub(crate) fn is_not_stored(&mut self) {
+    pub(crate) fn mark_not_stored(&mut self) {
         self.changed = true;
     }
 
     /// Returns whether a class has free sections.
     pub(crate) fn has_sections(&self, class: Class) -> bool {
-        self.pools.get(class.index()).is_some_and(|pool| pool.len() > 0)
+        self.pool_of(class).len() > 0
     }
 
     /// The header of a manager of that class, to lie at `address`, and its sections. The place of the list is not set,
@@ -172,16 +172,19 @@ impl Space {
             (Some(_), Class::Large) => FreeSpaceSectionKind::Plain(2),
             (Some(_), _) => FreeSpaceSectionKind::Plain(1),
         };
-        let sections = self.pools.get(class.index()).map(super::Pool::sections).unwrap_or_default();
         let section = |(offset, size)| FreeSpaceSection { offset, size, kind };
-        let mut list = FreeSpaceSections { sections: sections.into_iter().map(section).collect() };
-        // Files end where the system's offsets do, which have a sign.
-        let widest = 64_u32
-            .checked_sub(u32::from(params.size_of_lengths) * 8)
-            .and_then(|spare| u64::MAX.checked_shr(spare));
-        let highest = self.rules.limit.min(i64::MAX.unsigned_abs()).min(widest.unwrap_or(u64::MAX));
-        let bits = highest.checked_ilog2().unwrap_or(0) + 1;
-        let count = list.sections.len() as u64;
+        let sections = self.pool_of(class).sections().into_iter().map(section).collect();
+        let mut list = FreeSpaceSections { sections };
+        // No file is longer than the signed offsets of the system can express.
+        let largest_length = match params.size_of_lengths {
+            bytes @ 1..8 => (1 << (u32::from(bytes) * 8)) - 1,
+            _ => u64::MAX,
+        };
+        let highest = self.rules.limit.min(i64::MAX.unsigned_abs()).min(largest_length);
+        let invariant = "an address has at most 64 bits";
+        let bits = u16::try_from(u64::BITS - (highest | 1).leading_zeros())
+            .map_err(|_| Error::Internal { structure: FreeSpaceHeader::NAME, invariant })?;
+        let count = to_u64(list.sections.len());
         let mut header = FreeSpaceHeader {
             client: FreeSpaceClient::FILE,
             total_space: list.sections.iter().map(|section| section.size).sum(),
@@ -191,7 +194,7 @@ impl Space {
             section_classes: 3,
             shrink_percent: 80,
             expand_percent: 120,
-            address_bits: u16::try_from(bits).unwrap_or(64),
+            address_bits: bits,
             max_section_size: highest,
             list: Address::UNDEFINED,
             list_used: 0,

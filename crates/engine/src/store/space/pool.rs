@@ -3,13 +3,13 @@
 
 use std::collections::HashMap;
 
-use super::bins::{Bins, NONE, all_fit, list_of};
+use super::bins::{Bins, LAST_LIST, NO_SECTION, all_fit, list_of};
 
 /// How many sections of a list are looked at for a better one.
-const LOOKS: usize = 4;
+const MAX_PROBES: usize = 4;
 
 /// How many are looked at before the file grows.
-const LAST_LOOKS: usize = 64;
+const MAX_LAST_PROBES: usize = 64;
 
 /// Free sections that do not touch one another.
 #[derive(Debug)]
@@ -161,28 +161,28 @@ impl Pool {
     fn find(&self, length: u64, alignment: u64) -> Option<u32> {
         let own = list_of(length);
         let exact = alignment <= 1 && all_fit(length);
-        if !exact && let Some(found) = self.look(own, LOOKS, length, alignment) {
+        if !exact && let Some(found) = self.probe(own, MAX_PROBES, length, alignment) {
             return Some(found);
         }
         let first = if exact { own } else { own + 1 };
         let mut list = self.bins.next_filled(first);
         // Most lists above fit whatever the alignment; those that may not are few.
         while let Some(filled) = list {
-            if let Some(found) = self.look(filled, LOOKS, length, alignment) {
+            if let Some(found) = self.probe(filled, MAX_PROBES, length, alignment) {
                 return Some(found);
             }
-            // The last list has all lengths that are larger.
-            let sure = list_of(length.saturating_add(alignment)) + 1;
+            // A sum of more than 64 bits belongs to the last list, which has all larger lengths.
+            let sure = length.checked_add(alignment).map_or(LAST_LIST, list_of) + 1;
             list = self.bins.next_filled(if filled < sure { filled + 1 } else { return None });
         }
-        if exact { None } else { self.look(own, LAST_LOOKS, length, alignment) }
+        if exact { None } else { self.probe(own, MAX_LAST_PROBES, length, alignment) }
     }
 
     /// The shortest that fits among the first sections of a list.
-    fn look(&self, list: usize, looks: usize, length: u64, alignment: u64) -> Option<u32> {
+    fn probe(&self, list: usize, probes: usize, length: u64, alignment: u64) -> Option<u32> {
         let mut best: Option<(u64, u32)> = None;
         let mut index = self.bins.head(list);
-        for _ in 0..looks {
+        for _ in 0..probes {
             let Some(section) = self.get(index) else { break };
             if section.skip(length, alignment).is_some() && best.is_none_or(|(best, _)| section.length < best)
             {
@@ -213,21 +213,24 @@ impl Pool {
     }
 
     fn insert(&mut self, start: u64, length: u64) {
-        let section = Section { start, length, previous: NONE, next: NONE };
+        let section = Section { start, length, previous: NO_SECTION, next: NO_SECTION };
         let index = if let Some(index) = self.vacant.pop() {
-            if let Some(place) = self.sections.get_mut(to_usize(index)) {
-                *place = section;
+            if let Some(vacant) = self.sections.get_mut(to_usize(index)) {
+                *vacant = section;
             }
             index
         } else {
-            let index = u32::try_from(self.sections.len()).unwrap_or(NONE);
-            if index == NONE {
-                // Four thousand million sections: the space is given up.
-                self.bytes -= length;
-                return;
+            match u32::try_from(self.sections.len()) {
+                Ok(index) if index != NO_SECTION => {
+                    self.sections.push(section);
+                    index
+                }
+                _ => {
+                    // The pool holds 2^32 - 1 sections. The space of further sections is lost.
+                    self.bytes -= length;
+                    return;
+                }
             }
-            self.sections.push(section);
-            index
         };
         self.by_start.insert(start, index);
         self.by_end.insert(section.end(), index);
@@ -273,7 +276,7 @@ impl Pool {
         let list = list_of(length);
         let head = self.bins.head(list);
         if let Some(section) = self.sections.get_mut(to_usize(index)) {
-            section.previous = NONE;
+            section.previous = NO_SECTION;
             section.next = head;
         }
         if let Some(next) = self.sections.get_mut(to_usize(head)) {
@@ -293,7 +296,7 @@ impl Pool {
     }
 }
 
-/// [`NONE`] leads behind every vector of sections.
+/// [`NO_SECTION`] leads behind every vector of sections.
 fn to_usize(index: u32) -> usize {
     index as usize
 }
