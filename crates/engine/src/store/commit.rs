@@ -6,6 +6,7 @@ use hyperslab_format::free_space::FreeSpaceHeader;
 use hyperslab_format::message::{FreeSpaceManagers, Message as _};
 use hyperslab_format::object_header::replace_body;
 
+use super::backing::write_failed;
 use super::edit::Edit;
 use super::space::{Class, Record, ReservedManager, SpaceKind, SpaceUsage, set_manager};
 use super::superblock::{stated_length, stored_end};
@@ -288,10 +289,19 @@ impl Edit<'_> {
 }
 
 impl Store {
-    /// Makes bytes of all changed blocks.
+    /// Encodes all dirty blocks into pages in memory.
     pub(super) fn encode_dirty_blocks(&self) -> Result<()> {
         let addresses = self.caches.dirty_blocks.addresses();
         addresses.into_iter().try_for_each(|address| self.encode_dirty_block(address))
+    }
+
+    /// Commits a file without changes in memory: syncs the bytes that were written before the commit.
+    fn sync_unchanged(&self) -> Result<()> {
+        let _exclusive = self.write_state.gate.write();
+        let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
+        journal.check()?;
+        driver.flush().map_err(write_failed)?;
+        journal.sync(driver)
     }
 }
 

@@ -17,9 +17,9 @@ use hyperslab_format::symbol_table_entry::{SymbolTableCache, SymbolTableEntry};
 use hyperslab_vfd::{Driver, SideAccess};
 use smallvec::SmallVec;
 
+use super::edit::Edit;
 use super::left_journal::unrelated;
 use super::locking::FileLock;
-use super::edit::Edit;
 use super::options::{Durability, StoreOptions};
 use super::space::{FileSpace, MessageLocation, SpaceKind};
 use super::{Store, journal};

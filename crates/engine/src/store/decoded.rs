@@ -111,7 +111,8 @@ impl Store {
         if self.is_swmr_reader() {
             return Ok(value);
         }
-        let block = DecodedBlock { value: Arc::clone(&value) as _, context: Arc::new(context.clone()), bytes };
+        let block =
+            DecodedBlock { value: Arc::clone(&value) as _, context: Arc::new(context.clone()), bytes };
         self.caches.decoded.blocks.insert(address, block);
         Ok(value)
     }

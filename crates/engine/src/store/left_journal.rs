@@ -85,7 +85,10 @@ pub(super) struct LeftJournal {
 
 impl LeftJournal {
     /// Lets the file be as it was committed last, if a journal lies beside it.
-    pub(super) fn recover(driver: Arc<dyn Driver>, options: &StoreOptions) -> Result<(Arc<dyn Driver>, Self)> {
+    pub(super) fn recover(
+        driver: Arc<dyn Driver>,
+        options: &StoreOptions,
+    ) -> Result<(Arc<dyn Driver>, Self)> {
         let write = options.write.is_some();
         let Some(side) = options.journal.clone() else {
             return Ok((driver, Self { side: None, found: FoundJournal::Absent, write, kept: None }));

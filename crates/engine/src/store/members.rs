@@ -69,8 +69,7 @@ impl Store {
         // The member with the superblock is written last, after a sync.
         for (number, member) in ends.iter().enumerate().rev() {
             let start = if number == 0 { 0 } else { offset(member.start) };
-            let written =
-                self.caches.pages.write_from(driver, start, offset(member.end), &(0..0), |_, _| {});
+            let written = self.caches.pages.write_from(driver, start, offset(member.end), &(0..0), |_, _| {});
             if written.map_err(write_failed)? {
                 journal.note_write();
             }

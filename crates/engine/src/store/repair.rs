@@ -231,7 +231,9 @@ pub fn journal_report(driver: &dyn Driver, side: &dyn SideFile) -> Result<Option
     match journal::read_report(side, driver)? {
         FoundJournal::Absent | FoundJournal::Empty => Ok(None),
         FoundJournal::Compared(report) => Ok(Some(report)),
-        FoundJournal::Damaged => Err(Error::corrupt("journal header", "signature", "one of a journal", side.name())),
+        FoundJournal::Damaged => {
+            Err(Error::corrupt("journal header", "signature", "one of a journal", side.name()))
+        }
         FoundJournal::Unrelated => Err(Error::Misuse(format!("`{}` is no journal", side.name()))),
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Store;
 use super::superblock::find_superblock;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 
 /// Largest number of repeated reads of a block that seems corrupt.
 const MAX_RETRIES: u32 = 100;
@@ -87,6 +87,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+    use crate::error::Error;
 
     /// Reads a block whose first `torn` reads fail. Returns the number of reads, the outcome, and the
     /// counted retries.

@@ -74,8 +74,7 @@ impl Store {
         let failed = |source| Error::Io { action: format!("cannot write raw data at {address}"), source };
         let is_buffered = rows.length <= MAX_BUFFERED_WRITE_BYTES;
         // Other threads get access between two batches.
-        let batch =
-            if is_buffered { (MAX_BATCH_BYTES / rows.length.max(1)).min(MAX_BATCH_ROWS) } else { 1 };
+        let batch = if is_buffered { (MAX_BATCH_BYTES / rows.length.max(1)).min(MAX_BATCH_ROWS) } else { 1 };
         let mut offset = rows.offset;
         for bytes in rows.bytes.chunks((batch * rows.length).max(1)) {
             if is_buffered || bytes.len() <= MAX_BUFFERED_WRITE_BYTES {

@@ -114,11 +114,7 @@ struct Prefixes(BTreeMap<u64, Prefix>);
 
 impl Prefixes {
     /// Reads the sectors of all extents that lie before the end of the file, each sector once.
-    fn read(
-        contents: &JournalContents,
-        file: &dyn Driver,
-        file_length: u64,
-    ) -> Result<Self, DriverError> {
+    fn read(contents: &JournalContents, file: &dyn Driver, file_length: u64) -> Result<Self, DriverError> {
         let inside = contents.extents.iter().map(whole_sectors).filter(|range| range.end <= file_length);
         let mut ranges: Vec<(u64, u64)> =
             inside.filter(|range| !range.is_empty()).map(|range| (range.start, range.end)).collect();
@@ -197,8 +193,7 @@ mod tests {
     #[test]
     fn many_extents_of_the_same_bytes_are_read_once() {
         let bytes = vec![5; 4 << 20];
-        let extent =
-            JournalExtent { offset: 0, length: 4 << 20, sum: SectorSums::CURRENT.total(0, &bytes) };
+        let extent = JournalExtent { offset: 0, length: 4 << 20, sum: SectorSums::CURRENT.total(0, &bytes) };
         let file = Core::from_vec("file", bytes);
         let mut extents = vec![extent; 30_000];
         extents.push(JournalExtent { sum: 1, ..extent });

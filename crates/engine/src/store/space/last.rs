@@ -137,7 +137,8 @@ impl Space {
             return Ok(Vec::new());
         }
         let pages = |plan: &ManagerPlan| plan.end.checked_div(page).unwrap_or(0).max(1);
-        let Some(seems) = ManagerPlan::new(&first, (0, 0), Gaps::NONE, page, header).as_ref().map(pages) else {
+        let Some(seems) = ManagerPlan::new(&first, (0, 0), Gaps::NONE, page, header).as_ref().map(pages)
+        else {
             return Ok(Vec::new());
         };
         for pages in seems..=seems + MAX_EXTRA_PAGES {
@@ -168,7 +169,8 @@ impl Space {
         let header = to_u64(FreeSpaceHeader::size(&params));
         let mut needs = before.to_vec();
         for _ in 0..MAX_ROUNDS {
-            let plan = ManagerPlan::new(&needs, (start, end), gaps, page, header).filter(|plan| plan.end <= end);
+            let plan =
+                ManagerPlan::new(&needs, (start, end), gaps, page, header).filter(|plan| plan.end <= end);
             let Some(plan) = plan else { return Ok(None) };
             for (class, start, end) in &plan.remainders {
                 self.put(*class, *start, *end);

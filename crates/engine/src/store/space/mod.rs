@@ -145,7 +145,9 @@ impl Space {
 
     /// Returns whether so much waits for a commit that one pays, and `least` bytes at least.
     pub(crate) fn wants_commit(&self, min_pending: u64) -> bool {
-        self.rules.tracks && self.pending_bytes >= min_pending && self.pending_bytes > self.end / PENDING_FRACTION
+        self.rules.tracks
+            && self.pending_bytes >= min_pending
+            && self.pending_bytes > self.end / PENDING_FRACTION
             || self.others().any(|other| other.wants_commit(min_pending))
     }
 
