@@ -51,8 +51,8 @@ impl Backing {
         self.stored.load(Ordering::Acquire)
     }
 
-    /// Returns the end of all addresses that were ever written, or `None` if not even the user block
-    /// was written.
+    /// Returns the end of all addresses that were ever written, or `None` if not even the user
+    /// block was written.
     pub(super) fn touched(&self) -> Option<u64> {
         self.touched.load(Ordering::Acquire).checked_sub(self.base)
     }
@@ -62,8 +62,8 @@ impl Backing {
         PageSource { driver: &*self.driver, end: self.written.load(Ordering::Acquire), journal: None }
     }
 
-    /// Returns the offset of an address in the file; `None` if the address is undefined or the offset
-    /// exceeds 64 bits.
+    /// Returns the offset of an address in the file; `None` if the address is undefined or the
+    /// offset exceeds 64 bits.
     pub(super) fn offset_of(&self, address: Address) -> Option<u64> {
         address.get()?.checked_add(self.base)
     }

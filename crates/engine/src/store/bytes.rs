@@ -20,8 +20,8 @@ impl Bytes {
         Some(Self { buffer, range })
     }
 
-    /// Returns the bytes in `range`, relative to the start of `self`, or `None` if the range exceeds
-    /// `self`.
+    /// Returns the bytes in `range`, relative to the start of `self`, or `None` if the range
+    /// exceeds `self`.
     pub fn slice(&self, range: Range<usize>) -> Option<Self> {
         let start = self.range.start.checked_add(range.start)?;
         let end = self.range.start.checked_add(range.end)?;

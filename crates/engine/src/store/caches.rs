@@ -1,4 +1,5 @@
-//! The blocks of a file in memory: pages, decoded blocks, dirty blocks, and the metadata cache image.
+//! The blocks of a file in memory: pages, decoded blocks, dirty blocks, and the metadata cache
+//! image.
 
 use std::collections::HashMap;
 

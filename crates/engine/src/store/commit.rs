@@ -1,4 +1,5 @@
-//! Writing what was changed: commits, and the last one, which stores what is free for the next session.
+//! Commits. The last commit of a file also stores its free space for the next program that opens
+//! it.
 
 use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, FileParams, Structure as _};
@@ -13,26 +14,27 @@ use super::superblock::{stated_length, stored_end};
 use super::{Store, at};
 use crate::error::Result;
 
-/// How often room for the lists of free sections is sought before it is enough: finding it changes them.
+/// Largest number of attempts to reserve space for the lists of free sections. Each attempt changes
+/// the lists.
 const MAX_ROUNDS: usize = 16;
 
 impl Edit<'_> {
-    /// Writes everything that was changed: the file on the medium is what it is in memory. Space that was freed can
-    /// be used again.
+    /// Commits all changes: the file on disk gets the state of the file in memory. Freed space can
+    /// then be allocated again.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) if the medium fails.
+    /// Returns I/O errors.
     pub fn commit(&mut self) -> Result<()> {
         self.disown_managers()?;
         self.write_out()
     }
 
-    /// The last commit, after which there is no journal: the file is as short as it can be, and where it asks for that, what is free in it is stored.
-    ///
-    /// Returns how the bytes of the file are spread then.
+    /// Commits all changes for the last time and removes the journal. The file becomes as short as
+    /// possible, and stores its free space if its creation options ask for that. Returns the
+    /// numbers of allocated, free, pending and lost bytes.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) if the medium fails.
+    /// Returns I/O errors.
     pub fn close(mut self) -> Result<SpaceUsage> {
         self.writing()?.space.release_blocks();
         self.commit()?;
@@ -50,7 +52,7 @@ impl Edit<'_> {
         }
         let end = self.writing()?.space.furthest();
         if self.writing()?.space.has_changed() && self.store().length() != self.store().base() + end {
-            // What was freed before the end could not be cut off in the same commit.
+            // Space that was free before the end could not be truncated in the same commit.
             self.write_out()?;
         }
         let store = self.store();
@@ -67,7 +69,7 @@ impl Edit<'_> {
         let mut end = self.writing()?.space.stated_end(before);
         let mut furthest = self.writing()?.space.furthest();
         if store.write_state.journal.must_append() {
-            // The file becomes shorter with a later commit.
+            // A later commit makes the file shorter.
             end = end.max(before.unwrap_or(0));
             furthest = furthest.max(end);
         }
@@ -84,7 +86,7 @@ impl Edit<'_> {
         } else {
             store.publish(file_end)?;
         }
-        // What stood behind the end must not come back when the file grows again.
+        // Bytes after the end must not come back when the file grows again.
         match self.writing()?.space.has_members() {
             true => store.caches.pages.evict(0, u64::MAX),
             false => {
@@ -100,7 +102,8 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Returns whether there is nothing to write: a file that is only opened and closed stays as it is, byte by byte.
+    /// Returns whether there is nothing to write. A file that is only opened and closed keeps all
+    /// its bytes.
     fn is_unchanged(&mut self) -> Result<bool> {
         let store = self.store();
         let changed = self.writing()?.space.has_changed() || self.writing()?.superblock_changed;
@@ -123,8 +126,8 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Once anything was allocated or freed, the managers in the file are no longer true: it shall not name them, and
-    /// their space is free.
+    /// Removes the free-space managers from the file after an allocation or a free, because their
+    /// contents are no longer true. Their space becomes free.
     fn disown_managers(&mut self) -> Result<()> {
         let writing = self.writing()?;
         if !writing.space.has_changed() {
@@ -144,7 +147,8 @@ impl Edit<'_> {
         self.write_record()
     }
 
-    /// The file is not to say what is free in it: that changes, and the message that says it must not.
+    /// Removes the stored free space from the file before SWMR writing: the free space changes
+    /// later, but the message about it must not change then.
     pub(super) fn drop_stored_free_space(&mut self) -> Result<()> {
         self.writing()?.space.release_blocks();
         if self.writing()?.record.as_ref().is_some_and(|record| !record.blocks.is_empty()) {
@@ -153,7 +157,7 @@ impl Edit<'_> {
         self.disown_managers()
     }
 
-    /// Writes the message that says how the space of the file is managed.
+    /// Writes the message about the management of the file's space.
     fn write_record(&mut self) -> Result<()> {
         let params = self.params();
         let Some(Record { info, location, .. }) = &self.writing()?.record else { return Ok(()) };
@@ -163,8 +167,8 @@ impl Edit<'_> {
         self.write(location.chunk, &chunk, "superblock extension")
     }
 
-    /// Stores what is free. The space of the managers is none of it, so that there must be room before it is known
-    /// how much of it.
+    /// Stores the free space. The space of the managers is itself not free, so that it must be
+    /// reserved before its size is known.
     fn store_managers(&mut self) -> Result<()> {
         let params = self.params();
         let header_size = to_u64(FreeSpaceHeader::size(&params));
@@ -172,14 +176,15 @@ impl Edit<'_> {
         if let Some(page) = self.writing()?.space.page()
             && !self.is_exact(&reserved)?
         {
-            // Between what is free there is no room that says so without changing it: on pages of its own there is.
+            // No reservation in the free sections fits: each one changes the lists. The managers
+            // get pages of their own.
             for manager in reserved {
                 self.free(SpaceKind::ObjectHeader, manager.header, header_size)?;
                 self.free(SpaceKind::LocalHeap, manager.list, manager.allocated)?;
             }
             reserved = self.writing()?.space.place_managers(page, params)?;
             if reserved.is_empty() {
-                // It is as good as it gets: some of what is free is lost.
+                // No exact reservation exists. A part of the free space is lost.
                 reserved = self.reserve_managers()?;
             }
             let store = self.store();
@@ -192,17 +197,18 @@ impl Edit<'_> {
                 self.writing()?.space.manager(manager.class, manager.header, params)?;
             if manager.list.is_defined() && (list.sections.is_empty() || header.list_used > manager.allocated)
             {
-                // No list says it: libhdf5 refuses empty ones with room.
+                // The manager needs no list: libhdf5 refuses an empty list with allocated space.
                 continue;
             }
             header.list = manager.list;
-            // libhdf5 cannot change a list that has room behind it: what is left of it is lost.
+            // libhdf5 cannot change a list with unused space after it. The unused space is lost.
             header.list_allocated = header.list_used;
             if manager.list.is_defined() {
                 self.write(manager.list, &list.encode(&context)?, "free-space section list")?;
                 blocks.push((SpaceKind::LocalHeap, manager.list, header.list_used));
             } else {
-                // Its header took all the room that it had: it stays, so that the room is not lost.
+                // The header took the last free section of its class. It stays, so that its own
+                // space is not lost.
                 (header.list_used, header.list_allocated) = (0, 0);
             }
             self.write(manager.header, &header.encode(&params)?, FreeSpaceHeader::NAME)?;
@@ -224,7 +230,8 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Returns whether all that is free has a manager, with just the room that its list takes.
+    /// Returns whether every class with free sections has a manager, with exactly the space that
+    /// its list needs.
     fn is_exact(&mut self, reserved: &[ReservedManager]) -> Result<bool> {
         let params = self.params();
         let space = &self.writing()?.space;
@@ -265,7 +272,7 @@ impl Edit<'_> {
         Ok(managers)
     }
 
-    /// Makes room for the list of a manager. Returns whether it had just enough.
+    /// Reserves space for the list of a manager. Returns whether the earlier reservation was exact.
     fn reserve_list(&mut self, manager: &mut ReservedManager, params: FileParams) -> Result<bool> {
         let (header, ..) = self.writing()?.space.manager(manager.class, manager.header, params)?;
         if header.sections == 0 || header.list_used == manager.allocated {
@@ -295,7 +302,8 @@ impl Store {
         addresses.into_iter().try_for_each(|address| self.encode_dirty_block(address))
     }
 
-    /// Commits a file without changes in memory: syncs the bytes that were written before the commit.
+    /// Commits a file without changes in memory: syncs the bytes that were written before the
+    /// commit.
     fn sync_unchanged(&self) -> Result<()> {
         let _exclusive = self.write_state.gate.write();
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
@@ -322,7 +330,7 @@ mod tests {
         StoreOptions { write, uncommitted: MIB, page_buffer: MIB, ..StoreOptions::default() }
     }
 
-    /// Bytes of a piece of `length` bytes, each other than in the piece before.
+    /// Returns `length` bytes that differ from those of the previous number.
     fn piece(number: u64, length: usize) -> Vec<u8> {
         vec![u8::try_from(number % 251).unwrap(); length]
     }

@@ -51,8 +51,8 @@ impl Decoded {
 }
 
 impl Store {
-    /// Returns a block as [`get`](Self::get) does, from the cache if possible. A decoded block is kept
-    /// in the cache.
+    /// Returns a block as [`get`](Self::get) does, from the cache if possible. A decoded block is
+    /// kept in the cache.
     ///
     /// # Errors
     /// Returns the same errors as [`get`](Self::get).
@@ -69,8 +69,8 @@ impl Store {
         self.keep(address, context, to_u64(T::size(context)), || self.get(address, context))
     }
 
-    /// Returns a block as [`shared`](Self::shared) does, but does not keep it: for blocks that a walk
-    /// visits once.
+    /// Returns a block as [`shared`](Self::shared) does, but does not keep it: for blocks that a
+    /// walk visits once.
     ///
     /// # Errors
     /// Returns the same errors as [`get`](Self::get).

@@ -22,8 +22,9 @@ pub(crate) struct DirtyBlocks {
     bytes: AtomicUsize,
 }
 
-/// A fast hasher for addresses, which are looked up for every node of a walk. It multiplies once. It
-/// does not resist chosen addresses: their author would only make the writing of the same file slow.
+/// A fast hasher for addresses, which are looked up for every node of a walk. It multiplies once.
+/// It does not resist chosen addresses: their author would only make the writing of the same file
+/// slow.
 #[derive(Debug, Default)]
 pub(crate) struct AddressHasher(u64);
 

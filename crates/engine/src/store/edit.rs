@@ -1,4 +1,5 @@
-//! Changing a file: one at a time, in memory until a commit.
+//! The right to change a file: one thread at a time has it, and its changes stay in memory until a
+//! commit.
 
 use std::sync::Arc;
 
@@ -18,22 +19,23 @@ use crate::versions::LibverBounds;
 /// Largest number of zeros that one write takes.
 const MAX_ZERO_BYTES: u64 = 1 << 20;
 
-/// The right to change a file. There is one at a time, and nobody reads the file's structure meanwhile. What is done with it stays in
-/// memory until [`commit`](Self::commit); dropping it does not undo it.
+/// The exclusive right to change a file. No other thread reads the structure of the file meanwhile.
+/// Changes stay in memory until [`commit`](Self::commit). Dropping an `Edit` does not undo them.
 #[derive(Debug)]
 pub struct Edit<'a> {
     store: &'a Store,
     writing: RwLockWriteGuard<'a, Option<Writing>>,
 }
 
-/// While it lives, nobody changes the structure of the file.
+/// The right to read the structure of a file, which no thread changes meanwhile.
 #[derive(Debug)]
 pub struct Reading<'a>(
     #[expect(dead_code, reason = "held, not looked at")] Option<RwLockReadGuard<'a, Option<Writing>>>,
 );
 
 impl Store {
-    /// Keeps writers away. May be held several times by one thread, but not by one that has an [`Edit`].
+    /// Keeps writers away. One thread may hold several `Reading`s, but not together with an
+    /// [`Edit`].
     pub fn reading(&self) -> Reading<'_> {
         let state = &self.write_state;
         Reading(state.is_writable.then(|| state.writing.read_recursive()))
@@ -44,15 +46,16 @@ impl Store {
         self.write_state.is_writable
     }
 
-    /// The right to change the file; waits for those who read it or change it.
+    /// Takes the right to change the file. Waits for other threads that read or change it.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if the file is open for reading only, or was closed.
+    /// Returns [`Error::Misuse`] if the file is open for reading only, or was closed, or if this
+    /// thread runs a callback.
     pub fn edit(&self) -> Result<Edit<'_>> {
         self.check_not_closed()?;
         self.check_no_callback()?;
         let writing = self.write_state.writing.write();
-        // The file may have been closed by the one that was waited for.
+        // Another thread may have closed the file during the wait.
         self.check_not_closed()?;
         if writing.is_none() {
             return Err(Error::Misuse(format!("`{}` is open for reading only", self.name())));
@@ -68,29 +71,30 @@ impl Store {
         }
     }
 
-    /// A number that changes when the file is changed.
+    /// Returns a number that changes with every edit of the file.
     pub fn generation(&self) -> u64 {
         self.write_state.generation()
     }
 }
 
 impl<'a> Edit<'a> {
-    /// Gives back the right to change the file; nobody else gets it as long as what is given lives.
+    /// Releases the right to change the file. No other thread gets it while the returned `Reading`
+    /// lives.
     pub fn into_reading(self) -> Reading<'a> {
         Reading(Some(RwLockWriteGuard::downgrade(self.writing)))
     }
 
-    /// The file, for reading. What was changed is seen.
+    /// Returns the file, for reads. Reads see the changes of this edit.
     pub fn store(&self) -> &'a Store {
         self.store
     }
 
-    /// Widths of addresses and lengths.
+    /// Returns the widths of addresses and lengths.
     pub fn params(&self) -> FileParams {
         self.store.params()
     }
 
-    /// The versions of the library that shall read what is written.
+    /// Returns the versions of the library that must be able to read the written structures.
     pub fn bounds(&self) -> LibverBounds {
         self.writing.as_ref().map_or(LibverBounds::DEFAULT, |writing| writing.bounds)
     }
@@ -102,10 +106,12 @@ impl<'a> Edit<'a> {
             .ok_or_else(|| Error::Misuse(format!("`{}` is not open for writing", store.name())))
     }
 
-    /// `length` bytes of the file for a block of that kind. What they hold is not defined.
+    /// Allocates `length` bytes of the file for a block of that kind. The contents of the bytes are
+    /// undefined.
     ///
     /// # Errors
-    /// [`Error::Limit`] if offsets of the file cannot say an address so far behind.
+    /// Returns [`Error::Limit`] if the file would exceed the addresses that its offsets can
+    /// express.
     pub fn allocate(&mut self, kind: SpaceKind, length: u64) -> Result<Address> {
         if self.store.caches.dirty_blocks.bytes() > self.store.write_state.dirty_limit {
             self.store.encode_dirty_blocks()?;
@@ -118,11 +124,11 @@ impl<'a> Edit<'a> {
         Ok(address)
     }
 
-    /// Gives the block of `old` bytes at `address` `more` bytes behind it, if nobody has them. Returns whether it
-    /// did.
+    /// Extends the block of `old` bytes at `address` by `more` bytes, if the bytes after it are
+    /// free. Returns whether the block was extended.
     ///
     /// # Errors
-    /// As [`allocate`](Self::allocate).
+    /// Returns the same errors as [`allocate`](Self::allocate).
     pub fn try_extend(&mut self, kind: SpaceKind, address: Address, old: u64, more: u64) -> Result<bool> {
         if self.is_swmr_writer() {
             return Ok(false);
@@ -134,11 +140,12 @@ impl<'a> Edit<'a> {
         Ok(extended)
     }
 
-    /// Gives back what the block of `old` bytes at `address` has behind its first `new` bytes. Returns whether it
-    /// did: a short block cannot stay where a long one began in a file of pages.
+    /// Frees the bytes of the block of `old` bytes at `address` after its first `new` bytes.
+    /// Returns whether they were freed: in a file with paged allocation, a short block cannot stay
+    /// at the address of a long block.
     ///
     /// # Errors
-    /// If the file is no longer open for writing.
+    /// Returns [`Error::Misuse`] if the file is not open for writing.
     pub fn try_shrink(&mut self, kind: SpaceKind, address: Address, old: u64, new: u64) -> Result<bool> {
         if self.is_swmr_writer() {
             return Ok(false);
@@ -146,31 +153,31 @@ impl<'a> Edit<'a> {
         Ok(self.writing()?.space.try_shrink(kind, address, old, new))
     }
 
-    /// Bytes of a page, if blocks keep to pages.
+    /// Returns the page size in bytes, if the file has paged allocation.
     pub fn page(&self) -> Option<u64> {
         self.writing.as_ref().and_then(|writing| writing.space.page())
     }
 
-    /// How the bytes of the file are spread.
+    /// Returns the numbers of allocated, free, pending and lost bytes.
     pub fn usage(&self) -> SpaceUsage {
         self.writing.as_ref().map_or(SpaceUsage::default(), |writing| writing.space.usage())
     }
 
-    /// As [`allocate`](Self::allocate), and the bytes are zeros: without writing them where the file has not been
-    /// so long before.
+    /// Allocates bytes as [`allocate`](Self::allocate) does, and clears them. Zeros are not written
+    /// after the end of all earlier writes.
     ///
     /// # Errors
-    /// As [`allocate`](Self::allocate) and [`Store::write_raw`].
+    /// Returns the errors of [`allocate`](Self::allocate) and [`Store::write_raw`].
     pub fn allocate_zeroed(&mut self, kind: SpaceKind, length: u64) -> Result<Address> {
         let address = self.allocate(kind, length)?;
         self.clear(address, length)?;
         Ok(address)
     }
 
-    /// As [`allocate_blocks`](Self::allocate_blocks), and the bytes are zeros.
+    /// Allocates blocks as [`allocate_blocks`](Self::allocate_blocks) does, and clears them.
     ///
     /// # Errors
-    /// As [`allocate_zeroed`](Self::allocate_zeroed).
+    /// Returns the same errors as [`allocate_zeroed`](Self::allocate_zeroed).
     pub fn allocate_zeroed_blocks(
         &mut self,
         kind: SpaceKind,
@@ -182,11 +189,11 @@ impl<'a> Edit<'a> {
         Ok(blocks)
     }
 
-    /// Makes newly allocated bytes zeros, where they may be something else.
+    /// Writes zeros to newly allocated bytes that may hold other values.
     fn clear(&self, address: Address, length: u64) -> Result<()> {
         let store = self.store;
-        // Bytes after the end of all writes are zeros already. In a new file, not even the user block
-        // was written.
+        // Bytes after the end of all writes are zeros already. In a new file, not even the user
+        // block was written.
         let Some(touched) = store.backing.touched() else { return Ok(()) };
         let mut at = address.raw();
         let end = (at + length).min(touched);
@@ -200,10 +207,11 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// `count` blocks of `length` bytes, side by side where that is possible, to be freed one by one.
+    /// Allocates `count` blocks of `length` bytes, contiguous if possible. Each block is freed
+    /// separately.
     ///
     /// # Errors
-    /// As [`allocate`](Self::allocate).
+    /// Returns the same errors as [`allocate`](Self::allocate).
     pub fn allocate_blocks(&mut self, kind: SpaceKind, length: u64, count: usize) -> Result<Vec<Address>> {
         if self.writing()?.space.is_paged() {
             return (0..count).map(|_| self.allocate(kind, length)).collect();
@@ -216,10 +224,10 @@ impl<'a> Edit<'a> {
         (0..to_u64(count)).map(|number| block(first.checked_add(number * length))).collect()
     }
 
-    /// Gives `length` bytes at `address` back, and forgets what was to be written there.
+    /// Frees `length` bytes at `address`, and removes the dirty block there.
     ///
     /// # Errors
-    /// If the file is no longer open for writing.
+    /// Returns [`Error::Misuse`] if the file is not open for writing.
     pub fn free(&mut self, kind: SpaceKind, address: Address, length: u64) -> Result<()> {
         self.store.caches.remove(address);
         if !self.retire(address, length) {
@@ -228,12 +236,14 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Forgets what was to be written at `address`: a block inside of one that is [`free`](Self::free)d.
+    /// Removes the dirty or decoded block at `address`, which lies in a block that is
+    /// [`free`](Self::free)d.
     pub fn forget(&mut self, address: Address) {
         self.store.caches.remove(address);
     }
 
-    /// A new block, or one in place of that at `address`. It becomes bytes when it is needed.
+    /// Adds a block, or replaces the block at `address`. The block is encoded when its bytes are
+    /// needed.
     pub fn put<T>(&mut self, address: Address, context: &T::Context, value: T)
     where
         T: Structure + Send + Sync + 'static,
@@ -243,10 +253,10 @@ impl<'a> Edit<'a> {
         self.store.caches.dirty_blocks.insert(address, Block::new(Arc::new(value), context));
     }
 
-    /// Allocates room for a block and puts it there.
+    /// Allocates space for a block and adds the block there.
     ///
     /// # Errors
-    /// As [`allocate`](Self::allocate).
+    /// Returns the same errors as [`allocate`](Self::allocate).
     pub fn add<T>(&mut self, kind: SpaceKind, context: &T::Context, value: T) -> Result<Address>
     where
         T: Structure + Send + Sync + 'static,
@@ -257,18 +267,19 @@ impl<'a> Edit<'a> {
         Ok(address)
     }
 
-    /// The block at `address`, taken out to be changed and [`put`](Self::put) back, perhaps under another context or
-    /// at another address. Until then changes made before are in no place.
+    /// Takes the block at `address` for a change. The caller [`put`](Self::put)s it back, under the
+    /// same or another context, at the same or another address. Until then, earlier changes of the
+    /// block are only in the returned value.
     ///
     /// # Errors
-    /// As [`Store::get`].
+    /// Returns the same errors as [`Store::get`].
     pub fn take<T>(&mut self, address: Address, context: &T::Context) -> Result<T>
     where
         T: Structure + Clone + Send + Sync + 'static,
         T::Context: PartialEq + Send + Sync + 'static,
     {
         let value: Arc<T> = self.store.shared(address, context)?;
-        // Whoever keeps the block keeps it as it was; without them nothing is copied.
+        // The block is copied only if a reader still holds it, who keeps the old value.
         self.store.caches.remove(address);
         Ok(Arc::unwrap_or_clone(value))
     }
@@ -276,7 +287,7 @@ impl<'a> Edit<'a> {
     /// Changes the block at `address`.
     ///
     /// # Errors
-    /// As [`Store::get`]; nothing is changed then.
+    /// Returns the same errors as [`Store::get`]; the block is unchanged then.
     pub fn modify<T, R>(
         &mut self,
         address: Address,
@@ -293,10 +304,10 @@ impl<'a> Edit<'a> {
         Ok(result)
     }
 
-    /// Bytes of metadata, as they shall stand in the file.
+    /// Writes bytes of metadata.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if they do not lie inside the file; [`Error::Io`].
+    /// Returns [`Error::Corrupt`] if the bytes do not lie in the file, and I/O errors.
     pub fn write(&mut self, address: Address, bytes: &[u8], structure: &'static str) -> Result<()> {
         let store = self.store;
         store.caches.remove(address);
@@ -307,16 +318,18 @@ impl<'a> Edit<'a> {
             source,
         })?;
         if let Err(error) = store.spill() {
-            // Nothing is lost: the pages wait for the commit, which says so if it cannot write them either.
+            // Nothing is lost: the pages stay dirty, and the commit reports an error if it cannot
+            // write them.
             tracing::debug!(%error, "changed pages stay in memory");
         }
         Ok(())
     }
 
-    /// Raw data into space that was allocated for it. What cannot be written now waits for the commit in memory.
+    /// Writes raw data to allocated space. Data that cannot be written now stay in memory until the
+    /// commit.
     ///
     /// # Errors
-    /// As [`Store::write_raw`], but for those of the medium.
+    /// Returns the errors of [`Store::write_raw`], except I/O errors of the write.
     pub fn write_raw_or_buffer(&mut self, address: Address, bytes: &[u8]) -> Result<()> {
         let store = self.store;
         match store.write_raw(address, bytes) {
@@ -330,10 +343,10 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// Some bytes inside a block of metadata, to be changed.
+    /// Returns bytes of a block of metadata.
     ///
     /// # Errors
-    /// As [`Store::read`].
+    /// Returns the same errors as [`Store::read`].
     pub fn read(&self, address: Address, length: u64, structure: &'static str) -> Result<Bytes> {
         self.store.read(address, length, structure)
     }
@@ -341,15 +354,15 @@ impl<'a> Edit<'a> {
     /// Changes the superblock.
     ///
     /// # Errors
-    /// If the file is no longer open for writing.
+    /// Returns [`Error::Misuse`] if the file is not open for writing.
     pub fn change_superblock(&mut self, change: impl FnOnce(&mut Superblock)) -> Result<()> {
         self.writing()?.superblock_changed = true;
         change(&mut self.store.superblock.write());
         Ok(())
     }
 
-    /// Returns whether there is so much to commit, or so much space to win by it, that it should be done when the operation
-    /// has ended.
+    /// Returns whether a commit is due after the present operation: dirty data exceed their limit,
+    /// or a commit would make enough pending space free.
     pub fn is_over_limit(&self) -> bool {
         let state = &self.store.write_state;
         let waits_for_disk = state.journal.is_enabled() && state.journal.waits_for_disk();

@@ -1,4 +1,4 @@
-//! A journal that a writer left beside a file, from the point of view of those who open the file.
+//! The journal that a writer left beside a file, when the file is opened.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,22 +11,24 @@ use super::journal::{
 use super::options::{Durability, StoreOptions};
 use crate::error::{Error, Result};
 
-/// The fate of a journal that lay beside a file when the file was opened.
+/// The fate of a journal that was found when a file was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JournalOutcome {
-    /// Its commits are in the file now, or are laid over the file in memory if that is only read.
+    /// The journal was replayed: its commits are in the file, or are laid over the file in memory
+    /// if the file is only read.
     Replayed(JournalReport),
-    /// The file held all its commits. The journal is removed, or stays if the file is only read.
+    /// The file already held all commits of the journal. The journal is removed, or stays if the
+    /// file is only read.
     Applied(JournalReport),
-    /// The journal does not belong to the file, and has another name now. The file is as it was found.
+    /// The journal does not belong to the file and was renamed. The file is unchanged.
     SetAside {
         /// The new path of the journal.
         name: String,
         /// The comparison with the file, unless the journal's header is damaged.
         report: Option<JournalReport>,
     },
-    /// The journal does not belong to the file, which is only read: both are as they were found.
+    /// The journal does not belong to the file, which is only read. Both are unchanged.
     Ignored {
         /// The path of the journal.
         name: String,
@@ -36,8 +38,8 @@ pub enum JournalOutcome {
 }
 
 impl JournalOutcome {
-    /// Returns the object headers without links that the writer before held open, as addresses: the file holds them, and nothing leads
-    /// to them.
+    /// Returns the addresses of object headers without links that the previous writer held open.
+    /// The file holds these objects, but no link leads to them.
     pub fn unlinked(&self) -> &[u64] {
         match self {
             Self::Replayed(report) | Self::Applied(report) => &report.unlinked,
@@ -45,13 +47,14 @@ impl JournalOutcome {
         }
     }
 
-    /// Returns whether users should know: the commits of the journal are not in the file.
+    /// Returns whether users should be warned, because the commits of the journal are not in the
+    /// file.
     pub fn is_warning(&self) -> bool {
         matches!(self, Self::SetAside { .. } | Self::Ignored { .. })
     }
 }
 
-/// One line for people.
+/// Writes the fate on one line.
 impl fmt::Display for JournalOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let story = |report: &Option<JournalReport>, name: &str| match report {
@@ -75,7 +78,7 @@ impl fmt::Display for JournalOutcome {
     }
 }
 
-/// A file that is as it was committed last, and the journal beside it.
+/// A file in the state of its last commit, and the journal beside it.
 pub(super) struct LeftJournal {
     side: Option<Arc<dyn SideFile>>,
     found: FoundJournal,
@@ -84,7 +87,8 @@ pub(super) struct LeftJournal {
 }
 
 impl LeftJournal {
-    /// Lets the file be as it was committed last, if a journal lies beside it.
+    /// Recovers the file from its journal, if there is one. Returns the driver of the recovered
+    /// file.
     pub(super) fn recover(
         driver: Arc<dyn Driver>,
         options: &StoreOptions,
@@ -114,7 +118,7 @@ impl LeftJournal {
         }
     }
 
-    /// Adds the story of a journal that does not belong to the file to an error of the file alone.
+    /// Adds the report about a journal that does not belong to the file to an error of the file.
     pub(super) fn explain(&self, error: Error) -> Error {
         let Some(side) = self.side.as_deref().filter(|_| !self.belongs_to_the_file()) else { return error };
         let story = match &self.found {
@@ -124,14 +128,15 @@ impl LeftJournal {
         error.context(format!("the file cannot be opened without its journal ({story}; nothing was changed)"))
     }
 
-    /// Hands a journal that lists unlinked objects over to the new writer.
+    /// Passes a journal that lists unlinked objects to the new writer.
     pub(super) fn hand_over(&mut self, journal: &Journal, length: u64) {
         if let Some(kept) = self.kept.take() {
             journal.adopt(kept, length);
         }
     }
 
-    /// Sets a journal aside that does not belong to the file, which can be opened, and returns the fate of the journal.
+    /// Sets aside a journal that does not belong to the file, after the file could be opened.
+    /// Returns the fate of the journal.
     pub(super) fn finish(self) -> Result<Option<JournalOutcome>> {
         let belongs = self.belongs_to_the_file();
         let Some(side) = self.side else { return Ok(None) };
@@ -160,7 +165,7 @@ impl LeftJournal {
     }
 }
 
-/// Returns the error of a writer whose journal would take the place of another file.
+/// Returns the error for a file that has the name of the journal but is none.
 pub(super) fn unrelated(side: &dyn SideFile) -> Error {
     Error::Misuse(format!(
         "`{}` is no journal, and is left alone: rename it, or choose another place for the journal, or write without one \

@@ -1,5 +1,5 @@
-//! The lock of an open file: it keeps other programs from a file that is written, and writers from a
-//! file that is read.
+//! The lock of an open file: it keeps other programs from a file that is written, and writers from
+//! a file that is read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,8 @@ use crate::error::{Error, Result};
 pub enum FileLocking {
     /// The file is locked. If that fails, the file is not opened.
     On,
-    /// The file is not locked. The caller ensures that no program reads the file while it is changed.
+    /// The file is not locked. The caller ensures that no program reads the file while it is
+    /// changed.
     #[default]
     Off,
     /// The file is locked if the file system has locks.
@@ -91,8 +92,8 @@ impl Store {
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // The driver may stay open after this, and a forked process may share its lock. Therefore the
-        // lock is released explicitly.
+        // The driver may stay open after this, and a forked process may share its lock. Therefore
+        // the lock is released explicitly.
         if let Err(error) = self.release() {
             tracing::warn!(%error, file = self.driver.name(), "the lock stays until the driver is closed");
         }

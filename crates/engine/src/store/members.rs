@@ -16,8 +16,8 @@ use crate::error::{Error, Result};
 const MULTI_KINDS: [SpaceKind; 6] = SpaceKind::ALL;
 
 impl Store {
-    /// Gives each member file of the driver an end of its own. New blocks go to the first member
-    /// until [`assign_members`](Self::assign_members) is called.
+    /// Creates a space with its own end for each member file of the driver. New blocks go to the
+    /// first member until [`assign_members`](Self::assign_members) is called.
     pub(super) fn spread_over_members(&self) -> Result<()> {
         let mut writing = self.write_state.writing.write();
         let Some(writing) = writing.as_mut() else { return Ok(()) };
@@ -32,9 +32,9 @@ impl Store {
         Ok(())
     }
 
-    /// Assigns new blocks of each kind to the member that the file states for that kind. From now on,
-    /// each commit updates the ends of the members that the file states. Must be called before any
-    /// change of the file.
+    /// Assigns new blocks of each kind to the member that the file states for that kind. From now
+    /// on, each commit updates the ends of the members that the file states. Must be called before
+    /// any change of the file.
     pub(crate) fn assign_members(&self, information: &MultiInformation, location: MembersLocation) {
         let mut writing = self.write_state.writing.write();
         let Some(writing) = writing.as_mut().filter(|writing| writing.space.has_members()) else { return };
@@ -50,8 +50,8 @@ impl Store {
             MULTI_KINDS.iter().position(|other| *other == kind).and_then(|at| mapped.get(at))
         };
         let kinds = MULTI_KINDS.into_iter().filter_map(|kind| {
-            // libhdf5 expects the global heap before the end of the raw data, whatever its own member
-            // is.
+            // libhdf5 expects the global heap before the end of the raw data, whatever its own
+            // member is.
             let member_kind = if kind == SpaceKind::GlobalHeap { SpaceKind::RawData } else { kind };
             Some((kind, start_of(*of(member_kind)?)?))
         });
@@ -60,7 +60,7 @@ impl Store {
     }
 
     /// Writes dirty pages to the member files and truncates or extends each member to its end. A
-    /// crash on the way may leave a damaged file, because such files have no journal.
+    /// crash meanwhile may leave a damaged file, because such files have no journal.
     pub(super) fn publish_members(&self, ends: &[MemberEnd]) -> Result<()> {
         let _exclusive = self.write_state.gate.write();
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);

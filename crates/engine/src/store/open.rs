@@ -55,13 +55,13 @@ impl Store {
         };
         if !options.ignore_marks && !options.salvage {
             check_status_flags(&superblock, options.swmr_read).map_err(|error| left.explain(error))?;
-            // A writer that is at work may have stated an end that it has not reached yet.
+            // A SWMR writer may state an end that the file has not reached yet.
             if !(options.swmr_read && has_swmr_writer(&superblock)) {
                 check_length(&*driver, &superblock, base, length).map_err(|error| left.explain(error))?;
             }
         }
         if options.swmr_read {
-            // Readers that come and go must not keep the next writer out.
+            // Readers that open and close the file must not lock out the next writer.
             lock.release()?;
         }
         let mut store = Self::assemble(driver, lock, superblock, base, (length, stored), options);
@@ -71,12 +71,13 @@ impl Store {
         Ok(store)
     }
 
-    /// Returns the fate of the journal that lay beside the file when the file was opened, if there was one with a whole commit.
+    /// Returns the fate of the journal that was found when the file was opened, if it had a
+    /// complete commit.
     pub fn journal_outcome(&self) -> Option<&JournalOutcome> {
         self.journal_outcome.as_ref()
     }
 
-    /// The store of a file of that length of which so much is stored.
+    /// Creates the store of a file with the given length and number of stored bytes.
     pub(super) fn assemble(
         driver: Arc<dyn Driver>,
         lock: FileLock,
@@ -127,11 +128,12 @@ impl Store {
 }
 
 impl Store {
-    /// Lets the space of the file be managed as it asks for in the message at `place`, and takes over what is free in
-    /// it. To be called before anything is changed.
+    /// Manages the space of the file as its file space info message states, and takes over the
+    /// stored free space. The message lies at `location`. Must be called before any change of the
+    /// file.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if what is stored of free space is damaged; [`Error::Io`].
+    /// Returns [`Error::Corrupt`] if the stored free space is damaged, and I/O errors.
     pub(crate) fn manage_space(&self, info: FileSpaceInfo, location: MessageLocation) -> Result<()> {
         let state = &self.write_state;
         if !state.is_writable {

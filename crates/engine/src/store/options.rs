@@ -28,9 +28,9 @@ pub struct StoreOptions {
     pub write: Option<LibverBounds>,
     /// The limit of clean pages in the page buffer, in bytes.
     pub page_buffer: u64,
-    /// The limit of dirty data in memory, in bytes. An operation that exceeds it spills the pages of
-    /// new space into the file. Pages of committed space wait in memory or in the journal until the
-    /// commit.
+    /// The limit of dirty data in memory, in bytes. An operation that exceeds it spills the pages
+    /// of new space into the file. Pages of committed space wait in memory or in the journal until
+    /// the commit.
     pub uncommitted: u64,
     /// The placement of new blocks.
     pub placement: Placement,
@@ -76,14 +76,14 @@ impl Default for StoreOptions {
 /// The state of a file after its writer, or the whole machine, stops at any instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Durability {
-    /// A writer that stops may leave a damaged file. Changes are written to the file at any time, and
-    /// at a flush at the latest. This is the behaviour of libhdf5.
+    /// A writer that stops may leave a damaged file. Changes are written to the file at any time,
+    /// and at a flush at the latest. This is the behaviour of libhdf5.
     None,
     /// A flush is atomic if the writer stops, and a finished flush is kept. No flush waits for the
     /// disk, so that a loss of power may damage the file.
     Ordered,
-    /// A flush is atomic, and a finished flush is kept, also after a loss of power. Each flush waits
-    /// for the disk.
+    /// A flush is atomic, and a finished flush is kept, also after a loss of power. Each flush
+    /// waits for the disk.
     #[default]
     Full,
 }

@@ -82,7 +82,7 @@ impl Store {
         Ok(())
     }
 
-    /// Publishes without a journal. A crash on the way may leave a damaged file.
+    /// Publishes without a journal. A crash meanwhile may leave a damaged file.
     fn publish_plainly(&self, file_end: u64) -> Result<()> {
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
         let written = self.caches.pages.write_from(driver, 0, file_end, &(0..0), |_, _| {});
@@ -91,8 +91,8 @@ impl Store {
         }
         let length = driver.len().map_err(write_failed)?;
         if length > file_end {
-            // The superblock is written first, because a loss of power must not leave a file that is
-            // shorter than its superblock states.
+            // The superblock is written first, because a loss of power must not leave a file that
+            // is shorter than its superblock states.
             driver.flush().map_err(write_failed)?;
         }
         if length != file_end {
@@ -130,17 +130,17 @@ impl Store {
         Ok(())
     }
 
-    /// Publishes a later commit: writes new space, syncs the file, writes the in-place changes to the
-    /// journal, and then to the file.
+    /// Publishes a later commit: writes new space, syncs the file, writes the in-place changes to
+    /// the journal, and then to the file.
     fn publish_safely(&self, file_end: u64) -> Result<()> {
         let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
         let pages = &self.caches.pages;
         journal.complete(driver)?;
         let new_from = self.write_state.direct_from();
         let before = driver.len().map_err(write_failed)?;
-        // A small commit goes into the journal as a whole, so that one sync is enough. A commit that
-        // truncates the file does not: bytes that the earlier commits rely on may lie after the new
-        // end.
+        // A small commit goes into the journal as a whole, so that one sync is enough. A commit
+        // that truncates the file does not: bytes that the earlier commits rely on may lie after
+        // the new end.
         let grows_little = file_end <= new_from || file_end - new_from <= MAX_SMALL_COMMIT_BYTES;
         let is_small = journal.can_append()
             && pages.dirty_bytes() <= MAX_SMALL_COMMIT_BYTES
@@ -155,8 +155,8 @@ impl Store {
             true => journal.note_journaled_write(),
             false => journal.note_new(offset, bytes),
         };
-        // No reader looks at bytes after the end of the committed file, so that new space is written
-        // before the commit.
+        // No reader looks at bytes after the end of the committed file, so that new space is
+        // written before the commit.
         if seam.before != seam.after {
             // The write is a whole sector, so that the journal knows the sector's contents.
             note(new_from, seam.new_bytes());
@@ -308,8 +308,8 @@ impl Store {
         Ok(Some(EndSector { start, old, new }))
     }
 
-    /// Returns the sector of the superblock: before the commit, with the status flag of a writer for
-    /// the time of the commit, and after the commit.
+    /// Returns the sector of the superblock: before the commit, with the status flag of a writer
+    /// for the time of the commit, and after the commit.
     fn superblock_sector(&self, border: u64) -> Result<SuperblockSector> {
         let length = count_before(border, self.base(), SECTOR_BYTES);
         let mut before = vec![0; length];
@@ -338,8 +338,8 @@ struct CommitForm {
     append: bool,
 }
 
-/// The sector in which the committed file ends and new space begins: before the commit, and with the
-/// new bytes, which are written before the commit.
+/// The sector in which the committed file ends and new space begins: before the commit, and with
+/// the new bytes, which are written before the commit.
 struct Seam {
     start: u64,
     before: Vec<u8>,

@@ -77,8 +77,8 @@ impl Store {
         Ok(())
     }
 
-    /// Removes the blocks of the metadata cache image and returns them, by ascending addresses. Later
-    /// reads return the blocks of the file.
+    /// Removes the blocks of the metadata cache image and returns them, by ascending addresses.
+    /// Later reads return the blocks of the file.
     pub fn end_overlay(&mut self) -> Vec<(Address, Bytes)> {
         let mut blocks: Vec<_> = std::mem::take(&mut self.caches.image).into_iter().collect();
         blocks.sort_unstable_by_key(|(address, _)| *address);
@@ -128,8 +128,8 @@ impl Store {
         read.map_err(|source| Self::raw_error(address, source))
     }
 
-    /// Reads contiguous raw data into several buffers, if that saves a copy. Returns whether the data
-    /// were read.
+    /// Reads contiguous raw data into several buffers, if that saves a copy. Returns whether the
+    /// data were read.
     ///
     /// # Errors
     /// Returns the same errors as [`read_raw`](Self::read_raw).
@@ -153,8 +153,8 @@ impl Store {
         if may_be_buffered { self.caches.pages.read_short(self.source(), start, buffer) } else { Ok(false) }
     }
 
-    /// Reads all raw data of one dataset. Small data are read through the page buffer, together with
-    /// their neighbours, because a read of these is likely to follow.
+    /// Reads all raw data of one dataset. Small data are read through the page buffer, together
+    /// with their neighbours, because a read of these is likely to follow.
     ///
     /// # Errors
     /// Returns the same errors as [`read_raw`](Self::read_raw).
@@ -186,8 +186,8 @@ impl Store {
         Ok(buffer)
     }
 
-    /// Reads raw data at several addresses, each into its own buffer. The driver may join the reads of
-    /// neighbours.
+    /// Reads raw data at several addresses, each into its own buffer. The driver may join the reads
+    /// of neighbours.
     ///
     /// # Errors
     /// Returns the same errors as [`read_raw`](Self::read_raw).

@@ -1,4 +1,5 @@
-//! Traces of a writer that ended before it closed its file, put right in place: a journal, marks, the stated end.
+//! The repair of a file whose writer ended before it closed the file: its journal, its status
+//! flags, and its stated end.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,31 +11,31 @@ use super::journal::{self, FoundJournal, JournalReport, JournalVerdict};
 use super::superblock::{find_superblock, stated_end, stored_end};
 use crate::error::{Error, Result};
 
-/// What may be done to a file in place.
+/// The repairs that are allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RepairOptions {
-    /// A journal is removed, whatever it says.
+    /// True to remove a journal, whatever it contains.
     pub discard_journal: bool,
-    /// The end that the superblock states becomes that of the file, if the file is shorter: to be used where nothing lies
-    /// behind it.
+    /// True to state the length of the file as its end, if the file is shorter than stated. Only
+    /// for files without blocks after their end.
     pub cut_end: bool,
-    /// The marks of a writer stay.
+    /// True to keep the status flags of a writer.
     pub keep_marks: bool,
-    /// The end that the superblock states stays, also if the file is longer.
+    /// True to keep the stated end if the file is longer.
     pub keep_end: bool,
-    /// The file gets so many bytes behind both ends, and its superblock says so.
+    /// A number of bytes to add after the end of the file and after the stated end.
     pub room: Option<u64>,
 }
 
-/// What was found, and done.
+/// The repairs that were made, and the faults that were found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Repaired {
     /// The journal beside the file, if there was one.
     pub journal: Option<JournalRepair>,
-    /// Marks of a writer that were cleared.
+    /// The status flags of a writer, if they were cleared.
     pub marks: Option<MarksRepair>,
-    /// How the end that the superblock states differs from that of the file, if it does.
+    /// The difference between the stated end and the length of the file, if there is one.
     pub end: Option<EndRepair>,
 }
 
@@ -42,13 +43,13 @@ pub struct Repaired {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JournalRepair {
-    /// Its commits were brought into the file.
+    /// The journal was replayed into the file.
     Replayed,
-    /// It held nothing that was not in the file, and was removed.
+    /// The journal held nothing that was not in the file, and was removed.
     Removed,
-    /// It was removed unread.
+    /// The journal was removed unread.
     Discarded,
-    /// It does not belong to the file as that is, and has another name now.
+    /// The journal does not belong to the file and was renamed.
     SetAside {
         /// The new path of the journal.
         name: String,
@@ -57,39 +58,39 @@ pub enum JournalRepair {
     },
 }
 
-/// The marks that a writer had left.
+/// The status flags that a writer left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MarksRepair {
-    /// It was a SWMR writer.
+    /// True if the writer was a SWMR writer.
     pub swmr: bool,
 }
 
-/// Where a file ends.
+/// The end of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EndRepair {
-    /// By its superblock, in bytes from the start of the file; `None` if that says nothing.
+    /// The end that the superblock states, as an offset in the file; `None` if it states none.
     pub stated: Option<u64>,
-    /// In truth.
+    /// The length of the file in bytes.
     pub length: u64,
-    /// True if the superblock says so now.
+    /// True if the superblock was corrected to state the length.
     pub corrected: bool,
 }
 
 impl EndRepair {
-    /// Returns whether bytes are missing that the superblock speaks of.
+    /// Returns whether the file is shorter than its superblock states.
     pub fn is_truncated(&self) -> bool {
         self.stated.is_some_and(|stated| stated > self.length)
     }
 }
 
 impl Repaired {
-    /// Returns whether there was anything to be put right.
+    /// Returns whether any fault was found.
     pub fn found_anything(&self) -> bool {
         *self != Self::default()
     }
 }
 
-/// One line for each thing that was found, with what was done.
+/// Writes one line for each fault, with its repair.
 impl fmt::Display for Repaired {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines = Vec::new();
@@ -124,11 +125,10 @@ impl fmt::Display for Repaired {
     }
 }
 
-/// Puts a file right in place, as far as that is safe: nobody else may have it open.
+/// Repairs a file in place, as far as that is safe. No other program may have the file open.
 ///
 /// # Errors
-/// [`Error::Corrupt`] if the journal does not belong to what the file has become, or the superblock is damaged;
-/// [`Error::Io`].
+/// Returns [`Error::Corrupt`] if the superblock is damaged, and I/O errors.
 pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOptions) -> Result<Repaired> {
     let journal = repair_journal(driver, side, options)?;
     let failed = |source| Error::Io { action: "cannot repair the file".into(), source };
@@ -137,7 +137,7 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
     let before = superblock.clone();
     let mut repaired = Repaired { journal, ..Repaired::default() };
     let marks = ConsistencyFlags::WRITE_ACCESS | ConsistencyFlags::SWMR_ACCESS;
-    // In the versions before, the flags mean nothing.
+    // The flags have no meaning in earlier versions.
     let marked = superblock.version_number() >= 2 && superblock.consistency.intersects(marks);
     if marked && !options.keep_marks {
         let swmr = superblock.consistency.contains(ConsistencyFlags::SWMR_ACCESS);
@@ -156,7 +156,8 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
         driver.set_len(length).map_err(failed)?;
         repaired.end = Some(EndRepair { stated, length, corrected: true });
     } else if stated != Some(length) {
-        // Space behind the stated end belongs to no block; within it, blocks that a writer had put there can be read.
+        // Space after the stated end belongs to no block. If the superblock states the whole
+        // length, the blocks that a writer had put there can be read.
         let is_longer = stated.is_none_or(|stated| stated < length);
         let corrected = options.cut_end || (is_longer && !options.keep_end);
         repaired.end = Some(EndRepair { stated, length, corrected });
@@ -171,10 +172,10 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
     Ok(repaired)
 }
 
-/// Where the file ends, by its superblock and in truth. Nothing is changed, and a journal is not looked at.
+/// Returns the stated end and the length of a file. Changes nothing, and ignores a journal.
 ///
 /// # Errors
-/// [`Error::Corrupt`] if there is no superblock; [`Error::Io`].
+/// Returns [`Error::Corrupt`] if the file has no superblock, and I/O errors.
 pub fn ends(driver: &dyn Driver) -> Result<EndRepair> {
     let unknown = |source| Error::Io { action: "cannot learn the length of the file".into(), source };
     let length = length_of_first(driver).map_err(unknown)?;
@@ -182,7 +183,8 @@ pub fn ends(driver: &dyn Driver) -> Result<EndRepair> {
     Ok(EndRepair { stated: stated_end(&superblock, base), length, corrected: false })
 }
 
-/// The length of the whole file; of its first member, where each has an end of its own: the superblock states that one.
+/// Returns the length of the file, or of its first member if members have ends of their own,
+/// because the superblock states the end of the first member.
 fn length_of_first(driver: &dyn Driver) -> std::result::Result<u64, DriverError> {
     match driver.member_ranges()?.first() {
         Some(first) => Ok(first.end),
@@ -198,7 +200,7 @@ fn repair_journal(
     let failed = |source| Error::Io { action: "cannot open the journal".into(), source };
     let Some(found) = side.open(SideAccess::Write).map_err(failed)? else { return Ok(None) };
     if !journal::is_journal(&*found)? {
-        // Somebody else's file.
+        // The file belongs to another program.
         return Ok(None);
     }
     if options.discard_journal {
@@ -222,11 +224,12 @@ fn repair_journal(
     Ok(Some(JournalRepair::SetAside { name: side.set_aside().map_err(failed)?, report }))
 }
 
-/// Compares the journal in `side` with the file beside it, and changes nothing. Returns `None` if there is no journal, or none with a
-/// whole commit.
+/// Compares the journal in `side` with the file beside it. Changes nothing. Returns `None` if there
+/// is no journal, or none with a complete commit.
 ///
 /// # Errors
-/// [`Error::Corrupt`] if the header of the journal is damaged; [`Error::Misuse`] if the file of that name is no journal; [`Error::Io`].
+/// Returns [`Error::Corrupt`] if the header of the journal is damaged, [`Error::Misuse`] if the
+/// file of that name is no journal, and I/O errors.
 pub fn journal_report(driver: &dyn Driver, side: &dyn SideFile) -> Result<Option<JournalReport>> {
     match journal::read_report(side, driver)? {
         FoundJournal::Absent | FoundJournal::Empty => Ok(None),
@@ -238,10 +241,12 @@ pub fn journal_report(driver: &dyn Driver, side: &dyn SideFile) -> Result<Option
     }
 }
 
-/// Writes the changes of the journal in `side` into a copy of its file, whatever their comparison says.
+/// Writes the changes of the journal in `side` into a copy of its file, whatever the comparison
+/// says.
 ///
 /// # Errors
-/// [`Error::Misuse`] if there is no journal; [`Error::Corrupt`] if the journal holds no whole commit; [`Error::Io`].
+/// Returns [`Error::Misuse`] if there is no journal, [`Error::Corrupt`] if the journal holds no
+/// complete commit, and I/O errors.
 pub fn replay_into_copy(side: &dyn SideFile, copy: &dyn Driver) -> Result<()> {
     journal::replay_into_copy(side, copy)
 }

@@ -69,7 +69,8 @@ impl Store {
         self.salvaging.is_some()
     }
 
-    /// Records the error of a result and returns `None` in its place, if the file is being salvaged.
+    /// Records the error of a result and returns `None` in its place, if the file is being
+    /// salvaged.
     ///
     /// # Errors
     /// Returns the error of the result, if the file is not being salvaged.
@@ -90,8 +91,8 @@ impl Store {
         std::mem::take(&mut *salvaging.damages.lock().unwrap_or_else(PoisonError::into_inner)).noted
     }
 
-    /// Takes the ranges of addresses from which raw data were read since the last call, as start and
-    /// end, in ascending order.
+    /// Takes the ranges of addresses from which raw data were read since the last call, as start
+    /// and end, in ascending order.
     pub fn take_raw_ranges(&self) -> Vec<(u64, u64)> {
         let Some(salvaging) = &self.salvaging else { return Vec::new() };
         let mut ranges = std::mem::take(&mut *salvaging.raw.lock().unwrap_or_else(PoisonError::into_inner));

@@ -9,8 +9,8 @@ use super::bytes::count_before;
 use crate::error::{Error, Result};
 
 /// Finds the superblock at the offset 0, 512, 1024, 2048, …, and returns it with its offset.
-/// Addresses count from that offset, whatever the base address in the superblock is. libhdf5 does the
-/// same, because a user block may have been put before a finished file.
+/// Addresses count from that offset, whatever the base address in the superblock is. libhdf5 does
+/// the same, because a user block may have been put before a finished file.
 pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, Superblock)> {
     let mut offset = 0_u64;
     while length.checked_sub(offset).is_some_and(|rest| rest >= 8) {
@@ -29,8 +29,8 @@ pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, 
     Err(Error::corrupt("file", "signature", "an HDF5 superblock at 0, 512, 1024, … bytes", "none"))
 }
 
-/// Returns a substitute for a damaged superblock: its contents if only the checksum is wrong, else a
-/// superblock with the usual widths and without a root group.
+/// Returns a substitute for a damaged superblock: its contents if only the checksum is wrong, else
+/// a superblock with the usual widths and without a root group.
 pub(super) fn guess_superblock(driver: &dyn Driver, length: u64) -> Superblock {
     let mut bytes = vec![0; count_before(length, 0, Superblock::MAX_SIZE)];
     if driver.read_at(0, &mut bytes).is_ok()
@@ -102,8 +102,8 @@ pub(super) fn check_length(
     Ok(())
 }
 
-/// Returns the length of the HDF5 file that the superblock states, without the user block. The stored
-/// end counts from the start of the file, as the stored base address does.
+/// Returns the length of the HDF5 file that the superblock states, without the user block. The
+/// stored end counts from the start of the file, as the stored base address does.
 pub(super) fn stated_length(superblock: &Superblock) -> Option<u64> {
     let end = superblock.end_of_file.get()?;
     // The clamp is meant: a damaged superblock may state an end before the base address.

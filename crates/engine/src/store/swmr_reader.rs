@@ -20,8 +20,8 @@ pub(super) struct SwmrReader {
     retries: AtomicU64,
 }
 
-/// Runs a function that reads a block. Runs it again if the block seems corrupt, because a writer may
-/// be in the middle of a write.
+/// Runs a function that reads a block. Runs it again if the block seems corrupt, because a writer
+/// may be in the middle of a write.
 fn attempt<T>(reader: &SwmrReader, read: &dyn Fn() -> Result<T>) -> Result<T> {
     let mut outcome = read();
     for number in 0..MAX_RETRIES {
@@ -89,8 +89,8 @@ mod tests {
     use super::*;
     use crate::error::Error;
 
-    /// Reads a block whose first `torn` reads fail. Returns the number of reads, the outcome, and the
-    /// counted retries.
+    /// Reads a block whose first `torn` reads fail. Returns the number of reads, the outcome, and
+    /// the counted retries.
     fn read(torn: u32, error: impl Fn() -> Error) -> (u32, Result<u32>, u64) {
         let (reader, reads) = (SwmrReader::default(), Cell::new(0));
         let outcome = attempt(&reader, &|| {

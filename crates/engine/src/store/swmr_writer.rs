@@ -1,8 +1,8 @@
 //! SWMR writing: other programs read the file while it is written.
 //!
 //! Only the order of writes protects the readers: a block is in the file before any block that
-//! points to it. Each block of metadata is written with one call. Space that readers may still visit
-//! is never reused.
+//! points to it. Each block of metadata is written with one call. Space that readers may still
+//! visit is never reused.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,8 +24,8 @@ use super::bytes::part;
 use super::edit::Edit;
 use crate::error::{Error, Result};
 
-/// The order in which changed blocks are written: all blocks of a rank before the blocks of the next
-/// rank. Blocks point only to blocks of lower ranks.
+/// The order in which changed blocks are written: all blocks of a rank before the blocks of the
+/// next rank. Blocks point only to blocks of lower ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum WriteRank {
     /// The superblock, which states the length of the file. The file has that length already.
@@ -110,8 +110,8 @@ impl SwmrBlocks {
 }
 
 impl Store {
-    /// Returns whether other programs may read the file while it is written, so that the file must be
-    /// consistent at every instant.
+    /// Returns whether other programs may read the file while it is written, so that the file must
+    /// be consistent at every instant.
     pub fn is_swmr_writer(&self) -> bool {
         self.sharing.swmr_writer.is_on.load(Ordering::Acquire)
     }
@@ -197,8 +197,8 @@ impl Edit<'_> {
     /// writer is alive.
     ///
     /// # Errors
-    /// Returns [`Error::Misuse`] if the superblock is older than version 3, [`Error::Unsupported`] if
-    /// the members of the file have ends of their own, and I/O errors.
+    /// Returns [`Error::Misuse`] if the superblock is older than version 3, [`Error::Unsupported`]
+    /// if the members of the file have ends of their own, and I/O errors.
     pub fn start_swmr_write(&mut self) -> Result<()> {
         let store = self.store();
         if store.is_swmr_writer() {

@@ -1,9 +1,9 @@
 //! Threads for work that is shared while a lock of a file is held.
 //!
-//! A thread that gives work to threads of rayon waits for them, and meanwhile runs other work of the
-//! same pool. In a pool of the program, that work may want to change the same file, and would wait
-//! for the lock forever; or all threads of the pool may wait for the lock already. Therefore, a
-//! thread that holds a writable file shares work with threads that do nothing else, and shares no
+//! A thread that gives work to threads of rayon waits for them, and meanwhile runs other work of
+//! the same pool. In a pool of the program, that work may want to change the same file, and would
+//! wait for the lock forever; or all threads of the pool may wait for the lock already. Therefore,
+//! a thread that holds a writable file shares work with threads that do nothing else, and shares no
 //! work if it is itself a thread of the program's pool.
 
 use std::sync::OnceLock;

@@ -28,8 +28,8 @@ impl Store {
     /// same time.
     ///
     /// # Errors
-    /// Returns [`Error::Misuse`] if the file is open for reading only, [`Error::Corrupt`] if the data
-    /// do not lie in the file, and I/O errors.
+    /// Returns [`Error::Misuse`] if the file is open for reading only, [`Error::Corrupt`] if the
+    /// data do not lie in the file, and I/O errors.
     pub fn write_raw(&self, address: Address, bytes: &[u8]) -> Result<()> {
         self.check_writable()?;
         let start = self.locate(address, to_u64(bytes.len()), "raw data")?;
@@ -124,8 +124,8 @@ impl Store {
         self.spill()
     }
 
-    /// Spills dirty pages, if they are over their limit: the pages of new space into the file, and the
-    /// pages of the committed file into the journal.
+    /// Spills dirty pages, if they are over their limit: the pages of new space into the file, and
+    /// the pages of the committed file into the journal.
     pub(super) fn spill(&self) -> Result<()> {
         if !self.caches.pages.should_spill() {
             return Ok(());

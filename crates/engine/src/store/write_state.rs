@@ -34,8 +34,8 @@ pub(super) struct WriteState {
     /// exclusively, so that no write happens during a commit.
     pub(super) gate: RwLock<()>,
     pub(super) journal: Journal,
-    /// The offset from which on no byte is part of the committed file; 0 before the first commit of a
-    /// new file.
+    /// The offset from which on no byte is part of the committed file; 0 before the first commit of
+    /// a new file.
     new_from: AtomicU64,
     /// The addresses before that offset that are not part of the committed file.
     pub(super) fresh: RwLock<Arc<Fresh>>,
@@ -49,8 +49,8 @@ pub(super) struct WriteState {
 }
 
 impl WriteState {
-    /// Creates the state of a file without changes. No byte from the offset `new_from` on is part of
-    /// the committed file.
+    /// Creates the state of a file without changes. No byte from the offset `new_from` on is part
+    /// of the committed file.
     pub(super) fn new(
         writing: Option<Writing>,
         journal: Journal,
@@ -102,8 +102,8 @@ impl WriteState {
         }
     }
 
-    /// Splits a range into parts that the journal knows, which must go through the journal, and other
-    /// parts. A range that is not new goes through the journal as a whole.
+    /// Splits a range into parts that the journal knows, which must go through the journal, and
+    /// other parts. A range that is not new goes through the journal as a whole.
     pub(super) fn without_known(&self, range: FileRange) -> SmallVec<[FileRange; 3]> {
         let FileRange { start, end, is_new } = range;
         let mut parts = SmallVec::new();

@@ -1,4 +1,4 @@
-//! The records of a commit, on their way into the journal's file.
+//! The records of a commit that are being written to the journal's file.
 
 use hyperslab_exact::to_u64;
 use hyperslab_format::journal::{JournalChain, JournalExtent, JournalHeader, JournalRecord, MAX_ENTRIES};
@@ -21,8 +21,8 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Creates a batch after the first `end` bytes of a journal. A batch at offset 0 begins with the
-    /// header of a new journal.
+    /// Creates a batch after the first `end` bytes of a journal. A batch at offset 0 begins with
+    /// the header of a new journal.
     pub(super) fn new(chain: JournalChain, end: u64, sequence: u64) -> Result<Self> {
         let bytes = if end == 0 { JournalHeader::new(sequence).encode()? } else { Vec::new() };
         Ok(Self { chain, at: end, bytes })
@@ -68,7 +68,8 @@ impl Batch {
         Ok(())
     }
 
-    /// Adds the record that ends the commit. Its bytes are written by the next [`flush`](Self::flush).
+    /// Adds the record that ends the commit. Its bytes are written by the next
+    /// [`flush`](Self::flush).
     pub(super) fn add_commit(&mut self, file_length: u64) -> Result<()> {
         let record = self.chain.commit(file_length)?;
         self.bytes.extend_from_slice(&record);

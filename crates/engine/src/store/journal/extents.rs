@@ -83,8 +83,8 @@ impl Extents {
         }
     }
 
-    /// Removes the sectors from `start` up to `end` from all runs. The remaining parts of a run have
-    /// no sum.
+    /// Removes the sectors from `start` up to `end` from all runs. The remaining parts of a run
+    /// have no sum.
     fn cut_out(&mut self, start: u64, end: u64) {
         while let Some((&from, &run)) = self.runs.range(..end).next_back()
             && run.end > start
@@ -100,7 +100,8 @@ impl Extents {
         }
     }
 
-    /// Adds a run that overlaps no other run, and joins it with the run before it if both are short.
+    /// Adds a run that overlaps no other run, and joins it with the run before it if both are
+    /// short.
     fn insert(&mut self, start: u64, end: u64, sum: Option<u64>) {
         if let Some((&from, before)) = self.runs.range_mut(..start).next_back()
             && before.end == start

@@ -1,8 +1,8 @@
 //! The journal of a file that is open for writing. A commit writes its in-place changes to the
 //! journal before it writes them to the file.
 //!
-//! `docs/journal.md` lists the order of all writes, and argues why no committed state can be lost at
-//! any instant.
+//! `docs/journal.md` lists the order of all writes, and argues why no committed state can be lost
+//! at any instant.
 
 mod batch;
 mod contents;
@@ -100,7 +100,8 @@ pub(crate) struct Journal {
 impl Journal {
     /// Creates the journal of a file, with its bytes in `side`.
     pub(super) fn new(side: Option<Arc<dyn SideFile>>, durability: Durability) -> Self {
-        // A random number: the sequence number must differ from that of an earlier journal in `side`.
+        // A random number: the sequence number must differ from that of an earlier journal in
+        // `side`.
         let sequence = RandomState::new().hash_one(0_u8);
         let chain = JournalChain::new(JournalHeader::new(sequence));
         let state = JournalState {
@@ -201,8 +202,8 @@ impl Journal {
     }
 
     /// Returns whether the next commit must be appended to the commits of the journal. This is the
-    /// case if they list unlinked objects, because no crash may lose the list. Such a commit must not
-    /// make the file shorter.
+    /// case if they list unlinked objects, because no crash may lose the list. Such a commit must
+    /// not make the file shorter.
     pub(super) fn must_append(&self) -> bool {
         self.is_enabled() && self.state.lock().must_append()
     }

@@ -54,8 +54,8 @@ pub(super) fn compare_extents(
     Ok(found)
 }
 
-/// Returns whether the file holds the bytes that an extent states. The extent lies before the end of
-/// the file.
+/// Returns whether the file holds the bytes that an extent states. The extent lies before the end
+/// of the file.
 fn matches(
     contents: &JournalContents,
     file: &dyn Driver,
@@ -108,8 +108,8 @@ struct Prefix {
     partial: u64,
 }
 
-/// The sums before each offset at which the whole sectors of an extent begin or end. Sectors that no
-/// extent covers do not count.
+/// The sums before each offset at which the whole sectors of an extent begin or end. Sectors that
+/// no extent covers do not count.
 struct Prefixes(BTreeMap<u64, Prefix>);
 
 impl Prefixes {

@@ -99,7 +99,8 @@ pub(super) fn replay(journal: &dyn Driver, file: &dyn Driver) -> Result<()> {
     file.flush().map_err(failed)
 }
 
-/// Writes the changes of the journal in `side` into a copy of its file, whatever the comparison says.
+/// Writes the changes of the journal in `side` into a copy of its file, whatever the comparison
+/// says.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if there is no journal, [`Error::Corrupt`] if the journal holds no
@@ -193,8 +194,8 @@ pub(crate) struct Recovered {
 }
 
 /// Reads the journal that a writer left beside a file, and brings the file to the state of its last
-/// commit: on disk if the file is written, in the returned driver if the file is only read. A journal
-/// that does not belong to the file stays unchanged.
+/// commit: on disk if the file is written, in the returned driver if the file is only read. A
+/// journal that does not belong to the file stays unchanged.
 pub(crate) fn recover(
     driver: Arc<dyn Driver>,
     side: &dyn SideFile,
@@ -220,8 +221,8 @@ pub(crate) fn recover(
             return Ok(Recovered { driver, found, kept: None });
         }
         JournalVerdict::Pending => {
-            // The writer may have ended before the journal reached the disk. A replay that a loss of
-            // power interrupts needs the journal again.
+            // The writer may have ended before the journal reached the disk. A replay that a loss
+            // of power interrupts needs the journal again.
             journal.sync_data().map_err(unwritable)?;
             replay(&*journal, &*driver)?;
         }

@@ -23,8 +23,8 @@ pub(super) struct JournalState {
     pub(super) phase: Phase,
     /// True if the journal already has records of the next commit.
     pub(super) is_building: bool,
-    /// True if the next commit is the first one of its journal. Until that commit, the disk may still
-    /// have the commits of the previous journal.
+    /// True if the next commit is the first one of its journal. Until that commit, the disk may
+    /// still have the commits of the previous journal.
     pub(super) is_first: bool,
     /// True if the last commit lists unlinked objects.
     pub(super) lists_unlinked: bool,

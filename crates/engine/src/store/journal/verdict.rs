@@ -24,8 +24,8 @@ pub enum JournalVerdict {
     Applied,
     /// The file holds a part of the commits, and the journal must be replayed.
     Pending,
-    /// The journal does not belong to the file: the file was replaced, or another program changed it
-    /// after the crash.
+    /// The journal does not belong to the file: the file was replaced, or another program changed
+    /// it after the crash.
     Foreign,
 }
 
@@ -133,7 +133,8 @@ impl fmt::Display for JournalReport {
     }
 }
 
-/// Compares a journal with the file beside it. Returns `None` if the journal has no complete commit.
+/// Compares a journal with the file beside it. Returns `None` if the journal has no complete
+/// commit.
 pub(super) fn compare(
     journal: &dyn Driver,
     name: &str,
@@ -150,8 +151,8 @@ pub(super) fn compare(
     let synced_length = contents.synced_length;
     let mut found = JournalComparison { file_length, synced_length, ..JournalComparison::default() };
     compare_sectors(&contents, last, journal, file, &mut found)?;
-    // The extents matter only to a replay. A file that holds all commits needs none, and a file with
-    // unknown sectors gets none.
+    // The extents matter only to a replay. A file that holds all commits needs none, and a file
+    // with unknown sectors gets none.
     if found.unknown == 0 && (found.earlier > 0 || file_length < last.file_length) {
         let extents = compare_extents(&contents, file, file_length)?;
         found.extents = extents.extents;
@@ -206,9 +207,9 @@ fn compare_sectors(
     Ok(())
 }
 
-/// Returns whether a sector begins with the bytes of a later version, up to the end that the file has
-/// or had at a commit, and holds zeros after that end. A disk may have stored the new bytes of a
-/// sector but not the new length of the file. When such a file grows again, zeros follow its end.
+/// Returns whether a sector begins with the bytes of a later version, up to the end that the file
+/// has or had at a commit, and holds zeros after that end. A disk may have stored the new bytes of
+/// a sector but not the new length of the file. When such a file grows again, zeros follow its end.
 fn is_cut(
     contents: &JournalContents,
     versions: &[SectorVersion],

@@ -131,8 +131,8 @@ fn last_commit(journal: &dyn Driver) -> Result<Option<LastCommit>, DriverError> 
     Ok(last)
 }
 
-/// Calls `visit` with each record up to the last commit, and returns the last commit. Returns `None`
-/// without a call if the journal has no complete commit.
+/// Calls `visit` with each record up to the last commit, and returns the last commit. Returns
+/// `None` without a call if the journal has no complete commit.
 pub(super) fn for_each(
     journal: &dyn Driver,
     mut visit: impl FnMut(JournalStep) -> Result<(), DriverError>,

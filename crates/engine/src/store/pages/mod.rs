@@ -5,12 +5,12 @@
 //! bytes that are older than the last write that had ended when the read began. Two rules ensure
 //! this:
 //!
-//! - A reader looks for a dirty page before it looks for a clean page or reads the driver, and a page
-//!   stays dirty until the driver has its bytes. A reader that combines bytes of the driver with
-//!   dirty pages holds the lock of the dirty pages meanwhile.
-//! - A reader adds a page to the clean pages only if, under the lock of the dirty pages, no page was
-//!   replaced since the read began. A thread that replaces bytes of the driver first increments the
-//!   number of replacements, and then takes the lock to evict clean pages.
+//! - A reader looks for a dirty page before it looks for a clean page or reads the driver, and a
+//!   page stays dirty until the driver has its bytes. A reader that combines bytes of the driver
+//!   with dirty pages holds the lock of the dirty pages meanwhile.
+//! - A reader adds a page to the clean pages only if, under the lock of the dirty pages, no page
+//!   was replaced since the read began. A thread that replaces bytes of the driver first increments
+//!   the number of replacements, and then takes the lock to evict clean pages.
 
 mod rows;
 #[cfg(test)]
@@ -52,8 +52,8 @@ pub(crate) struct Pages {
     dirty: RwLock<BTreeMap<u64, Arc<[u8]>>>,
     /// The number of dirty pages. Readers of a file without dirty pages never take the lock.
     dirty_count: AtomicUsize,
-    /// Pages that short reads needed last, with the number of these reads. The slot of a page is its
-    /// number modulo the number of slots.
+    /// Pages that short reads needed last, with the number of these reads. The slot of a page is
+    /// its number modulo the number of slots.
     read_counters: OnceLock<Box<[AtomicU64]>>,
     /// The number of replacements of clean pages.
     replaced: AtomicUsize,
@@ -85,8 +85,8 @@ impl Pages {
         }
     }
 
-    /// Returns `length` bytes from the offset `start` on. The caller has checked that they lie in the
-    /// file.
+    /// Returns `length` bytes from the offset `start` on. The caller has checked that they lie in
+    /// the file.
     pub(crate) fn read(&self, source: PageSource<'_>, start: u64, length: u64) -> Result<Bytes, DriverError> {
         let first = start / PAGE;
         let last = last_page(start, length);
@@ -110,8 +110,9 @@ impl Pages {
         Ok(buffer.into())
     }
 
-    /// Fills `buffer` from a page in memory, and returns whether the page is in memory. A page comes
-    /// into memory with its third short read: then it is one of few pages with many short reads.
+    /// Fills `buffer` from a page in memory, and returns whether the page is in memory. A page
+    /// comes into memory with its third short read: then it is one of few pages with many short
+    /// reads.
     pub(crate) fn read_short(
         &self,
         source: PageSource<'_>,
@@ -160,7 +161,8 @@ impl Pages {
         Ok(bytes.into())
     }
 
-    /// Fills `buffer` with bytes of the driver and of dirty pages, without a use of the clean pages.
+    /// Fills `buffer` with bytes of the driver and of dirty pages, without a use of the clean
+    /// pages.
     pub(crate) fn read_into(
         &self,
         source: PageSource<'_>,
@@ -220,9 +222,9 @@ impl Pages {
 
     /// Runs `work` with exclusive access to the dirty pages.
     fn with_dirty<R>(&self, work: impl FnOnce(&mut BTreeMap<u64, Arc<[u8]>>) -> R) -> R {
-        // The count is positive before the lock is taken, so that a thread that writes to the driver
-        // from now on looks at the dirty pages, too: `work` may read a page before that write and
-        // keep it afterwards.
+        // The count is positive before the lock is taken, so that a thread that writes to the
+        // driver from now on looks at the dirty pages, too: `work` may read a page before that
+        // write and keep it afterwards.
         self.dirty_count.fetch_add(1, Ordering::AcqRel);
         let mut dirty = self.dirty.write();
         let outcome = work(&mut dirty);
@@ -255,8 +257,8 @@ impl Pages {
         Ok(())
     }
 
-    /// Records that `bytes`, which are not empty, were written to the driver: evicts clean pages and
-    /// changes dirty pages there.
+    /// Records that `bytes`, which are not empty, were written to the driver: evicts clean pages
+    /// and changes dirty pages there.
     pub(crate) fn written_through(&self, start: u64, bytes: &[u8]) {
         self.replaced.fetch_add(1, Ordering::AcqRel);
         let mut dirty = self.dirty.write();
@@ -290,9 +292,9 @@ impl Pages {
         to_u64(self.dirty_count.load(Ordering::Acquire)) * PAGE
     }
 
-    /// Writes the bytes of dirty pages from `from` up to `end` to the driver, except those in `but`.
-    /// The pages stay dirty. Calls `note` with each write beforehand. Returns whether there was
-    /// anything to write.
+    /// Writes the bytes of dirty pages from `from` up to `end` to the driver, except those in
+    /// `but`. The pages stay dirty. Calls `note` with each write beforehand. Returns whether there
+    /// was anything to write.
     pub(crate) fn write_from(
         &self,
         driver: &dyn Driver,
@@ -338,8 +340,9 @@ impl Pages {
         self.spill_at.store(self.max_dirty, Ordering::Release);
     }
 
-    /// Makes some dirty pages clean: the driver or the journal has their bytes. The next spill waits
-    /// for as many further pages, so that it does not visit the remaining pages for every new page.
+    /// Makes some dirty pages clean: the driver or the journal has their bytes. The next spill
+    /// waits for as many further pages, so that it does not visit the remaining pages for every new
+    /// page.
     pub(crate) fn make_clean(&self, pages: Vec<(u64, Arc<[u8]>)>) {
         self.replaced.fetch_add(1, Ordering::AcqRel);
         let mut dirty = self.dirty.write();
@@ -361,9 +364,9 @@ impl Pages {
         self.dirty_count.load(Ordering::Acquire) > self.max_dirty
     }
 
-    /// Writes the dirty pages that lie as a whole between `from` and `end`, and makes them clean. No
-    /// byte from `from` on is part of the committed file. Calls `note` with each write beforehand.
-    /// Returns the end of the last page written, or 0.
+    /// Writes the dirty pages that lie as a whole between `from` and `end`, and makes them clean.
+    /// No byte from `from` on is part of the committed file. Calls `note` with each write
+    /// beforehand. Returns the end of the last page written, or 0.
     pub(crate) fn spill(
         &self,
         driver: &dyn Driver,

@@ -1,6 +1,6 @@
-//! One thread writes, flushes and evicts pages while other threads read them. A reader finds no page
-//! that is older than the last write that had ended before, or newer than the last write that had
-//! begun.
+//! One thread writes, flushes and evicts pages while other threads read them. A reader finds no
+//! page that is older than the last write that had ended before, or newer than the last write that
+//! had begun.
 #![expect(clippy::disallowed_methods, reason = "the versions are numbers of this test, not of a file")]
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,5 +1,5 @@
-//! Room for the managers of free space in files of pages, on pages of its own: its lists are as long as they must be to
-//! say what is free, the rests of these pages included.
+//! Space for the free-space managers of a file with paged allocation, on pages of their own. The
+//! lists have exactly the length that the free space requires, with the remainders of these pages.
 
 use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, FileParams, Structure as _};
@@ -9,29 +9,30 @@ use super::pool::align_up;
 use super::rules::{Class, SpaceKind};
 use super::{Result, Space};
 
-/// How often the lists are laid anew with what they must say then.
+/// Largest number of attempts to place the lists, each with the lengths that the attempt before led
+/// to.
 const MAX_ROUNDS: usize = 4;
 
-/// Lengths of gaps that are tried: more and other rests make other lists.
+/// Number of gap lengths that are tried. Other remainders lead to lists of other lengths.
 const GAP_LENGTHS: u64 = 16;
 
-/// Pages that are tried beyond those that seem to be enough.
+/// Number of pages that are tried beyond the smallest number that seems to be enough.
 const MAX_EXTRA_PAGES: u64 = 3;
 
-/// Room for one manager of free space.
+/// Reserved space for one free-space manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ReservedManager {
     pub(crate) class: Class,
     pub(crate) header: Address,
     pub(crate) list: Address,
-    /// Bytes of the list.
+    /// The reserved size of the list in bytes.
     pub(crate) allocated: u64,
 }
 
-/// The class of a manager, and bytes of its list.
+/// The class of a manager, and the size of its list in bytes.
 type Need = (Class, u64);
 
-/// What is left free before pieces.
+/// Free gaps before the first `count` pieces.
 #[derive(Debug, Clone, Copy)]
 struct Gaps {
     count: u64,
@@ -41,25 +42,26 @@ struct Gaps {
 impl Gaps {
     const NONE: Self = Self { count: 0, length: 0 };
 
-    /// What is tried, one after the other.
+    /// Returns the gaps to try, one after the other.
     fn all(pieces: u64) -> impl Iterator<Item = Self> {
         let some = move |length: u64| (1..=pieces).map(move |count| Self { count, length: length * 8 });
         std::iter::once(Self::NONE).chain((1..=GAP_LENGTHS).flat_map(some))
     }
 }
 
-/// How managers lie on pages.
+/// The placement of managers on pages.
 struct ManagerPlan {
     managers: Vec<ReservedManager>,
-    /// What nobody has of the pages.
+    /// Ranges of the pages that no manager uses.
     remainders: Vec<(Class, u64, u64)>,
     end: u64,
 }
 
 impl ManagerPlan {
-    /// From `start` on, where a page begins: lists of a page and more first, then all that is short, which does not
-    /// cross pages, the first pieces of it behind gaps. Pages that are left over before `end` stay free behind the first
-    /// list, if it is of a page and more.
+    /// Places managers from `start` on, which is a page boundary: first the lists of at least a
+    /// page, then the short pieces, which do not cross page boundaries. Gaps precede the first
+    /// short pieces. Unused pages before `end` stay free after the first list, if it has at least a
+    /// page.
     fn new(needs: &[Need], (start, end): (u64, u64), gaps: Gaps, page: u64, header: u64) -> Option<Self> {
         let plan = Self::with_spare(needs, start, gaps, 0, (page, header))?;
         match end.checked_sub(plan.end) {
@@ -128,8 +130,8 @@ impl ManagerPlan {
 }
 
 impl Space {
-    /// Room for the managers of all that is free, on new pages; none if nothing is, or if no room is as large as it
-    /// must be.
+    /// Places the managers of all free space on new pages. Returns no managers if nothing is free,
+    /// or if no placement is exact.
     pub(crate) fn place_managers(&mut self, page: u64, params: FileParams) -> Result<Vec<ReservedManager>> {
         let header = to_u64(FreeSpaceHeader::size(&params));
         let first = self.needs(params)?;
@@ -157,7 +159,8 @@ impl Space {
         Ok(Vec::new())
     }
 
-    /// The room on some pages, if the lists can say what is free then; what is left over is.
+    /// Places the managers on the pages from `start` up to `end`, if the lists can then record the
+    /// free space with the remainders. The remainders become free.
     fn fit_managers(
         &mut self,
         before: &[Need],
@@ -187,7 +190,7 @@ impl Space {
         Ok(None)
     }
 
-    /// What the managers need that say what is free now.
+    /// Returns the class and the size of the list of each manager, for the present free space.
     fn needs(&self, params: FileParams) -> Result<Vec<Need>> {
         let classes = Class::ALL.into_iter().filter(|class| self.has_sections(*class));
         let need = |class| {

@@ -1,4 +1,4 @@
-//! Free space that outlives the session: the managers that a file's space info message leads to.
+//! Stored free space: the free-space managers that the file space info message leads to.
 
 use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, FileParams, Structure as _};
@@ -13,7 +13,7 @@ use super::{Rules, Space};
 use crate::error::{Error, Result};
 use crate::store::{Store, at};
 
-/// What the file says of its space, and where.
+/// The file space info message of a file, and its location.
 #[derive(Debug)]
 pub(crate) struct Record {
     /// The message as the file holds it.
@@ -23,28 +23,30 @@ pub(crate) struct Record {
     pub(crate) blocks: Vec<(SpaceKind, Address, u64)>,
 }
 
-/// Where a message lies whose length does not change.
+/// The location of a message whose length does not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MessageLocation {
-    /// The chunk of the object header, from its signature to its checksum where it has them.
+    /// The address of the chunk of the object header, with its signature and checksum if it has
+    /// them.
     pub(crate) chunk: Address,
-    /// Bytes of the chunk.
+    /// The length of the chunk in bytes.
     pub(crate) length: u64,
-    /// Bytes of the chunk before the message's body.
+    /// The number of bytes of the chunk before the message's body.
     pub(crate) skip: u64,
     /// True if the chunk ends with a checksum.
     pub(crate) sealed: bool,
 }
 
-/// What the managers of a file say.
+/// The stored free space of a file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct StoredSpace {
     sections: Vec<(Class, u64, u64)>,
-    /// The blocks of the managers themselves.
+    /// The blocks of the managers.
     pub(crate) blocks: Vec<(SpaceKind, Address, u64)>,
 }
 
-/// The managers in the message's two lists: which class of space each is for, by its place there.
+/// Returns the managers in the two lists of the message, with the class of space that the position
+/// in the list means.
 fn managers(managers: &FreeSpaceManagers, paged: bool) -> impl Iterator<Item = (Class, Address)> {
     let small = |place: usize| if matches!(place, 2 | 3) { Class::Raw } else { Class::Metadata };
     let large = move |place: usize| if paged { Class::Large } else { small(place) };
@@ -53,7 +55,7 @@ fn managers(managers: &FreeSpaceManagers, paged: bool) -> impl Iterator<Item = (
     small.chain(large).filter(|(_, address)| address.is_defined())
 }
 
-/// Names the manager of a class.
+/// Sets the address of the manager of a class.
 pub(crate) fn set_manager(managers: &mut FreeSpaceManagers, class: Class, address: Address) {
     match class {
         Class::Metadata => managers.small[0] = address,
@@ -66,7 +68,8 @@ impl StoredSpace {
     /// Reads the managers that the message names.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if they are damaged, or their sections overlap or lie outside the file; [`Error::Io`].
+    /// Returns [`Error::Corrupt`] if the managers are damaged, or if their sections overlap or lie
+    /// outside the file, and I/O errors.
     pub(crate) fn load(store: &Store, info: &FileSpaceInfo, rules: &Rules, end: u64) -> Result<Self> {
         let mut stored = Self::default();
         let Some(listed) = &info.managers else { return Ok(stored) };
@@ -77,7 +80,7 @@ impl StoredSpace {
         Ok(stored)
     }
 
-    /// What managers would say of that space.
+    /// Returns what managers would store of that space.
     #[cfg(test)]
     pub(super) fn of(space: &Space) -> Self {
         let sections = |class: Class| {
@@ -99,14 +102,15 @@ impl StoredSpace {
         }
         self.blocks.push((SpaceKind::LocalHeap, header.list, header.list_allocated));
         let context = at(FreeSpaceSectionsContext::new(&header, address, 0, params), address)?;
-        // As raw data: a list of millions of sections is longer than blocks of metadata are.
+        // The list is read as raw data, because a list of millions of sections exceeds the limit of
+        // metadata blocks.
         let bytes = store.read_raw_vec(header.list, header.list_used)?;
         let list = at(FreeSpaceSections::decode(&bytes, &context), header.list)?;
         self.sections.extend(list.sections.iter().map(|section| (class, section.offset, section.size)));
         Ok(())
     }
 
-    /// Free sections and managers lie inside the file and do not overlap.
+    /// Checks that free sections and managers lie in the file and do not overlap.
     fn check(&mut self, end: u64) -> Result<()> {
         self.sections.sort_unstable_by_key(|(_, start, _)| *start);
         let sections = self.sections.iter().map(|(_, start, length)| (*start, *length));
@@ -128,28 +132,28 @@ impl StoredSpace {
 }
 
 impl Space {
-    /// Takes over what the managers in the file say is free.
+    /// Takes over the stored free space.
     pub(crate) fn adopt(&mut self, stored: &StoredSpace) {
         let end = self.end;
         for &(class, start, length) in &stored.sections {
             self.put(class, start, start + length);
         }
-        // What lay free at the end is cut off: the managers know too much.
+        // Free space at the end was truncated, so that the managers are no longer true.
         self.changed |= self.end != end;
     }
 
-    /// Returns whether anything was allocated or freed since the managers in the file were true.
+    /// Returns whether space was allocated or freed since the managers in the file were true.
     pub(crate) fn has_changed(&self) -> bool {
         self.changed || self.others().any(Self::has_changed)
     }
 
-    /// The managers in the file are true.
+    /// Records that the managers in the file are true.
     pub(crate) fn mark_stored(&mut self) {
         self.changed = false;
         self.others_mut().for_each(Self::mark_stored);
     }
 
-    /// The managers in the file are not to be trusted.
+    /// Records that the managers in the file are not true.
     pub(crate) fn mark_not_stored(&mut self) {
         self.changed = true;
     }
@@ -159,8 +163,8 @@ impl Space {
         self.pool_of(class).len() > 0
     }
 
-    /// The header of a manager of that class, to lie at `address`, and its sections. The place of the list is not set,
-    /// its length is.
+    /// Returns the header at `address` and the sections of the manager of a class. The header has
+    /// the length of the list, but not its address.
     pub(crate) fn manager(
         &self,
         class: Class,

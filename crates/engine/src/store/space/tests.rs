@@ -18,7 +18,7 @@ const KINDS: [SpaceKind; 6] = [
 enum Step {
     Allocate(usize, u64),
     Free(usize),
-    /// The part of a block behind its first bytes.
+    /// Frees the bytes of a block after its first bytes.
     Shrink(usize, u64),
     Extend(usize, u64),
     Commit,
@@ -68,14 +68,14 @@ fn rules() -> impl Strategy<Value = Rules> {
     )
 }
 
-/// What every byte is, and every block.
+/// The state of every byte, and all blocks.
 struct Model {
     space: Space,
     blocks: Vec<(SpaceKind, u64, u64)>,
-    /// True if a byte belongs to a block, and whether it did at the last commit.
+    /// True if a byte belongs to a block: now, and at the last commit.
     used: Vec<bool>,
     committed: Vec<bool>,
-    /// Bytes lost in sessions before.
+    /// Bytes that earlier sessions lost.
     leaked: u64,
 }
 
@@ -145,7 +145,7 @@ impl Model {
         self.check();
     }
 
-    /// Blocks keep to their pages, or begin with what they are aligned to.
+    /// Checks that blocks keep to their pages, or to their alignment.
     fn check_place(&self, start: u64, length: u64) {
         let rules = &self.space.rules;
         match rules.page {
@@ -161,7 +161,7 @@ impl Model {
         assert_eq!(self.space.usage().pending, 0);
     }
 
-    /// The last commit of a session, and what the next one knows.
+    /// Makes the last commit of a session, and opens the file in the next session.
     fn reopen(&mut self) {
         self.space.release_blocks();
         self.commit();
@@ -184,7 +184,7 @@ impl Model {
         self.space = space;
     }
 
-    /// Allocated, free, pending and lost are everything.
+    /// Checks that every byte is allocated, free, pending or lost.
     fn check(&self) {
         let usage = self.space.usage();
         let used = self.used.iter().filter(|used| **used).count() as u64;
@@ -252,7 +252,7 @@ fn small_pieces_lie_together() {
     assert_eq!(allocate(SpaceKind::RawData, 100), 2048);
     assert_eq!(allocate(SpaceKind::ObjectHeader, 300), 48);
     assert_eq!(allocate(SpaceKind::GlobalHeap, 1000), 2148);
-    // The block at the end grows; the other is left for smaller pieces.
+    // The block at the end grows. The other block is left for smaller pieces.
     assert_eq!(allocate(SpaceKind::RawData, 5000), 3148);
     assert_eq!(allocate(SpaceKind::ObjectHeader, 2000), 8148);
     assert_eq!(allocate(SpaceKind::BTree, 1700), 348);
@@ -268,7 +268,7 @@ fn what_was_allocated_since_the_commit_is_used_again_at_once() {
     assert_eq!(space.usage().pending, 5000);
     assert_ne!(space.allocate(SpaceKind::RawData, 5000).unwrap(), first);
     space.commit();
-    // It comes from a free section in the middle of the committed file.
+    // The bytes come from a free section in the middle of the committed file.
     assert_eq!(space.allocate(SpaceKind::RawData, 5000).unwrap(), first);
     space.free(SpaceKind::RawData, first, 5000);
     assert_eq!(space.usage().pending, 0);
