@@ -80,22 +80,22 @@ impl CreateOptions {
         if widths.iter().any(|width| ![2, 4, 8].contains(width)) {
             let [offsets, lengths] = widths;
             return Err(Error::Misuse(format!(
-                "offsets of {offsets} and lengths of {lengths} bytes: they are 2, 4 or 8"
+                "offsets of {offsets} and lengths of {lengths} bytes: each width must be 2, 4 or 8"
             )));
         }
         if self.user_block != 0 && (self.user_block < 512 || !self.user_block.is_power_of_two()) {
             return Err(Error::Misuse(format!(
-                "a user block of {} bytes: it is 0 or a power of two from 512 on",
+                "a user block of {} bytes: the size must be 0, or a power of two from 512 on",
                 self.user_block
             )));
         }
         if [self.group_leaf_k, self.group_internal_k, self.indexed_storage_k].contains(&0) {
-            return Err(Error::Misuse("ranks of B-trees are 1 at least".into()));
+            return Err(Error::Misuse("the ranks of B-trees must be at least 1".into()));
         }
         let page_size = self.file_space.page_size;
         if !(FileSpace::MIN_PAGE_SIZE..=FileSpaceInfo::MAX_PAGE_SIZE).contains(&page_size) {
             return Err(Error::Misuse(format!(
-                "pages of {page_size} bytes: they have {} to {}",
+                "pages of {page_size} bytes: the size must be {} to {}",
                 FileSpace::MIN_PAGE_SIZE,
                 FileSpaceInfo::MAX_PAGE_SIZE
             )));
@@ -105,7 +105,7 @@ impl CreateOptions {
         if paged && !self.user_block.is_multiple_of(page_size) {
             let user_block = self.user_block;
             return Err(Error::Misuse(format!(
-                "a user block of {user_block} bytes before pages of {page_size}: it has whole pages"
+                "a user block of {user_block} bytes before pages of {page_size} bytes: it must consist of whole pages"
             )));
         }
         self.check_shared_messages()
@@ -115,7 +115,7 @@ impl CreateOptions {
         let indexes = &self.shared_messages;
         if indexes.len() > MAX_SHARED_MESSAGE_INDEXES {
             return Err(Error::Misuse(format!(
-                "{} indexes of shared messages: there are {MAX_SHARED_MESSAGE_INDEXES} at most",
+                "{} indexes of shared messages: at most {MAX_SHARED_MESSAGE_INDEXES} are possible",
                 indexes.len()
             )));
         }
@@ -126,7 +126,7 @@ impl CreateOptions {
             let known = index.message_types.bits() <= SHAREABLE.bits();
             if !known || types.intersects(index.message_types) {
                 return Err(Error::Misuse(format!(
-                    "an index of the message types {:#06x}: each of the types that can be shared is in one index at most",
+                    "an index of the message types {:#06x}: each type must be shareable, and in one index at most",
                     index.message_types.bits()
                 )));
             }
@@ -134,8 +134,8 @@ impl CreateOptions {
             let (list, btree) = (index.list_cutoff, index.btree_cutoff);
             if list > MAX_LIST_CUTOFF || btree > list + 1 {
                 return Err(Error::Misuse(format!(
-                    "lists of at most {list} shared messages, B-trees of at least {btree}: a list holds {MAX_LIST_CUTOFF} \
-                     at most, and what a B-tree gives up"
+                    "lists of at most {list} shared messages, B-trees of at least {btree}: a list holds at most \
+                     {MAX_LIST_CUTOFF} messages, and a B-tree begins at most one message after the longest list"
                 )));
             }
         }
@@ -281,7 +281,7 @@ impl Store {
     ) -> Result<Self> {
         create.check()?;
         if driver.is_read_only() {
-            return Err(Error::Misuse(format!("`{}` can only be read", driver.name())));
+            return Err(Error::Misuse(format!("`{}` is read-only", driver.name())));
         }
         let bounds = options.write.unwrap_or(LibverBounds::DEFAULT);
         if create.file_space_info().is_some() {

@@ -67,12 +67,12 @@ impl fmt::Display for JournalOutcome {
             Self::SetAside { name, report } => {
                 write!(
                     f,
-                    "{}. The journal was set aside as `{name}`, and the file is used as it is",
+                    "{}. The journal was set aside as `{name}`, and the file is unchanged",
                     story(report, name)
                 )
             }
             Self::Ignored { name, report } => {
-                write!(f, "{}. The journal is ignored, and the file is read as it is", story(report, name))
+                write!(f, "{}. The journal is ignored, and the file is unchanged", story(report, name))
             }
         }
     }
@@ -168,8 +168,8 @@ impl LeftJournal {
 /// Returns the error for a file that has the name of the journal but is none.
 pub(super) fn unrelated(side: &dyn SideFile) -> Error {
     Error::Misuse(format!(
-        "`{}` is no journal, and is left alone: rename it, or choose another place for the journal, or write without one \
-         (`Durability::None`)",
+        "`{}` is no journal, and is left alone: rename it, choose another path for the journal, or write without a \
+         journal (`Durability::None`)",
         side.name()
     ))
 }

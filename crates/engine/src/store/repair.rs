@@ -96,9 +96,9 @@ impl fmt::Display for Repaired {
         let mut lines = Vec::new();
         lines.extend(self.journal.as_ref().map(|journal| match journal {
             JournalRepair::Replayed => {
-                "the journal of a commit that had stopped half-way: replayed".to_owned()
+                "a journal with commits that had not reached the file: replayed".to_owned()
             }
-            JournalRepair::Removed => "a journal with nothing that is not in the file: removed".to_owned(),
+            JournalRepair::Removed => "a journal whose commits are all in the file: removed".to_owned(),
             JournalRepair::Discarded => "a journal: discarded".to_owned(),
             JournalRepair::SetAside { name, report } => {
                 let story = report
@@ -115,12 +115,12 @@ impl fmt::Display for Repaired {
             let stated = end.stated.map_or_else(|| "no end".to_owned(), |stated| format!("{stated} bytes"));
             let done = match (end.corrected, end.is_truncated()) {
                 (true, _) => "corrected",
-                (false, true) => "left as it is, for bytes are missing",
+                (false, true) => "left as it is, because bytes are missing",
                 (false, false) => "left as it is",
             };
-            format!("{} bytes, where the superblock says {stated}: {done}", end.length)
+            format!("the file has {} bytes, and the superblock states {stated}: {done}", end.length)
         }));
-        f.write_str(if lines.is_empty() { "nothing to be put right" } else { "" })?;
+        f.write_str(if lines.is_empty() { "nothing to repair" } else { "" })?;
         f.write_str(&lines.join("\n"))
     }
 }
@@ -148,9 +148,9 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
     if let Some(room) = options.room {
         let length = stated.unwrap_or(0).max(length).checked_add(room).filter(|length| *length < u64::MAX);
         let length =
-            length.ok_or_else(|| Error::Misuse(format!("no file has {room} bytes more than this one")))?;
+            length.ok_or_else(|| Error::Misuse(format!("the file cannot be {room} bytes longer")))?;
         if driver.kind().has_member_ends() {
-            return Err(Error::unsupported(format!("more room in the members of a {} file", driver.kind())));
+            return Err(Error::unsupported(format!("more bytes in the members of a {} file", driver.kind())));
         }
         superblock.end_of_file = stored_end(&superblock, length - base)?;
         driver.set_len(length).map_err(failed)?;

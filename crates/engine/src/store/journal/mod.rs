@@ -50,7 +50,7 @@ pub(super) const MAX_SMALL_COMMIT_BYTES: u64 = 1 << 20;
 const MAX_APPENDED_BYTES: u64 = 4 << 20;
 
 /// The reason for refused writes after a failed sync.
-const SYNC_FAILED: &str = "a sync of the file failed before, so that nobody knows what its disk holds";
+const SYNC_FAILED: &str = "an earlier sync of the file failed, so that the contents of its disk are unknown";
 
 /// A change of bytes of the file.
 #[derive(Debug, Clone, Copy)]
@@ -212,7 +212,7 @@ impl Journal {
     pub(super) fn check(&self) -> Result<()> {
         let Some(why) = self.state.lock().refusal else { return Ok(()) };
         Err(Error::Misuse(format!(
-            "{why}: nothing more is written; open the file again to see what was kept"
+            "{why}: the file refuses further writes; open it again to see which changes it kept"
         )))
     }
 
@@ -447,11 +447,11 @@ impl Journal {
         let file = match (&state.file, &self.side) {
             (Some(file), _) => Arc::clone(file),
             (None, Some(side)) => side.create().map_err(|source| Error::Io {
-                action: "cannot make the journal beside the file (`Durability::None` writes without one)"
+                action: "cannot create the journal beside the file (`Durability::None` writes without a journal)"
                     .into(),
                 source,
             })?,
-            (None, None) => return Err(Error::Misuse("there is no place for a journal".into())),
+            (None, None) => return Err(Error::Misuse("the file has no journal".into())),
         };
         state.file = Some(Arc::clone(&file));
         if state.commits > 1 && self.waits_for_disk() {
@@ -491,6 +491,6 @@ impl Journal {
 /// Removes the incomplete records of a failed write, so that other files can use their disk space.
 fn truncate(file: &dyn Driver, end: u64) {
     if let Err(error) = file.set_len(end) {
-        tracing::warn!(%error, "the journal keeps its length");
+        tracing::warn!(%error, "cannot truncate the journal after a failed write");
     }
 }

@@ -91,7 +91,7 @@ impl fmt::Display for JournalReport {
         let Self { name, commits, committed_length, comparison: found, .. } = self;
         match self.verdict {
             JournalVerdict::Empty => {
-                write!(f, "`{name}` holds no whole commit; the file is as it was committed before")
+                write!(f, "`{name}` holds no complete commit; the file holds its last commit")
             }
             JournalVerdict::Applied => {
                 write!(
@@ -124,7 +124,7 @@ impl fmt::Display for JournalReport {
                 if found.file_length < found.synced_length {
                     let (length, synced) = (found.file_length, found.synced_length);
                     reasons.push(format!(
-                        "the file has {length} bytes, and had {synced} at least ({committed_length} after the last commit)"
+                        "the file has {length} bytes, but had at least {synced} bytes when it was last synced ({committed_length} bytes after the last commit)"
                     ));
                 }
                 f.write_str(&reasons.join("; "))

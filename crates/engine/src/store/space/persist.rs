@@ -122,7 +122,7 @@ impl StoredSpace {
         for (start, length) in all {
             let section_end = start.checked_add(length).filter(|to| start >= taken && *to <= end);
             taken = section_end.ok_or_else(|| {
-                let expected = format!("sections apart from each other, up to {end}");
+                let expected = format!("sections that do not overlap, up to {end}");
                 let got = format!("{length} bytes at {start}");
                 Error::corrupt(FreeSpaceSections::NAME, "section", expected, got)
             })?;
