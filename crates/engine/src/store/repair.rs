@@ -250,3 +250,59 @@ pub fn journal_report(driver: &dyn Driver, side: &dyn SideFile) -> Result<Option
 pub fn replay_into_copy(side: &dyn SideFile, copy: &dyn Driver) -> Result<()> {
     journal::replay_into_copy(side, copy)
 }
+
+#[cfg(test)]
+mod tests {
+    use hyperslab_format::codec::Address;
+    use hyperslab_vfd::Core;
+
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::store::image::new_file_to_reopen;
+    use crate::versions::LibverBounds;
+
+    /// A journal that does not exist.
+    #[derive(Debug)]
+    struct NoJournal;
+
+    impl SideFile for NoJournal {
+        fn name(&self) -> &str {
+            "none"
+        }
+
+        fn open(&self, _: SideAccess) -> Result<Option<Arc<dyn Driver>>, DriverError> {
+            Ok(None)
+        }
+
+        fn create(&self) -> Result<Arc<dyn Driver>, DriverError> {
+            unreachable!()
+        }
+
+        fn remove(&self) -> Result<(), DriverError> {
+            unreachable!()
+        }
+
+        fn set_aside(&self) -> Result<String, DriverError> {
+            unreachable!()
+        }
+    }
+
+    #[test]
+    fn an_end_that_exceeds_64_bits_is_not_written() {
+        let (store, reopen) = new_file_to_reopen(LibverBounds::LATEST);
+        store.edit().unwrap().commit().unwrap();
+        let mut superblock = reopen().superblock();
+        superblock.base_address = u64::MAX - 10;
+        superblock.end_of_file = Address::new(u64::MAX - 9);
+        let mut bytes = superblock.encode().unwrap();
+        bytes.resize(4096, 0);
+        let driver: Arc<dyn Driver> = Arc::new(Core::from_vec("file", bytes.clone()));
+        for options in [RepairOptions::default(), RepairOptions { room: Some(10), ..Default::default() }] {
+            let error = repair(&driver, &NoJournal, options).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corrupt);
+            let mut after = vec![0; bytes.len()];
+            driver.read_at(0, &mut after).unwrap();
+            assert!(after == bytes && driver.len().unwrap() == 4096);
+        }
+    }
+}
