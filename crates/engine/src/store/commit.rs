@@ -9,7 +9,7 @@ use hyperslab_format::object_header::replace_body;
 
 use super::backing::write_failed;
 use super::edit::Edit;
-use super::space::{Class, Record, ReservedManager, SpaceKind, SpaceUsage, set_manager};
+use super::space::{Class, ReservedManager, SpaceKind, SpaceRecord, SpaceUsage, set_manager};
 use super::superblock::{stated_length, stored_end};
 use super::{Store, at};
 use crate::error::Result;
@@ -160,7 +160,7 @@ impl Edit<'_> {
     /// Writes the message about the management of the file's space.
     fn write_record(&mut self) -> Result<()> {
         let params = self.params();
-        let Some(Record { info, location, .. }) = &self.writing()?.record else { return Ok(()) };
+        let Some(SpaceRecord { info, location, .. }) = &self.writing()?.record else { return Ok(()) };
         let (body, location) = (info.to_bytes(params)?, *location);
         let chunk = self.store().read(location.chunk, location.length, "superblock extension")?;
         let chunk = at(replace_body(&chunk, location.sealed, location.skip, &body), location.chunk)?;
@@ -197,7 +197,8 @@ impl Edit<'_> {
                 self.writing()?.space.manager(manager.class, manager.header, params)?;
             if manager.list.is_defined() && (list.sections.is_empty() || header.list_used > manager.allocated)
             {
-                // The manager needs no list: libhdf5 refuses an empty list with allocated space.
+                // The reserved list cannot be used: it is too short, or it is empty, and libhdf5
+                // refuses an empty list with allocated space.
                 continue;
             }
             header.list = manager.list;
@@ -207,8 +208,8 @@ impl Edit<'_> {
                 self.write(manager.list, &list.encode(&context)?, "free-space section list")?;
                 blocks.push((SpaceKind::LocalHeap, manager.list, header.list_used));
             } else {
-                // The header took the last free section of its class. It stays, so that its own
-                // space is not lost.
+                // The header took the last free section of its class. The manager stays, so that
+                // the space of its header is not lost.
                 (header.list_used, header.list_allocated) = (0, 0);
             }
             self.write(manager.header, &header.encode(&params)?, FreeSpaceHeader::NAME)?;

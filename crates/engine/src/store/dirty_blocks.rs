@@ -66,7 +66,10 @@ where
 {
     match (value.downcast_ref::<T>(), context.downcast_ref::<T::Context>()) {
         (Some(value), Some(context)) => Ok(value.encode(context)?),
-        _ => Err(Error::Internal { structure: T::NAME, invariant: "a block is kept with its type and context" }),
+        _ => Err(Error::Internal {
+            structure: T::NAME,
+            invariant: "a block is kept with its type and context",
+        }),
     }
 }
 

@@ -16,7 +16,7 @@ use super::locking::FileLock;
 use super::options::StoreOptions;
 use super::salvage::{Damage, Salvaging};
 use super::sharing::Sharing;
-use super::space::{MessageLocation, Record, Rules, Space, StoredSpace};
+use super::space::{MessageLocation, Rules, Space, SpaceRecord, StoredSpace};
 use super::superblock::{
     address_limit, check_length, check_status_flags, check_widths, find_superblock, guess_superblock,
     has_swmr_writer, stated_end,
@@ -150,7 +150,7 @@ impl Store {
         if !before.has_members() {
             writing.space.adopt(&stored);
         }
-        writing.record = Some(Record { info, location, blocks: stored.blocks });
+        writing.record = Some(SpaceRecord { info, location, blocks: stored.blocks });
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use parking_lot::RwLock;
 use smallvec::SmallVec;
 
 use super::journal::Journal;
-use super::space::{Fresh, Placement, Record, Space, StatedMembers};
+use super::space::{Fresh, Placement, Space, SpaceRecord, StatedMembers};
 use crate::versions::LibverBounds;
 
 /// The state that an edit changes.
@@ -18,7 +18,7 @@ pub(crate) struct Writing {
     pub(super) bounds: LibverBounds,
     pub(super) superblock_changed: bool,
     /// The statement of the file about its space, if it has one.
-    pub(super) record: Option<Record>,
+    pub(super) record: Option<SpaceRecord>,
     /// The statement of the file about its members, if it has one.
     pub(super) stated_members: Option<StatedMembers>,
 }

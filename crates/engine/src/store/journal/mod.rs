@@ -447,8 +447,9 @@ impl Journal {
         let file = match (&state.file, &self.side) {
             (Some(file), _) => Arc::clone(file),
             (None, Some(side)) => side.create().map_err(|source| Error::Io {
-                action: "cannot create the journal beside the file (`Durability::None` writes without a journal)"
-                    .into(),
+                action:
+                    "cannot create the journal beside the file (`Durability::None` writes without a journal)"
+                        .into(),
                 source,
             })?,
             (None, None) => return Err(Error::Misuse("the file has no journal".into())),

@@ -27,7 +27,7 @@ pub(crate) use fresh::Fresh;
 pub(crate) use last::ReservedManager;
 use members::Members;
 pub(crate) use members::{MemberEnd, MembersLocation, StatedMembers};
-pub(crate) use persist::{MessageLocation, Record, StoredSpace, set_manager};
+pub(crate) use persist::{MessageLocation, SpaceRecord, StoredSpace, set_manager};
 use pool::{Pool, align_up};
 pub(crate) use rules::{Class, Rules};
 pub use rules::{FileSpace, Placement, SpaceKind};

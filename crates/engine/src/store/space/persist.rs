@@ -15,7 +15,7 @@ use crate::store::{Store, at};
 
 /// The file space info message of a file, and its location.
 #[derive(Debug)]
-pub(crate) struct Record {
+pub(crate) struct SpaceRecord {
     /// The message as the file holds it.
     pub(crate) info: FileSpaceInfo,
     pub(crate) location: MessageLocation,
