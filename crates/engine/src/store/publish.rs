@@ -91,8 +91,8 @@ impl Store {
         }
         let length = driver.len().map_err(write_failed)?;
         if length > file_end {
-            // The superblock is written first, because a loss of power must not leave a file that
-            // is shorter than its superblock states.
+            // The superblock with the smaller end is written before the truncation, so that at no
+            // instant the file is shorter than its superblock states.
             driver.flush().map_err(write_failed)?;
         }
         if length != file_end {
