@@ -78,9 +78,11 @@ pub(super) fn part(bytes: &[u8], start: u64, range: Range<u64>) -> Result<&[u8]>
 
 /// Returns how many of the `length` bytes from `offset` on lie before `end`.
 pub(super) fn count_before(end: u64, offset: u64, length: usize) -> usize {
-    // The range may begin after `end`.
-    let before = end.checked_sub(offset).unwrap_or(0);
-    usize::try_from(before).map_or(length, |before| before.min(length))
+    match end.checked_sub(offset) {
+        Some(before) => usize::try_from(before).map_or(length, |before| before.min(length)),
+        // The range begins after `end`.
+        None => 0,
+    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,9 @@ pub(crate) const PAGE: u64 = to_u64(PAGE_BYTES);
 /// Size of a page in bytes, as a length in memory.
 pub(crate) const PAGE_BYTES: usize = 8 << 10;
 
+/// The number of the page with the largest offset.
+const LAST_PAGE: u64 = u64::MAX / PAGE;
+
 /// The part of a byte range that lies on one page.
 pub(super) struct PagePart {
     /// The number of the page.
@@ -45,7 +48,7 @@ pub(super) fn skip_of(offset: u64) -> usize {
 /// empty. A range that exceeds the largest offset ends there.
 pub(super) fn last_page(start: u64, length: u64) -> u64 {
     let Some(rest) = length.checked_sub(1) else { return start / PAGE };
-    start.checked_add(rest).unwrap_or(u64::MAX) / PAGE
+    start.checked_add(rest).map_or(LAST_PAGE, |last| last / PAGE)
 }
 
 /// Returns zeros in a shared buffer, which need no copy from a vector.

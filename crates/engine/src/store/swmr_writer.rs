@@ -274,9 +274,9 @@ impl Edit<'_> {
     /// Returns whether the block at `address` was changed since the last flush.
     pub fn is_changed(&self, address: Address) -> bool {
         let store = self.store();
-        let is_written = |start| store.sharing.swmr_writer.blocks.lock().changed.contains_key(&start);
+        let is_written = |start: u64| store.sharing.swmr_writer.blocks.lock().changed.contains_key(&start);
         store.caches.dirty_blocks.get(address).is_some()
-            || store.backing.offset_of(address).is_some_and(|start| is_written(start))
+            || store.backing.offset_of(address).is_some_and(is_written)
     }
 }
 

@@ -34,7 +34,7 @@ impl ByteRows<'_> {
     pub(crate) fn end(&self) -> Option<u64> {
         let rows = to_u64(self.bytes.len().checked_div(self.length)?);
         // No rows end where one row would.
-        let strides = rows.checked_sub(1).unwrap_or(0);
+        let strides = rows.max(1) - 1;
         let last = strides.checked_mul(self.stride)?.checked_add(self.offset)?;
         last.checked_add(to_u64(self.length))
     }
