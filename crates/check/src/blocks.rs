@@ -129,7 +129,7 @@ impl Blocks {
         let context = self.table.direct_block(checker.params, self.heap, block.size);
         let context = checker.decoded(name, block.address, context)?;
         let stored = block.filtered.map_or(block.size, |(size, _)| size);
-        let stored = checker.store.read_alone(block.address, stored, name);
+        let stored = checker.store.read_uncached(block.address, stored, name);
         let stored = checker.read_or_note(name, block.address, stored)?;
         let bytes = match block.filtered {
             Some((_, mask)) => self.unfilter(checker, block.address, &stored, mask, block.size)?,

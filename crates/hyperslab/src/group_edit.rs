@@ -132,7 +132,7 @@ impl Group {
         self.file()
             .container
             .store
-            .check_not_followed("no object can be made, deleted or changed")
+            .check_not_swmr_writer("no object can be made, deleted or changed")
             .map_err(|error| error.context(what_of(self)))?;
         let mut edit = self.file().edit().map_err(|error| error.context(what_of(self)))?;
         let outcome = work(&mut edit).map_err(|error| error.context(what()))?;
@@ -151,7 +151,7 @@ impl Group {
         let file = self.file();
         file.container
             .store
-            .check_not_followed("no object can be made, deleted or changed")
+            .check_not_swmr_writer("no object can be made, deleted or changed")
             .map_err(|error| error.context(what_of(self)))?;
         let mut edit = file.edit_behind().map_err(|error| error.context(what_of(self)))?;
         let work = || {

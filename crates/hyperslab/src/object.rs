@@ -194,7 +194,7 @@ impl Object {
         let _reading = self.file.reading()?;
         let container = &self.file.container;
         // Somebody who writes meanwhile may have changed the header that is known.
-        let found = if container.store.follows() {
+        let found = if container.store.is_swmr_reader() {
             objects::resolve(container, self.address(), path.as_bytes())
         } else {
             self.header().and_then(|header| objects::resolve_from(container, header, path.as_bytes()))

@@ -64,7 +64,7 @@ impl Dataset {
     /// # Errors
     /// The errors of reading its header.
     pub fn refresh(&self) -> Result<()> {
-        if self.object().file().container.store.follows() {
+        if self.object().file().container.store.is_swmr_reader() {
             self.object().forget_header();
             Known::forget(&self.now);
         }

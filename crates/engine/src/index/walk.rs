@@ -7,7 +7,7 @@ use hyperslab_format::codec::Address;
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
-use crate::store::{Spread, Store};
+use crate::store::{AddressHasher, Store};
 
 /// Blocks that are compared one by one: the way down a tree has no more.
 const FEW: usize = 8;
@@ -18,7 +18,7 @@ pub struct Walk {
     structure: &'static str,
     /// The first ones.
     few: SmallVec<[Address; FEW]>,
-    visited: HashSet<Address, BuildHasherDefault<Spread>>,
+    visited: HashSet<Address, BuildHasherDefault<AddressHasher>>,
     limit: u64,
 }
 

@@ -11,7 +11,7 @@ use hyperslab_format::object_header::{
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
-use crate::store::{Bytes, MessagePlace, Store, at};
+use crate::store::{Bytes, MessageLocation, Store, at};
 
 const NAME: &str = "object header";
 
@@ -160,7 +160,7 @@ impl ObjectHeader {
     }
 
     /// Where a message's body lies in the file.
-    pub(crate) fn place(&self, message: &ClosedMessage) -> Option<MessagePlace> {
+    pub(crate) fn place(&self, message: &ClosedMessage) -> Option<MessageLocation> {
         let messages = self.chunks.get(message.chunk)?.len() as u64;
         let chunk = match message.chunk.checked_sub(1) {
             None => self.address,
@@ -174,7 +174,7 @@ impl ObjectHeader {
         };
         let length = messages.checked_add(before as u64)?.checked_add(seal as u64)?;
         let skip = before.checked_add(message.body.start)? as u64;
-        Some(MessagePlace { chunk, length, skip, sealed: seal > 0 })
+        Some(MessageLocation { chunk, length, skip, sealed: seal > 0 })
     }
 
     /// Number of hard links to the object.

@@ -115,12 +115,12 @@ impl OpenEditors {
     /// stays as it was committed.
     fn finish_object(container: &Container, edit: &mut Edit<'_>, object: Box<OpenAttributes>) -> Result<()> {
         let finished = AttributeEditor::resume(container, object).finish(edit);
-        finished.inspect_err(|_| container.store.give_up(UNFINISHED))
+        finished.inspect_err(|_| container.store.refuse_writes(UNFINISHED))
     }
 
     fn finish_group(container: &Container, edit: &mut Edit<'_>, group: Box<OpenLinks>) -> Result<()> {
         let finished = GroupEditor::resume(container, group).finish(edit);
-        finished.inspect_err(|_| container.store.give_up(UNFINISHED))
+        finished.inspect_err(|_| container.store.refuse_writes(UNFINISHED))
     }
 
     fn settle_group(&self, container: &Container, edit: &mut Edit<'_>) -> Result<()> {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use hyperslab_format::codec::checksum;
 use hyperslab_format::message::{MessageFlags, SymbolTable};
 
-use crate::store::Spread;
+use crate::store::AddressHasher;
 
 /// Bytes that may wait.
 const MOST: usize = 16 << 20;
@@ -17,7 +17,7 @@ const MOST: usize = 16 << 20;
 pub(super) struct Pending {
     entries: Vec<Waiting>,
     /// The last entry of each hash of a name.
-    by_hash: HashMap<u64, usize, BuildHasherDefault<Spread>>,
+    by_hash: HashMap<u64, usize, BuildHasherDefault<AddressHasher>>,
     /// Names and bodies.
     bytes: Vec<u8>,
 }

@@ -92,7 +92,7 @@ impl DatasetWriter {
 impl OpenFile {
     fn concurrent_source(&self, dataset: Address) -> Result<Option<Arc<ChunkedSource>>> {
         // In a file with SWMR readers, each write is checked first.
-        let checked = self.container.store.is_followed();
+        let checked = self.container.store.is_swmr_writer();
         if !checked && let Some(source) = self.writers.with(dataset, |writer| writer.concurrent_source()) {
             return Ok(source);
         }

@@ -79,7 +79,7 @@ impl OpenFile {
     ///
     /// What cannot be deleted takes space that is lost. Nobody can be told who asked for it: the link is gone for long.
     pub(super) fn delete_abandoned(&self, edit: &mut Edit<'_>, closing: bool) {
-        if edit.is_followed() && !closing {
+        if edit.is_swmr_writer() && !closing {
             return;
         }
         let delete = |edit: &mut Edit<'_>, object| {

@@ -72,7 +72,7 @@ impl OpenFile {
     /// As [`flush`](Self::flush).
     pub fn finish(&self, mut edit: Edit<'_>) -> Result<()> {
         self.delete_abandoned(&mut edit, false);
-        let crowded = edit.is_crowded();
+        let crowded = edit.is_over_limit();
         drop(edit);
         if crowded { self.flush() } else { Ok(()) }
     }
@@ -102,7 +102,7 @@ impl OpenFile {
         self.delete_abandoned(&mut edit, true);
         self.end_writers(&mut edit)?;
         edit.close()?;
-        self.container.store.closed()
+        self.container.store.end_writing()
     }
 
     /// Writes changed shapes into the headers. Chunks may still wait.

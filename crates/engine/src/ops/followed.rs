@@ -36,7 +36,7 @@ impl DatasetWriter {
     /// # Errors
     /// [`Error::Unsupported`].
     pub(super) fn check_followed(&self, store: &Store) -> Result<()> {
-        if !store.is_followed() {
+        if !store.is_swmr_writer() {
             return Ok(());
         }
         let unsupported = |what: &str| Err(Error::unsupported(format!("SWMR writing of {what}")));

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::object::container::Container;
 use crate::object::header::ObjectHeader;
 use crate::object::message;
-use crate::store::{StatedPlace, Store, StoreOptions};
+use crate::store::{MembersLocation, Store, StoreOptions};
 
 /// How a file is spread over several files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,7 +127,7 @@ pub(super) fn in_message(container: &Container, header: &ObjectHeader) -> Result
 /// Takes over what the driver information block says of members with ends of their own.
 pub(super) fn assign_by_block(members: &Members, store: &Store) {
     if let (Members::Multi(multi), SuperblockVersion::Old(old)) = (members, &store.superblock().version) {
-        store.assign_members(&multi.information, StatedPlace::Block(old.driver_info));
+        store.assign_members(&multi.information, MembersLocation::Block(old.driver_info));
     }
 }
 
@@ -137,7 +137,7 @@ pub(super) fn assign_by_message(members: &Members, store: &Store, extension: &Ob
     let message = extension.find(MessageType::DRIVER_INFO);
     let message = message.filter(|message| !message.flags.contains(MessageFlags::SHARED));
     if let Some(place) = message.and_then(|message| extension.place(message)) {
-        store.assign_members(&multi.information, StatedPlace::Message(place));
+        store.assign_members(&multi.information, MembersLocation::Message(place));
     }
 }
 

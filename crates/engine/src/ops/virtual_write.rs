@@ -68,7 +68,7 @@ impl OpenFile {
         selection: &Selection,
         from: &WriteSource<'_>,
     ) -> Result<()> {
-        edit.store().check_not_followed("nothing can be written through a virtual dataset")?;
+        edit.store().check_not_swmr_writer("nothing can be written through a virtual dataset")?;
         self.settle_objects(edit)?;
         // What is read below is read from the file.
         if from.is_partial() {

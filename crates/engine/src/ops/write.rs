@@ -136,7 +136,7 @@ impl OpenFile {
         added: &[u64],
         from: &WriteSource<'_>,
     ) -> Result<()> {
-        edit.store().check_not_followed("nothing can be put before the elements of a dataset")?;
+        edit.store().check_not_swmr_writer("nothing can be put before the elements of a dataset")?;
         self.with_writer(edit, dataset, |writer, edit| writer.prepend(self, edit, axis, added, from))
     }
 
@@ -149,7 +149,7 @@ impl OpenFile {
         self.with_writer(edit, dataset, |writer, edit| {
             let before = writer.description().dataspace.dims();
             if before.iter().zip(dims).any(|(before, after)| after < before) {
-                edit.store().check_not_followed("a dataset cannot shrink")?;
+                edit.store().check_not_swmr_writer("a dataset cannot shrink")?;
             }
             writer.resize(self, edit, dims)
         })

@@ -16,6 +16,34 @@ pub(crate) const ENGINE: &Order = &Order {
     levels: &[&["error"], &["memory", "versions"], &["store"], &["index"], &["object", "data"], &["ops"]],
 };
 
+/// The rooms of the store: the values that all rooms share, then the space and the journal, the
+/// groups of the store's fields, and the operations.
+const STORE: &Order = &Order {
+    folder: "crates/engine/src/store",
+    levels: &[
+        &["bytes", "page", "ranges", "sharded_cache"],
+        &[
+            "callbacks",
+            "decoded",
+            "dirty_blocks",
+            "locking",
+            "open_objects",
+            "raw_file",
+            "salvage",
+            "space",
+            "superblock",
+            "threads",
+        ],
+        &["options", "swmr_reader"],
+        &["journal"],
+        &["left_journal", "page_source", "repair", "write_state"],
+        &["backing", "direct", "edit", "pages"],
+        &["caches", "commit", "create", "members", "publish", "read", "swmr_writer", "user_block", "write"],
+        &["sharing"],
+        &["open"],
+    ],
+};
+
 /// The rooms of the raw data path: the rooms for all layouts, then one room for each layout.
 const DATA: &Order = &Order {
     folder: "crates/engine/src/data",
@@ -39,7 +67,7 @@ const STRUCTURED: &Order = &Order {
 };
 
 /// Every folder with an order of its rooms.
-pub(crate) const ORDERS: &[&Order] = &[ENGINE, DATA, CHUNKED, STRUCTURED];
+pub(crate) const ORDERS: &[&Order] = &[ENGINE, STORE, DATA, CHUNKED, STRUCTURED];
 
 impl Order {
     /// Returns the level of a room, counted from the bottom.

@@ -42,7 +42,7 @@ impl BTreeV1Index {
         if !is_leaf {
             return store.read(address, size, BTreeV1Node::NAME).map(Arc::new);
         }
-        let alone = || store.read_alone(address, size, BTreeV1Node::NAME);
+        let alone = || store.read_uncached(address, size, BTreeV1Node::NAME);
         if is_low && !store.is_writable() {
             return store.keep(address, &(), size, alone);
         }

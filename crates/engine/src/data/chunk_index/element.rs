@@ -144,7 +144,7 @@ impl<T> Kept<T> {
         address: Address,
         load: impl FnOnce() -> Result<Arc<T>>,
     ) -> Result<Arc<T>> {
-        if elements > MOST_ELEMENTS || store.follows() {
+        if elements > MOST_ELEMENTS || store.is_swmr_reader() {
             return load();
         }
         let is_first = self.first.get().is_none_or(|(kept, _)| *kept == address);

@@ -200,7 +200,7 @@ impl RangeWalk<'_, '_> {
         self.guard.enter(child.address)?;
         let context = at(self.tree.layout.leaf(child.records), self.tree.address)?;
         let leaf: Arc<BTreeV2Leaf> = if self.passing {
-            self.store.passing(child.address, &context)?
+            self.store.shared_once(child.address, &context)?
         } else {
             self.store.shared(child.address, &context)?
         };

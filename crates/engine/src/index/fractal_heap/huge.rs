@@ -37,7 +37,7 @@ impl Change<'_, '_> {
         let id = if context.indirect { self.next_huge_key()? } else { 0 };
         let length = stored.len() as u64;
         let address = self.edit.allocate(HUGE_SPACE, length)?;
-        self.edit.write_raw_or_keep(address, &stored)?;
+        self.edit.write_raw_or_buffer(address, &stored)?;
         self.record_huge(&HugeObjectRecord { address, length, filtered, id })?;
         let header = &mut self.heap.header;
         header.huge_objects = header.huge_objects.saturating_add(1);

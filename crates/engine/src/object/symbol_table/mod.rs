@@ -38,7 +38,7 @@ pub(super) fn for_each(
     let nodes = node_context(container);
     btree_v1::walk(&container.store, table.btree, &tree_context(container), &mut |_, _| true, &mut |leaf| {
         for child in &leaf.children {
-            let node = container.store.passing::<SymbolTableNode>(*child, &nodes);
+            let node = container.store.shared_once::<SymbolTableNode>(*child, &nodes);
             let Some(node) = container.store.forgive(node)? else { continue };
             for entry in &node.entries {
                 let Some(link) = container.store.forgive(link(&heap, entry))? else { continue };

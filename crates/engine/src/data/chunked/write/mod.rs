@@ -238,7 +238,7 @@ impl ChunkWriter {
         self.dirty.remove(&scaled);
         let mut writing = ChunkWriting { edit, table, cache };
         if filter_mask == 0
-            && !writing.edit.is_followed()
+            && !writing.edit.is_swmr_writer()
             && self.let_stored_wait(&mut writing, &scaled, bytes)?
         {
             return Ok(());

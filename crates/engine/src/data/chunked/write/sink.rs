@@ -58,7 +58,7 @@ impl Sink for ChunkedSink {
     fn flush(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
         self.writer.flush(writing.edit, &mut *self.table, &writing.resources.chunks)?;
         self.table.flush(writing.edit)?;
-        if writing.edit.is_followed() { self.table.republish(writing.edit) } else { Ok(()) }
+        if writing.edit.is_swmr_writer() { self.table.republish(writing.edit) } else { Ok(()) }
     }
 
     fn free(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {

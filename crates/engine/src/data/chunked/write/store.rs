@@ -290,7 +290,7 @@ pub(super) fn encoded<B: AsRef<[u8]>>(
         }
         let address = match before {
             // Who reads meanwhile must not find half of one chunk and half of the other.
-            Some(before) if before.size == size && !writing.edit.is_followed() => before.address,
+            Some(before) if before.size == size && !writing.edit.is_swmr_writer() => before.address,
             before => {
                 left.extend(before);
                 writing.edit.allocate(SpaceKind::RawData, size)?
