@@ -1,4 +1,4 @@
-//! References and mappings of virtual datasets on their way into the file.
+//! Writes of references, and of the mappings of virtual datasets.
 
 use hyperslab_datatype::{Reference, ReferenceKind};
 use hyperslab_format::codec::{Address, Writer};
@@ -16,10 +16,12 @@ use crate::error::{Error, Result};
 use crate::store::Edit;
 
 impl OpenFile {
-    /// The element of `size` bytes that points at `target`; what does not fit it goes into the global heap.
+    /// Returns the element of `size` bytes that refers to `target`. Stores the parts of the
+    /// reference that an element cannot hold in the global heap.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if references of that kind cannot point there; as [`Edit::allocate`].
+    /// Returns [`Error::Misuse`] if a reference of this kind cannot refer to `target`, and the
+    /// errors of [`Edit::allocate`].
     pub fn store_reference(
         &self,
         edit: &mut Edit<'_>,
@@ -91,10 +93,12 @@ impl OpenFile {
         Ok(StoredReference::Block { kind, external, size, id }.encode(edit.params())?)
     }
 
-    /// Stores the mappings of a virtual dataset; gives the collection of the global heap and the object in it.
+    /// Stores the mappings of a virtual dataset. Returns the global heap collection and the index
+    /// of the object in it.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if a selection cannot be stored; as [`Edit::allocate`].
+    /// Returns [`Error::Misuse`] if a selection cannot be stored, and the errors of
+    /// [`Edit::allocate`].
     pub fn store_mappings(
         &self,
         edit: &mut Edit<'_>,

@@ -1,23 +1,26 @@
-//! Chunks that go over as they are stored, filters and all.
+//! Copies of encoded chunks.
 
 use std::sync::Arc;
 
 use hyperslab_dataspace::{Dims, Region};
+use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
+use hyperslab_format::message::Layout;
 
 use super::{Copier, Task};
 use crate::data::chunk_index::{ChunkBox, ChunkLocation};
 use crate::data::chunked::ChunkedSource;
 use crate::error::Result;
 use crate::memory::zeros;
+use crate::object::dataset::{DatasetDescription, Filters};
 use crate::ops::{DatasetWriter, OpenDataset, OpenFile};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// Bytes of chunks that are in memory at once, but one chunk at least.
+/// Largest number of bytes of chunks in memory. A single chunk may be larger.
 const BATCH_BYTES: u64 = 16 << 20;
 
-/// Chunks that are written at once.
-const BATCH: usize = 64 << 10;
+/// Largest number of chunks in a batch.
+const BATCH_CHUNKS: usize = 64 << 10;
 
 impl Copier<'_> {
     pub(super) fn copy_chunks(
@@ -35,8 +38,8 @@ impl Copier<'_> {
             return Ok(());
         }
         if writer.is_laid_out_at_once() {
-            // Every chunk has its place before the first of them comes.
-            writer.allocate(self.target, edit)?;
+            // All chunks of an implicit index are allocated before the first chunk is written.
+            writer.allocate(self.target.writer_context(), edit)?;
         }
         let from = &source.container.store;
         let mut short = Vec::new();
@@ -47,10 +50,11 @@ impl Copier<'_> {
             if is_short { &mut short } else { &mut whole }.push((scaled, location));
         }
         for (scaled, location) in short {
-            // The bytes of a chunk that passed no filter are those of its elements: the copy has all of them.
+            // The stored bytes of an unfiltered chunk are its elements. The copy stores the whole
+            // chunk.
             let bytes = chunks.chunk(from, &scaled, &location)?;
             let size = bytes.len() as u64;
-            let address = match writer.place_of(edit.store(), &scaled)? {
+            let address = match writer.location_of(edit.store(), &scaled)? {
                 Some(place) if place.size == size => place.address,
                 _ => edit.allocate(SpaceKind::RawData, size)?,
             };
@@ -59,14 +63,17 @@ impl Copier<'_> {
             self.guide.copied(&task.path, size);
         }
         for batch in batches(&whole, |location| location.size) {
-            let moved = move_batch(edit, from, &mut writer, batch)?;
+            let moved = copy_batch(edit, from, &mut writer, batch)?;
             self.guide.copied(&task.path, moved);
         }
-        writer.flush(self.target, edit)
+        writer.flush(self.target.writer_context(), edit)
     }
 }
 
-/// All stored chunks inside the extent, in C order of their coordinates.
+/// Returns all stored chunks inside the extent, in C order of their coordinates.
+///
+/// # Errors
+/// Returns an error if the index is damaged.
 pub(super) fn stored_chunks(store: &Store, chunks: &ChunkedSource) -> Result<Vec<(Dims, ChunkLocation)>> {
     let mut stored = Vec::new();
     let Some(index) = &chunks.index else { return Ok(stored) };
@@ -85,7 +92,8 @@ pub(super) fn stored_chunks(store: &Store, chunks: &ChunkedSource) -> Result<Vec
     Ok(stored)
 }
 
-/// Chunks in parts that are in memory at once: of `bytes_of` bytes together, one at least.
+/// Returns batches of at most [`BATCH_BYTES`] bytes, as `bytes_of` counts them, or of one larger
+/// chunk.
 pub(super) fn batches<L>(
     chunks: &[(Dims, L)],
     bytes_of: impl Fn(&L) -> u64,
@@ -93,7 +101,7 @@ pub(super) fn batches<L>(
     let mut rest = chunks;
     std::iter::from_fn(move || {
         let mut bytes = 0_u64;
-        let fits = rest.iter().take(BATCH).take_while(|(_, location)| {
+        let fits = rest.iter().take(BATCH_CHUNKS).take_while(|(_, location)| {
             bytes = bytes.saturating_add(bytes_of(location));
             bytes <= BATCH_BYTES
         });
@@ -104,8 +112,11 @@ pub(super) fn batches<L>(
     })
 }
 
-/// Reads chunks and writes them: neighbours in one go where they are neighbours on either side.
-fn move_batch(
+/// Reads and writes a batch of chunks. Adjacent chunks are read and written together.
+///
+/// # Errors
+/// Returns I/O errors and the errors of the index.
+fn copy_batch(
     edit: &mut Edit<'_>,
     from: &Store,
     writer: &mut DatasetWriter,
@@ -116,7 +127,7 @@ fn move_batch(
     let bytes = read_batch(from, &stored)?;
     let mut places = Vec::with_capacity(batch.len());
     for (scaled, location) in batch {
-        let address = match writer.place_of(edit.store(), scaled)? {
+        let address = match writer.location_of(edit.store(), scaled)? {
             Some(place) if place.size == location.size => place.address,
             _ => edit.allocate(SpaceKind::RawData, location.size)?,
         };
@@ -127,7 +138,11 @@ fn move_batch(
     Ok(bytes.len() as u64)
 }
 
-/// The bytes of chunks (first byte, size), one behind the other.
+/// Returns the concatenated bytes of chunks, each given by its address and size.
+///
+/// # Errors
+/// Returns [`Error::Corrupt`] if a chunk lies outside the file, [`Error::Memory`] if memory is
+/// short, and I/O errors.
 pub(super) fn read_batch(from: &Store, chunks: &[(Address, u64)]) -> Result<Vec<u8>> {
     let all = chunks.iter().fold(0_u64, |sum, (_, size)| sum.saturating_add(*size));
     for (address, size) in chunks {
@@ -147,7 +162,10 @@ pub(super) fn read_batch(from: &Store, chunks: &[(Address, u64)]) -> Result<Vec<
     Ok(buffer)
 }
 
-/// Writes bytes of chunks, one behind the other, to their places (first byte, size).
+/// Writes the concatenated bytes of chunks to their addresses.
+///
+/// # Errors
+/// Returns [`Error::Internal`] if `bytes` and the sizes of the chunks differ, and I/O errors.
 pub(super) fn write_runs(
     store: &Store,
     places: impl Iterator<Item = (Address, u64)>,
@@ -168,4 +186,26 @@ pub(super) fn write_runs(
         rest = behind;
     }
     Ok(())
+}
+
+/// Returns whether two datasets have the same chunk shape, filters and edge filtering.
+pub(super) fn same_chunks(before: &DatasetDescription, after: &DatasetDescription) -> bool {
+    let (Layout::Chunked(from), Layout::Chunked(to)) = (&before.layout.layout, &after.layout.layout) else {
+        return false;
+    };
+    let filters = match (&before.filters, &after.filters) {
+        (Filters::Chunk(from), Filters::Chunk(to)) => same_filters(from, to),
+        _ => false,
+    };
+    from.dims == to.dims && filters && from.leaves_edges_unfiltered() == to.leaves_edges_unfiltered()
+}
+
+/// Returns whether two pipelines encode alike.
+pub(super) fn same_filters(from: &Pipeline, to: &Pipeline) -> bool {
+    from.stages.len() == to.stages.len()
+        && from
+            .stages
+            .iter()
+            .zip(&to.stages)
+            .all(|(from, to)| from.id == to.id && from.client_data == to.client_data)
 }

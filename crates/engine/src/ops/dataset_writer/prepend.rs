@@ -1,31 +1,30 @@
-//! Prepends: new elements before all others along a dimension; and chunks that are written as stored.
+//! Prepends: new elements at the start of a dimension. Also writes of encoded chunks.
 
 use hyperslab_dataspace::{Dims, Region, Selection};
 
 use hyperslab_format::message::Layout;
 
-use super::super::OpenFile;
-use super::super::dataset::chunked_source;
-use super::DatasetWriter;
+use super::super::chunk_forms::chunked_source;
+use super::{DatasetWriter, WriterContext};
 use crate::data::chunk_index::{self, ChunkTable};
 use crate::data::chunked::{ChunkedSink, ChunkedSource};
 use crate::data::transfer::{ReadContext, ReadTarget, Source as _, WriteSource};
 use crate::error::{Error, Result};
 use crate::store::Edit;
 
-/// Bytes of elements that are moved at once.
-const MOVED: u64 = 8 << 20;
+/// Number of bytes of elements that are moved in one step.
+const MOVED_BYTES: u64 = 8 << 20;
 
 impl DatasetWriter {
-    /// Makes the dataset longer at the front of a dimension and writes the new elements there, an array of the shape
-    /// `added`, or of one dimension less for one step along `axis`. Where the new length is a multiple of the chunk's,
-    /// chunks stay where they are and only their index changes.
+    /// Extends the dataset at the start of a dimension and writes the new elements there. `added`
+    /// is their shape; the dimension `axis` may be omitted if its length is 1. If the length is a
+    /// multiple of the chunk's, chunks keep their addresses and only their index changes.
     ///
     /// # Errors
     /// As [`append`](Self::append).
     pub(crate) fn prepend(
         &mut self,
-        file: &OpenFile,
+        file: WriterContext<'_>,
         edit: &mut Edit<'_>,
         axis: usize,
         added: &[u64],
@@ -40,7 +39,8 @@ impl DatasetWriter {
         }
         self.flush(file, edit)?;
         if let Some((table, steps)) = self.whole_chunks(axis, length)? {
-            // Before the dataset grows: what grows early is allocated where there is nothing then.
+            // Before the resize: with early allocation, a resize allocates the chunks that are not
+            // in the index.
             table.shift(edit, axis, steps)?;
             self.resize(file, edit, &dims)?;
         } else {
@@ -51,23 +51,30 @@ impl DatasetWriter {
         self.write(file, edit, &Selection::region(&Region { start, count }), from)
     }
 
-    /// The index, and by how many chunks its coordinates change, if `length` elements along a dimension are whole chunks
-    /// that can stay where they are.
+    /// Returns the index, and the number of chunks by which its coordinates shift, if `length`
+    /// elements along a dimension are whole chunks and the stored chunks can keep their addresses.
+    ///
+    /// # Errors
+    /// Returns [`Error::Unsupported`] if the dataset has no flat chunks.
     fn whole_chunks(&mut self, axis: usize, length: u64) -> Result<Option<(&mut dyn ChunkTable, i64)>> {
         let Some(ChunkedSink { writer, table, .. }) = self.chunked_mut() else {
             return Err(Error::unsupported("growing at the front of a dataset that is not in chunks"));
         };
         let chunk = writer.source.grid.chunk().get(axis).copied().unwrap_or(1);
         let steps = i64::try_from(length / chunk).ok().filter(|_| length.is_multiple_of(chunk));
-        // Chunks whose place follows from their number, or their filters from their place, have to be moved.
+        // A chunk must be written again if its address follows from its coordinates, or its filters
+        // from its position.
         let stays = !table.keeps_all() && !writer.source.edges_unfiltered;
         Ok(steps.filter(|_| stays).map(|steps| (&mut **table as &mut dyn ChunkTable, steps)))
     }
 
-    /// Moves all elements of what was the whole dataset `length` further along a dimension.
+    /// Moves all elements of the former shape `before` by `length` along a dimension.
+    ///
+    /// # Errors
+    /// Returns filter and I/O errors.
     fn move_back(
         &mut self,
-        file: &OpenFile,
+        file: WriterContext<'_>,
         edit: &mut Edit<'_>,
         axis: usize,
         length: u64,
@@ -77,9 +84,9 @@ impl DatasetWriter {
         let slice = slice.fold(u64::from(self.description().datatype.size), |product, (_, size)| {
             product.saturating_mul(*size)
         });
-        let step = (MOVED / slice.max(1)).max(1);
+        let step = (MOVED_BYTES / slice.max(1)).max(1);
         let mut end = before.get(axis).copied().unwrap_or(0);
-        // From behind, so that nothing is overwritten that is still to be moved.
+        // From the end to the start, so that no element is overwritten before it is moved.
         while end > 0 {
             let first = end.saturating_sub(step);
             let mut region = Region::whole(before);
@@ -97,8 +104,16 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// The elements of a box as they are stored.
-    fn read_region(&mut self, file: &OpenFile, edit: &mut Edit<'_>, region: &Region) -> Result<Vec<u8>> {
+    /// Returns the elements of a box as stored.
+    ///
+    /// # Errors
+    /// Returns filter and I/O errors.
+    fn read_region(
+        &mut self,
+        file: WriterContext<'_>,
+        edit: &mut Edit<'_>,
+        region: &Region,
+    ) -> Result<Vec<u8>> {
         let size = self.description().datatype.size as usize;
         let bytes = region.element_count()?.saturating_mul(size as u64);
         let mut out = vec![0; usize::try_from(bytes).unwrap_or(usize::MAX)];
@@ -106,21 +121,21 @@ impl DatasetWriter {
         let Layout::Chunked(layout) = &self.description().layout.layout else {
             return Err(Error::unsupported("growing at the front of a dataset that is not in chunks"));
         };
-        let context = ReadContext { store: edit.store(), resources: &file.resources };
-        let (source, shape) = chunked_source(&file.container, self.address(), self.description(), layout)?;
+        let context = ReadContext { store: edit.store(), resources: file.resources };
+        let (source, shape) = chunked_source(file.container, self.address(), self.description(), layout)?;
         let source = ChunkedSource { index: chunk_index::open(edit.store(), layout, &shape)?, ..source };
         source.read(context, &Selection::region(region), &mut ReadTarget::stored(&mut out, size))?;
         Ok(out)
     }
 
-    /// Puts the stored bytes of a chunk in place of the chunk that holds an element. They are not looked at.
+    /// Replaces the stored bytes of the chunk that contains an element. The bytes are not decoded.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if the dataset has no chunks or no such element, or if a chunk without filters has another
-    /// length.
+    /// Returns [`Error::Misuse`] if the dataset has no chunks or no such element, or if the length
+    /// of an unfiltered chunk differs.
     pub(crate) fn write_stored_chunk(
         &mut self,
-        file: &OpenFile,
+        file: WriterContext<'_>,
         edit: &mut Edit<'_>,
         element: &[u64],
         bytes: &[u8],

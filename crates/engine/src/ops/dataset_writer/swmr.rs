@@ -1,41 +1,18 @@
-//! A file that one writes while others read it.
+//! The check that a dataset can be written while SWMR readers read the file.
 
 use hyperslab_format::message::{ChunkIndex, Layout};
 
-use super::{DatasetWriter, OpenFile};
+use super::DatasetWriter;
 use crate::error::{Error, Result};
 use crate::object::header::ObjectHeader;
 use crate::store::Store;
 
-impl OpenFile {
-    /// Takes the file as it is now, if it was opened to follow its writer.
-    ///
-    /// # Errors
-    /// [`Error::Io`]; [`Error::Corrupt`] if there is no superblock any more.
-    pub fn refresh(&self) -> Result<()> {
-        self.container.store.refresh()
-    }
-
-    /// Lets others read the file from now on while it is written.
-    ///
-    /// # Errors
-    /// As [`Edit::start_swmr_write`](crate::store::Edit::start_swmr_write) and [`flush`](Self::flush).
-    pub fn start_swmr_write(&self) -> Result<()> {
-        self.flush_ahead(None)?;
-        let mut edit = self.edit()?;
-        self.delete_abandoned(&mut edit, false);
-        self.flush_writers(&mut edit)?;
-        edit.commit()?;
-        edit.start_swmr_write()
-    }
-}
-
 impl DatasetWriter {
-    /// An error if the dataset cannot be written while others read it.
+    /// Checks that the dataset can be written while SWMR readers read the file.
     ///
     /// # Errors
-    /// [`Error::Unsupported`].
-    pub(super) fn check_followed(&self, store: &Store) -> Result<()> {
+    /// Returns [`Error::Unsupported`] if the dataset cannot be written so.
+    pub(in crate::ops) fn check_followed(&self, store: &Store) -> Result<()> {
         if !store.is_followed() {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Elements that hold references or contents of variable length, from file to file.
+//! Relocation of elements: references and variable-length data are written for the target file.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use hyperslab_format::reference::{
 };
 use hyperslab_format::selection::SelectionEncoding;
 
-use super::elements::{Part, PartKind, Plan};
-use super::salvage::Part::Content;
-use super::ways::Way;
+use super::LostPart;
+use super::elements::{ElementPlan, PartKind, PlanPart};
+use super::paths::ObjectPath;
 use super::{Copier, Original};
 use crate::data::variable::{ForeignHeap, VariableLengthValue};
 use crate::error::{Error, Result};
@@ -22,35 +22,41 @@ use crate::object::kind::ObjectKind;
 use crate::ops::OpenFile;
 use crate::store::{Edit, at};
 
-/// Where elements come from.
-pub(super) struct MoveSource<'a> {
-    /// Which of the files that objects come from.
+/// The source of elements that are relocated.
+pub(super) struct RelocationSource<'a> {
+    /// The index of the file in `Copier::sources`.
     pub(super) file: usize,
-    /// What elements of virtual datasets hold that come from other files.
+    /// The variable-length data of other files that a virtual dataset shows.
     pub(super) foreign: Option<&'a ForeignHeap>,
-    /// Where what elements hold goes, if not to the global heap of the target.
+    /// The heap that takes the variable-length data; `None` for the global heap of the target.
     pub(super) into: Option<&'a ForeignHeap>,
 }
 
 impl Copier<'_> {
-    /// Elements as they are in the target.
-    pub(super) fn move_elements(
+    /// Returns the elements as the target stores them.
+    ///
+    /// # Errors
+    /// Returns the errors of reading references and variable-length data, and of writing them.
+    pub(super) fn relocate_elements(
         &mut self,
         edit: &mut Edit<'_>,
-        origin: &MoveSource<'_>,
-        plan: &Plan,
+        origin: &RelocationSource<'_>,
+        plan: &ElementPlan,
         elements: &[u8],
     ) -> Result<Vec<u8>> {
-        self.move_elements_of(edit, origin, plan, elements, "")
+        self.relocate_elements_of(edit, origin, plan, elements, "")
     }
 
-    /// As [`move_elements`](Self::move_elements), for the object at `path`. If the file is being salvaged, contents that
-    /// cannot be read are empty.
-    pub(super) fn move_elements_of(
+    /// Relocates elements like [`relocate_elements`](Self::relocate_elements), for the object at
+    /// `path`. In a salvage, unreadable variable-length data becomes empty.
+    ///
+    /// # Errors
+    /// As [`relocate_elements`](Self::relocate_elements).
+    pub(super) fn relocate_elements_of(
         &mut self,
         edit: &mut Edit<'_>,
-        origin: &MoveSource<'_>,
-        plan: &Plan,
+        origin: &RelocationSource<'_>,
+        plan: &ElementPlan,
         elements: &[u8],
         path: &str,
     ) -> Result<Vec<u8>> {
@@ -59,14 +65,18 @@ impl Copier<'_> {
         let mut moved = vec![0; count.saturating_mul(plan.to_size)];
         let pairs =
             elements.chunks_exact(plan.from_size.max(1)).zip(moved.chunks_exact_mut(plan.to_size.max(1)));
-        let mut mover = Mover { copier: self, source: &source, origin, path };
+        let mut relocator = Relocator { copier: self, source: &source, origin, path };
         for (from, to) in pairs {
-            mover.element(edit, plan, from, to)?;
+            relocator.element(edit, plan, from, to)?;
         }
         Ok(moved)
     }
 
-    /// The address of what a reference points at, in the target; `None` if it is not there.
+    /// Returns the address in the target of a referenced object, or `None` if the target has no
+    /// such object.
+    ///
+    /// # Errors
+    /// Returns the errors of copying the object.
     fn retarget(&mut self, edit: &mut Edit<'_>, file: usize, address: Address) -> Result<Option<Address>> {
         let original = Original { file, address };
         if let Some(copy) = self.copies.get(&original) {
@@ -76,8 +86,8 @@ impl Copier<'_> {
             let source = self.source(file)?;
             let there = ObjectHeader::load(&source.container.store, address);
             if there.is_ok_and(|header| ObjectKind::of(&header).is_some()) {
-                let way = Way::whole(format!("object at {address}"));
-                return self.enter(edit, original, &way, 0).map(Some);
+                let object_path = ObjectPath::whole(format!("object at {address}"));
+                return self.enter(edit, original, &object_path, 0).map(Some);
             }
             return Ok(None);
         }
@@ -85,19 +95,19 @@ impl Copier<'_> {
     }
 }
 
-struct Mover<'m, 'a> {
+struct Relocator<'m, 'a> {
     copier: &'m mut Copier<'a>,
     source: &'m Arc<OpenFile>,
-    origin: &'m MoveSource<'m>,
+    origin: &'m RelocationSource<'m>,
     path: &'m str,
 }
 
-impl Mover<'_, '_> {
-    fn element(&mut self, edit: &mut Edit<'_>, plan: &Plan, from: &[u8], to: &mut [u8]) -> Result<()> {
+impl Relocator<'_, '_> {
+    fn element(&mut self, edit: &mut Edit<'_>, plan: &ElementPlan, from: &[u8], to: &mut [u8]) -> Result<()> {
         plan.parts.iter().try_for_each(|part| self.part(edit, part, from, to))
     }
 
-    fn part(&mut self, edit: &mut Edit<'_>, part: &Part, from: &[u8], to: &mut [u8]) -> Result<()> {
+    fn part(&mut self, edit: &mut Edit<'_>, part: &PlanPart, from: &[u8], to: &mut [u8]) -> Result<()> {
         match &part.kind {
             PartKind::Bytes(length) => {
                 let bytes = piece(from, part.from, *length)?;
@@ -106,12 +116,14 @@ impl Mover<'_, '_> {
             PartKind::Variable { from_size, to_size, item } => {
                 let descriptor = piece(from, part.from, *from_size)?;
                 let moved = self.contents(edit, descriptor, item);
-                let moved = self.copier.forgive(self.path, Content, moved)?.unwrap_or_default();
+                let moved =
+                    self.copier.or_report(self.path, LostPart::VariableData, moved)?.unwrap_or_default();
                 put(place(to, part.to, *to_size)?, &moved);
             }
             PartKind::Reference { kind, from_size, to_size } => {
                 let moved = self.reference(edit, *kind, piece(from, part.from, *from_size)?);
-                let moved = self.copier.forgive(self.path, Content, moved)?.unwrap_or_default();
+                let moved =
+                    self.copier.or_report(self.path, LostPart::VariableData, moved)?.unwrap_or_default();
                 put(place(to, part.to, *to_size)?, &moved);
             }
             PartKind::Array { count, item } => {
@@ -126,8 +138,11 @@ impl Mover<'_, '_> {
         Ok(())
     }
 
-    /// The descriptor of contents that are stored in the target.
-    fn contents(&mut self, edit: &mut Edit<'_>, descriptor: &[u8], item: &Plan) -> Result<Vec<u8>> {
+    /// Stores variable-length data in the target, and returns its descriptor.
+    ///
+    /// # Errors
+    /// Returns the errors of reading and writing the data.
+    fn contents(&mut self, edit: &mut Edit<'_>, descriptor: &[u8], item: &ElementPlan) -> Result<Vec<u8>> {
         let container = &self.source.container;
         let value =
             VariableLengthValue::read_of(&container.store, &container.heap, self.origin.foreign, descriptor)?;
@@ -160,7 +175,11 @@ impl Mover<'_, '_> {
         Ok(writer.finish()?)
     }
 
-    /// A reference to the copy of what it pointed at. Empty, which is one to nothing, where there is none.
+    /// Returns the reference to the copy of its target, or an empty reference, which is null, if
+    /// the target is not copied.
+    ///
+    /// # Errors
+    /// Returns the errors of reading and writing the reference.
     fn reference(&mut self, edit: &mut Edit<'_>, kind: Reference, element: &[u8]) -> Result<Vec<u8>> {
         match kind.kind {
             ReferenceKind::Object1 => self.old_object(edit, element),
@@ -262,7 +281,7 @@ fn beyond() -> Error {
     Error::corrupt("datatype message", "member", "parts inside the element", "one beyond its end")
 }
 
-/// Puts bytes to the start of a place whose other bytes are zero.
+/// Copies `bytes` to the start of `to`, and zeros the rest.
 fn put(to: &mut [u8], bytes: &[u8]) {
     to.fill(0);
     for (to, from) in to.iter_mut().zip(bytes) {
