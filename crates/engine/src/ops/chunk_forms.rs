@@ -1,6 +1,7 @@
 //! The properties of a dataset's chunks that its readers and its writer share.
 
 use hyperslab_dataspace::ChunkGrid;
+use hyperslab_exact::to_usize;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{ChunkedLayout, StructuredChunkLayout};
 
@@ -26,7 +27,7 @@ pub(super) fn chunked_source(
     layout: &ChunkedLayout,
 ) -> Result<(ChunkedSource, ChunkShape)> {
     let Filters::Chunk(pipeline) = &description.filters else {
-        return Err(Error::unsupported("filters of structured chunks on ordinary ones"));
+        return Err(Error::unsupported("filters of structured chunks on flat chunks"));
     };
     let dims = description.dataspace.dims();
     let grid = ChunkGrid::new(&layout.dims, dims).map_err(|error| {
@@ -34,10 +35,14 @@ pub(super) fn chunked_source(
     })?;
     let element_size = description.datatype.size as usize;
     let limit = container.store.limits().chunk_bytes;
-    let bytes = grid.elements_per_chunk()?.saturating_mul(element_size as u64);
-    let Some(chunk_bytes) = usize::try_from(bytes).ok().filter(|_| bytes <= limit) else {
-        return Err(Error::Limit { what: "chunk: bytes".into(), got: bytes, limit });
+    let elements = grid.elements_per_chunk()?;
+    let Some(bytes) = elements.checked_mul(element_size as u64) else {
+        return Err(Error::Limit { what: "chunk: elements".into(), got: elements, limit });
     };
+    if bytes > limit {
+        return Err(Error::Limit { what: "chunk: bytes".into(), got: bytes, limit });
+    }
+    let chunk_bytes = to_usize(bytes)?;
     let shape = ChunkShape {
         max_dims: description.dataspace.max_dims().to_vec(),
         chunk_bytes: bytes,

@@ -141,7 +141,7 @@ impl OpenFile {
         added: &[u64],
         from: &WriteSource<'_>,
     ) -> Result<Option<Appended>> {
-        let place = |writer: &mut DatasetWriter| {
+        let appended = |writer: &mut DatasetWriter| {
             // The cheapest test first: small appends are frequent.
             if writer.chunked()?.writer.source.pipeline.is_empty() {
                 return None;
@@ -153,7 +153,7 @@ impl OpenFile {
             Some((source, dims, Selection::region(&Region { start, count })))
         };
         let bytes = |source: &ChunkedSource| from.byte_count(source.element_size as u64);
-        match self.writers.with(dataset, place).flatten() {
+        match self.writers.with(dataset, appended).flatten() {
             Some((source, dims, selection)) if bytes(&source) >= source.chunk_bytes as u64 => {
                 Appended::encode(&self.container.store, source, &dims, &selection, from)
             }

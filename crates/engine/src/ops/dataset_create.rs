@@ -2,6 +2,7 @@
 
 use hyperslab_dataspace::{Dataspace, Dims};
 use hyperslab_datatype::Datatype;
+use hyperslab_exact::to_usize;
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::{Address, FileParams};
 use hyperslab_format::message::{
@@ -87,7 +88,7 @@ pub enum NewLayout {
 /// Returns whether libhdf5 can open a dataset with this dataspace under a chunk index of HDF5 1.10.
 /// See [`NewDataset::index_in`].
 pub(super) fn has_new_index(dataspace: &Dataspace, params: FileParams) -> bool {
-    params.length_width() >= 8 || dataspace.max_dims().iter().filter(|most| most.is_none()).count() != 1
+    params.length_width() >= 8 || dataspace.max_dims().iter().filter(|max| max.is_none()).count() != 1
 }
 
 impl OpenFile {
@@ -162,7 +163,7 @@ impl NewDataset {
             );
         }
         if !self.pipeline.is_empty() && !matches!(self.layout, NewLayout::Chunked { .. }) {
-            return misuse("only chunks pass filters: give the dataset a chunk shape".into());
+            return misuse("only chunks can be filtered: give the dataset a chunk shape".into());
         }
         if let Fill::User(element) = &self.fill.value
             && element.len() != self.datatype.size as usize
@@ -194,14 +195,13 @@ impl NewDataset {
         if chunk.len() != dims.len() {
             return misuse(format!("a chunk of {} dimensions for a dataset of {}", chunk.len(), dims.len()));
         }
-        for (dimension, (size, most)) in chunk.iter().zip(self.dataspace.max_dims()).enumerate() {
+        for (dimension, (size, max)) in chunk.iter().zip(self.dataspace.max_dims()).enumerate() {
             if *size == 0 {
-                return misuse(format!("a chunk without extent in dimension {dimension}"));
+                return misuse(format!("a chunk of size 0 in dimension {dimension}"));
             }
-            if most.is_some_and(|most| *size > most.max(1)) {
+            if let Some(max) = max.filter(|max| *size > (*max).max(1)) {
                 return misuse(format!(
-                    "a chunk of {size} in dimension {dimension}, which cannot grow beyond {}",
-                    most.unwrap_or(0)
+                    "a chunk of {size} in dimension {dimension}, which cannot grow beyond {max}"
                 ));
             }
         }
@@ -260,12 +260,12 @@ impl NewDataset {
                 if bytes > u64::from(u16::MAX) {
                     too_large(bytes, u64::from(u16::MAX))?;
                 }
-                let mut data = vec![0; usize::try_from(bytes).unwrap_or(0)];
+                let mut data = vec![0; to_usize(bytes)?];
                 if let Fill::User(element) = &self.fill.value
                     && self.fill.write_time != FillWriteTime::NEVER
                 {
                     data.chunks_exact_mut(element.len().max(1))
-                        .for_each(|place| place.copy_from_slice(element));
+                        .for_each(|bytes| bytes.copy_from_slice(element));
                 }
                 let layout = Layout::Compact(CompactLayout { data, array_dims: ArrayDims::new() });
                 Ok(DataLayout { version, layout })
@@ -316,7 +316,7 @@ impl NewDataset {
             ));
         }
         let old = LibverBounds::new(bounds.low().min(LibraryVersion::V18), bounds.high());
-        Ok((old.unwrap_or(bounds), false))
+        Ok((old?, false))
     }
 
     fn structured_layout(
@@ -330,8 +330,7 @@ impl NewDataset {
         let variable = self.datatype.is_variable_length();
         if !sparse && !variable {
             return Err(Error::Misuse(
-                "structured chunks of elements of fixed size that are all stored: take ordinary chunks"
-                    .into(),
+                "structured chunks of fixed-size elements that are all stored: use flat chunks".into(),
             ));
         }
         if contains_heap_reference(&self.datatype) {
@@ -410,6 +409,6 @@ fn contains_heap_reference(datatype: &Datatype) -> bool {
     }
 }
 
-fn too_large(bytes: u64, most: u64) -> Result<()> {
-    Err(Error::Misuse(format!("{bytes} bytes in compact layout: there are {most} at most")))
+fn too_large(bytes: u64, max: u64) -> Result<()> {
+    Err(Error::Misuse(format!("{bytes} bytes in compact layout: the limit is {max}")))
 }

@@ -57,7 +57,7 @@ impl OpenFile {
     /// Returns I/O errors. If an object cannot be deleted for another reason, its space is lost.
     pub(super) fn free_left_unlinked(&self) -> Result<()> {
         let store = &self.container.store;
-        let left = store.journal_outcome().map(JournalOutcome::unlinked).unwrap_or_default();
+        let Some(left) = store.journal_outcome().map(JournalOutcome::unlinked) else { return Ok(()) };
         if left.is_empty() || !store.is_writable() {
             return Ok(());
         }
@@ -67,7 +67,9 @@ impl OpenFile {
                 Ok(()) => {}
                 // The deletion of one object may have deleted others of the list.
                 Err(error) if error.kind() == ErrorKind::Io => return Err(error),
-                Err(error) => tracing::debug!(%error, file = store.name(), "an unlinked object stays"),
+                Err(error) => {
+                    tracing::debug!(%error, file = store.name(), "an unlinked object is not deleted")
+                }
             }
         }
         drop(edit);

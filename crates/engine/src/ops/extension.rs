@@ -16,8 +16,8 @@ use crate::store::SpaceKind;
 
 pub(super) fn read(container: &mut Container, address: Address) -> Result<()> {
     let mut header = ObjectHeader::load(&container.store, address)?;
-    let said = members::in_message(container, &header)?;
-    members::check(&said, &container.store)?;
+    let stated_members = members::in_message(container, &header)?;
+    members::check(&stated_members, &container.store)?;
     // The image comes first, because it may contain blocks that are read below.
     let image = message::find::<MetadataCacheImage>(container, &header)?;
     let image = image.filter(|image| image.address.is_defined());
@@ -31,13 +31,13 @@ pub(super) fn read(container: &mut Container, address: Address) -> Result<()> {
             container.settings.cache_image = Some(image.length);
         }
     }
-    members::assign_by_message(&said, &container.store, &header);
+    members::assign_by_message(&stated_members, &container.store, &header);
     if let Some(k) = message::find::<BTreeK>(container, &header)? {
         container.settings.group_leaf_k = k.group_leaf;
         container.settings.group_internal_k = k.group_internal;
         container.settings.indexed_storage_k = k.chunk_internal;
     }
-    // The flag says that a program which does not know the message changed the file later. The
+    // With this flag, a program that does not know the message has changed the file since. The
     // message is out of date then.
     let stated = header.find(MessageType::FILE_SPACE_INFO);
     if let Some(stated) = stated.filter(|message| !message.flags.contains(MessageFlags::WAS_UNKNOWN)) {

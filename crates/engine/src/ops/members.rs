@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hyperslab_exact::to_usize;
 use hyperslab_format::driver_info::{DriverInfoBlock, DriverInformation, MultiInformation, MultiMember};
 use hyperslab_format::message::{DriverInfo, MessageFlags, MessageType};
 use hyperslab_format::superblock::SuperblockVersion;
@@ -63,7 +64,7 @@ impl Members {
         let store = Store::open(driver, options)?;
         let incomplete = if store.is_complete() { Self::Alone } else { Self::Incomplete };
         let container = settings::container(store);
-        let said = match &container.store.superblock().version {
+        let stated = match &container.store.superblock().version {
             SuperblockVersion::Old(_) => in_block(&container.store),
             SuperblockVersion::New { extension, .. } if extension.is_defined() => {
                 ObjectHeader::load(&container.store, *extension)
@@ -71,9 +72,9 @@ impl Members {
             }
             SuperblockVersion::New { .. } => Ok(Self::Alone),
         };
-        match said {
+        match stated {
             Ok(Self::Alone) => Ok(incomplete),
-            Ok(said) => Ok(said),
+            Ok(stated) => Ok(stated),
             // The structure may lie in another member.
             Err(_) => Ok(Self::Incomplete),
         }
@@ -86,8 +87,8 @@ impl Members {
                 Self::Multi(MultiMembers { ranges: ranges(&multi), information: multi })
             }
             DriverInformation::Other => {
-                let name = identification.split(|byte| *byte == 0).next().unwrap_or_default();
-                Self::Other(String::from_utf8_lossy(name).into_owned())
+                let name: Vec<u8> = identification.into_iter().take_while(|byte| *byte != 0).collect();
+                Self::Other(String::from_utf8_lossy(&name).into_owned())
             }
         })
     }
@@ -114,8 +115,9 @@ pub(super) fn in_block(store: &Store) -> Result<Members> {
     let name = "driver information block";
     let prefix = store.read(old.driver_info, DriverInfoBlock::PREFIX_SIZE as u64, name)?;
     let length = DriverInfoBlock::size_of_block(&prefix).map_err(|error| error.at(old.driver_info))?;
-    let information = length.saturating_sub(DriverInfoBlock::PREFIX_SIZE as u64);
-    let information = usize::try_from(information).unwrap_or(usize::MAX);
+    let information = length.checked_sub(DriverInfoBlock::PREFIX_SIZE as u64);
+    let information =
+        to_usize(information.ok_or_else(|| Error::internal(name, "the size includes the prefix"))?)?;
     store.check_inside(old.driver_info, length, name)?;
     let block: DriverInfoBlock = store.get(old.driver_info, &information)?;
     Members::decode(block.identification, &block.information)
@@ -211,19 +213,19 @@ mod tests {
         bytes
     }
 
-    fn said(bytes: Vec<u8>) -> Members {
+    fn stated(bytes: Vec<u8>) -> Members {
         Members::of(Arc::new(Core::image("image", bytes))).unwrap()
     }
 
     #[test]
     fn old_superblocks_have_a_block() {
-        assert_eq!(said(file(96, None)), Members::Alone);
-        assert_eq!(said(file(97, None)), Members::Incomplete);
+        assert_eq!(stated(file(96, None)), Members::Alone);
+        assert_eq!(stated(file(97, None)), Members::Incomplete);
         let family = Members::Family { member_size: 1024 };
-        assert_eq!(said(file(9999, Some((&FAMILY, &1024_u64.to_le_bytes())))), family);
-        assert_eq!(said(file(96, Some((b"LANLxyz\0", &[1])))), Members::Other("LANLxyz".into()));
+        assert_eq!(stated(file(9999, Some((&FAMILY, &1024_u64.to_le_bytes())))), family);
+        assert_eq!(stated(file(96, Some((b"LANLxyz\0", &[1])))), Members::Other("LANLxyz".into()));
         // The members of an unreadable block are unknown.
-        assert_eq!(said(file(96, Some((&FAMILY, &[1])))), Members::Incomplete);
+        assert_eq!(stated(file(96, Some((&FAMILY, &[1])))), Members::Incomplete);
         assert!(Members::of(Arc::new(Core::image("image", *b"none"))).is_err());
     }
 
@@ -237,7 +239,7 @@ mod tests {
         let members = vec![member(0, 100, b"%s-s"), member(1 << 40, 7, b"%s-r")];
         let multi = DriverInformation::Multi(MultiInformation { mapping: [1, 1, 3, 1, 1, 1], members });
         let bytes = file(1 << 41, Some((&MULTI, &multi.encode().unwrap().unwrap())));
-        let Members::Multi(multi) = said(bytes.clone()) else { panic!() };
+        let Members::Multi(multi) = stated(bytes.clone()) else { panic!() };
         assert_eq!(
             multi.ranges.iter().map(|range| (range.start, range.length)).collect::<Vec<_>>(),
             [(0, 100), (1 << 40, 7)]

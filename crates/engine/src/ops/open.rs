@@ -69,12 +69,12 @@ impl OpenFile {
         let follows = options.swmr_read && options.write.is_none();
         let resources = Resources::new(if follows { 0 } else { options.chunk_cache });
         let store = Store::open(driver, options)?;
-        let said = members::in_block(&store).and_then(|said| {
-            members::check(&said, &store)?;
-            members::assign_by_block(&said, &store);
+        let stated = members::in_block(&store).and_then(|stated| {
+            members::check(&stated, &store)?;
+            members::assign_by_block(&stated, &store);
             Ok(())
         });
-        store.forgive(said)?;
+        store.forgive(stated)?;
         let address = store.superblock().extension();
         let mut container = settings::container(store);
         if address.is_defined() {

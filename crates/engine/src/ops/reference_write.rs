@@ -46,7 +46,7 @@ impl OpenFile {
             }
             (ReferenceKind::Object1 | ReferenceKind::DatasetRegion1, _) => {
                 return Err(Error::Misuse(
-                    "references of the old kinds point at objects, or at regions, as their type says".into(),
+                    "an object reference refers to an object, and a region reference to a region".into(),
                 ));
             }
             (_, ReferenceTarget::Object(address)) => {
@@ -72,8 +72,9 @@ impl OpenFile {
             ReferenceTarget::Object(address) => (BlockKind::Object, *address, BlockTarget::Object),
             ReferenceTarget::Region(address, selection) => {
                 let rank = selection_rank(selection).and_then(|rank| u32::try_from(rank).ok());
-                let rank =
-                    rank.ok_or_else(|| Error::Misuse("a region reference names its elements".into()))?;
+                let rank = rank.ok_or_else(|| {
+                    Error::Misuse("a region reference needs a selection with coordinates".into())
+                })?;
                 let target = BlockTarget::Region { rank, selection: selection.clone() };
                 (BlockKind::Region, *address, target)
             }
@@ -81,7 +82,7 @@ impl OpenFile {
                 (BlockKind::Attribute, *address, BlockTarget::Attribute { name: name.clone() })
             }
             ReferenceTarget::Null | ReferenceTarget::External { .. } => {
-                return Err(Error::Misuse("a reference into another file points at something there".into()));
+                return Err(Error::Misuse("a reference to another file needs a target in that file".into()));
             }
         };
         let external = file.is_some();

@@ -7,15 +7,17 @@ use std::sync::Arc;
 use hyperslab_dataspace::Selection;
 use hyperslab_datatype::convert::Conversions;
 use hyperslab_datatype::{Datatype, DatatypeClass, ReferenceKind, VariableLengthKind};
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, Reader, Writer};
 use hyperslab_format::global_heap::GlobalHeapId;
 use hyperslab_format::message::Layout;
 
 use super::{OpenDataset, OpenFile};
-use crate::data::transfer::staged;
+use crate::data::transfer::{byte_count, staged};
 use crate::data::variable::VariableWriter;
 use crate::error::{Error, Result};
 use crate::index::global_heap::{Bulk, GlobalHeapWriter};
+use crate::memory::zeros;
 use crate::object::attribute::{self, Attribute};
 use crate::object::attribute_edit::{self, NewAttribute};
 use crate::object::dataset::DatasetDescription;
@@ -36,12 +38,13 @@ impl OpenFile {
     /// [`Edit::allocate`].
     pub fn store_texts(&self, edit: &mut Edit<'_>, texts: &[&[u8]]) -> Result<Vec<u8>> {
         let (params, heap) = (edit.params(), &self.container.heap);
-        let size = GlobalHeapId::size(params).saturating_add(4);
+        let size = GlobalHeapId::size(params) + 4;
         let bulk = heap.place_many(edit, texts)?;
-        let mut elements = vec![0; bulk.len().saturating_mul(size)];
+        let mut elements = zeros(byte_count(to_u64(bulk.len()), size, "elements")?, "elements")?;
         let written =
             bulk.write_elements(&mut elements).and_then(|()| write_collections(edit.store(), &bulk));
-        let rest = texts.get(bulk.len()..).unwrap_or_default();
+        let placed = "the heap places no more strings than it gets";
+        let rest = texts.get(bulk.len()..).ok_or_else(|| Error::internal("global heap", placed))?;
         let ids = match written.and_then(|()| heap.insert_many(edit, rest.iter().copied())) {
             Ok(ids) => ids,
             Err(error) => {
@@ -77,10 +80,8 @@ impl OpenFile {
         let plan = conversions.clone().with_destination_heap(sink).plan(memory, stored)?;
         let (from, to) = (plan.source_size().max(1), plan.destination_size());
         let count = bytes.len() / from;
-        let mut out = vec![0; count.saturating_mul(to)];
-        let blocks = bytes
-            .chunks(from.saturating_mul(BLOCK_ELEMENTS))
-            .zip(out.chunks_mut(to.saturating_mul(BLOCK_ELEMENTS).max(1)));
+        let mut out = zeros(byte_count(to_u64(count), to, "elements")?, "elements")?;
+        let blocks = bytes.chunks(block_bytes(from)?).zip(out.chunks_mut(block_bytes(to)?.max(1)));
         let mut outcome = Ok(());
         for (source, target) in blocks {
             let elements = source.len() / from;
@@ -247,7 +248,14 @@ impl OpenFile {
         ids: &mut Vec<GlobalHeapId>,
     ) -> Result<()> {
         let part = |at: usize, length: usize| {
-            element.get(at..).and_then(|part| part.get(..length)).unwrap_or_default()
+            element.get(at..).and_then(|part| part.get(..length)).ok_or_else(|| {
+                Error::corrupt(
+                    "datatype message",
+                    "member",
+                    "members inside the element",
+                    "one beyond its end",
+                )
+            })
         };
         if depth > MAX_DEPTH || !refers_to_heap(datatype) {
             return Ok(());
@@ -258,7 +266,7 @@ impl OpenFile {
                     let size = (variable.base.size as usize).max(1);
                     let value = self.variable_length_value(None, element)?;
                     for item in value.items(size)?.chunks_exact(size) {
-                        self.collect(&variable.base, item, depth.saturating_add(1), ids)?;
+                        self.collect(&variable.base, item, depth + 1, ids)?;
                     }
                 }
                 let mut reader = Reader::new("variable-length element", element);
@@ -271,13 +279,13 @@ impl OpenFile {
             }
             DatatypeClass::Compound(compound) => {
                 for member in &compound.members {
-                    let bytes = part(member.offset as usize, member.datatype.size as usize);
-                    self.collect(&member.datatype, bytes, depth.saturating_add(1), ids)?;
+                    let bytes = part(member.offset as usize, member.datatype.size as usize)?;
+                    self.collect(&member.datatype, bytes, depth + 1, ids)?;
                 }
             }
             DatatypeClass::Array(array) => {
                 for item in element.chunks_exact((array.base.size as usize).max(1)) {
-                    self.collect(&array.base, item, depth.saturating_add(1), ids)?;
+                    self.collect(&array.base, item, depth + 1, ids)?;
                 }
             }
             _ => {}
@@ -301,6 +309,11 @@ fn write_collections(store: &Store, bulk: &Bulk<'_>) -> Result<()> {
         None => Ok(()),
     };
     staged::each(store, stretches.len(), true, fill, write)
+}
+
+/// Returns the number of bytes of a block of elements.
+fn block_bytes(element_size: usize) -> Result<usize> {
+    byte_count(to_u64(BLOCK_ELEMENTS), element_size, "elements to convert")
 }
 
 /// Returns whether no element of a dataset refers to the global heap, because none is stored.

@@ -159,7 +159,7 @@ impl<'a> Targets<'a> {
         shares: &mut Vec<TargetShare>,
     ) -> Result<()> {
         if depth > MAX_DEPTH {
-            let message = format!("more than {MAX_DEPTH} virtual datasets show each other");
+            let message = format!("more than {MAX_DEPTH} levels of virtual datasets");
             return Err(Error::Misuse(message));
         }
         let count = open.selected(selection)?;
@@ -194,14 +194,12 @@ impl<'a> Targets<'a> {
         let missing = covered.iter().filter(|covered| !**covered).count();
         if missing > 0 {
             return Err(Error::Misuse(format!(
-                "{missing} of {count} elements have no source, or one that is not there: nothing is written"
+                "{missing} of {count} elements have no source, or a missing one: nothing is written"
             )));
         }
         inner.iter().try_for_each(|(share, source)| {
             if share.partial {
-                return Err(Error::unsupported(
-                    "writing members of what a virtual dataset within another shows",
-                ));
+                return Err(Error::unsupported("writing members through nested virtual datasets"));
             }
             let mut converted = None;
             if elements.is_some() {
@@ -212,7 +210,7 @@ impl<'a> Targets<'a> {
                 converted = Some(inside);
             }
             let elements = converted.as_deref();
-            self.divide(&share.file, source, &share.selection, elements, depth.saturating_add(1), shares)
+            self.divide(&share.file, source, &share.selection, elements, depth + 1, shares)
         })
     }
 
@@ -235,7 +233,7 @@ impl<'a> Targets<'a> {
         let own = Arc::ptr_eq(file, self.root) && shown == stored;
         if !own && (shown.points_into_file() || stored.points_into_file()) {
             return Err(Error::unsupported(format!(
-                "writing elements of type {shown} to another file or as other ones"
+                "writing elements of type {shown} to another file or with another type"
             )));
         }
         Ok((Conversions::default().plan(shown, stored)?, leaves_parts(shown, stored)))
@@ -269,14 +267,14 @@ impl<'a> Targets<'a> {
                     open.close_sources();
                     return Ok((file, open));
                 }
-                Resolved::Object(_) => return Err(Error::Misuse("the object is no dataset".into())),
+                Resolved::Object(_) => return Err(Error::Misuse("the object is not a dataset".into())),
                 Resolved::External { file: other, path } => {
                     file = self.file(&file, &other)?;
                     name = path;
                 }
             }
         }
-        Err(Error::Misuse(format!("more than {MAX_DEPTH} external links lead on to each other")))
+        Err(Error::Misuse(format!("more than {MAX_DEPTH} consecutive external links")))
     }
 
     /// Opens a file that `parent` names for writing. Each file is opened once.

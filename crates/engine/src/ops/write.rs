@@ -145,7 +145,7 @@ impl OpenFile {
         added: &[u64],
         from: &WriteSource<'_>,
     ) -> Result<()> {
-        edit.store().check_not_followed("nothing can be put before the elements of a dataset")?;
+        edit.store().check_not_followed("elements cannot be prepended")?;
         self.with_writer(edit, dataset, |writer, edit| {
             writer.prepend(self.writer_context(), edit, axis, added, from)
         })

@@ -64,13 +64,15 @@ impl Copier<'_> {
             Some(address) => self.committed(edit, task, address)?,
             None => None,
         };
-        let count = value.dataspace.element_count().unwrap_or(0);
+        let count = value.dataspace.element_count().ok_or_else(|| {
+            Error::corrupt("dataspace message", "sizes", "a product of at most 64 bits", "more")
+        })?;
         let length = usize::try_from(count).ok().and_then(|count| count.checked_mul(plan.from_size));
         // Elements that were never written are zeros. The limit of metadata blocks bounds them.
-        let most = edit.store().limits().metadata_block;
+        let max = edit.store().limits().metadata_block;
         let unwritten = value.data.is_empty();
         let length =
-            length.filter(|length| *length <= value.data.len() || (unwritten && *length as u64 <= most));
+            length.filter(|length| *length <= value.data.len() || (unwritten && *length as u64 <= max));
         let length = length.ok_or_else(|| {
             let expected = format!("{count} elements of {} bytes", plan.from_size);
             Error::corrupt("attribute message", "data", expected, format_args!("{} bytes", value.data.len()))

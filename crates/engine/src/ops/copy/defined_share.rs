@@ -1,13 +1,14 @@
 //! The share of elements that are defined, or would be defined in a sparse copy.
 
 use hyperslab_dataspace::{Dataspace, Selection};
+use hyperslab_exact::to_u64;
 use hyperslab_format::message::Layout;
 
 use super::StoredBefore;
 use super::elements::ElementPlan;
 use super::storage::SparseCopy;
 use super::streamed::{CopyRegions, Streamed};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ops::OpenDataset;
 
 /// Largest number of regions that are read. Of a larger dataset, evenly spaced regions are read.
@@ -26,7 +27,7 @@ impl StoredBefore<'_> {
     pub fn defined_share(&self, undefined: Option<&[u8]>) -> Result<f64> {
         let dataset = OpenDataset::open(self.file, self.header)?;
         let before = &dataset.description;
-        let total = before.dataspace.element_count().unwrap_or(0);
+        let total = before.dataspace.element_count().ok_or_else(too_many)?;
         if total == 0 || !matches!(before.dataspace, Dataspace::Simple(_)) {
             return Ok(0.0);
         }
@@ -35,11 +36,8 @@ impl StoredBefore<'_> {
         {
             let mut count = 0_u64;
             chunks.for_each_chunk(&self.file.container.store, &mut |scaled, location| {
-                count = count.saturating_add(chunks.count_defined(
-                    self.file.read_context(),
-                    scaled,
-                    &location,
-                )?);
+                let defined = chunks.count_defined(self.file.read_context(), scaled, &location)?;
+                count = count.checked_add(defined).ok_or_else(too_many)?;
                 Ok(())
             })?;
             return Ok(share(count, total));
@@ -66,7 +64,7 @@ fn sampled(streamed: &Streamed<'_>, total: u64) -> Result<f64> {
         CopyRegions::Stored(regions) => regions
             .as_slice()
             .iter()
-            .fold(0, |sum: u64, region| sum.saturating_add(region.element_count().unwrap_or(0))),
+            .try_fold(0_u64, |sum, region| sum.checked_add(region.element_count()?).ok_or_else(too_many))?,
     };
     let number = match &parts {
         CopyRegions::All(boxes) => boxes.clone().count(),
@@ -76,11 +74,14 @@ fn sampled(streamed: &Streamed<'_>, total: u64) -> Result<f64> {
     for region in parts.step_by(number.div_ceil(MAX_SAMPLES).max(1)) {
         let elements = streamed.read(&Selection::region(&region), &streamed.empty_heap())?;
         let found = elements.chunks_exact(size).filter(|element| *element != undefined);
-        let found = found.count() as u64;
-        seen = seen.saturating_add((elements.len() / size) as u64);
-        defined = defined.saturating_add(found);
+        seen += to_u64(elements.len() / size);
+        defined += to_u64(found.count());
     }
     Ok(share(defined, seen) * share(in_all, total))
+}
+
+fn too_many() -> Error {
+    Error::corrupt("dataset", "elements", "at most 2^64", "more")
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a share")]

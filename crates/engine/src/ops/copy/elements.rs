@@ -89,7 +89,7 @@ impl ElementPlan {
 fn plan(datatype: &Datatype, params: FileParams, depth: usize) -> Result<(ElementPlan, Datatype)> {
     if depth > Limits::MAX_DATATYPE_DEPTH {
         return Err(Error::unsupported(
-            "copying elements of types that are nested deeper than files can say",
+            "copying elements of types that are nested deeper than a file can store",
         ));
     }
     if !datatype.points_into_file() {
@@ -98,7 +98,7 @@ fn plan(datatype: &Datatype, params: FileParams, depth: usize) -> Result<(Elemen
     let from = datatype.size;
     match &datatype.class {
         DatatypeClass::VariableLength(variable) => {
-            let (item, base) = plan(&variable.base, params, depth.saturating_add(1))?;
+            let (item, base) = plan(&variable.base, params, depth + 1)?;
             let size = width(4 + GlobalHeapId::size(params))?;
             let class = VariableLength { kind: variable.kind, base: Box::new(base) };
             let kind =
@@ -118,9 +118,9 @@ fn plan(datatype: &Datatype, params: FileParams, depth: usize) -> Result<(Elemen
             Ok((ElementPlan::one(kind, from, size), Datatype { size, class: datatype.class.clone() }))
         }
         DatatypeClass::Array(array) => {
-            let (item, base) = plan(&array.base, params, depth.saturating_add(1))?;
-            let count = datatype.array_len().unwrap_or(0);
-            let size = width(item.to_size.saturating_mul(count))?;
+            let (item, base) = plan(&array.base, params, depth + 1)?;
+            let count = datatype.array_len().ok_or_else(too_large)?;
+            let size = width(item.to_size.checked_mul(count).ok_or_else(too_large)?)?;
             let class = DatatypeClass::Array(Array { dims: array.dims.clone(), base: Box::new(base) });
             let kind = PartKind::Array { count, item: Box::new(item) };
             Ok((ElementPlan::one(kind, from, size), Datatype { size, class }))
@@ -143,19 +143,21 @@ fn plan_compound(
     let mut grown = 0_i64;
     let mut parts = Vec::new();
     let moved = |offset: u32, grown: i64| {
-        let place = i64::from(offset).checked_add(grown).and_then(|place| u32::try_from(place).ok());
-        place.ok_or_else(|| Error::unsupported("copying elements of 4 GiB and more"))
+        let offset_after =
+            i64::from(offset).checked_add(grown).and_then(|offset_after| u32::try_from(offset_after).ok());
+        offset_after.ok_or_else(too_large)
     };
     for number in order {
         let Some(member) = members.get_mut(number) else { continue };
-        let (inner, datatype) = plan(&member.datatype, params, depth.saturating_add(1))?;
+        let (inner, datatype) = plan(&member.datatype, params, depth + 1)?;
         let to = moved(member.offset, grown)?;
         for part in inner.parts {
-            let from = part.from.saturating_add(member.offset as usize);
-            parts.push(PlanPart { from, to: part.to.saturating_add(to as usize), kind: part.kind });
+            let add = |start: usize, offset: u32| start.checked_add(offset as usize).ok_or_else(too_large);
+            let (from, to) = (add(part.from, member.offset)?, add(part.to, to)?);
+            parts.push(PlanPart { from, to, kind: part.kind });
         }
-        grown =
-            grown.saturating_add(i64::from(datatype.size)).saturating_sub(i64::from(member.datatype.size));
+        // The message of a type has less than 2^31 members of at most 2^32 bytes.
+        grown += i64::from(datatype.size) - i64::from(member.datatype.size);
         (member.offset, member.datatype) = (to, datatype);
     }
     let to_size = moved(size, grown)?;
@@ -164,7 +166,11 @@ fn plan_compound(
 }
 
 fn width(size: usize) -> Result<u32> {
-    u32::try_from(size).map_err(|_| Error::unsupported("copying elements of 4 GiB and more"))
+    u32::try_from(size).map_err(|_| too_large())
+}
+
+fn too_large() -> Error {
+    Error::unsupported("copying elements of 4 GiB and more")
 }
 
 #[cfg(test)]
@@ -184,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn members_behind_others_that_shrink_move_up() {
+    fn members_after_smaller_ones_move_forward() {
         let reference = Datatype::object_reference(8);
         let pair = Datatype::array([2], reference);
         let datatype = Datatype::packed([("a", Datatype::u8()), ("b", pair), ("c", Datatype::u8())]);
@@ -201,5 +207,12 @@ mod tests {
         let (plan, after) = ElementPlan::new(&Datatype::object_reference(8), params(8)).unwrap();
         assert!(!plan.is_copy());
         assert_eq!(after, Datatype::object_reference(8));
+    }
+    #[test]
+    fn arrays_larger_than_memory_are_refused() {
+        let dims = [u32::MAX; 3].into_iter().collect();
+        let class = DatatypeClass::Array(Array { dims, base: Box::new(Datatype::object_reference(8)) });
+        let error = ElementPlan::new(&Datatype { size: 8, class }, params(8)).unwrap_err();
+        assert_eq!(error.kind(), crate::ErrorKind::Unsupported, "{error}");
     }
 }

@@ -82,7 +82,7 @@ impl Copier<'_> {
         };
         let Some(original) = original else { return Ok(Link { creation_order: None, ..link }) };
         let object_path = ObjectPath::below(task, &lossy(&link.name));
-        let copy = self.enter(edit, original, &object_path, task.depth.saturating_add(1))?;
+        let copy = self.enter(edit, original, &object_path, false)?;
         Ok(Link { target: LinkTarget::Hard(copy), creation_order: None, ..link })
     }
 
@@ -138,8 +138,9 @@ impl Copier<'_> {
             .iter()
             .position(|source| Arc::ptr_eq(source, file) || source.container.store.name() == name);
         known.unwrap_or_else(|| {
+            let index = self.sources.len();
             self.sources.push(Arc::clone(file));
-            self.sources.len().saturating_sub(1)
+            index
         })
     }
 }

@@ -89,7 +89,7 @@ impl Copier<'_> {
         let header = ObjectHeader::load(&source.container.store, address);
         let is_group = header.map(|header| ObjectKind::of(&header) == Some(ObjectKind::Group));
         let entered = match is_group {
-            Ok(true) => self.enter(edit, Original { file: 0, address }, &object_path, 0),
+            Ok(true) => self.enter(edit, Original { file: 0, address }, &object_path, true),
             Ok(false) => {
                 Err(Error::corrupt("object header", "messages", "those of a group", "others").at(address))
             }
@@ -146,7 +146,7 @@ impl Copier<'_> {
             }
             let name = format!("{:#x}", found.address.raw());
             let object_path = ObjectPath::whole(format!("/{LOST_FOUND}/{name}"));
-            let entered = self.enter(edit, Original { file: 0, address: found.address }, &object_path, 1);
+            let entered = self.enter(edit, Original { file: 0, address: found.address }, &object_path, false);
             if let Some(copy) = self.or_report(&object_path.text, LostPart::Object, entered)? {
                 self.count_use(copy);
                 self.process_queues(edit)?;

@@ -74,8 +74,9 @@ struct Task {
     path: Arc<str>,
     /// The index of the path in `Copier::paths`.
     path_id: usize,
-    /// The number of links from the object that the caller copies.
-    depth: usize,
+    /// True for the object that the caller copies, and for targets of references. A shallow copy
+    /// copies the links of these groups only.
+    is_top: bool,
 }
 
 /// A task in a queue, without its path.
@@ -84,13 +85,13 @@ struct QueuedTask {
     original: Original,
     copy: Address,
     path_id: usize,
-    depth: usize,
+    is_top: bool,
 }
 
 /// The links and uses of a copy that its header does not count yet.
 #[derive(Debug, Clone, Copy, Default)]
 struct Uses {
-    count: u32,
+    count: u64,
     /// True if the copy has created the header, whose reference count starts at 1.
     is_new: bool,
 }
@@ -139,7 +140,7 @@ impl OpenFile {
         }
         let mut copier = Copier::new(self, source, options, guide);
         let object_path = ObjectPath::whole(if object == source.root() { "/" } else { "" });
-        let copy = copier.enter(edit, Original { file: 0, address: object }, &object_path, 0)?;
+        let copy = copier.enter(edit, Original { file: 0, address: object }, &object_path, true)?;
         copier.count_use(copy);
         copier.finish(edit)?;
         Ok(copy)
@@ -189,7 +190,7 @@ impl<'a> Copier<'a> {
     }
 
     fn source(&self, file: usize) -> Result<Arc<OpenFile>> {
-        self.sources.get(file).cloned().ok_or_else(|| Error::Misuse("a copy from no file".into()))
+        self.sources.get(file).cloned().ok_or_else(|| Error::internal("copy", "the source file is known"))
     }
 
     /// Returns whether the source with the index `file` is the target.
@@ -207,7 +208,7 @@ impl<'a> Copier<'a> {
         edit: &mut Edit<'_>,
         original: Original,
         object_path: &ObjectPath,
-        depth: usize,
+        is_top: bool,
     ) -> Result<Address> {
         if let Some(copy) = self.copies.get(&original) {
             return Ok(*copy);
@@ -222,7 +223,7 @@ impl<'a> Copier<'a> {
         })?;
         let (path, number) = (Arc::clone(&object_path.text), self.paths.add(object_path));
         let task =
-            Task { original, copy: Address::UNDEFINED, path: Arc::clone(&path), path_id: number, depth };
+            Task { original, copy: Address::UNDEFINED, path: Arc::clone(&path), path_id: number, is_top };
         let made = self.make(edit, &source, &header, task);
         self.report_damage(&source, &path, &LostPart::Block);
         let made = made.inspect_err(|_| {
@@ -234,7 +235,7 @@ impl<'a> Copier<'a> {
     /// Counts one more link or use of a copy.
     fn count_use(&mut self, copy: Address) {
         let uses = self.uses.entry(copy).or_default();
-        uses.count = uses.count.saturating_add(1);
+        uses.count += 1;
     }
 
     /// Processes all queued tasks, and then writes the reference counts.
@@ -257,15 +258,16 @@ impl<'a> Copier<'a> {
         }
     }
 
-    fn dequeue(&mut self, waiting: QueuedTask) -> Task {
-        let QueuedTask { original, copy, path_id, depth } = waiting;
-        Task { original, copy, path: self.paths.text(path_id), path_id, depth }
+    fn dequeue(&mut self, queued: QueuedTask) -> Task {
+        let QueuedTask { original, copy, path_id, is_top } = queued;
+        Task { original, copy, path: self.paths.text(path_id), path_id, is_top }
     }
 
     /// Adds the links and uses of the copies to the reference counts in their headers.
     fn write_reference_counts(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         for (copy, uses) in std::mem::take(&mut self.uses) {
-            let more = if uses.is_new { uses.count.saturating_sub(1) } else { uses.count };
+            // The initial count of a new header is the first use.
+            let more = if uses.is_new && uses.count > 0 { uses.count - 1 } else { uses.count };
             if more == 0 && (uses.count > 0 || !uses.is_new) {
                 continue;
             }
@@ -274,12 +276,15 @@ impl<'a> Copier<'a> {
             // A new header without links: the initial count is removed, because attributes that use
             // the copy as their type have counted themselves.
             let after = match uses.count {
-                0 => now.saturating_sub(1).max(1),
-                _ => now.checked_add(more).ok_or_else(|| Error::Limit {
-                    what: format!("links to the object at {copy}"),
-                    got: 1 << 32,
-                    limit: u64::from(u32::MAX),
-                })?,
+                0 => now.max(2) - 1,
+                _ => {
+                    let sum = u64::from(now).checked_add(more);
+                    sum.and_then(|sum| u32::try_from(sum).ok()).ok_or_else(|| Error::Limit {
+                        what: format!("links to the object at {copy}"),
+                        got: more,
+                        limit: u64::from(u32::MAX),
+                    })?
+                }
             };
             if after != now {
                 header.set_reference_count(after)?;
@@ -291,8 +296,8 @@ impl<'a> Copier<'a> {
 }
 
 impl Task {
-    fn wait(&self) -> QueuedTask {
-        QueuedTask { original: self.original, copy: self.copy, path_id: self.path_id, depth: self.depth }
+    fn queued(&self) -> QueuedTask {
+        QueuedTask { original: self.original, copy: self.copy, path_id: self.path_id, is_top: self.is_top }
     }
 }
 

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use hyperslab_dataspace::{Dataspace, Dims};
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
 use hyperslab_format::global_heap::GlobalHeapId;
@@ -61,20 +62,20 @@ impl Copier<'_> {
         };
         self.copies.insert(task.original, task.copy);
         self.uses.entry(task.copy).or_default().is_new = true;
-        if kind == Some(ObjectKind::Group) && !(self.options.shallow && task.depth > 0) {
-            self.groups.push_back(task.wait());
+        if kind == Some(ObjectKind::Group) && (task.is_top || !self.options.shallow) {
+            self.groups.push_back(task.queued());
         }
         if let (Some(salvage), Some(kind)) = (self.guide.salvage(), kind) {
             salvage.object(&task.path, kind, task.original.address);
         }
         let copy = task.copy;
-        self.waiting.push_back(task.wait());
+        self.waiting.push_back(task.queued());
         Ok(copy)
     }
 
     fn make_group(&self, edit: &mut Edit<'_>, source: &OpenFile, header: &ObjectHeader) -> Result<Address> {
         let storage = GroupStorage::of(&source.container, header)?;
-        let info = group::info(&source.container, header)?.unwrap_or_default();
+        let info = group::info(&source.container, header)?;
         let link_order = match storage.link_info() {
             Some(info) if info.creation_order_index.is_some() => LinkOrder::Indexed,
             Some(info) if info.max_creation_index.is_some() => LinkOrder::Tracked,
@@ -87,9 +88,9 @@ impl Copier<'_> {
             phase_change: self
                 .guide
                 .link_phase_change()
-                .or(info.phase_change)
+                .or(info.as_ref().and_then(|info| info.phase_change))
                 .unwrap_or(defaults.phase_change),
-            estimated: info.estimated.unwrap_or(defaults.estimated),
+            estimated: info.and_then(|info| info.estimated).unwrap_or(defaults.estimated),
             local_heap: None,
             attribute_order: new.attribute_order,
             attribute_phase_change: new.phase_change,
@@ -134,13 +135,13 @@ impl Copier<'_> {
             header,
             target: (edit.bounds(), edit.params()),
         };
-        let wanted = self.guide.storage(dataset_before)?;
-        let is_changed = wanted.is_some();
+        let new_storage = self.guide.storage(dataset_before)?;
+        let is_changed = new_storage.is_some();
         if is_changed && matches!(before.layout.layout, Layout::Virtual(_)) {
             // The sources determine the shape of a virtual dataset.
             before.dataspace = OpenDataset::open(source, header)?.description.dataspace;
         }
-        let storage = match wanted {
+        let storage = match new_storage {
             Some(storage) => storage,
             None => self.same_storage(edit, source, &before)?,
         };
@@ -200,7 +201,7 @@ impl Copier<'_> {
                 let id = self.copy_mappings(edit, source, virtual_.heap, virtual_.index)?;
                 NewLayout::Virtual { heap: id.collection, index: id.index }
             }
-            _ => return Err(Error::unsupported("copying a dataset of that layout")),
+            _ => return Err(Error::unsupported("copying a dataset with this layout")),
         };
         // Filters apply to chunks only.
         let pipeline =
@@ -254,6 +255,7 @@ impl Copier<'_> {
             Prefix::V1(_) => None,
             Prefix::V2(prefix) => prefix.phase_change,
         };
+        // A header without the counts has the default ones.
         let phase_change = phase_change.unwrap_or_default();
         let mut new = NewHeader {
             attribute_order,
@@ -266,11 +268,11 @@ impl Copier<'_> {
             ..NewHeader::default()
         };
         if !self.options.without_attributes {
-            let (mut count, mut bytes, mut longest) = (0_usize, 0_usize, 0);
+            let (mut count, mut bytes, mut longest) = (0_usize, 0_u64, 0);
             let measured = attribute::for_each(&source.container, header, &mut |found| {
                 let length = found.stored_length();
-                count = count.saturating_add(1);
-                bytes = bytes.saturating_add(length).saturating_add(16);
+                count += 1;
+                bytes += to_u64(length) + 16;
                 longest = longest.max(length);
                 Ok(ControlFlow::Continue(()))
             });
@@ -282,7 +284,7 @@ impl Copier<'_> {
             }
             new.version_2 = longest > MAX_V1_ATTRIBUTE_BYTES;
             if count <= usize::from(phase_change.max_compact) && !new.version_2 {
-                new.spare = bytes;
+                new.spare = to_usize(bytes)?;
             }
         }
         Ok(new)
@@ -371,9 +373,9 @@ fn times_of(source: &OpenFile, header: &ObjectHeader) -> Result<Option<ObjectTim
 /// Returns a chunk shape no larger than the largest shape of the dataset. Some programs have
 /// written larger chunks, which only version 1 B-trees can index.
 fn fitting(before: &DatasetDescription, chunk: Dims) -> Dims {
-    let most = before.dataspace.max_dims();
-    let fit = |(size, most): (&u64, Option<u64>)| most.map_or(*size, |most| (*size).min(most.max(1)));
-    chunk.iter().zip(most).map(fit).collect()
+    let max = before.dataspace.max_dims();
+    let fit = |(size, max): (&u64, Option<u64>)| max.map_or(*size, |max| (*size).min(max.max(1)));
+    chunk.iter().zip(max).map(fit).collect()
 }
 
 fn has_chunks(dataset: &DatasetDescription) -> bool {
@@ -412,6 +414,6 @@ impl Copier<'_> {
             return Ok(None);
         }
         let object_path = ObjectPath::whole(format!("type of {}", task.path));
-        self.enter(edit, original, &object_path, task.depth.saturating_add(1)).map(Some)
+        self.enter(edit, original, &object_path, false).map(Some)
     }
 }

@@ -40,8 +40,9 @@ impl ObjectPath {
 impl ObjectPaths {
     /// Stores a path, and returns its index.
     pub(super) fn add(&mut self, object_path: &ObjectPath) -> usize {
+        let path_id = self.all.len();
         self.all.push((object_path.above, object_path.name.clone()));
-        self.all.len().saturating_sub(1)
+        path_id
     }
 
     /// Returns the complete path with the index `path_id`.
@@ -85,7 +86,7 @@ mod tests {
                 copy: Address::new(2),
                 path: Arc::clone(&object_path.text),
                 path_id: paths.add(object_path),
-                depth: 0,
+                is_top: true,
             }
         };
         for (root, expected) in [("/", "/a/b"), ("", "/a/b"), ("object at 7", "object at 7/a/b")] {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{ContiguousLayout, DataLayout, Layout};
 
@@ -65,6 +66,7 @@ impl Copier<'_> {
         let writer = DatasetWriter::open(self.target.writer_context(), task.copy)?;
         let after = writer.description();
         let same = plan.is_copy();
+        // Only copies in structured chunks have an entry.
         let sparse = self.sparse.remove(&task.copy).unwrap_or_default();
         match (&before.layout.layout, &after.layout.layout) {
             (Layout::Compact(_), Layout::Compact(_)) if same => Ok(()),
@@ -139,25 +141,28 @@ impl Copier<'_> {
         let to = edit.allocate(SpaceKind::RawData, length)?;
         // A block holds whole elements.
         let size = u64::from(before.datatype.size).max(1);
-        let at_once = BLOCK_BYTES.saturating_sub(BLOCK_BYTES.checked_rem(size).unwrap_or(0)).max(size);
-        let mut buffer = zeros(usize::try_from(length.min(at_once)).unwrap_or(0), "raw data to copy")?;
+        let block = (BLOCK_BYTES / size).max(1) * size;
+        let mut buffer = zeros(to_usize(length.min(block))?, "raw data to copy")?;
+        let beyond = || Error::corrupt("data layout message", "address", "a block inside the file", from);
         let mut done = 0;
         while done < length {
-            let count = usize::try_from(length - done).unwrap_or(usize::MAX).min(buffer.len());
-            let piece = buffer.get_mut(..count).unwrap_or_default();
-            let place = |start: Address| start.checked_add(done).unwrap_or(Address::UNDEFINED);
-            let first = done.checked_div(size).unwrap_or(0);
+            let count = to_usize((length - done).min(to_u64(buffer.len())))?;
+            let block = buffer.get_mut(..count).ok_or_else(beyond)?;
+            let address_of_block = |start: Address| start.checked_add(done).ok_or_else(beyond);
+            let first = done / size;
             // Missing elements of a large dataset need not be written, because new space is zero.
-            let there = self.read_rows(store, before, place(from), (first, &mut *piece), task)?;
+            let there = self.read_rows(store, before, address_of_block(from)?, (first, &mut *block), task)?;
             if there || count < MIN_UNWRITTEN_BYTES {
-                edit.store().write_raw(place(to), piece)?;
+                edit.store().write_raw(address_of_block(to)?, block)?;
             }
-            done = done.saturating_add(count as u64);
-            self.guide.copied(&task.path, count as u64);
+            done += to_u64(count);
+            self.guide.copied(&task.path, to_u64(count));
         }
         let header = ObjectHeader::load(edit.store(), task.copy)?;
         let after = DatasetDescription::read(&self.target.container, &header)?;
-        let Layout::Contiguous(layout) = after.layout.layout else { return Ok(()) };
+        let Layout::Contiguous(layout) = after.layout.layout else {
+            return Err(Error::internal("copy of contiguous elements", "the copy is contiguous"));
+        };
         let layout = Layout::Contiguous(ContiguousLayout { address: to, ..layout });
         let layout = DataLayout { version: after.layout.version, layout };
         dataset_edit::update(&self.target.container, edit, task.copy, None, Some(&layout))

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use hyperslab_dataspace::{Dataspace, Dims, Region};
+use hyperslab_exact::to_u64;
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{ChunkIndex, Layout};
@@ -177,6 +178,7 @@ impl Copier<'_> {
         let Some(salvage) = self.guide.salvage() else { return Ok(stored) };
         self.report_damage(source, &task.path, &LostPart::Block);
         let mut seen = HashSet::new();
+        // A number for the report: more than 2^64 chunks count as 2^64 - 1.
         let mut tally =
             ChunkTally { possible: grid.chunk_count().unwrap_or(u64::MAX), ..ChunkTally::default() };
         let mut failed = None;
@@ -188,9 +190,9 @@ impl Copier<'_> {
                 judge(scaled, location).and_then(|()| grid.region(scaled).map_err(Error::from).map(drop));
             let part = grid.region(scaled).map_or(LostPart::Block, LostPart::Box);
             match self.or_report(&task.path, part, sound) {
-                Ok(Some(())) => tally.copied = tally.copied.saturating_add(1),
+                Ok(Some(())) => tally.copied += 1,
                 Ok(None) => {
-                    tally.damaged = tally.damaged.saturating_add(1);
+                    tally.damaged += 1;
                     return false;
                 }
                 Err(error) => failed = Some(error),
@@ -210,32 +212,31 @@ impl Copier<'_> {
         &self,
         store: &Store,
         before: &DatasetDescription,
-        place: Address,
+        address: Address,
         (first, piece): (u64, &mut [u8]),
         task: &Task,
     ) -> Result<bool> {
-        let read = store.read_raw(place, piece);
+        let read = store.read_raw(address, piece);
         let Some(salvage) = self.guide.salvage() else { return read.map(|()| true) };
         let Err(error) = read else { return Ok(true) };
         let size = (before.datatype.size as usize).max(1);
         let mut bad = Vec::new();
-        if store.check_inside(place, 1, "raw data").is_ok() {
-            read_sectors(store, place, 0, piece, &mut bad);
+        if store.check_inside(address, 1, "raw data").is_ok() {
+            read_sectors(store, address, 0, piece, &mut bad);
         } else {
             bad.push((0, piece.len()));
         }
         let zeros = vec![0; size];
         let fill = before.fill_element().filter(|fill| fill.len() == size).unwrap_or(&zeros);
-        let mut behind = 0;
+        let mut next = 0;
         for (start, end) in bad {
-            let from = (start / size).max(behind);
-            behind = end.div_ceil(size);
-            let Some(count) = behind.checked_sub(from).filter(|count| *count > 0) else { continue };
+            let from = (start / size).max(next);
+            next = end.div_ceil(size);
+            let Some(count) = next.checked_sub(from).filter(|count| *count > 0) else { continue };
             for element in piece.chunks_mut(size).skip(from).take(count) {
-                let length = element.len();
-                element.copy_from_slice(fill.get(..length).unwrap_or_default());
+                element.iter_mut().zip(fill).for_each(|(to, from)| *to = *from);
             }
-            let row = LostPart::Row { first: first.saturating_add(from as u64), count: count as u64 };
+            let row = LostPart::Row { first: first + to_u64(from), count: to_u64(count) };
             salvage.lost(&task.path, row, Damage::of(&error));
         }
         Ok(piece.iter().any(|byte| *byte != 0))
@@ -260,18 +261,14 @@ impl Copier<'_> {
         }
         let sizes = described.dataspace.max_dims();
         let along = sizes.iter().zip(&layout.dims);
-        let along = along.map(|(most, chunk)| most.unwrap_or(0).div_ceil((*chunk).max(1)).max(1));
-        let chunks = along.fold(1, u64::saturating_mul);
-        let most = source
-            .container
-            .store
-            .file_length()
-            .saturating_mul(MAX_FILLED_FACTOR)
-            .saturating_add(MAX_FILLED_EXTRA_BYTES);
-        if chunks.saturating_mul(INDEX_ENTRY_BYTES) <= most {
+        let along = along.map(|(max, chunk)| max.unwrap_or(0).div_ceil((*chunk).max(1)).max(1));
+        let chunks = hyperslab_exact::product("number of chunks", along).ok();
+        let bytes = chunks.and_then(|chunks| chunks.checked_mul(INDEX_ENTRY_BYTES));
+        if bytes.is_some_and(|bytes| bytes <= max_filled_bytes(&source.container.store)) {
             return false;
         }
-        let why = format!("it could have {chunks} chunks, for which there is no room in such a file");
+        let chunks = chunks.map_or_else(|| "more than 2^64".to_owned(), |chunks| chunks.to_string());
+        let why = format!("it could have {chunks} chunks, too many for an index in a file of this length");
         let damage = Damage { structure: Some("dataspace message"), address: None, why };
         salvage.lost(&task.path, LostPart::Block, damage);
         extent.max_dims = Some(extent.dims.iter().map(|_| None).collect());
@@ -284,14 +281,18 @@ impl Copier<'_> {
     /// # Errors
     /// Returns [`Error::Corrupt`] if the elements lie outside the file.
     pub(super) fn check_missing(&self, store: &Store, from: Address, length: u64) -> Result<()> {
-        let most =
-            store.file_length().saturating_mul(MAX_FILLED_FACTOR).saturating_add(MAX_FILLED_EXTRA_BYTES);
-        let most = most.min(store.limits().result_bytes);
-        if self.is_salvaging() && length <= most {
+        let max = max_filled_bytes(store).min(store.limits().result_bytes);
+        if self.is_salvaging() && length <= max {
             return store.check_inside(from, 1, "raw data");
         }
         store.check_inside(from, length, "raw data")
     }
+}
+
+/// Returns the largest size of a contiguous dataset whose missing elements get fill values.
+fn max_filled_bytes(store: &Store) -> u64 {
+    // A limit: larger values than 2^64 limit nothing.
+    store.file_length().saturating_mul(MAX_FILLED_FACTOR).saturating_add(MAX_FILLED_EXTRA_BYTES)
 }
 
 fn is_unknown(pipeline: &Pipeline, store: &Store) -> bool {
@@ -299,13 +300,13 @@ fn is_unknown(pipeline: &Pipeline, store: &Store) -> bool {
 }
 
 /// Reads the readable sectors, and adds the start and the end of unreadable ranges to `bad`.
-fn read_sectors(store: &Store, place: Address, at: usize, piece: &mut [u8], bad: &mut Vec<(usize, usize)>) {
-    let start = place.checked_add(at as u64).unwrap_or(Address::UNDEFINED);
-    if store.read_raw(start, piece).is_ok() {
+fn read_sectors(store: &Store, address: Address, at: usize, piece: &mut [u8], bad: &mut Vec<(usize, usize)>) {
+    let start = address.checked_add(to_u64(at));
+    if start.is_some_and(|start| store.read_raw(start, piece).is_ok()) {
         return;
     }
     if piece.len() <= SECTOR_BYTES {
-        let end = at.saturating_add(piece.len());
+        let end = at + piece.len();
         match bad.last_mut() {
             Some((_, last)) if *last == at => *last = end,
             _ => bad.push((at, end)),
@@ -313,7 +314,7 @@ fn read_sectors(store: &Store, place: Address, at: usize, piece: &mut [u8], bad:
         return;
     }
     let (one, other) = piece.split_at_mut((piece.len() / 2).next_multiple_of(SECTOR_BYTES).min(piece.len()));
-    let behind = at.saturating_add(one.len());
-    read_sectors(store, place, at, one, bad);
-    read_sectors(store, place, behind, other, bad);
+    let middle = at + one.len();
+    read_sectors(store, address, at, one, bad);
+    read_sectors(store, address, middle, other, bad);
 }

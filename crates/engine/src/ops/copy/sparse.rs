@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use hyperslab_dataspace::{Boxes, DefinedSet, Dims, Points, Region, Selection};
+use hyperslab_exact::to_u64;
 
 use super::chunks::{batches, read_batch, same_filters, write_runs};
 use super::relocate::RelocationSource;
@@ -13,7 +14,7 @@ use crate::data::chunk_index::StructuredLocation;
 use crate::data::structured::{Defined, StructuredForm, StructuredSource};
 use crate::data::transfer::WriteSource;
 use crate::data::variable::ForeignHeap;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ops::DatasetWriter;
 use crate::store::{Edit, SpaceKind};
 
@@ -61,9 +62,9 @@ impl Copier<'_> {
         let stored = chunks.stored_chunks(store)?;
         let stored = self.sound_structured(streamed.source, chunks, stored, task)?;
         for batch in batches(&stored, |location| location.size) {
-            let places: Vec<_> =
+            let locations: Vec<_> =
                 batch.iter().map(|(_, location)| (location.address, location.size)).collect();
-            let bytes = read_batch(store, &places)?;
+            let bytes = read_batch(store, &locations)?;
             writer.with_structured(self.target.writer_context(), edit, None, |writer, writing| {
                 let mut made = Vec::with_capacity(batch.len());
                 for (scaled, location) in batch {
@@ -71,8 +72,8 @@ impl Copier<'_> {
                     let address = writing.edit.allocate(SpaceKind::RawData, location.size)?;
                     made.push((scaled.clone(), writer.form.location(address, &sections)?));
                 }
-                let places = made.iter().map(|(_, place)| (place.address, place.size));
-                write_runs(writing.edit.store(), places, &bytes)?;
+                let locations = made.iter().map(|(_, location)| (location.address, location.size));
+                write_runs(writing.edit.store(), locations, &bytes)?;
                 writer.table.insert(writing.edit, &made)
             })?;
             self.guide.copied(&task.path, bytes.len() as u64);
@@ -236,16 +237,17 @@ impl Streamed<'_> {
                     region.start.iter().zip(&shape).map(|(start, size)| start / (*size).max(1)).collect()
                 };
                 let numbers: BTreeSet<Dims> = stored.regions.iter().map(number).collect();
-                let boxes: Vec<Region> = numbers
-                    .into_iter()
-                    .map(|number| {
-                        let start: Dims =
-                            number.iter().zip(&shape).map(|(at, size)| at.saturating_mul(*size)).collect();
-                        let left = start.iter().zip(&dims).map(|(start, dim)| dim.saturating_sub(*start));
-                        let count = left.zip(&shape).map(|(left, size)| left.min(*size)).collect();
-                        Region { start, count }
-                    })
-                    .collect();
+                let outside = || Error::internal("regions to copy", "a stored chunk lies inside the extent");
+                let region = |number: Dims| -> Result<Region> {
+                    let mut region = Region::whole(&dims);
+                    let sides = region.start.iter_mut().zip(&mut region.count);
+                    for ((start, count), (at, size)) in sides.zip(number.iter().zip(&shape)) {
+                        *start = at.checked_mul(*size).ok_or_else(outside)?;
+                        *count = count.checked_sub(*start).ok_or_else(outside)?.min(*size);
+                    }
+                    Ok(region)
+                };
+                let boxes = numbers.into_iter().map(region).collect::<Result<Vec<_>>>()?;
                 Ok(CopyRegions::Stored(boxes.into_iter()))
             }
             _ => Ok(CopyRegions::All(Boxes::new(&dims, &shape, self.element_bytes(), bytes))),
@@ -258,10 +260,13 @@ impl Streamed<'_> {
 fn grown(chunk: &[u64], target: &[u64], element_size: u64, bytes: u64) -> Dims {
     let mut shape = Dims::from_slice(chunk);
     for (dimension, target) in target.iter().enumerate().rev() {
-        let all = shape.iter().fold(element_size.max(1), |product, size| product.saturating_mul(*size));
+        let factors = shape.iter().copied().chain([element_size.max(1)]);
+        // A shape whose size does not fit in 64 bits cannot grow.
+        let fits = hyperslab_exact::product("bytes of a shape", factors).map_or(1, |all| bytes / all.max(1));
         if let Some(size) = shape.get_mut(dimension) {
             let wanted = target.div_ceil((*size).max(1));
-            *size = size.saturating_mul(wanted.min(bytes / all.max(1)).max(1));
+            // The product is at most `bytes`, or the old size.
+            *size *= wanted.min(fits).max(1);
         }
     }
     shape
@@ -271,12 +276,15 @@ fn grown(chunk: &[u64], target: &[u64], element_size: u64, bytes: u64) -> Dims {
 /// its index entry.
 fn bytes_in_memory(form: &StructuredForm, location: &StructuredLocation) -> u64 {
     let Ok(sections) = form.sections_of(location) else { return location.size };
-    let unfiltered = sections.0.iter().fold(0_u64, |sum, section| sum.saturating_add(section.unfiltered));
     let values = if form.kind.is_sparse() { sections.0.get(1) } else { None };
-    let count =
-        values.map_or(0, |values| values.unfiltered.checked_div(form.element_size as u64).unwrap_or(0));
-    let coordinates = count.saturating_mul(form.grid.rank() as u64).saturating_mul(8);
-    unfiltered.saturating_add(coordinates)
+    let element_size = to_u64(form.element_size).max(1);
+    let count = values.map_or(0, |values| values.unfiltered / element_size);
+    let coordinates = hyperslab_exact::product("bytes of coordinates", [count, to_u64(form.grid.rank()), 8]);
+    let sections = sections.0.iter().map(|section| section.unfiltered);
+    let bytes =
+        coordinates.and_then(|coordinates| hyperslab_exact::sum("bytes", sections.chain([coordinates])));
+    // A larger chunk is a batch of its own, whose read reports the error.
+    bytes.unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use hyperslab_dataspace::{Boxes, Dataspace, Dims, Region, Selection};
+use hyperslab_exact::to_u64;
 use hyperslab_format::message::Layout;
 
 use super::chunks::stored_chunks;
@@ -12,9 +13,10 @@ use super::elements::ElementPlan;
 use super::relocate::RelocationSource;
 use super::storage::SparseCopy;
 use super::{Copier, LostPart, Task};
-use crate::data::transfer::WriteSource;
+use crate::data::transfer::{WriteSource, byte_count};
 use crate::data::variable::ForeignHeap;
 use crate::error::Result;
+use crate::memory::zeros;
 use crate::ops::{DatasetWriter, OpenDataset, OpenFile};
 use crate::store::Edit;
 
@@ -179,7 +181,7 @@ impl Copier<'_> {
         if stored.as_ref().is_some_and(|stored| stored.regions.is_empty()) {
             return Ok(None);
         }
-        let few = |stored: &StoredRegions| (stored.regions.len() as u64).saturating_mul(2) < stored.total;
+        let few = |stored: &StoredRegions| to_u64(stored.regions.len()) < stored.total.div_ceil(2);
         let stored = stored.filter(few);
         if writer.is_laid_out_at_once() || (stored.is_some() && target_chunk.is_none()) {
             // All chunks of an implicit index are allocated before the first chunk is written.
@@ -191,6 +193,7 @@ impl Copier<'_> {
         writer.expect_all();
         Ok(Some(CopyRegions::All(streamed.boxes(target_chunk))))
     }
+
     /// Returns the elements of a box. In a salvage, unreadable elements have the fill value.
     ///
     /// # Errors
@@ -207,15 +210,23 @@ impl Copier<'_> {
         if !self.is_salvaging() || read.is_ok() {
             return read;
         }
-        *failures = failures.saturating_add(1);
-        let halves = if *failures > MAX_FAILED_READS { None } else { halves(region) };
+        let halves = if *failures < MAX_FAILED_READS {
+            *failures += 1;
+            halves(region)
+        } else {
+            None
+        };
         let Some([one, other]) = halves else {
             self.or_report(&task.path, LostPart::Box(region.clone()), read.map(drop))?;
             let description = &streamed.dataset.description;
-            let count = usize::try_from(region.element_count()?).unwrap_or(0);
             let size = description.datatype.size as usize;
+            let count = region.element_count()?;
+            let mut elements = zeros(byte_count(count, size, "elements to copy")?, "elements to copy")?;
             let fill = description.fill_element().filter(|fill| fill.len() == size);
-            return Ok(fill.map_or_else(|| vec![0; count.saturating_mul(size)], |fill| fill.repeat(count)));
+            if let Some(fill) = fill {
+                elements.chunks_exact_mut(size.max(1)).for_each(|element| element.copy_from_slice(fill));
+            }
+            return Ok(elements);
         };
         let part = |region: &Region| Selection::region(region);
         let first = self.read_box(streamed, &one, &part(&one), foreign, (task, &mut *failures))?;
@@ -232,8 +243,8 @@ fn halves(region: &Region) -> Option<[Region; 2]> {
     let (mut one, mut other) = (region.clone(), region.clone());
     let count = *region.count.get(dimension)?;
     *one.count.get_mut(dimension)? = count / 2;
-    *other.count.get_mut(dimension)? = count.saturating_sub(count / 2);
+    *other.count.get_mut(dimension)? = count - count / 2;
     let start = other.start.get_mut(dimension)?;
-    *start = start.saturating_add(count / 2);
+    *start = start.checked_add(count / 2)?;
     Some([one, other])
 }

@@ -275,7 +275,7 @@ impl OpenDataset {
 
     /// Returns the mappings of a virtual dataset.
     pub(super) fn mappings(&self) -> &[Mapping] {
-        self.virtual_.as_ref().map(|virtual_| virtual_.mappings.as_slice()).unwrap_or_default()
+        self.virtual_.as_ref().map_or(&[], |virtual_| virtual_.mappings.as_slice())
     }
 
     /// Closes the files of the source datasets.

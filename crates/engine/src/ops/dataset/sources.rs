@@ -155,14 +155,14 @@ impl Sources<'_> {
                 let heap = SharedHeap { file, foreign: Arc::clone(&foreign) };
                 Ok(conversions.with_source_heap(Arc::new(heap)).with_destination_heap(foreign))
             }
-            _ => Err(Error::unsupported(format!("showing elements of type {datatype} of another file"))),
+            _ => Err(Error::unsupported(format!("elements of type {datatype} from another file"))),
         }
     }
 
     fn inside(&self) -> Result<Nesting<'_>> {
-        let depth = self.nesting.depth.saturating_add(1);
+        let depth = self.nesting.depth + 1;
         if depth > MAX_DEPTH {
-            let message = format!("more than {MAX_DEPTH} virtual datasets show each other");
+            let message = format!("more than {MAX_DEPTH} levels of virtual datasets");
             return Err(Error::Misuse(message));
         }
         Ok(Nesting { depth, ..*self.nesting })
@@ -212,7 +212,7 @@ impl Sources<'_> {
             match path::resolve(&file.container, file.root(), &name)? {
                 Resolved::Object(header) => {
                     if ObjectKind::of(&header) != Some(ObjectKind::Dataset) {
-                        return Err(Error::Misuse("the object is no dataset".into()));
+                        return Err(Error::Misuse("the object is not a dataset".into()));
                     }
                     let dataset = OpenDataset::open_nested(&file, &header, &self.inside()?)?;
                     return Ok((file, dataset));
@@ -223,7 +223,7 @@ impl Sources<'_> {
                 }
             }
         }
-        Err(Error::Misuse(format!("more than {MAX_DEPTH} external links lead on to each other")))
+        Err(Error::Misuse(format!("more than {MAX_DEPTH} consecutive external links")))
     }
 }
 

@@ -28,9 +28,9 @@ impl DatasetWriter {
             return Ok(());
         }
         let (count, dims) = self.grown(axis, added)?;
-        from.check(count.iter().fold(1, |product: u64, size| product.saturating_mul(*size)))?;
+        from.check(added_elements(&count)?)?;
         if matches!(self.description.layout.layout, Layout::Virtual(_)) {
-            return Err(Error::unsupported("adding to a virtual dataset (add to one that it shows)"));
+            return Err(Error::unsupported("appending to a virtual dataset (append to its source dataset)"));
         }
         let start = self.first_new_element(axis);
         self.resize(file, edit, &dims)?;
@@ -71,8 +71,8 @@ impl DatasetWriter {
     pub(in crate::ops) fn first_new_element(&self, axis: usize) -> Dims {
         let dims = self.description.dataspace.dims();
         let mut start = Dims::from_elem(0, dims.len());
-        if let (Some(place), Some(old)) = (start.get_mut(axis), dims.get(axis)) {
-            *place = *old;
+        if let (Some(coordinate), Some(old)) = (start.get_mut(axis), dims.get(axis)) {
+            *coordinate = *old;
         }
         start
     }
@@ -99,10 +99,10 @@ impl DatasetWriter {
         if !one_by_one || from.is_partial() || table.keeps_all() {
             return Ok(false);
         }
-        let Some(most) = extent.max_dims.as_ref().and_then(|most| most.get(axis)) else { return Ok(false) };
-        let most = most.unwrap_or(u64::MAX);
+        let Some(max) = extent.max_dims.as_ref().and_then(|max| max.get(axis)) else { return Ok(false) };
+        let max = max.unwrap_or(u64::MAX);
         let cache = &file.resources.chunks;
-        let size = writer.append_chunk(edit, &mut **table, cache, (axis, most), added, from)?;
+        let size = writer.append_chunk(edit, &mut **table, cache, (axis, max), added, from)?;
         let (Some(size), Some(dim)) = (size, extent.dims.get_mut(axis)) else { return Ok(false) };
         *dim = size;
         self.dataspace_changed = true;
@@ -140,4 +140,14 @@ impl DatasetWriter {
         }
         Ok((count, dims))
     }
+}
+
+/// Returns the number of elements of an added array.
+///
+/// # Errors
+/// Returns [`Error::Misuse`] if the number does not fit in 64 bits.
+pub(super) fn added_elements(count: &[u64]) -> Result<u64> {
+    let elements = hyperslab_exact::product("number of elements", count.iter().copied());
+    elements
+        .map_err(|_| Error::Misuse(format!("an array of the shape {count:?} has more than 2^64 elements")))
 }

@@ -249,11 +249,11 @@ impl DatasetWriter {
             let (got, rank) = (dims.len(), before.dims.len());
             return Err(Error::Misuse(format!("a shape of {got} dimensions for a dataset of {rank}")));
         }
-        let most = self.description.dataspace.max_dims();
-        for (dimension, (size, most)) in dims.iter().zip(most).enumerate() {
-            if let Some(most) = most.filter(|most| most < size) {
+        let max = self.description.dataspace.max_dims();
+        for (dimension, (size, max)) in dims.iter().zip(max).enumerate() {
+            if let Some(max) = max.filter(|max| max < size) {
                 return Err(Error::Misuse(format!(
-                    "dimension {dimension} cannot become {size}: its largest size is {most}"
+                    "dimension {dimension} cannot become {size}: its largest size is {max}"
                 )));
             }
         }

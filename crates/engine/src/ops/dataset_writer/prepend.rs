@@ -5,11 +5,13 @@ use hyperslab_dataspace::{Dims, Region, Selection};
 use hyperslab_format::message::Layout;
 
 use super::super::chunk_forms::chunked_source;
+use super::append::added_elements;
 use super::{DatasetWriter, WriterContext};
 use crate::data::chunk_index::{self, ChunkTable};
 use crate::data::chunked::{ChunkedSink, ChunkedSource};
-use crate::data::transfer::{ReadContext, ReadTarget, Source as _, WriteSource};
+use crate::data::transfer::{ReadContext, ReadTarget, Source as _, WriteSource, byte_count};
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use crate::store::Edit;
 
 /// Number of bytes of elements that are moved in one step.
@@ -32,8 +34,8 @@ impl DatasetWriter {
     ) -> Result<()> {
         let before = Dims::from_slice(self.description().dataspace.dims());
         let (count, dims) = self.grown(axis, added)?;
-        from.check(count.iter().fold(1, |product: u64, size| product.saturating_mul(*size)))?;
-        let length = count.get(axis).copied().unwrap_or(0);
+        from.check(added_elements(&count)?)?;
+        let length = *count.get(axis).ok_or_else(unknown_axis)?;
         if length == 0 {
             return Ok(());
         }
@@ -58,9 +60,9 @@ impl DatasetWriter {
     /// Returns [`Error::Unsupported`] if the dataset has no flat chunks.
     fn whole_chunks(&mut self, axis: usize, length: u64) -> Result<Option<(&mut dyn ChunkTable, i64)>> {
         let Some(ChunkedSink { writer, table, .. }) = self.chunked_mut() else {
-            return Err(Error::unsupported("growing at the front of a dataset that is not in chunks"));
+            return Err(Error::unsupported("prepending to a dataset without chunks"));
         };
-        let chunk = writer.source.grid.chunk().get(axis).copied().unwrap_or(1);
+        let chunk = *writer.source.grid.chunk().get(axis).ok_or_else(unknown_axis)?;
         let steps = i64::try_from(length / chunk).ok().filter(|_| length.is_multiple_of(chunk));
         // A chunk must be written again if its address follows from its coordinates, or its filters
         // from its position.
@@ -80,24 +82,24 @@ impl DatasetWriter {
         length: u64,
         before: &Dims,
     ) -> Result<()> {
-        let slice = before.iter().enumerate().filter(|(dimension, _)| *dimension != axis);
-        let slice = slice.fold(u64::from(self.description().datatype.size), |product, (_, size)| {
-            product.saturating_mul(*size)
-        });
+        let element_size = self.description().datatype.size;
+        let others = before.iter().enumerate().filter(|(dimension, _)| *dimension != axis);
+        let factors = others.map(|(_, size)| *size).chain([u64::from(element_size)]);
+        let slice = hyperslab_exact::product("bytes of a slice", factors)
+            .map_err(|_| Error::unsupported("moving slices of more than 2^64 bytes"))?;
         let step = (MOVED_BYTES / slice.max(1)).max(1);
-        let mut end = before.get(axis).copied().unwrap_or(0);
+        let mut end = *before.get(axis).ok_or_else(unknown_axis)?;
         // From the end to the start, so that no element is overwritten before it is moved.
         while end > 0 {
-            let first = end.saturating_sub(step);
+            let moved = step.min(end);
+            let first = end - moved;
             let mut region = Region::whole(before);
-            if let (Some(start), Some(count)) = (region.start.get_mut(axis), region.count.get_mut(axis)) {
-                (*start, *count) = (first, end.saturating_sub(first));
-            }
+            *region.start.get_mut(axis).ok_or_else(unknown_axis)? = first;
+            *region.count.get_mut(axis).ok_or_else(unknown_axis)? = moved;
             let elements = self.read_region(file, edit, &region)?;
-            if let Some(start) = region.start.get_mut(axis) {
-                *start = start.saturating_add(length);
-            }
-            let from = WriteSource::stored(&elements, self.description().datatype.size as usize);
+            // The resize has checked that the shape and `length` together fit in 64 bits.
+            *region.start.get_mut(axis).ok_or_else(unknown_axis)? = first + length;
+            let from = WriteSource::stored(&elements, element_size as usize);
             self.write(file, edit, &Selection::region(&region), &from)?;
             end = first;
         }
@@ -115,11 +117,11 @@ impl DatasetWriter {
         region: &Region,
     ) -> Result<Vec<u8>> {
         let size = self.description().datatype.size as usize;
-        let bytes = region.element_count()?.saturating_mul(size as u64);
-        let mut out = vec![0; usize::try_from(bytes).unwrap_or(usize::MAX)];
+        let bytes = byte_count(region.element_count()?, size, "elements to move")?;
+        let mut out = zeros(bytes, "elements to move")?;
         self.flush(file, edit)?;
         let Layout::Chunked(layout) = &self.description().layout.layout else {
-            return Err(Error::unsupported("growing at the front of a dataset that is not in chunks"));
+            return Err(Error::unsupported("prepending to a dataset without chunks"));
         };
         let context = ReadContext { store: edit.store(), resources: file.resources };
         let (source, shape) = chunked_source(file.container, self.address(), self.description(), layout)?;
@@ -148,4 +150,8 @@ impl DatasetWriter {
         self.note_layout();
         Ok(())
     }
+}
+
+fn unknown_axis() -> Error {
+    Error::internal("prepend", "the axis is a dimension of the dataset")
 }

@@ -18,11 +18,11 @@ impl DatasetWriter {
         }
         let unsupported = |what: &str| Err(Error::unsupported(format!("SWMR writing of {what}")));
         if self.description().datatype.points_into_file() {
-            return unsupported("elements that lead to others in the file (variable length, references)");
+            return unsupported("elements with variable-length data or references");
         }
         match &self.description().layout.layout {
             Layout::Chunked(layout) if layout.index == ChunkIndex::BTreeV1 => {
-                return unsupported("chunks under a version 1 B-tree");
+                return unsupported("chunks with a version 1 B-tree");
             }
             Layout::Chunked(_) | Layout::Contiguous(_) if self.description().external.is_empty() => {}
             _ => return unsupported("a dataset that is neither in chunks nor contiguous"),
