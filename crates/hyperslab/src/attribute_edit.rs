@@ -177,7 +177,7 @@ impl Object {
     /// Sets an attribute that `make` makes, and writes it later.
     fn set<'a>(&self, name: &str, set: impl FnOnce(&mut Edit<'_>) -> Result<()> + 'a) -> Result<()> {
         self.file().container.store.check_not_swmr_writer("no attribute can be made, deleted or changed")?;
-        let mut edit = self.file().edit_behind()?;
+        let mut edit = self.file().edit_deferred()?;
         set(&mut edit).map_err(|error| {
             error.context(format!("cannot set the attribute `{name}` of `{}`", self.name()))
         })?;

@@ -195,7 +195,7 @@ impl Stored {
     /// # Errors
     /// If the descriptor leads nowhere.
     pub fn variable_length(&self, descriptor: &[u8]) -> Result<VariableLength> {
-        let value = self.file.contents(self.foreign.as_deref(), descriptor)?;
+        let value = self.file.variable_length_value(self.foreign.as_deref(), descriptor)?;
         Ok(VariableLength { value })
     }
 

@@ -1,5 +1,5 @@
-//! The names of `object` and `data` that the façade needs, one module for each subject. The façade names no other room
-//! below `ops` than `store`.
+//! The names of `object` and `data` that the façade needs, one module for each subject. Of the
+//! modules below `ops`, the façade names `store` only.
 
 /// Objects: their headers, paths, kinds and comments.
 pub mod objects {
@@ -40,7 +40,7 @@ pub mod datasets {
     };
 }
 
-/// Elements on their way to and from a file, and the chunks that hold them.
+/// Transfers of elements, and the chunks that store them.
 pub mod elements {
     pub use crate::data::chunk_index::{ChunkBox, ChunkLocation};
     pub use crate::data::chunked::ChunkedSource;

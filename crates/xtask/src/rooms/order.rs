@@ -66,8 +66,35 @@ const STRUCTURED: &Order = &Order {
     levels: &[&["variable"], &["form"], &["chunk"], &["encode"], &["read", "write"]],
 };
 
+/// The rooms of the operations: the writers of datasets below the open file, the operations above.
+const OPS: &Order = &Order {
+    folder: "crates/engine/src/ops",
+    levels: &[
+        &["names", "settings", "raw_files", "chunk_forms"],
+        &["members", "dataset_writer"],
+        &["extension", "writer_table"],
+        &["open"],
+        &["create", "editors", "flush", "heap", "reference_write", "swmr", "write", "writers"],
+        &["dataset"],
+        &["dataset_create", "variable_write", "virtual_write"],
+        &["concurrent", "copy", "delete"],
+    ],
+};
+
+/// The rooms of the copy of objects.
+const COPY: &Order = &Order {
+    folder: "crates/engine/src/ops/copy",
+    levels: &[
+        &["elements", "paths", "salvage"],
+        &["chunks", "relocate", "storage"],
+        &["streamed"],
+        &["sparse"],
+        &["attributes", "committed", "defined_share", "links", "lost", "objects", "raw"],
+    ],
+};
+
 /// Every folder with an order of its rooms.
-pub(crate) const ORDERS: &[&Order] = &[ENGINE, STORE, DATA, CHUNKED, STRUCTURED];
+pub(crate) const ORDERS: &[&Order] = &[ENGINE, STORE, DATA, CHUNKED, STRUCTURED, OPS, COPY];
 
 impl Order {
     /// Returns the level of a room, counted from the bottom.
