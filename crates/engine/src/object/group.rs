@@ -100,7 +100,7 @@ pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtLink
             tree.walk(&container.store, &mut |record| {
                 let record = at(LinkNameRecord::decode(record, ()), info.name_index)?;
                 let found = objects.find(&record.heap_id)?;
-                visit(at(decode(container, objects.bytes(found)), heap.address())?)
+                visit(at(decode(container, objects.bytes(found)?), heap.address())?)
             })
         }
     }
@@ -147,8 +147,9 @@ pub fn visit_in_order<G>(
         Ok(ControlFlow::Continue(()))
     })?;
     drop(guard);
-    let decoded =
-        found.into_iter().map(|found| at(decode_view(container, objects.bytes(found)), heap.address()));
+    let decoded = found
+        .into_iter()
+        .map(|found| at(decode_view(container, objects.bytes(found)?), heap.address()));
     let links = decoded.collect::<Result<Vec<LinkView<'_>>>>()?;
     let order = by_name::order(links.len(), |place| links.get(place).map_or(&[], |link| link.name));
     let _ = order.iter().filter_map(|place| links.get(*place)).try_for_each(visit);

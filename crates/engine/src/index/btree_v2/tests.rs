@@ -1,4 +1,5 @@
-//! Trees against a map, with nodes so small that they are deep; and what libhdf5 relies on, looked at after each step.
+//! Comparison of trees with a map. Small nodes make the trees deep. Each step is followed by a check
+//! of the invariants that libhdf5 relies on.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
@@ -13,7 +14,7 @@ use crate::store::image::new_file_to_reopen;
 use crate::store::{Edit, SpaceKind, Store};
 use crate::versions::LibverBounds;
 
-/// Records of four bytes: a key of two, and a value.
+/// Returns a record of four bytes: a key of two bytes, and a value.
 fn record(key: u16, value: u16) -> [u8; 4] {
     let ([a, b], [c, d]) = (key.to_be_bytes(), value.to_be_bytes());
     [a, b, c, d]
@@ -34,7 +35,7 @@ const fn shape(split_percent: u8, merge_percent: u8) -> BTreeV2Creation {
     BTreeV2Creation { record_type: 0, record_size: 4, node_size: 0, split_percent, merge_percent }
 }
 
-/// That every node is as it must be, and that the tree holds what the model does.
+/// Checks every node, and that the tree has the records of the model.
 fn check(store: &Store, tree: &BTreeV2, model: &BTreeMap<u16, u16>) {
     let mut records = Vec::new();
     tree.walk(store, &mut |record| {
@@ -66,10 +67,11 @@ enum Step {
     Set(u16, u16),
     Modify(u16, u16),
     Remove(u16),
-    /// So many records from the last on.
+    /// Appends this many records.
     Append(u16),
     Commit,
-    /// Keys from one to another, one after the other: up, down or out.
+    /// First key, number of keys, and the operation: 0 inserts ascending keys, 1 inserts descending
+    /// keys, 2 removes keys.
     Run(u16, u16, u8),
 }
 
@@ -82,7 +84,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         5 => key.clone().prop_map(Step::Remove),
         1 => (0_u16..150).prop_map(Step::Append),
         1 => Just(Step::Commit),
-        2 => (key, 0_u16..80, 0_u8..3).prop_map(|(from, count, way)| Step::Run(from, count, way)),
+        2 => (key, 0_u16..80, 0_u8..3).prop_map(|(from, count, kind)| Step::Run(from, count, kind)),
     ];
     prop::collection::vec(step, 1..60)
 }
@@ -128,9 +130,9 @@ impl Run<'_> {
                 model.extend((start..start + count).map(|key| (key, 2)));
             }
             Step::Commit => edit.commit().unwrap(),
-            Step::Run(from, count, way) => {
+            Step::Run(from, count, kind) => {
                 for at in 0..count {
-                    match way {
+                    match kind {
                         0 => self.step(&Step::Insert(from + at)),
                         1 => self.step(&Step::Insert(from + count - at)),
                         _ => self.step(&Step::Remove(from + at)),
@@ -289,7 +291,7 @@ fn nodes_too_small_for_two_records_are_refused() {
         let made = BTreeV2::create(&mut edit, &BTreeV2Creation { node_size, ..SHAPES[0] });
         assert_eq!(made.unwrap_err().kind(), ErrorKind::Corrupt);
     }
-    // Five records in a leaf, one above: such a tree stops growing where it would need another level.
+    // Five records in a leaf, one in an internal node: the tree cannot get another level.
     let mut tree = BTreeV2::create(&mut edit, &BTreeV2Creation { node_size: 32, ..SHAPES[0] }).unwrap();
     let mut model = BTreeMap::new();
     for key in 0..100 {

@@ -1,4 +1,4 @@
-//! The heap against a map of its objects, and in files of libhdf5.
+//! Comparison of the heap with a map of its objects, also in files of libhdf5.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -227,7 +227,7 @@ proptest! {
             bulk.fill(&stretch, &mut bytes).unwrap();
             store.write_raw(stretch.address, &bytes).unwrap();
         }
-        // What is left over fills less than a collection, or all together is little.
+        // The other objects do not fill a collection, or all objects fill too few collections.
         let left: usize = views[bulk.len()..].iter().map(|object| object.len().next_multiple_of(8) + 16).sum();
         prop_assert!(left < 64 << 10 || bulk.is_empty() && left < 5 * (264 << 10));
         let later = heap.insert(&mut edit, b"later").unwrap();
