@@ -1,4 +1,4 @@
-//! Links and attributes that wait to be put into their trees and heap, many at once.
+//! Deferred links and attributes, which are inserted into dense storage or a symbol table together.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -7,46 +7,52 @@ use std::ops::Range;
 use hyperslab_format::codec::checksum;
 use hyperslab_format::message::{MessageFlags, SymbolTable};
 
+use crate::error::{Error, Result};
 use crate::store::Spread;
 
-/// Bytes that may wait.
-const MOST: usize = 16 << 20;
+/// Limit of the memory for deferred messages in bytes.
+const MAX_PENDING_BYTES: usize = 16 << 20;
 
-/// Messages by their names, in the order in which they came.
+/// Deferred messages, in the order of their arrival.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    entries: Vec<Waiting>,
-    /// The last entry of each hash of a name.
+    messages: Vec<PendingMessage>,
+    /// The last entry with each hash of a name.
     by_hash: HashMap<u64, usize, BuildHasherDefault<Spread>>,
-    /// Names and bodies.
+    /// Bytes of the names and bodies.
     bytes: Vec<u8>,
 }
 
-/// One message.
+/// A deferred message.
 #[derive(Debug, Clone)]
-pub(super) struct Waiting {
+pub(super) struct PendingMessage {
     pub(super) hash: u32,
     pub(super) flags: MessageFlags,
     pub(super) order: u64,
-    /// What an old-style group repeats of the group that the link leads to.
+    /// The cached symbol table of the group that a link of a symbol table refers to.
     pub(super) cached: Option<SymbolTable>,
     name: Range<usize>,
     body: Range<usize>,
-    /// Another entry whose name has the same hash.
+    /// The previous entry whose name has the same hash.
     before: Option<usize>,
+}
+
+fn no_message() -> Error {
+    Error::internal("deferred messages", "an index names a message")
 }
 
 impl Pending {
     pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.messages.is_empty()
     }
 
-    /// Returns whether so much waits that it should go.
-    pub(super) fn is_crowded(&self) -> bool {
-        self.bytes.len().saturating_add(self.entries.len().saturating_mul(size_of::<Waiting>())) > MOST
+    /// Returns whether the messages exceed their limit and must be inserted.
+    pub(super) fn is_over_limit(&self) -> bool {
+        // Both sizes are sizes of allocations, so the sum does not overflow.
+        self.bytes.len() + size_of_val(self.messages.as_slice()) > MAX_PENDING_BYTES
     }
 
-    /// Adds a message whose name is not there.
+    /// Adds a message. No deferred message may have its name.
     pub(super) fn push(
         &mut self,
         name: &[u8],
@@ -56,61 +62,63 @@ impl Pending {
         cached: Option<SymbolTable>,
     ) {
         let hash = checksum(name);
-        let before = self.by_hash.insert(hash.into(), self.entries.len());
+        let before = self.by_hash.insert(hash.into(), self.messages.len());
         let (name, body) = (self.keep(name), self.keep(body));
-        self.entries.push(Waiting { hash, flags, order, cached, name, body, before });
+        self.messages.push(PendingMessage { hash, flags, order, cached, name, body, before });
     }
 
-    /// The message of that name.
+    /// Returns the index of the message with this name.
     pub(super) fn find(&self, name: &[u8]) -> Option<usize> {
-        if self.entries.is_empty() {
+        if self.messages.is_empty() {
             return None;
         }
-        let mut at = self.by_hash.get(&u64::from(checksum(name))).copied();
-        while let Some(number) = at {
-            if self.name(number) == name {
+        let mut next = self.by_hash.get(&u64::from(checksum(name))).copied();
+        while let Some(number) = next {
+            let message = self.messages.get(number)?;
+            if self.name(message) == name {
                 return Some(number);
             }
-            at = self.entries.get(number)?.before;
+            next = message.before;
         }
         None
     }
 
-    /// Puts another body in a message's place.
-    pub(super) fn replace(&mut self, number: usize, flags: MessageFlags, body: &[u8]) {
+    /// Replaces the body of a message.
+    ///
+    /// # Errors
+    /// Returns [`Error::Internal`] if there is no message with this index.
+    pub(super) fn replace(&mut self, number: usize, flags: MessageFlags, body: &[u8]) -> Result<()> {
         let body = self.keep(body);
-        if let Some(entry) = self.entries.get_mut(number) {
-            entry.body = body;
-            entry.flags = flags;
-        }
+        let message = self.messages.get_mut(number).ok_or_else(no_message)?;
+        message.body = body;
+        message.flags = flags;
+        Ok(())
     }
 
-    pub(super) fn get(&self, number: usize) -> Option<&Waiting> {
-        self.entries.get(number)
+    /// Returns the message with this index.
+    ///
+    /// # Errors
+    /// Returns [`Error::Internal`] if there is no message with this index.
+    pub(super) fn get(&self, number: usize) -> Result<&PendingMessage> {
+        self.messages.get(number).ok_or_else(no_message)
     }
 
-    pub(super) fn name(&self, number: usize) -> &[u8] {
-        self.entries.get(number).and_then(|entry| self.bytes.get(entry.name.clone())).unwrap_or_default()
+    pub(super) fn name(&self, message: &PendingMessage) -> &[u8] {
+        self.part(&message.name)
     }
 
-    pub(super) fn body(&self, number: usize) -> &[u8] {
-        self.entries.get(number).and_then(|entry| self.bytes.get(entry.body.clone())).unwrap_or_default()
+    pub(super) fn body(&self, message: &PendingMessage) -> &[u8] {
+        self.part(&message.body)
     }
 
-    /// All messages in the order in which they came.
-    pub(super) fn entries(&self) -> &[Waiting] {
-        &self.entries
+    fn part(&self, range: &Range<usize>) -> &[u8] {
+        // Never the default: `keep` has returned the range, and `bytes` only grows.
+        self.bytes.get(range.clone()).unwrap_or_default()
     }
 
-    /// The numbers of all messages, by the hashes of their names and, of the same hash, by the names.
-    pub(super) fn by_hash_and_name(&self) -> Vec<usize> {
-        let hashes = self.entries.iter().map(|entry| entry.hash);
-        let mut order: Vec<(u32, usize)> = hashes.zip(0..).collect();
-        order.sort_unstable();
-        for same in order.chunk_by_mut(|one, other| one.0 == other.0).filter(|same| same.len() > 1) {
-            same.sort_by(|one, other| self.name(one.1).cmp(self.name(other.1)));
-        }
-        order.into_iter().map(|(_, number)| number).collect()
+    /// Returns all messages in the order of their arrival.
+    pub(super) fn messages(&self) -> &[PendingMessage] {
+        &self.messages
     }
 
     fn keep(&mut self, bytes: &[u8]) -> Range<usize> {
@@ -135,20 +143,22 @@ mod tests {
         for number in 0_usize..1000 {
             let name = format!("n{number}").into_bytes();
             assert_eq!(pending.find(&name), Some(number));
-            assert_eq!(pending.body(number), number.to_string().into_bytes());
+            assert_eq!(pending.body(&pending.messages[number]), number.to_string().into_bytes());
         }
-        pending.replace(7, MessageFlags::CONSTANT, b"another and longer");
-        assert_eq!((pending.name(7), pending.body(7)), (&b"n7"[..], &b"another and longer"[..]));
+        pending.replace(7, MessageFlags::CONSTANT, b"another and longer").unwrap();
+        let message = pending.get(7).unwrap();
+        assert_eq!((pending.name(message), pending.body(message)), (&b"n7"[..], &b"another and longer"[..]));
+        assert!(pending.replace(1000, MessageFlags::empty(), b"").is_err());
     }
 
     #[test]
-    fn names_of_one_hash_are_told_apart() {
+    fn names_with_equal_hashes_are_distinguished() {
         let mut pending = Pending::default();
         pending.push(b"a", b"1", MessageFlags::empty(), 0, None);
         pending.push(b"b", b"2", MessageFlags::empty(), 1, None);
-        // As if both had the hash of the first.
+        // Simulate equal hashes.
         pending.by_hash.insert(checksum(b"a").into(), 1);
-        pending.entries[1].before = Some(0);
+        pending.messages[1].before = Some(0);
         assert_eq!(pending.find(b"a"), Some(0));
     }
 }

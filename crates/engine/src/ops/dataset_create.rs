@@ -112,7 +112,7 @@ impl OpenFile {
         new.check()?;
         let description = new.describe(edit.bounds(), edit.params())?;
         // Its room is sought behind that of the object that is open, which may still grow.
-        self.editors.settle_object(&self.container, edit)?;
+        self.editors.flush_object(&self.container, edit)?;
         let header = dataset_edit::prepare(&self.container, edit, &description, new.header.clone())?;
         let address = header.address();
         if let Some(datatype) = description.committed {

@@ -40,7 +40,7 @@ impl OpenFile {
     /// # Errors
     /// The errors of allocating and of reading.
     pub fn settle_objects(&self, edit: &mut Edit<'_>) -> Result<()> {
-        self.editors.settle(&self.container, edit)
+        self.editors.flush(&self.container, edit)
     }
 
     /// Returns whether an object is open.

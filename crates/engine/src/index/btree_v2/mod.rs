@@ -237,8 +237,8 @@ impl RangeWalk<'_, '_> {
         let Some(order) = self.order else { return Ok(()) };
         let total = sum_of_totals(entry.records, children);
         if total != Some(entry.total) {
-            let expected =
-                total.map_or("totals of children whose sum fits in 64 bits".into(), |total| total.to_string());
+            let expected = total
+                .map_or("totals of children whose sum fits in 64 bits".into(), |total| total.to_string());
             let field = "total number of records";
             return Err(Error::corrupt(NODE, field, expected, entry.total).at(entry.address));
         }

@@ -141,8 +141,7 @@ impl Node {
         }
         let mut between = self.records.split_off(range.start);
         let records = between.split_off(size);
-        let children =
-            if self.children.is_empty() { Vec::new() } else { self.children.split_off(count + 1) };
+        let children = if self.children.is_empty() { Vec::new() } else { self.children.split_off(count + 1) };
         Ok((between, Self { records, children }))
     }
 }

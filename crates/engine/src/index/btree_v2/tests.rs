@@ -52,7 +52,7 @@ fn check(store: &Store, tree: &BTreeV2, model: &BTreeMap<u16, u16>) {
     for (level, child) in tree.nodes(store).unwrap() {
         assert!(addresses.insert(child.address));
         let node = tree.copy(store, level, child).unwrap();
-        assert_eq!(node.entry(child.address, 4), child, "what the pointer says");
+        assert_eq!(node.entry(child.address, 4).unwrap(), child, "the pointer to the node");
         let root = child.address == header.root;
         assert!(child.records >= if root { 1 } else { tree.minimum(level) }, "{child:?} at level {level}");
         assert!(child.records <= tree.capacity(level), "{child:?} at level {level}");

@@ -8,8 +8,8 @@ use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::fractal_heap::HeapId;
 use hyperslab_format::free_space::{FreeSpaceClient, FreeSpaceHeader, FreeSpaceSectionsContext};
 
-use super::{FractalHeap, counter};
 use super::free_sections::{FreeSections, FreeSectionsContext};
+use super::{FractalHeap, counter};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store, at};
 
@@ -247,8 +247,8 @@ fn put_free(edit: &mut Edit<'_>, heap: &mut FractalHeap, free: FreeSections) -> 
     let totals = free.totals();
     manager.total_space = totals.space;
     let sections = totals.stored.checked_add(totals.derived);
-    manager.sections =
-        sections.ok_or_else(|| Error::internal(FreeSpaceHeader::NAME, "a heap has less than 2^64 sections"))?;
+    manager.sections = sections
+        .ok_or_else(|| Error::internal(FreeSpaceHeader::NAME, "a heap has less than 2^64 sections"))?;
     manager.serialized_sections = totals.stored;
     manager.unserialized_sections = totals.derived;
     let used = manager.list_size(totals.sizes, totals.runs, heap.table.offset_width(), params);

@@ -222,8 +222,7 @@ impl FreeSections {
     fn add_run(&mut self, base: u64, run: Run) -> Result<()> {
         let total = self.increased_total(run.space)?;
         let derived = self.derived.checked_add(run.derived);
-        self.derived =
-            derived.ok_or_else(|| corrupt("sections", "less than 2^64 sections", self.derived))?;
+        self.derived = derived.ok_or_else(|| corrupt("sections", "less than 2^64 sections", self.derived))?;
         self.total = total;
         self.count_in(run.size);
         self.runs.entry(base).or_default().push(run);

@@ -82,9 +82,8 @@ impl HeapChange<'_, '_> {
         let mut tree = if self.heap.header.huge_btree.is_defined() {
             BTreeV2::edit(self.edit, self.heap.header.huge_btree)?
         } else {
-            let size = u16::try_from(HugeObjectRecord::size(context)).map_err(|_| {
-                Error::internal("huge object record", "a record has less than 65536 bytes")
-            })?;
+            let size = u16::try_from(HugeObjectRecord::size(context))
+                .map_err(|_| Error::internal("huge object record", "a record has less than 65536 bytes"))?;
             BTreeV2::create(self.edit, &BTreeV2Creation::new(context.record_type(), size))?
         };
         self.heap.header.huge_btree = tree.address();

@@ -111,11 +111,7 @@ impl Shape {
 
     /// Splits `count` entries from the entry `first` on into rows. Returns the first entry of each
     /// row and the number of entries in the row.
-    fn by_rows(
-        &self,
-        first: usize,
-        count: usize,
-    ) -> Result<impl Iterator<Item = (DoublingTableEntry, u64)>> {
+    fn by_rows(&self, first: usize, count: usize) -> Result<impl Iterator<Item = (DoublingTableEntry, u64)>> {
         let (table, end) = (self.table, first.checked_add(count).ok_or_else(overflow)?);
         let width = to_usize(table.width())?;
         let mut number = first;

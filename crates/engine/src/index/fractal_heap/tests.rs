@@ -40,7 +40,14 @@ struct WalkedBlocks {
     missing: Vec<(u64, usize, u64, u64)>,
 }
 
-fn walk(store: &Store, heap: &FractalHeap, address: Address, rows: u32, start: u64, found: &mut WalkedBlocks) {
+fn walk(
+    store: &Store,
+    heap: &FractalHeap,
+    address: Address,
+    rows: u32,
+    start: u64,
+    found: &mut WalkedBlocks,
+) {
     let context = heap.table.indirect_block(store.params(), heap.address, rows);
     let node: FractalHeapIndirectBlock = store.get(address, &context).unwrap();
     assert_eq!(node.block_offset, start);

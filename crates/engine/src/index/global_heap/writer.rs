@@ -7,7 +7,7 @@ use hyperslab_format::global_heap::GlobalHeapId;
 use parking_lot::Mutex;
 
 use super::GlobalHeap;
-use super::builder::Builder;
+use super::builder::{Builder, does_not_fit};
 use super::edit::{SPACE, free_rest};
 use crate::error::Result;
 use crate::store::Edit;
@@ -79,8 +79,8 @@ impl GlobalHeapWriter {
                 return result;
             }
             free_rest(edit, &mut builder)?;
-            // Saturates: no allocation has that many bytes, so that `allocate` returns the error.
-            let length = allocated.max(wanted).saturating_mul(2).max(MIN_ALLOCATION_BYTES);
+            let double = allocated.max(wanted).checked_mul(2).ok_or_else(does_not_fit)?;
+            let length = double.max(MIN_ALLOCATION_BYTES);
             builder.set_space(edit.allocate(SPACE, length)?, length)?;
         }
     }

@@ -1,4 +1,4 @@
-//! Symbol tables against a map of names, and in turn with libhdf5.
+//! Comparison of symbol tables with a map of names, and alternating changes with libhdf5.
 
 use std::collections::BTreeMap;
 
@@ -42,11 +42,12 @@ fn read(container: &Container, table: &SymbolTable) -> Model {
     links
 }
 
-/// Checks keys and neighbours of a node and of those below it; gives its children's names in order.
+/// Checks the keys and neighbours of a node and of the nodes below. Returns the names of its
+/// children in order.
 struct Look<'a> {
     container: &'a Container,
     heap: LocalHeap,
-    /// The last node seen at each level.
+    /// The last visited node of each level.
     last: BTreeMap<u8, (Address, Address, u64)>,
 }
 
@@ -98,7 +99,8 @@ fn verify(container: &Container, table: &SymbolTable, model: &Model) {
     for (_, right, _) in look.last.values() {
         assert!(!right.is_defined());
     }
-    // Names, values and free blocks fill the heap, but for what is too little to be listed.
+    // Names, values and free blocks fill the heap, except for free bytes that are too few for the
+    // list.
     let params = container.params();
     let header: LocalHeapHeader = container.store.get(table.heap, &params).unwrap();
     let segment = container.store.read(header.segment, header.segment_size, "test").unwrap();
@@ -257,7 +259,8 @@ with h5py.File(path, "r+" if seed % 10 else "w", libver="earliest") as file:
     print(group.id.__class__.__name__)
 "#;
 
-/// Puts links into the group that has the second tree and the second heap of the file, and takes others out.
+/// Inserts links into the group with the second tree and the second heap of the file, and removes
+/// other links.
 fn change_file(bytes: Vec<u8>, seed: usize) -> Vec<u8> {
     let places = |signature: &[u8]| {
         let found = bytes.windows(4).enumerate().filter(|(_, window)| *window == signature);
@@ -284,7 +287,7 @@ fn change_file(bytes: Vec<u8>, seed: usize) -> Vec<u8> {
     let mut edit = container.store.edit().unwrap();
     for (number, name) in model.clone().into_keys().enumerate() {
         if !(number + seed).is_multiple_of(3) {
-            // Objects of removed hard links stay where they are.
+            // Objects of removed hard links are not deleted.
             remove(&container, &mut edit, &group, &name).unwrap().unwrap();
             model.remove(&name);
         }
