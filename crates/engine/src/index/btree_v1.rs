@@ -53,8 +53,8 @@ fn visit(
     at_node: &mut AtNode<'_>,
 ) -> Result<()> {
     let mut guard = Walk::new(store, BTreeV1Node::NAME);
-    let mut pending = vec![(root, None)];
-    while let Some((address, level)) = pending.pop() {
+    let mut unvisited = vec![(root, None)];
+    while let Some((address, level)) = unvisited.pop() {
         let node = guard.enter(address).and_then(|()| node_at(store, address, context, level));
         let Some(node) = store.forgive(node)? else { continue };
         if at_node(address, &node)?.is_break() {
@@ -65,16 +65,16 @@ fn visit(
         }
         for (position, child) in node.children.iter().enumerate().rev() {
             if enter(&node, position) {
-                pending.push((*child, Some(node.level)));
+                unvisited.push((*child, Some(node.level)));
             }
         }
     }
     Ok(())
 }
 
-/// Finds the leaf that may contain a key, and the position of the key's entry. `compare` compares the
-/// child at a position of a node with the key: `Equal` means that the key lies between the keys of
-/// the child.
+/// Finds the leaf that may contain a key, and the position of the key's entry. `compare` compares
+/// the child at a position of a node with the key: `Equal` means that the key lies between the keys
+/// of the child.
 pub fn descend(
     store: &Store,
     root: Address,

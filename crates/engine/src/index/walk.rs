@@ -10,8 +10,8 @@ use smallvec::SmallVec;
 use crate::error::{Error, Result};
 use crate::store::{Spread, Store};
 
-/// Number of addresses that are compared one by one. The path from the root of a tree to a leaf rarely
-/// has more blocks.
+/// Number of addresses that are compared one by one. The path from the root of a tree to a leaf
+/// rarely has more blocks.
 const LINEAR_ADDRESSES: usize = 8;
 
 /// The blocks that one walk has visited.
@@ -35,8 +35,8 @@ impl Walk {
     /// Visits the block at `address`.
     ///
     /// # Errors
-    /// Returns [`Error::Corrupt`] if the walk has visited the block before, and [`Error::Limit`] if the
-    /// walk has visited more blocks than the limits allow.
+    /// Returns [`Error::Corrupt`] if the walk has visited the block before, and [`Error::Limit`] if
+    /// the walk has visited more blocks than the limits allow.
     pub fn enter(&mut self, address: Address) -> Result<()> {
         let is_new = !self.first.contains(&address)
             && if self.first.len() < LINEAR_ADDRESSES {

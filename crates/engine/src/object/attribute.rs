@@ -116,9 +116,9 @@ pub fn info(container: &Container, header: &ObjectHeader) -> Result<Option<Attri
 pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtAttribute<'_>) -> Result<()> {
     let info = container.store.forgive(info(container, header))?.flatten();
     let tracked = info.is_some_and(|info| info.max_creation_index.is_some());
-    for (place, message) in (0_u32..).zip(header.messages_of(MessageType::ATTRIBUTE)) {
+    for (position, message) in (0_u32..).zip(header.messages_of(MessageType::ATTRIBUTE)) {
         let body = message::resolve(container, header, message);
-        let order = message.creation_order.map(u32::from).filter(|_| tracked).or(Some(place));
+        let order = message.creation_order.map(u32::from).filter(|_| tracked).or(Some(position));
         let attribute =
             body.and_then(|body| Attribute::open(container, body.bytes().clone(), order, header.address()));
         let Some(attribute) = container.store.forgive(attribute)? else { continue };

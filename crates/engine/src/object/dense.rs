@@ -17,7 +17,7 @@ use hyperslab_format::message::{
 };
 
 use super::container::Container;
-use super::pending::{Pending, PendingMessage};
+use super::deferred::{Deferred, DeferredMessage};
 use crate::error::{Error, Result};
 use crate::index::btree_v2::{BTreeV2, BTreeV2Creation};
 use crate::index::fractal_heap::{FractalHeap, FractalHeapCreation};
@@ -221,20 +221,20 @@ impl Dense {
         &self,
         container: &Container,
         edit: &mut Edit<'_>,
-        pending: &Pending,
+        deferred: &Deferred,
     ) -> Result<()> {
-        let is_own = |message: &&PendingMessage| !message.flags.contains(MessageFlags::SHARED);
-        let bodies = pending.messages().iter().filter(is_own).map(|message| pending.body(message));
+        let is_own = |message: &&DeferredMessage| !message.flags.contains(MessageFlags::SHARED);
+        let bodies = deferred.messages().iter().filter(is_own).map(|message| deferred.body(message));
         let mut ids = FractalHeap::insert_many(edit, self.heap, bodies)?.into_iter();
-        let mut entries = Vec::with_capacity(pending.messages().len());
-        for message in pending.messages() {
-            let PendingMessage { flags, order, hash, .. } = *message;
+        let mut entries = Vec::with_capacity(deferred.messages().len());
+        for message in deferred.messages() {
+            let DeferredMessage { flags, order, hash, .. } = *message;
             let id = if is_own(&message) {
                 id_of(&ids.next().ok_or_else(|| Error::internal(NAME, "each message in the heap has an ID"))?)
             } else {
-                shared_id(pending.body(message), container.params())?
+                shared_id(deferred.body(message), container.params())?
             };
-            entries.push((Entry { id, flags, order, hash }, pending.name(message)));
+            entries.push((Entry { id, flags, order, hash }, deferred.name(message)));
         }
         entries.sort_unstable_by_key(|(entry, name)| (entry.hash, *name));
         self.insert_names(container, edit, &entries)?;

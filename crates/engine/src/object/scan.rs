@@ -55,8 +55,8 @@ pub fn headers(container: &Container, raw: &[(u64, u64)], found: &mut AtHeader<'
     Ok(())
 }
 
-/// Reads `length` bytes and the prefix of a header that begins at the last of these bytes, up to `end`.
-/// Returns `None` if the bytes cannot be read.
+/// Reads `length` bytes and the prefix of a header that begins at the last of these bytes, up to
+/// `end`. Returns `None` if the bytes cannot be read.
 fn read_window(store: &Store, start: u64, length: u64, end: u64) -> Option<Bytes> {
     let length = (length + to_u64(PrefixV1::SIZE)).min(end - start);
     store.read(Address::new(start), length, "object header").ok()

@@ -128,8 +128,7 @@ fn release_reference(
 ) -> Result<Vec<Address>> {
     match (reference.location, &container.shared_messages) {
         (SharedLocation::Committed(address), _) => Ok(vec![address]),
-        // There is nothing to release, because a file without shared messages has no target for the
-        // reference.
+        // A file without shared messages has no target for the reference.
         (SharedLocation::Heap(_), None) => Ok(Vec::new()),
         (SharedLocation::Heap(id), Some(shared)) => match shared.release(edit, kind, id)? {
             Released::Used => Ok(Vec::new()),

@@ -36,8 +36,8 @@ impl BTreeV2 {
         Ok(!found && path.iter().all(|step| to_u64(step.position) == step.child.records))
     }
 
-    /// Calls `feed`, which pushes about `expected` records in ascending order after the last record.
-    /// If `feed` fails, the records pushed before stay in the tree.
+    /// Calls `feed`, which pushes about `expected` records in ascending order after the last
+    /// record. If `feed` fails, the records pushed before stay in the tree.
     ///
     /// # Errors
     /// Returns the errors of `feed`, of reading nodes and of [`Edit::allocate`].
@@ -97,8 +97,8 @@ impl BTreeV2 {
         filled.into_iter().try_for_each(|(level, (address, node))| self.put(edit, level, address, node))
     }
 
-    /// Moves records from `node`, the last node of `level`, to the node before it. Returns the filled
-    /// node, which the caller puts.
+    /// Moves records from `node`, the last node of `level`, to the node before it. Returns the
+    /// filled node, which the caller puts.
     fn pack(
         &self,
         store: &Store,
@@ -211,7 +211,8 @@ impl Appender<'_, '_, '_> {
         Ok(())
     }
 
-    /// Puts the last nodes back, and moves records into last nodes that have fewer than the minimum.
+    /// Puts the last nodes back, and moves records into last nodes that have fewer than the
+    /// minimum.
     fn close(mut self) -> Result<()> {
         let mut edge = std::mem::take(&mut self.edge);
         let mut entry: Option<BTreeV2Child> = None;

@@ -76,8 +76,8 @@ pub(super) struct Pair {
 }
 
 impl BTreeV2 {
-    /// Moves records of child `position` of `parent`, which has too many, to a neighbour or to a new
-    /// node after the child.
+    /// Moves records of child `position` of `parent`, which has too many, to a neighbour or to a
+    /// new node after the child.
     pub(super) fn share_or_split(
         &self,
         edit: &mut Edit<'_>,
@@ -173,8 +173,8 @@ impl BTreeV2 {
         Ok(Pair { joined, left, addresses, total })
     }
 
-    /// Distributes the records of two neighbours: `count` to the left node, the rest to the parent and
-    /// the right node.
+    /// Distributes the records of two neighbours: `count` to the left node, the rest to the parent
+    /// and the right node.
     pub(super) fn share(
         &self,
         changes: &mut Changes,
@@ -194,8 +194,8 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Removes a record from a leaf that has the minimum number of records. `found` is the index of the
-    /// step with the removed record. If that step is an internal node, the record of the leaf
+    /// Removes a record from a leaf that has the minimum number of records. `found` is the index of
+    /// the step with the removed record. If that step is an internal node, the record of the leaf
     /// replaces the removed record.
     pub(super) fn remove_merging(
         &mut self,
@@ -235,8 +235,8 @@ impl BTreeV2 {
         Ok(removed)
     }
 
-    /// Puts the root after a removal. Replaces a root without records by its only child, and frees the
-    /// empty root of an empty tree.
+    /// Puts the root after a removal. Replaces a root without records by its only child, and frees
+    /// the empty root of an empty tree.
     fn shrink_root(
         &mut self,
         edit: &mut Edit<'_>,

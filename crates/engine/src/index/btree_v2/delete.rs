@@ -23,6 +23,7 @@ impl BTreeV2 {
     pub fn remove(&mut self, edit: &mut Edit<'_>, compare: &mut Compare<'_>) -> Result<Option<Vec<u8>>> {
         let (mut path, found) = self.search(edit.store(), compare)?;
         let Some(found) = path.len().checked_sub(1).filter(|_| found) else { return Ok(None) };
+        CountChange::Remove.apply(self.header.total_records, self.address)?;
         self.extend_to_leaf(edit.store(), &mut path)?;
         let leaf = path.last().copied().ok_or_else(outside)?;
         let fewest = if self.header.depth == 0 { 1 } else { self.minimum(0) };

@@ -3,6 +3,7 @@
 use hyperslab_exact::to_u64;
 use hyperslab_format::btree_v2::{BTreeV2Child, BTreeV2Header};
 use hyperslab_format::codec::{Address, FileParams, Structure as _};
+use smallvec::SmallVec;
 
 use super::balance::Changes;
 use super::node::{Edge, Node, Path, Step, outside, record_range};
@@ -63,8 +64,8 @@ impl BTreeV2 {
         Ok(tree)
     }
 
-    /// Opens the tree with the header at `address` for changes. At most one such value may exist for
-    /// each tree at a time. The value stays valid over many changes.
+    /// Opens the tree with the header at `address` for changes. At most one such value may exist
+    /// for each tree at a time. The value stays valid over many changes.
     ///
     /// # Errors
     /// Returns the same errors as [`open`](Self::open).
@@ -82,8 +83,8 @@ impl BTreeV2 {
         Self::of((*header).clone(), params, address)
     }
 
-    /// Inserts a record at the position that `compare` finds. Returns `false` and changes nothing if
-    /// `compare` finds a record `Equal`.
+    /// Inserts a record at the position that `compare` finds. Returns `false` and changes nothing
+    /// if `compare` finds a record `Equal`.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the record does not have the record size of the tree,
@@ -122,8 +123,8 @@ impl BTreeV2 {
         }
     }
 
-    /// Changes the record that `compare` finds `Equal`. `change` must keep the order of the records.
-    /// Returns `None` if the tree has no such record.
+    /// Changes the record that `compare` finds `Equal`. `change` must keep the order of the
+    /// records. Returns `None` if the tree has no such record.
     ///
     /// # Errors
     /// Returns the errors of `compare`, and read errors. The tree is unchanged then.
@@ -145,6 +146,7 @@ impl BTreeV2 {
     /// Inserts a record at the end of `path`.
     fn insert_at(&mut self, edit: &mut Edit<'_>, path: &Path, record: &[u8]) -> Result<()> {
         let Some(leaf) = path.last() else { return self.insert_first(edit, record) };
+        CountChange::Insert.apply(self.header.total_records, self.address)?;
         if leaf.child.records >= self.capacity(0) {
             return self.insert_splitting(edit, path, record);
         }
@@ -157,8 +159,8 @@ impl BTreeV2 {
     /// the leaf and in the header.
     ///
     /// # Errors
-    /// Returns read errors, and [`Error::Corrupt`] if a count cannot be right. The tree is unchanged
-    /// then.
+    /// Returns read errors, and [`Error::Corrupt`] if a count cannot be right. The tree is
+    /// unchanged then.
     pub(super) fn change_path<R>(
         &mut self,
         edit: &mut Edit<'_>,
@@ -178,7 +180,7 @@ impl BTreeV2 {
                 if *level == 0 { count.apply(child.records, child.address)? } else { child.records };
             Ok(BTreeV2Child { total, records, ..*child })
         });
-        let entries = entries.collect::<Result<Vec<_>>>()?;
+        let entries = entries.collect::<Result<SmallVec<[_; 6]>>>()?;
         let mut nodes = self.take_path(edit, path)?;
         let changed = change(&mut nodes).and_then(|result| {
             for ((step, node), entry) in path.iter().zip(&mut nodes).zip(entries) {
@@ -263,8 +265,8 @@ impl BTreeV2 {
         self.set_root(root.address, root.records, root.total)
     }
 
-    /// Returns the largest number of records in a node at `level`: at most 65,535, because the header
-    /// counts the records of the root in 16 bits.
+    /// Returns the largest number of records in a node at `level`: at most 65,535, because the
+    /// header counts the records of the root in 16 bits.
     pub(super) fn capacity(&self, level: u16) -> u64 {
         let max = self.layout.max_records(level).min(u16::MAX.into());
         (max * u64::from(self.header.split_percent) / 100).clamp(2.min(max), max)
@@ -343,7 +345,7 @@ impl CountChange {
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if no tree can have `count` records before the change.
-    fn apply(self, count: u64, address: Address) -> Result<u64> {
+    pub(super) fn apply(self, count: u64, address: Address) -> Result<u64> {
         let (changed, expected) = match self {
             Self::Insert => (count.checked_add(1), "less than 2^64 - 1"),
             Self::Remove => (count.checked_sub(1), "at least 1"),

@@ -18,8 +18,8 @@ const MAX_REWRITE_RATIO: u64 = 8;
 pub(super) type CompareWith<'a> = dyn FnMut(&[u8], usize) -> Result<Ordering, FormatError> + 'a;
 
 impl BTreeV2 {
-    /// Inserts the concatenated `records`, which must be in ascending order. The tree must have none
-    /// of these records.
+    /// Inserts the concatenated `records`, which must be in ascending order. The tree must have
+    /// none of these records.
     ///
     /// # Errors
     /// Returns the errors of `compare`, of reading nodes and of [`Edit::allocate`].

@@ -1,5 +1,5 @@
-//! Copy-on-write of changed nodes for SWMR: a SWMR reader sees the old nodes until the header has the
-//! address of the new root.
+//! Copy-on-write of changed nodes for SWMR: a SWMR reader sees the old nodes until the header has
+//! the address of the new root.
 
 use hyperslab_format::btree_v2::BTreeV2Child;
 use hyperslab_format::codec::Address;
@@ -10,7 +10,8 @@ use crate::error::Result;
 use crate::store::{Edit, SpaceKind};
 
 impl BTreeV2 {
-    /// Moves all nodes that changed since the last flush, and the nodes above them, to new addresses.
+    /// Moves all nodes that changed since the last flush, and the nodes above them, to new
+    /// addresses.
     ///
     /// # Errors
     /// Returns read errors, and the errors of [`Edit::allocate`].

@@ -1,10 +1,11 @@
-//! Comparison of trees with a map. Small nodes make the trees deep. Each step is followed by a check
-//! of the invariants that libhdf5 relies on.
+//! Comparison of trees with a map. Small nodes make the trees deep. Each step is followed by a
+//! check of the invariants that libhdf5 relies on.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
+use hyperslab_format::btree_v2::BTreeV2Header;
 use hyperslab_format::codec::{Address, FormatError};
 use proptest::prelude::*;
 
@@ -302,4 +303,48 @@ fn nodes_too_small_for_two_records_are_refused() {
     }
     assert!(model.len() < 100);
     check(&store, &tree, &model);
+}
+
+#[test]
+fn a_wrong_count_leaves_the_tree_as_it_was() {
+    let (store, _) = new_file_to_reopen(LibverBounds::DEFAULT);
+    let mut edit = store.edit().unwrap();
+    for (keys, total) in [(3, 0), (3, u64::MAX), (100, 0), (100, u64::MAX)] {
+        let mut tree = BTreeV2::create(&mut edit, &SHAPES[1]).unwrap();
+        for key in 0..keys {
+            tree.insert(&mut edit, &record(key * 2, 0), &mut by_key(key * 2)).unwrap();
+        }
+        let params = edit.params();
+        edit.modify(tree.address(), &params, |header: &mut BTreeV2Header| header.total_records = total)
+            .unwrap();
+        let mut tree = BTreeV2::edit(&edit, tree.address()).unwrap();
+        let before = tree.header().clone();
+        let failed = if total == 0 {
+            tree.remove(&mut edit, &mut by_key(0)).map(drop)
+        } else {
+            tree.insert(&mut edit, &record(1, 0), &mut by_key(1)).map(drop)
+        };
+        assert_eq!(failed.unwrap_err().kind(), ErrorKind::Corrupt, "{keys} {total}");
+        assert_eq!(*tree.header(), before);
+        let mut found = 0;
+        tree.walk(&store, &mut |_| {
+            found += 1;
+            Ok(ControlFlow::Continue(()))
+        })
+        .unwrap();
+        assert_eq!(found, keys);
+    }
+}
+
+#[test]
+fn nodes_have_at_most_as_many_records_as_the_header_can_count() {
+    let (store, _) = new_file_to_reopen(LibverBounds::DEFAULT);
+    let mut edit = store.edit().unwrap();
+    let mut tree = BTreeV2::create(&mut edit, &BTreeV2Creation { node_size: 1 << 19, ..SHAPES[0] }).unwrap();
+    tree.append(&mut edit, 65_535, |tree| (0..65_535).try_for_each(|key| tree.push(&record(key, 0))))
+        .unwrap();
+    assert_eq!((tree.header().depth, tree.header().root_records), (0, 65_535));
+    assert!(tree.insert(&mut edit, &record(65_535, 0), &mut by_key(65_535)).unwrap());
+    let header = tree.header();
+    assert_eq!((header.depth, header.root_records, header.total_records), (1, 1, 65_536));
 }

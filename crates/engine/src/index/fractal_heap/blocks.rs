@@ -1,5 +1,5 @@
-//! Blocks of a heap: new direct blocks make the table of indirect blocks grow, and the table shrinks
-//! when direct blocks are freed.
+//! Blocks of a heap: new direct blocks make the table of indirect blocks grow, and the table
+//! shrinks when direct blocks are freed.
 
 use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, Structure as _};
@@ -129,8 +129,8 @@ impl HeapChange<'_, '_> {
         Ok(header)
     }
 
-    /// Creates the direct block at `offset` of the heap's address space, and missing indirect blocks
-    /// above it.
+    /// Creates the direct block at `offset` of the heap's address space, and missing indirect
+    /// blocks above it.
     fn create_block(&mut self, offset: u64, size: u64) -> Result<()> {
         let mut path = self.heap.path(self.edit.store(), offset)?;
         let manager = self.heap.header.free_space_manager;
@@ -300,8 +300,8 @@ impl HeapChange<'_, '_> {
 /// Encoded size and filter mask of an entry without an encoded direct block.
 const UNFILTERED: (u64, u32) = (0, 0);
 
-/// Sets the encoded size and the filter mask of a root that is a direct block, or `None` for another
-/// root.
+/// Sets the encoded size and the filter mask of a root that is a direct block, or `None` for
+/// another root.
 pub(super) fn set_root_filtered(header: &mut FractalHeapHeader, filtered: Option<(u64, u32)>) {
     if let Some(filters) = &mut header.filters {
         (filters.root_size, filters.root_mask) = filtered.unwrap_or(UNFILTERED);

@@ -89,8 +89,8 @@ impl FractalHeap {
         }
     }
 
-    /// Removes an object, whose space later objects can take. With its last object, the heap frees all
-    /// its blocks.
+    /// Removes an object, whose space later objects can take. With its last object, the heap frees
+    /// all its blocks.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if there is no managed or huge object with this ID,
@@ -122,8 +122,8 @@ impl HeapChange<'_, '_> {
         }
     }
 
-    /// Returns whether an object is a managed object: too long for a heap ID, and not too long for a
-    /// direct block.
+    /// Returns whether an object is a managed object: too long for a heap ID, and not too long for
+    /// a direct block.
     pub(super) fn is_managed(&self, bytes: &[u8]) -> bool {
         let most = self.heap.shape.max_object_bytes().min(self.heap.header.max_managed_size.into());
         bytes.len() > self.heap.ids.max_tiny_size() && to_u64(bytes.len()) <= most

@@ -23,8 +23,8 @@ impl HeapChange<'_, '_> {
         filtered.map_err(|source| Error::Filter { address: self.heap.address, source })
     }
 
-    /// Allocates and writes a new direct block. Returns the address, the encoded size and the filter
-    /// mask.
+    /// Allocates and writes a new direct block. Returns the address, the encoded size and the
+    /// filter mask.
     pub(super) fn add_filtered(
         &mut self,
         block: &FractalHeapDirectBlock,

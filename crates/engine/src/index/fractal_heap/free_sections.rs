@@ -1,5 +1,5 @@
-//! The free sections of one heap: unused parts of direct blocks, and missing direct blocks before the
-//! last direct block.
+//! The free sections of one heap: unused parts of direct blocks, and missing direct blocks before
+//! the last direct block.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,8 +53,8 @@ pub(super) struct Totals {
     pub(super) space: u64,
     /// Number of sections in the list.
     pub(super) stored: u64,
-    /// Number of sections that follow from the stored sections: the rows of missing blocks after the
-    /// first row.
+    /// Number of sections that follow from the stored sections: the rows of missing blocks after
+    /// the first row.
     pub(super) derived: u64,
     /// Number of different sizes of stored sections.
     pub(super) sizes: usize,
@@ -147,7 +147,8 @@ impl FreeSections {
         Ok(())
     }
 
-    /// Returns the smallest unused part of a direct block that holds `length` bytes: offset and size.
+    /// Returns the smallest unused part of a direct block that holds `length` bytes: offset and
+    /// size.
     pub(super) fn fitting_single(&self, length: u64) -> Option<(u64, u64)> {
         self.by_size.range((length, 0)..).next().map(|&(size, offset)| (offset, size))
     }
@@ -317,7 +318,7 @@ impl Structure for FreeSections {
                         let most = format!("a row before {}", table.max_root_rows());
                         return Err(FormatError::corrupt(Self::NAME, "block start row", most, run.row));
                     }
-                    // Does not overflow: a row is below 2^7, a width and a column are below 2^16.
+                    // No overflow: a row is below 2^7, a width and a column are below 2^16.
                     let first = usize::from(run.row) * width + usize::from(run.column);
                     let base = run.block_offset;
                     sections.add_run(base, Run::new(&context.shape, base, first, run.blocks.into())?)?;

@@ -70,8 +70,8 @@ impl FractalHeap {
         }
     }
 
-    /// Returns the end of the last direct block, and the index of the root's entry that contains the
-    /// block.
+    /// Returns the end of the last direct block, and the index of the root's entry that contains
+    /// the block.
     pub(super) fn last_block(&self, store: &Store) -> Result<(u64, usize)> {
         let (mut address, mut start, mut rows) = (self.header.root, 0_u64, u32::from(self.header.root_rows));
         let mut in_root = None;
@@ -185,7 +185,7 @@ impl HeapChange<'_, '_> {
         }
         let free_space = heap.increased(counter::FREE_SPACE, header.free_space, length)?;
         let objects = heap.decreased(counter::MANAGED_OBJECTS, header.managed_objects, 1)?;
-        // The allocated space without this block, should the block have no more objects.
+        // The allocated space without this block, for a block that becomes empty.
         let allocated = heap.decreased(counter::ALLOCATED, header.allocated_size, block.size)?;
         let Some(free) = self.free.release(offset, length, bounds)? else {
             return Err(self.no_object(offset));

@@ -11,6 +11,8 @@ mod many;
 mod shape;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_counters;
 
 use std::sync::Arc;
 
@@ -258,8 +260,8 @@ impl FractalHeap {
         exists.then_some(DirectBlock { address, offset: 0, size, filtered })
     }
 
-    /// Returns the number of rows of the indirect block at `child`, which covers `size` bytes and whose
-    /// parent has `rows` rows.
+    /// Returns the number of rows of the indirect block at `child`, which covers `size` bytes and
+    /// whose parent has `rows` rows.
     fn rows_below(&self, size: u64, rows: u32, child: Address) -> Result<u32> {
         let below = self.table.rows_for(size);
         if below >= rows {

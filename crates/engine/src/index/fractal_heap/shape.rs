@@ -1,4 +1,5 @@
-//! Arithmetic on the doubling table of one heap and on the bytes that objects can take in its blocks.
+//! Arithmetic on the doubling table of one heap and on the bytes that objects can take in its
+//! blocks.
 //!
 //! The functions take rows and entries of tables that the heap can have. All blocks of such a table
 //! lie below 2^64, so that no sum overflows. An overflow is an internal error.
@@ -140,8 +141,8 @@ impl Shape {
         Ok(sections)
     }
 
-    /// Returns the object bytes of one block of the first row of the sections from the entry `first`
-    /// on.
+    /// Returns the object bytes of one block of the first row of the sections from the entry
+    /// `first` on.
     pub(super) fn first_object_bytes(&self, first: usize) -> u64 {
         let entry = self.table.entry(first);
         self.row_object_bytes(if entry.direct { entry.row } else { 0 })
@@ -187,8 +188,8 @@ impl Shape {
         }
     }
 
-    /// Returns the smallest direct block of at least `least` bytes among `count` missing blocks, from
-    /// the entry `first` of the table at `base` on: the offset and the size.
+    /// Returns the smallest direct block of at least `least` bytes among `count` missing blocks,
+    /// from the entry `first` of the table at `base` on: the offset and the size.
     pub(super) fn smallest_missing(
         &self,
         base: u64,

@@ -17,7 +17,7 @@ use crate::store::image::{editable, new_file, new_file_to_reopen};
 use crate::versions::LibverBounds;
 
 /// Returns parameters with small blocks, so that a few hundred bytes make deep tables.
-fn small() -> FractalHeapCreation {
+pub(super) fn small() -> FractalHeapCreation {
     FractalHeapCreation {
         table_width: 2,
         starting_block_size: 64,
@@ -65,8 +65,8 @@ fn walk(
         } else if entry.direct {
             any = true;
             let filtered = node.filtered.get(number).map(|block| (block.size, block.filter_mask));
-            let place = DirectBlock { address: *child, offset, size: entry.block_size, filtered };
-            direct(store, heap, &place, found);
+            let block = DirectBlock { address: *child, offset, size: entry.block_size, filtered };
+            direct(store, heap, &block, found);
         } else {
             any = true;
             walk(store, heap, *child, heap.table.rows_for(entry.block_size), offset, found);
@@ -75,15 +75,15 @@ fn walk(
     assert!(any, "an indirect block without children");
 }
 
-fn direct(store: &Store, heap: &FractalHeap, place: &DirectBlock, found: &mut WalkedBlocks) {
-    heap.block(store, place).unwrap();
-    found.allocated += place.size;
-    found.object_bytes.insert(place.offset + heap.shape.prefix, place.size - heap.shape.prefix);
-    found.last_end = place.offset + place.size;
+fn direct(store: &Store, heap: &FractalHeap, block: &DirectBlock, found: &mut WalkedBlocks) {
+    heap.block(store, block).unwrap();
+    found.allocated += block.size;
+    found.object_bytes.insert(block.offset + heap.shape.prefix, block.size - heap.shape.prefix);
+    found.last_end = block.offset + block.size;
 }
 
 /// Compares every number of the heap with its blocks and with the expected objects.
-fn verify(store: &Store, address: Address, objects: &BTreeMap<Vec<u8>, Vec<u8>>) {
+pub(super) fn verify(store: &Store, address: Address, objects: &BTreeMap<Vec<u8>, Vec<u8>>) {
     let heap = FractalHeap::open(store, address).unwrap();
     let header = heap.header();
     let mut found = WalkedBlocks::default();
@@ -118,8 +118,8 @@ fn verify(store: &Store, address: Address, objects: &BTreeMap<Vec<u8>, Vec<u8>>)
     assert_eq!(in_header, counts);
     assert_eq!(header.allocated_size, found.allocated);
     let managed: u64 = used.iter().map(|(_, length)| length).sum();
-    let room: u64 = found.object_bytes.values().sum();
-    assert_eq!(header.free_space, room + found.missing_bytes - managed);
+    let object_bytes: u64 = found.object_bytes.values().sum();
+    assert_eq!(header.free_space, object_bytes + found.missing_bytes - managed);
     let covered = match (header.root.is_defined(), u32::from(header.root_rows)) {
         (false, _) => 0,
         (true, 0) => header.starting_block_size,
@@ -134,14 +134,14 @@ fn verify(store: &Store, address: Address, objects: &BTreeMap<Vec<u8>, Vec<u8>>)
     used.extend(sections);
     used.sort_unstable();
     let mut parts = used.into_iter();
-    for (start, room) in found.object_bytes {
+    for (start, length) in found.object_bytes {
         let mut at = start;
-        while at < start + room {
+        while at < start + length {
             let (offset, length) = parts.next().unwrap();
             assert_eq!(offset, at);
             at += length;
         }
-        assert_eq!(at, start + room);
+        assert_eq!(at, start + length);
     }
     assert_eq!(parts.next(), None);
 }
@@ -212,7 +212,7 @@ fn steps(longest: usize) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..150)
 }
 
-type Objects = BTreeMap<Vec<u8>, Vec<u8>>;
+pub(super) type Objects = BTreeMap<Vec<u8>, Vec<u8>>;
 
 fn nth(objects: &Objects, at: usize) -> Option<Vec<u8>> {
     objects.keys().nth(at.checked_rem(objects.len())?).cloned()

@@ -29,7 +29,8 @@ pub(super) struct Builder {
     pub(super) start: u64,
     /// End of the allocated space.
     pub(super) end: u64,
-    /// Total size of the new collections in bytes, which determines the size of the next collection.
+    /// Total size of the new collections in bytes, which determines the size of the next
+    /// collection.
     pub(super) written: u64,
     /// Size of the collection that did not fit into the allocated space, or 0.
     pub(super) wanted: u64,
@@ -59,9 +60,9 @@ impl Builder {
         }
     }
 
-    /// Returns the next offset, from `start` on, where a collection of `size` bytes may begin. In a file
-    /// with paged allocation, a collection smaller than a page lies within a page, and a larger
-    /// collection begins at a page.
+    /// Returns the next offset, from `start` on, where a collection of `size` bytes may begin. In a
+    /// file with paged allocation, a collection smaller than a page lies within a page, and a
+    /// larger collection begins at a page.
     fn start_for(&self, size: u64) -> Option<u64> {
         let Some(page) = self.page else { return Some(self.start) };
         let on_page = self.start.checked_rem(page)?;
@@ -91,8 +92,8 @@ impl Builder {
         self.old != Some(address)
     }
 
-    /// Inserts an object into the current collection or into a new collection. Returns `None` if the
-    /// allocated space is too small for a new collection, and sets `wanted`.
+    /// Inserts an object into the current collection or into a new collection. Returns `None` if
+    /// the allocated space is too small for a new collection, and sets `wanted`.
     pub(super) fn insert(&mut self, bytes: &[u8]) -> Result<Option<GlobalHeapId>> {
         if let Some((address, collection)) = &mut self.current
             && let Some(index) = collection.insert(bytes)?
@@ -116,7 +117,8 @@ impl Builder {
         }
         let address = Address::new(start);
         (self.start, self.written) = (end, written);
-        // The collection with more free space stays open. A large object fills a collection of its own.
+        // The collection with more free space stays open. A large object fills a collection of its
+        // own.
         let before = self.current.replace((address, collection));
         self.full.extend(before);
         if let (Some((_, now)), Some((_, last))) = (&self.current, self.full.last())

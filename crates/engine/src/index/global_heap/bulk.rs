@@ -83,7 +83,8 @@ fn exact_sum(sizes: impl Iterator<Item = usize>) -> Result<u64> {
     sizes.try_fold(0_u64, u64::checked_add).ok_or_else(too_many_bytes)
 }
 
-/// Distributes objects to collections. Leaves out the last objects if they do not fill a collection.
+/// Distributes objects to collections. Leaves out the last objects if they do not fill a
+/// collection.
 fn full_collections(objects: &[&[u8]], params: FileParams) -> Result<Vec<FullCollection>> {
     let capacity = GlobalHeapCollection::object_capacity(MAX_SHARED_BYTES, params);
     let address = Address::UNDEFINED;
@@ -105,7 +106,8 @@ fn full_collections(objects: &[&[u8]], params: FileParams) -> Result<Vec<FullCol
             first = at + 1;
             continue;
         }
-        // At most `capacity`: either the objects before fit together with this object, or `used` is 0.
+        // At most `capacity`: either the objects before fit together with this object, or `used` is
+        // 0.
         used += size;
     }
     Ok(collections)
@@ -164,7 +166,8 @@ impl<'a> Bulk<'a> {
         Ok(objects.ok_or_else(other_range)?.iter().copied())
     }
 
-    /// Writes the elements that refer to the objects: for each object its length in bytes and its ID.
+    /// Writes the elements that refer to the objects: for each object its length in bytes and its
+    /// ID.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if a length does not fit its field, or if `out` is too short.

@@ -74,8 +74,8 @@ impl GlobalHeap {
     /// Adds an object and returns its ID.
     ///
     /// # Errors
-    /// Returns [`Error::Misuse`] if the object is too long for the length fields of the file, and the
-    /// errors of [`Edit::allocate`].
+    /// Returns [`Error::Misuse`] if the object is too long for the length fields of the file, and
+    /// the errors of [`Edit::allocate`].
     pub fn insert(&self, edit: &mut Edit<'_>, bytes: &[u8]) -> Result<GlobalHeapId> {
         let params = edit.params();
         let need = GlobalHeapCollection::object_size(bytes.len(), params);
@@ -141,8 +141,8 @@ impl GlobalHeap {
         Ok(builder)
     }
 
-    /// Returns a builder that adds to a copy of the collection with the most free space. The objects of
-    /// the collection stay readable until the copy replaces the collection.
+    /// Returns a builder that adds to a copy of the collection with the most free space. The
+    /// objects of the collection stay readable until the copy replaces the collection.
     pub(super) fn copying_builder(&self, edit: &Edit<'_>) -> Result<Builder> {
         let mut builder = Builder::new(edit.params(), self.open.lock().made, edit.page());
         if let Some(address) = self.most_free() {
@@ -223,8 +223,8 @@ impl GlobalHeap {
         Ok(())
     }
 
-    /// Replaces the bytes of an object and returns its ID. The ID stays the same if the object keeps its
-    /// length.
+    /// Replaces the bytes of an object and returns its ID. The ID stays the same if the object
+    /// keeps its length.
     ///
     /// # Errors
     /// Returns the same errors as [`insert`](Self::insert) and [`remove`](Self::remove).

@@ -53,7 +53,8 @@ pub struct HeapObject {
 impl HeapObject {
     /// Returns the object's bytes.
     pub fn bytes(&self) -> &[u8] {
-        // Never the default: `GlobalHeap::get` has found the object, and the collection is immutable.
+        // Never the default: `GlobalHeap::get` has found the object, and the collection is
+        // immutable.
         self.collection.get(self.index).unwrap_or_default()
     }
 }

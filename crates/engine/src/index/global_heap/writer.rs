@@ -16,8 +16,8 @@ use crate::store::Edit;
 const MIN_ALLOCATION_BYTES: u64 = 64 << 10;
 
 /// A writer that inserts objects without exclusive access to the file. No other code may change the
-/// heap until [`finish`](Self::finish). The caller must call `finish` also after a failed conversion.
-/// Concurrent reads are allowed.
+/// heap until [`finish`](Self::finish). The caller must call `finish` also after a failed
+/// conversion. Concurrent reads are allowed.
 #[derive(Debug)]
 pub struct GlobalHeapWriter {
     params: FileParams,
@@ -38,8 +38,8 @@ impl GlobalHeapWriter {
         self.params
     }
 
-    /// Adds an object. Returns `None` if the allocated space is too small. [`fill`](Self::fill) then runs
-    /// the conversion again.
+    /// Adds an object. Returns `None` if the allocated space is too small. [`fill`](Self::fill)
+    /// then runs the conversion again.
     ///
     /// # Errors
     /// Returns the same errors as [`GlobalHeap::insert`].
@@ -47,11 +47,12 @@ impl GlobalHeapWriter {
         self.builder.lock().insert(bytes)
     }
 
-    /// Calls `run`, which inserts objects. If the allocated space was too small, discards the objects,
-    /// enlarges the space and calls `run` again. Discards the objects also if `run` fails.
+    /// Calls `run`, which inserts objects. If the allocated space was too small, discards the
+    /// objects, enlarges the space and calls `run` again. Discards the objects also if `run` fails.
     ///
     /// # Errors
-    /// Returns the errors of `run`, except after an insertion into too little space, and the errors of
+    /// Returns the errors of `run`, except after an insertion into too little space, and the errors
+    /// of
     /// [`Edit::allocate`].
     pub fn fill<R>(
         &self,

@@ -37,20 +37,20 @@ impl LocalHeap {
         LOCAL_HEAP_ALIGNMENT + free_block_size(params)
     }
 
-    /// Creates a heap with a data segment of `size` bytes and an empty name at offset 0. Returns the
-    /// address of the heap.
+    /// Creates a heap with a data segment of `size` bytes and an empty name at offset 0. Returns
+    /// the address of the heap.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the size is too small or too large, and the errors of
     /// [`Edit::allocate`].
     pub fn create(edit: &mut Edit<'_>, size: u64) -> Result<Address> {
         let params = edit.params();
-        if size < Self::least_segment(params) {
-            return Err(Error::Misuse(format!("a local heap of {size} bytes is too small")));
-        }
         let too_large = || Error::Misuse(format!("a local heap of {size} bytes is too large"));
         let prefix = to_u64(LocalHeapHeader::size(&params));
         let size = size.checked_next_multiple_of(LOCAL_HEAP_ALIGNMENT).ok_or_else(too_large)?;
+        if size < Self::least_segment(params) {
+            return Err(Error::Misuse(format!("a local heap of {size} bytes is too small")));
+        }
         let whole = prefix.checked_add(size).ok_or_else(too_large)?;
         let length = to_usize(size)?;
         let mut free = FreeBlocks::new(free_block_size(params));
@@ -69,8 +69,8 @@ impl LocalHeap {
     /// Adds a name and returns its offset in the data segment.
     ///
     /// # Errors
-    /// Returns [`Error::Misuse`] if the name contains a zero byte, [`Error::Limit`] if the heap becomes
-    /// too large, and read errors.
+    /// Returns [`Error::Misuse`] if the name contains a zero byte, [`Error::Limit`] if the heap
+    /// becomes too large, and read errors.
     pub fn insert(edit: &mut Edit<'_>, address: Address, name: &[u8]) -> Result<u64> {
         let offsets = Self::insert_many(edit, address, &[name])?;
         offsets.first().copied().ok_or_else(|| Error::internal(HEAP, "an inserted name has an offset"))
@@ -193,8 +193,8 @@ impl LocalHeapSegment {
     }
 }
 
-/// Makes the data segment at least twice as large, so that `length` more bytes fit after its end. No
-/// `length` means more than 2^64 bytes.
+/// Makes the data segment at least twice as large, so that `length` more bytes fit after its end.
+/// No `length` means more than 2^64 bytes.
 fn grow(
     edit: &mut Edit<'_>,
     header: &mut LocalHeapHeader,

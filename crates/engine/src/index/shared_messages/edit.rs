@@ -31,8 +31,8 @@ pub enum Released {
 }
 
 impl SharedMessages {
-    /// Adds a user of a message. Copies a message that is in the header of its only user to the heap.
-    /// Returns `None` without a change if the file does not share such messages.
+    /// Adds a user of a message. Copies a message that is in the header of its only user to the
+    /// heap. Returns `None` without a change if the file does not share such messages.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the message has 2^32 - 1 users, read errors, and the errors of

@@ -27,8 +27,8 @@ pub type MessageInHeader = fn(&Store, Address, MessageType, u16) -> Result<Bytes
 #[derive(Debug)]
 pub struct SharedMessages {
     address: Address,
-    /// The table as it was when the file was opened. Message types, smallest sizes and cutoffs never
-    /// change.
+    /// The table as it was when the file was opened. Message types, smallest sizes and cutoffs
+    /// never change.
     table: Arc<SharedMessageTable>,
     indexes: u8,
     in_header: MessageInHeader,

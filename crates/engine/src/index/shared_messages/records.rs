@@ -200,8 +200,8 @@ impl Records {
                 if compare.outcome(removed)?.is_some() {
                     index.messages = messages;
                 }
-                // In most files `btree_cutoff` is at most `list_cutoff + 1`, but the format does not
-                // require it.
+                // In most files `btree_cutoff` is at most `list_cutoff + 1`, but the format does
+                // not require it.
                 if index.messages > 0
                     && index.messages < index.btree_cutoff
                     && index.messages <= index.list_cutoff

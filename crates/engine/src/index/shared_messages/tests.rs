@@ -124,7 +124,7 @@ proptest! {
             release(&shared, &mut edit, &mut model, 0);
             assert_same(&shared, &edit, &model);
         }
-        prop_assert_eq!(taken(&edit), before, "all room was given back");
+        prop_assert_eq!(taken(&edit), before, "all space was freed");
     }
 }
 

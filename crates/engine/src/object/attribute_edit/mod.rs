@@ -15,9 +15,9 @@ use hyperslab_format::object_header::AttributePhaseChange;
 
 use self::message::{MAX_V1_MESSAGE_BYTES, check_name, too_long_for_v1_header};
 use super::container::Container;
+use super::deferred::Deferred;
 use super::header_edit::{HeaderEditor, now};
 use super::path::lossy;
-use super::pending::Pending;
 use super::sharing::Placed;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Edit, at};
@@ -43,7 +43,7 @@ pub(super) struct OpenAttributes {
     /// Number of attributes in compact storage.
     compact: usize,
     /// Deferred attributes for dense storage.
-    pending: Pending,
+    deferred: Deferred,
     /// True if dense storage may contain attributes.
     stored: bool,
     changed: bool,
@@ -146,7 +146,7 @@ impl<'c> AttributeEditor<'c> {
         let info = header.decode::<AttributeInfo>()?;
         let phase_change = header.prefix().attribute_phase_change();
         let compact = header.messages_of(MessageType::ATTRIBUTE).count();
-        let pending = Pending::default();
+        let deferred = Deferred::default();
         Ok(Self {
             container,
             open: Box::new(OpenAttributes {
@@ -154,7 +154,7 @@ impl<'c> AttributeEditor<'c> {
                 info,
                 phase_change,
                 compact,
-                pending,
+                deferred,
                 stored: true,
                 changed: true,
             }),
@@ -180,7 +180,7 @@ impl<'c> AttributeEditor<'c> {
     /// Returns read errors.
     pub fn contains(&self, edit: &Edit<'_>, name: &[u8]) -> Result<bool> {
         match self.dense() {
-            Some(_) if self.open.pending.find(name).is_some() => Ok(true),
+            Some(_) if self.open.deferred.find(name).is_some() => Ok(true),
             Some(_) if !self.open.stored => Ok(false),
             Some(dense) => Ok(dense.find(self.container, edit, name)?.is_some()),
             None => Ok(self.find_compact(name)?.is_some()),
@@ -221,7 +221,7 @@ impl<'c> AttributeEditor<'c> {
     /// Returns [`Error::NotFound`] if the object has no attribute with this name.
     pub fn remove(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<()> {
         let not_found = || Error::NotFound { what: "attribute", name: lossy(name) };
-        self.insert_pending(edit)?;
+        self.insert_deferred(edit)?;
         let stored = self.take(edit, name)?.ok_or_else(not_found)?;
         self.open.changed = true;
         self.release(edit, &stored)?;
@@ -247,7 +247,7 @@ impl<'c> AttributeEditor<'c> {
     /// Returns the errors of [`rename`].
     pub fn rename(&mut self, edit: &mut Edit<'_>, from: &[u8], to: (&[u8], CharacterSet)) -> Result<()> {
         check_name(to.0)?;
-        self.insert_pending(edit)?;
+        self.insert_deferred(edit)?;
         if self.contains(edit, to.0)? {
             return Err(Error::Exists { what: "attribute", name: lossy(to.0) });
         }
@@ -272,7 +272,7 @@ impl<'c> AttributeEditor<'c> {
     /// Returns the errors of [`HeaderEditor::save`].
     pub fn finish(mut self, edit: &mut Edit<'_>) -> Result<()> {
         if self.open.changed {
-            self.insert_pending(edit)?;
+            self.insert_deferred(edit)?;
             self.open.header.touch(now())?;
             self.open.header.save(edit)?;
         }

@@ -56,21 +56,21 @@ impl AttributeEditor<'_> {
     }
 
     /// Inserts the deferred attributes into dense storage.
-    pub(super) fn insert_pending(&mut self, edit: &mut Edit<'_>) -> Result<()> {
-        let pending = std::mem::take(&mut self.open.pending);
+    pub(super) fn insert_deferred(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        let deferred = std::mem::take(&mut self.open.deferred);
         match self.dense() {
-            Some(dense) if !pending.is_empty() => {
+            Some(dense) if !deferred.is_empty() => {
                 self.open.stored = true;
-                dense.insert_all(self.container, edit, &pending)
+                dense.insert_all(self.container, edit, &deferred)
             }
             _ => Ok(()),
         }
     }
 
     /// Returns the deferred attribute with this index.
-    fn pending(&self, number: usize) -> Result<Stored> {
-        let message = self.open.pending.get(number)?;
-        let body = self.open.pending.body(message);
+    fn deferred(&self, number: usize) -> Result<Stored> {
+        let message = self.open.deferred.get(number)?;
+        let body = self.open.deferred.body(message);
         let (flags, order) = (message.flags, message.order);
         if flags.contains(MessageFlags::SHARED) {
             return Ok(Stored {
@@ -91,9 +91,9 @@ impl AttributeEditor<'_> {
         name: &[u8],
         placed: &Placed,
     ) -> Result<Option<Bytes>> {
-        if let Some(number) = self.open.pending.find(name) {
-            let stored = self.pending(number)?;
-            self.open.pending.replace(number, placed.flags, &placed.body)?;
+        if let Some(number) = self.open.deferred.find(name) {
+            let stored = self.deferred(number)?;
+            self.open.deferred.replace(number, placed.flags, &placed.body)?;
             self.release(edit, &stored)?;
             return Ok(Some(stored.body));
         }
@@ -171,8 +171,8 @@ impl AttributeEditor<'_> {
             self.become_dense(edit)?;
         }
         let order = self.dense_order(order);
-        self.open.pending.push(name, body, flags, order, None);
-        if self.open.pending.is_over_limit() { self.insert_pending(edit) } else { Ok(()) }
+        self.open.deferred.push(name, body, flags, order, None);
+        if self.open.deferred.is_over_limit() { self.insert_deferred(edit) } else { Ok(()) }
     }
 
     /// Adds an attribute info message to a version 2 object header without such a message.
@@ -228,8 +228,8 @@ impl AttributeEditor<'_> {
     /// Returns the creation order of an attribute in compact storage.
     ///
     /// # Errors
-    /// Returns [`Error::Corrupt`] if the object tracks the creation order and `order` does not fit in
-    /// its field.
+    /// Returns [`Error::Corrupt`] if the object tracks the creation order and `order` does not fit
+    /// in its field.
     fn compact_order(&self, order: u64) -> Result<u16> {
         let info = self.open.info.unwrap_or_else(|| self.empty_info());
         match u16::try_from(order) {
@@ -265,7 +265,7 @@ impl AttributeEditor<'_> {
             let stored = self.stored(id)?;
             let params = self.container.params();
             let name = at(AttributeMessage::decode(&stored.body, params), self.address())?.name;
-            if self.open.pending.find(name).is_some() {
+            if self.open.deferred.find(name).is_some() {
                 let expected = "one attribute of each name";
                 return Err(Error::corrupt("attribute message", "name", expected, "two").at(self.address()));
             }
@@ -273,7 +273,7 @@ impl AttributeEditor<'_> {
                 Some(reference) => (stored.flags, reference.as_slice()),
                 None => (stored.flags & !MessageFlags::SHARED, &*stored.body),
             };
-            self.open.pending.push(name, body, flags, self.dense_order(stored.order), None);
+            self.open.deferred.push(name, body, flags, self.dense_order(stored.order), None);
         }
         self.open.header.remove_messages(MessageType::ATTRIBUTE, |_| true)?;
         (self.open.compact, self.open.stored) = (0, false);

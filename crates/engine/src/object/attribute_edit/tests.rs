@@ -229,7 +229,7 @@ proptest! {
         let header = ObjectHeader::load(&container.store, datatype).unwrap();
         prop_assert_eq!(header.reference_count(&container.store).unwrap(), 1);
         delete::drop_reference(&container, &mut world.edit, datatype, &mut none).unwrap();
-        prop_assert_eq!(taken(&world.edit), before, "all room was given back");
+        prop_assert_eq!(taken(&world.edit), before, "all space was freed");
     }
 }
 

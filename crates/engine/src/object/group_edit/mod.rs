@@ -14,13 +14,13 @@ use hyperslab_format::message::{
 };
 
 use super::container::Container;
+use super::deferred::Deferred;
 use super::delete::{self, RawData};
 use super::group::{self, GroupStorage};
 use super::header::ObjectHeader;
 use super::header_edit::HeaderEditor;
 use super::link::{Link, LinkTarget};
 use super::path::lossy;
-use super::pending::Pending;
 use super::symbol_table;
 use crate::error::{Error, Result};
 use crate::store::Edit;
@@ -53,7 +53,7 @@ pub(super) struct OpenLinks {
     /// Number of links in compact storage.
     compact: usize,
     /// Deferred links for the symbol table or for dense storage.
-    pending: Pending,
+    deferred: Deferred,
     /// True if the symbol table or dense storage may contain links.
     stored: bool,
     changed: bool,
@@ -155,12 +155,12 @@ impl<'c> GroupEditor<'c> {
         let phase_change = group::phase_change(container, &header)?;
         let header = HeaderEditor::new(&container.store, &header)?;
         let compact = header.messages_of(LinkMessage::TYPE).count();
-        let pending = Pending::default();
+        let deferred = Deferred::default();
         let stored = match &storage {
             GroupStorage::SymbolTable(table) => !symbol_table::is_empty(container, table)?,
             GroupStorage::Compact(_) | GroupStorage::Dense(_) => true,
         };
-        let open = OpenLinks { header, storage, phase_change, compact, pending, stored, changed: false };
+        let open = OpenLinks { header, storage, phase_change, compact, deferred, stored, changed: false };
         Ok(Self { container, open: Box::new(open), headers: None })
     }
 
@@ -215,7 +215,7 @@ impl<'c> GroupEditor<'c> {
     /// # Errors
     /// Returns [`Error::NotFound`] if the group has no link with this name.
     pub fn remove(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<Link> {
-        self.insert_pending(edit)?;
+        self.insert_deferred(edit)?;
         match self.remove_named(edit, name)? {
             Some(link) => {
                 self.open.changed = true;
@@ -231,7 +231,7 @@ impl<'c> GroupEditor<'c> {
     /// Returns the errors of [`HeaderEditor::save`].
     pub fn finish(mut self, edit: &mut Edit<'_>) -> Result<()> {
         if self.open.changed {
-            self.insert_pending(edit)?;
+            self.insert_deferred(edit)?;
             self.open.header.save(edit)?;
         }
         Ok(())

@@ -24,9 +24,9 @@ fn no_link_info() -> Error {
 
 impl GroupEditor<'_> {
     pub(super) fn find_link(&self, edit: &Edit<'_>, name: &[u8]) -> Result<Option<Link>> {
-        if let Some(number) = self.open.pending.find(name) {
-            let pending = &self.open.pending;
-            return self.decode(pending.body(pending.get(number)?)).map(Some);
+        if let Some(number) = self.open.deferred.find(name) {
+            let deferred = &self.open.deferred;
+            return self.decode(deferred.body(deferred.get(number)?)).map(Some);
         }
         match &self.open.storage {
             GroupStorage::SymbolTable(_) | GroupStorage::Dense(_) if !self.open.stored => Ok(None),
@@ -63,7 +63,7 @@ impl GroupEditor<'_> {
                 let body = encode(self.container, link)?;
                 return self.defer(edit, link, &body, cached).map(|()| true);
             }
-            self.insert_pending(edit)?;
+            self.insert_deferred(edit)?;
             self.leave_symbol_table(edit, &table)?;
         }
         let info = self.link_info().ok_or_else(no_link_info)?;
@@ -113,27 +113,27 @@ impl GroupEditor<'_> {
         body: &[u8],
         cached: Option<SymbolTable>,
     ) -> Result<()> {
-        self.open.pending.push(&link.name, body, NONE, link.creation_order.unwrap_or(0), cached);
-        if self.open.pending.is_over_limit() { self.insert_pending(edit) } else { Ok(()) }
+        self.open.deferred.push(&link.name, body, NONE, link.creation_order.unwrap_or(0), cached);
+        if self.open.deferred.is_over_limit() { self.insert_deferred(edit) } else { Ok(()) }
     }
 
     /// Inserts the deferred links into the symbol table or into dense storage.
-    pub(super) fn insert_pending(&mut self, edit: &mut Edit<'_>) -> Result<()> {
-        let pending = std::mem::take(&mut self.open.pending);
-        if pending.is_empty() {
+    pub(super) fn insert_deferred(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        let deferred = std::mem::take(&mut self.open.deferred);
+        if deferred.is_empty() {
             return Ok(());
         }
         self.open.stored = true;
         match &self.open.storage {
             GroupStorage::SymbolTable(table) => {
-                let mut links = Vec::with_capacity(pending.messages().len());
-                for message in pending.messages() {
-                    links.push((self.decode(pending.body(message))?, message.cached));
+                let mut links = Vec::with_capacity(deferred.messages().len());
+                for message in deferred.messages() {
+                    links.push((self.decode(deferred.body(message))?, message.cached));
                 }
                 links.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
                 symbol_table::insert_all(self.container, edit, table, &links)
             }
-            GroupStorage::Dense(info) => Dense::from(info).insert_all(self.container, edit, &pending),
+            GroupStorage::Dense(info) => Dense::from(info).insert_all(self.container, edit, &deferred),
             // Links in compact storage are never deferred.
             GroupStorage::Compact(_) => Ok(()),
         }
@@ -213,14 +213,14 @@ impl GroupEditor<'_> {
             .collect();
         for body in bodies {
             let link = self.decode(&body)?;
-            if self.open.pending.find(&link.name).is_some() {
+            if self.open.deferred.find(&link.name).is_some() {
                 let expected = "one link of each name";
                 return Err(Error::corrupt("link message", "link name", expected, "two")
                     .at(self.open.header.address()));
             }
             // Encode the link again, because messages of version 1 headers may have padding.
             let body = encode(self.container, &link)?;
-            self.open.pending.push(&link.name, &body, NONE, link.creation_order.unwrap_or(0), None);
+            self.open.deferred.push(&link.name, &body, NONE, link.creation_order.unwrap_or(0), None);
         }
         self.open.header.remove_messages(MessageType::LINK, |_| true)?;
         (self.open.compact, self.open.stored) = (0, false);

@@ -268,7 +268,7 @@ proptest! {
         // Groups in a cycle of links stay, as in libhdf5.
         if world.groups.len() == 1 && world.references(root) == 0 {
             delete::drop_reference(&container, &mut world.edit, root, &mut |_, _| Ok(())).unwrap();
-            prop_assert_eq!(taken(&world.edit), before, "all room was given back");
+            prop_assert_eq!(taken(&world.edit), before, "all space was freed");
         }
     }
 }

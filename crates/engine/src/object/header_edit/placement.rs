@@ -34,7 +34,7 @@ impl HeaderEditor {
     /// Places all messages in chunks.
     pub(super) fn lay_out(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         self.displace_excess()?;
-        self.fill_free_room();
+        self.fill_free_space();
         // Each round places all messages, but a new continuation may displace other messages.
         while self.messages.iter().any(|slot| slot.chunk.is_none()) {
             self.grow(edit)?;
@@ -87,7 +87,7 @@ impl HeaderEditor {
     }
 
     /// Places messages in the free space of the chunks.
-    fn fill_free_room(&mut self) {
+    fn fill_free_space(&mut self) {
         for id in 0..self.messages.len() {
             let Some(slot) = self.messages.get(id) else { break };
             if slot.chunk.is_some() {

@@ -182,7 +182,7 @@ proptest! {
         editor.save(&mut edit).unwrap();
         prop_assert_eq!(ObjectHeader::load(&store, address).unwrap().chunk_count(), 1);
         editor.delete(&mut edit).unwrap();
-        prop_assert_eq!(taken(&edit), before, "all room was given back");
+        prop_assert_eq!(taken(&edit), before, "all space was freed");
     }
 }
 

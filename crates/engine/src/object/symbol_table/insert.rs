@@ -155,7 +155,8 @@ impl Inserting<'_, '_, '_> {
             })?;
             return if path.at_end { self.greatest(&path.steps, name) } else { Ok(()) };
         }
-        // Ascending insertions leave full nodes. `count` is at least 1, so the left node keeps an entry.
+        // Ascending insertions leave full nodes. `count` is at least 1, so the left node keeps an
+        // entry.
         let half = if path.at_end { count } else { (count / 2).max(1) };
         let address = self.edit.allocate(NODE_SPACE, to_u64(SymbolTableNode::size(&context)))?;
         let (middle, right) = self.edit.modify(path.node, &context, |node: &mut SymbolTableNode| {

@@ -67,9 +67,9 @@ impl Look<'_> {
         }
         let mut greatest = None;
         for (number, child) in node.children.iter().enumerate() {
-            let (before, behind) = (keys[number], keys[number + 1]);
+            let (before, after) = (keys[number], keys[number + 1]);
             greatest = if let Some(below) = node.level.checked_sub(1) {
-                self.node(*child, Some(below), Some((before, behind)))
+                self.node(*child, Some(below), Some((before, after)))
             } else {
                 let context = node_context(self.container);
                 let leaf: Arc<SymbolTableNode> = self.container.store.shared(*child, &context).unwrap();
@@ -80,7 +80,7 @@ impl Look<'_> {
             };
             assert_eq!(
                 greatest.as_deref().unwrap(),
-                self.heap.name(behind).unwrap(),
+                self.heap.name(after).unwrap(),
                 "the key is the greatest name"
             );
         }
@@ -275,9 +275,10 @@ fn change_file(bytes: Vec<u8>, seed: usize) -> Vec<u8> {
     let root = SymbolTable { btree, heap };
     let group = {
         let names = LocalHeap::load(&container.store, heap).unwrap();
-        let way = way::Way::to(&container, &root, &names, b"g").unwrap();
-        let node: Arc<SymbolTableNode> = container.store.shared(way.node, &node_context(&container)).unwrap();
-        let SymbolTableCache::Group { btree, heap } = node.entries[way.index].cache else {
+        let path = path::TablePath::to(&container, &root, &names, b"g").unwrap();
+        let node: Arc<SymbolTableNode> =
+            container.store.shared(path.node, &node_context(&container)).unwrap();
+        let SymbolTableCache::Group { btree, heap } = node.entries[path.index].cache else {
             panic!("no table")
         };
         SymbolTable { btree, heap }

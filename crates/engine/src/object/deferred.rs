@@ -11,12 +11,12 @@ use crate::error::{Error, Result};
 use crate::store::Spread;
 
 /// Limit of the memory for deferred messages in bytes.
-const MAX_PENDING_BYTES: usize = 16 << 20;
+const MAX_DEFERRED_BYTES: usize = 16 << 20;
 
 /// Deferred messages, in the order of their arrival.
 #[derive(Debug, Default)]
-pub(super) struct Pending {
-    messages: Vec<PendingMessage>,
+pub(super) struct Deferred {
+    messages: Vec<DeferredMessage>,
     /// The last entry with each hash of a name.
     by_hash: HashMap<u64, usize, BuildHasherDefault<Spread>>,
     /// Bytes of the names and bodies.
@@ -25,7 +25,7 @@ pub(super) struct Pending {
 
 /// A deferred message.
 #[derive(Debug, Clone)]
-pub(super) struct PendingMessage {
+pub(super) struct DeferredMessage {
     pub(super) hash: u32,
     pub(super) flags: MessageFlags,
     pub(super) order: u64,
@@ -41,7 +41,7 @@ fn no_message() -> Error {
     Error::internal("deferred messages", "an index names a message")
 }
 
-impl Pending {
+impl Deferred {
     pub(super) fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
@@ -49,7 +49,7 @@ impl Pending {
     /// Returns whether the messages exceed their limit and must be inserted.
     pub(super) fn is_over_limit(&self) -> bool {
         // Both sizes are sizes of allocations, so the sum does not overflow.
-        self.bytes.len() + size_of_val(self.messages.as_slice()) > MAX_PENDING_BYTES
+        self.bytes.len() + size_of_val(self.messages.as_slice()) > MAX_DEFERRED_BYTES
     }
 
     /// Adds a message. No deferred message may have its name.
@@ -64,7 +64,7 @@ impl Pending {
         let hash = checksum(name);
         let before = self.by_hash.insert(hash.into(), self.messages.len());
         let (name, body) = (self.keep(name), self.keep(body));
-        self.messages.push(PendingMessage { hash, flags, order, cached, name, body, before });
+        self.messages.push(DeferredMessage { hash, flags, order, cached, name, body, before });
     }
 
     /// Returns the index of the message with this name.
@@ -99,15 +99,15 @@ impl Pending {
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if there is no message with this index.
-    pub(super) fn get(&self, number: usize) -> Result<&PendingMessage> {
+    pub(super) fn get(&self, number: usize) -> Result<&DeferredMessage> {
         self.messages.get(number).ok_or_else(no_message)
     }
 
-    pub(super) fn name(&self, message: &PendingMessage) -> &[u8] {
+    pub(super) fn name(&self, message: &DeferredMessage) -> &[u8] {
         self.part(&message.name)
     }
 
-    pub(super) fn body(&self, message: &PendingMessage) -> &[u8] {
+    pub(super) fn body(&self, message: &DeferredMessage) -> &[u8] {
         self.part(&message.body)
     }
 
@@ -117,7 +117,7 @@ impl Pending {
     }
 
     /// Returns all messages in the order of their arrival.
-    pub(super) fn messages(&self) -> &[PendingMessage] {
+    pub(super) fn messages(&self) -> &[DeferredMessage] {
         &self.messages
     }
 
@@ -134,31 +134,34 @@ mod tests {
 
     #[test]
     fn messages_are_found_by_their_names() {
-        let mut pending = Pending::default();
+        let mut deferred = Deferred::default();
         for number in 0_u64..1000 {
             let name = format!("n{number}").into_bytes();
-            assert_eq!(pending.find(&name), None);
-            pending.push(&name, &number.to_string().into_bytes(), MessageFlags::empty(), number, None);
+            assert_eq!(deferred.find(&name), None);
+            deferred.push(&name, &number.to_string().into_bytes(), MessageFlags::empty(), number, None);
         }
         for number in 0_usize..1000 {
             let name = format!("n{number}").into_bytes();
-            assert_eq!(pending.find(&name), Some(number));
-            assert_eq!(pending.body(&pending.messages[number]), number.to_string().into_bytes());
+            assert_eq!(deferred.find(&name), Some(number));
+            assert_eq!(deferred.body(&deferred.messages[number]), number.to_string().into_bytes());
         }
-        pending.replace(7, MessageFlags::CONSTANT, b"another and longer").unwrap();
-        let message = pending.get(7).unwrap();
-        assert_eq!((pending.name(message), pending.body(message)), (&b"n7"[..], &b"another and longer"[..]));
-        assert!(pending.replace(1000, MessageFlags::empty(), b"").is_err());
+        deferred.replace(7, MessageFlags::CONSTANT, b"another and longer").unwrap();
+        let message = deferred.get(7).unwrap();
+        assert_eq!(
+            (deferred.name(message), deferred.body(message)),
+            (&b"n7"[..], &b"another and longer"[..])
+        );
+        assert!(deferred.replace(1000, MessageFlags::empty(), b"").is_err());
     }
 
     #[test]
     fn names_with_equal_hashes_are_distinguished() {
-        let mut pending = Pending::default();
-        pending.push(b"a", b"1", MessageFlags::empty(), 0, None);
-        pending.push(b"b", b"2", MessageFlags::empty(), 1, None);
+        let mut deferred = Deferred::default();
+        deferred.push(b"a", b"1", MessageFlags::empty(), 0, None);
+        deferred.push(b"b", b"2", MessageFlags::empty(), 1, None);
         // Simulate equal hashes.
-        pending.by_hash.insert(checksum(b"a").into(), 1);
-        pending.messages[1].before = Some(0);
-        assert_eq!(pending.find(b"a"), Some(0));
+        deferred.by_hash.insert(checksum(b"a").into(), 1);
+        deferred.messages[1].before = Some(0);
+        assert_eq!(deferred.find(b"a"), Some(0));
     }
 }
