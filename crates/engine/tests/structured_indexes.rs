@@ -23,7 +23,7 @@ use hyperslab_vfd::{Access, Sec2};
 const BROKEN: [(&str, &str); 8] = [
     ("bad_bthd_checksum", "version 2 B-tree header at 0xaa0: checksum"),
     ("bad_btree_cycle", "expected a block not visited before"),
-    ("bad_btree_record_order", "expected ascending ones"),
+    ("bad_btree_record_order", "expected ascending records"),
     ("bad_btree_shared_child", "expected a block not visited before"),
     ("bad_client_id", "client ID: expected 2 without filters"),
     ("bad_ea_block_header_address", "extensible array data block at 0x138: header address"),

@@ -117,7 +117,7 @@ impl OpenFile {
         let description = new.describe(edit.bounds(), edit.params())?;
         // The open object is written first: its header may still grow, and the new header is
         // allocated after it.
-        self.editors.settle_object(&self.container, edit)?;
+        self.editors.flush_object(&self.container, edit)?;
         let header = dataset_edit::prepare(&self.container, edit, &description, new.header.clone())?;
         let address = header.address();
         if let Some(datatype) = description.committed {

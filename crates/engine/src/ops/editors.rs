@@ -41,7 +41,7 @@ impl OpenFile {
     /// # Errors
     /// Returns the errors of allocating and reading.
     pub fn flush_editors(&self, edit: &mut Edit<'_>) -> Result<()> {
-        self.editors.settle(&self.container, edit)
+        self.editors.flush(&self.container, edit)
     }
 
     /// Returns whether an object is open.

@@ -62,7 +62,7 @@ fn dissolve_image(container: &mut Container, extension: Address) -> Result<()> {
         edit.write(address, &block, "block of the metadata cache image")?;
     }
     let mut header = HeaderEditor::load(edit.store(), extension)?;
-    header.remove_messages(MessageType::METADATA_CACHE_IMAGE, |_| true);
+    header.remove_messages(MessageType::METADATA_CACHE_IMAGE, |_| true)?;
     header.save(&mut edit)
 }
 

@@ -3,6 +3,7 @@
 
 /// Objects: their headers, paths, kinds and comments.
 pub mod objects {
+    pub use crate::object::annotation::{comment, modification_time, set_comment};
     pub use crate::object::by_name::sort as sort_by_name;
     pub use crate::object::committed::commit_datatype;
     pub use crate::object::container::Container;
@@ -11,7 +12,6 @@ pub mod objects {
     pub use crate::object::header_edit::{AttributeOrder, NewHeader, now};
     pub use crate::object::kind::ObjectKind;
     pub use crate::object::path::{Resolved, lossy, resolve, resolve_from};
-    pub use crate::object::remark::{comment, modification_time, set_comment};
 }
 
 /// Groups and their links.

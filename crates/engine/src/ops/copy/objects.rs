@@ -26,7 +26,7 @@ use crate::object::group_edit::{self, GroupOptions, LinkOrder};
 use crate::object::header::{ObjectHeader, Prefix};
 use crate::object::header_edit::{AttributeOrder, HeaderEditor, NewHeader};
 use crate::object::kind::ObjectKind;
-use crate::object::{attribute, committed, dataset_edit, remark};
+use crate::object::{annotation, attribute, committed, dataset_edit};
 use crate::ops::dataset_create::has_new_index;
 use crate::ops::{NewDataset, NewLayout, OpenDataset, OpenFile};
 use crate::store::Edit;
@@ -308,7 +308,7 @@ impl Copier<'_> {
             changed = self.or_report(&task.path, LostPart::Attributes, copied)?.unwrap_or(true);
         }
         let comment =
-            self.or_report(&task.path, LostPart::Comment, remark::comment(&source.container, header))?;
+            self.or_report(&task.path, LostPart::Comment, annotation::comment(&source.container, header))?;
         let comment = comment.flatten().filter(|text| !text.is_empty());
         let times = self.or_report(&task.path, LostPart::Block, times_of(source, header))?.flatten();
         let times = times.filter(|_| changed);
@@ -362,10 +362,10 @@ impl StoredBefore<'_> {
 
 /// Returns the times of an object. A header that stores only one time gives this time for all.
 fn times_of(source: &OpenFile, header: &ObjectHeader) -> Result<Option<ObjectTimes>> {
-    if let Some(times) = remark::times(header) {
+    if let Some(times) = annotation::times(header) {
         return Ok(Some(times));
     }
-    let modified = remark::modification_time(&source.container, header)?;
+    let modified = annotation::modification_time(&source.container, header)?;
     let modified = modified.and_then(|seconds| u32::try_from(seconds).ok());
     Ok(modified.map(|time| ObjectTimes { access: time, modification: time, change: time, birth: time }))
 }

@@ -94,7 +94,7 @@ impl<E: Entry> IndexEdit<E> for BTreeV2Edit<E> {
 
     fn has_none_of(&self, store: &Store, chunks: &[(Dims, E)]) -> Result<bool> {
         let (Some(tree), Some((first, _))) = (&self.tree, chunks.first()) else { return Ok(true) };
-        if tree.is_behind(store, &mut |record| Ok(self.context.compare(record, first)))? {
+        if tree.ends_before(store, &mut |record| Ok(self.context.compare(record, first)))? {
             return Ok(true);
         }
         for (scaled, _) in chunks {
@@ -116,7 +116,7 @@ impl<E: Entry> IndexEdit<E> for BTreeV2Edit<E> {
         let Some((first, _)) = chunks.first() else { return Ok(()) };
         let context = self.context;
         let store = edit.store();
-        let behind = self.tree(edit)?.is_behind(store, &mut |record| Ok(context.compare(record, first)))?;
+        let behind = self.tree(edit)?.ends_before(store, &mut |record| Ok(context.compare(record, first)))?;
         let ascending = chunks.is_sorted_by(|(one, _), (other, _)| one.cmp(other) == Ordering::Less);
         if !behind || !ascending {
             return chunks.iter().try_for_each(|(scaled, place)| self.set(edit, scaled, place).map(drop));
