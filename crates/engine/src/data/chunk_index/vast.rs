@@ -1,4 +1,5 @@
-//! Extents as large as can be over indexes as small as can be: a walk must cost what is there, not what could be.
+//! Tests of the largest extents with the smallest indexes: the cost of a walk depends on the
+//! existing blocks, not on the extent.
 
 use hyperslab_dataspace::Dims;
 use hyperslab_format::chunk_index::{
@@ -95,7 +96,7 @@ fn a_fixed_array_skips_pages_that_were_never_written() {
     let order = || ArrayOrder::new(&[1], &[Some(1 << 58)]).unwrap();
     let file = image(&[(HEADER, header.encode(&PARAMS).unwrap()), (BLOCK, block)]);
     let index = FixedArrayIndex::<ChunkLocation>::open(&file, HEADER, RULES, order()).unwrap();
-    // The array ends before the box does.
+    // The array ends before the box.
     assert_eq!(found(&index, &file).unwrap_err().kind(), ErrorKind::Corrupt);
     header.data_block = Address::UNDEFINED;
     let file = image(&[(HEADER, header.encode(&PARAMS).unwrap())]);

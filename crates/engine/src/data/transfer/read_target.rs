@@ -25,7 +25,7 @@ impl<'a> ReadTarget<'a> {
         Self { bytes, transform: Transform::conversion(conversion), zeroed: false }
     }
 
-    /// States that the buffer holds zeros, so that no zeros are written to it.
+    /// States that the buffer holds zeros. A fill value of zeros is then not written.
     #[must_use]
     pub fn zeroed(mut self) -> Self {
         self.zeroed = true;
@@ -57,7 +57,7 @@ impl<'a> ReadTarget<'a> {
         Ok(Canvas::packed(self.bytes, tiling.shape(), self.transform.size())?)
     }
 
-    /// Returns the places of `count` elements from `position` in the selection on.
+    /// Returns the space of `count` elements from `position` in the selection on.
     pub(in crate::data) fn run(&mut self, position: u64, count: u64) -> Result<&mut [u8]> {
         let size = self.transform.size();
         let bytes = |elements: u64| usize::try_from(elements).ok()?.checked_mul(size);
@@ -67,7 +67,7 @@ impl<'a> ReadTarget<'a> {
         run.ok_or_else(|| Error::Misuse("the buffer holds fewer elements than are selected".into()))
     }
 
-    /// Converts stored elements into their places from `position` on.
+    /// Converts stored elements into the buffer from `position` in the selection on.
     pub(crate) fn put(&mut self, position: u64, source: &[u8]) -> Result<()> {
         let transform = self.transform;
         let count = source.len().checked_div(transform.source_size()).unwrap_or(0);

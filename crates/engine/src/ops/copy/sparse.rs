@@ -176,7 +176,7 @@ impl Copier<'_> {
         for (part, bytes) in parts {
             let region = form.grid.region(&part.scaled)?;
             if region.element_count()? == part.set().len() {
-                let origin = WriteSource::stored(&bytes, size).with_contents(contents);
+                let origin = WriteSource::stored(&bytes, size).with_heap(contents);
                 writer.write(self.target, edit, &Selection::region(&region), &origin)?;
             } else {
                 part.collect_coordinates(form, &mut points.coordinates)?;
@@ -186,7 +186,7 @@ impl Copier<'_> {
         if values.is_empty() {
             return Ok(());
         }
-        let origin = WriteSource::stored(&values, size).with_contents(contents);
+        let origin = WriteSource::stored(&values, size).with_heap(contents);
         writer.write(self.target, edit, &Selection::Points(points), &origin)
     }
 

@@ -169,7 +169,7 @@ impl Copier<'_> {
                 let from = MoveSource { file: task.original.file, foreign: Some(&foreign), into };
                 elements = self.move_elements_of(edit, &from, plan, &elements, &task.path)?;
             }
-            let origin = WriteSource::stored(&elements, plan.to_size).with_contents(&made);
+            let origin = WriteSource::stored(&elements, plan.to_size).with_heap(&made);
             writer.write(self.target, edit, &selection, &origin)?;
         }
         writer.flush(self.target, edit)

@@ -107,7 +107,7 @@ impl DatasetWriter {
 
     /// Returns whether chunks, a shape or an address wait in memory.
     pub(crate) fn is_ahead(&self) -> bool {
-        self.sink.get().is_ahead() || self.layout_changed || self.dataspace_changed
+        self.sink.get().is_dirty() || self.layout_changed || self.dataspace_changed
     }
 
     /// Notes that chunks in the file may be replaced, for the threads that have read them and not yet changed them.
@@ -145,7 +145,7 @@ impl DatasetWriter {
         let DatasetSink::Structured(writer) = &mut self.sink else {
             return Err(Error::Misuse("the dataset is not in structured chunks".into()));
         };
-        let mut writing = StructuredWriting { edit, cache: &file.resources.structured, contents };
+        let mut writing = StructuredWriting { edit, cache: &file.resources.structured, heap: contents };
         let outcome = work(writer, &mut writing);
         self.note_layout();
         outcome
