@@ -50,8 +50,8 @@ impl BTreeV1Index {
         self.leaf.get(address, || uncached().map(Arc::new))
     }
 
-    /// Returns the coordinates of a chunk's first element; `None` if a coordinate exceeds 64 bits, so that the tree cannot
-    /// have the chunk.
+    /// Returns the coordinates of a chunk's first element; `None` if a coordinate exceeds 64 bits,
+    /// so that the tree cannot have the chunk.
     fn first_element(&self, scaled: &[u64]) -> Option<Dims> {
         scaled.iter().zip(&self.chunk).map(|(at, size)| at.checked_mul(*size)).collect()
     }

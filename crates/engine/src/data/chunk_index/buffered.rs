@@ -15,8 +15,8 @@ use crate::store::{Edit, Store};
 /// Largest number of dirty entries if the entries came in order.
 const MAX_ORDERED_ENTRIES: usize = 1 << 10;
 
-/// Largest number of dirty entries if the entries came in any order. The more entries are dirty, the
-/// more of them share a block of the index.
+/// Largest number of dirty entries if the entries came in any order. The more entries are dirty,
+/// the more of them share a block of the index.
 const MAX_SCATTERED_ENTRIES: usize = 1 << 17;
 
 /// Largest number of entries in one insertion into the index.

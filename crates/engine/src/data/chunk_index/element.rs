@@ -86,7 +86,8 @@ impl<T> LatestBlock<T> {
         Ok(block)
     }
 
-    /// The value is always replaced as a whole, so it is valid even after a panic under the lock.
+    /// Locks the kept block. The value is always replaced as a whole, so it is valid even after a
+    /// panic under the lock.
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Address, Arc<T>)>> {
         self.block.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -113,7 +114,7 @@ impl<T> OnceBlock<T> {
 }
 
 /// The number of slots in [`BlockSlots`].
-const SLOTS: u64 = 256;
+const SLOT_COUNT: u64 = 256;
 
 /// Largest number of elements in a kept block: the usual length of a page. The memory of kept
 /// blocks counts toward no limit.
@@ -151,8 +152,8 @@ impl<T> BlockSlots<T> {
             return load();
         }
         let is_first = self.first.get().is_none_or(|(kept, _)| *kept == address);
-        let others = || self.others.get_or_init(|| (0..SLOTS).map(|_| Slot::new()).collect());
-        let slot = match usize::try_from(number % SLOTS) {
+        let others = || self.others.get_or_init(|| (0..SLOT_COUNT).map(|_| Slot::new()).collect());
+        let slot = match usize::try_from(number % SLOT_COUNT) {
             Ok(slot) if !is_first => others().get(slot).unwrap_or(&self.first),
             _ => &self.first,
         };

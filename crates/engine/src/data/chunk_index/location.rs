@@ -28,25 +28,26 @@ pub struct StructuredLocation {
 pub struct ChunkMetadataBytes {
     length: u8,
     /// The metadata, and zeros after the length.
-    bytes: [u8; Self::MAX],
+    bytes: [u8; Self::MAX_BYTES],
 }
 
 impl ChunkMetadataBytes {
     /// Largest number of bytes: three filtered sections with offsets of eight bytes.
-    pub const MAX: usize = 52;
+    pub const MAX_BYTES: usize = 52;
 
-    /// Returns metadata with these bytes; `None` if there are more than [`MAX`](Self::MAX).
+    /// Returns metadata with these bytes; `None` if there are more than
+    /// [`MAX_BYTES`](Self::MAX_BYTES).
     pub fn new(bytes: &[u8]) -> Option<Self> {
-        let mut metadata = Self { length: u8::try_from(bytes.len()).ok()?, bytes: [0; Self::MAX] };
+        let mut metadata = Self { length: u8::try_from(bytes.len()).ok()?, bytes: [0; Self::MAX_BYTES] };
         metadata.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);
         Some(metadata)
     }
 
     /// Returns metadata of `length` zeros.
     pub(super) fn zeros(length: usize) -> Self {
-        #[expect(clippy::cast_possible_truncation, reason = "at most `MAX`")]
-        let length = length.min(Self::MAX) as u8;
-        Self { length, bytes: [0; Self::MAX] }
+        #[expect(clippy::cast_possible_truncation, reason = "at most `MAX_BYTES`")]
+        let length = length.min(Self::MAX_BYTES) as u8;
+        Self { length, bytes: [0; Self::MAX_BYTES] }
     }
 }
 

@@ -32,8 +32,8 @@ pub(super) enum ElementLookup<E> {
 }
 
 impl<E> ElementLookup<E> {
-    /// Returns the chunk of element `number`, or that the element has none. The number is less than the
-    /// length of an array, so the next number fits.
+    /// Returns the chunk of element `number`, or that the element has none. The number is less than
+    /// the length of an array, so the next number fits.
     pub(super) fn or_next(location: Option<E>, number: u64) -> Self {
         location.map_or(Self::Nothing { until: number + 1 }, Self::Chunk)
     }
@@ -92,7 +92,8 @@ impl ArrayOrder {
         self.count
     }
 
-    /// Returns the number of the chunk's element; `None` if the number exceeds 64 bits, so that no array has the element.
+    /// Returns the number of the chunk's element; `None` if the number exceeds 64 bits, so that no
+    /// array has the element.
     pub(super) fn number(&self, scaled: &[u64]) -> Option<u64> {
         scaled
             .iter()

@@ -114,7 +114,8 @@ impl LinearBytes for ExternalSource {
 pub struct ExternalSink {
     /// The shape; empty for a scalar.
     pub dims: Dims,
-    /// The pieces, in order: the name of the file, the offset in it, and the size if the piece has an end.
+    /// The pieces, in order: the name of the file, the offset in it, and the size if the piece has
+    /// an end.
     pub pieces: Vec<(Vec<u8>, u64, Option<u64>)>,
     /// The opener of the files.
     pub files: Arc<dyn OpenRaw>,

@@ -290,7 +290,7 @@ fn read_runs(
     Ok(())
 }
 
-/// Copies bytes that are in memory, and reads the others.
+/// Fills the buffers: copies bytes that are in memory, and otherwise reads from the file.
 fn fetch_all(
     context: ReadContext<'_>,
     bytes: &dyn LinearBytes,

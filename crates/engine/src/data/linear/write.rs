@@ -68,7 +68,8 @@ pub(in crate::data) fn write(
     write_runs(target, runs, from)
 }
 
-/// Returns whether runs are written one by one directly from the caller's buffer: long runs, or runs that are far apart.
+/// Returns whether runs are written one by one directly from the caller's buffer: long runs, or
+/// runs that are far apart.
 fn are_written_directly(runs: &LinearRuns<'_>, from: &WriteSource<'_>) -> bool {
     if let Some(spread) = runs.spread() {
         let is_far = || are_far(spread.runs, spread.span * from.size() as u64);

@@ -12,15 +12,18 @@ use crate::data::transfer::DefinedChunk;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// Least size in bytes of bit planes that are encoded separately. Sections are small, and their planes differ.
+/// Least size in bytes of bit planes that are encoded separately. Sections are small, and their
+/// planes differ.
 const MIN_PLANE_BYTES: usize = 128;
 
-/// Sections with fewer bytes may be encoded fast, because preparing the encoder takes longer than encoding.
+/// Sections with fewer bytes may be encoded fast, because preparing the encoder takes longer than
+/// encoding.
 const MAX_FAST_BYTES: usize = 4 << 10;
 /// Fast encoding is used if the encoded size grows at most in this ratio.
 const FAST_RATIO: (usize, usize) = (100, 140);
 
-/// Searching only for runs of one byte takes less time. It is used if the encoded size grows at most in this ratio.
+/// Searching only for runs of one byte takes less time. It is used if the encoded size grows at
+/// most in this ratio.
 const RUNS_ONLY_RATIO: (usize, usize) = (100, 102);
 
 impl StructuredForm {

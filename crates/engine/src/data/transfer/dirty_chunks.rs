@@ -93,11 +93,11 @@ pub enum Due {
 /// The bytes of dirty chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::data) struct Load {
-    /// Of all chunks.
+    /// The bytes of all chunks.
     pub(in crate::data) all: usize,
-    /// Of the chunks that no thread encodes.
+    /// The bytes of the chunks that no thread encodes.
     pub(in crate::data) idle: usize,
-    /// Of the idle chunks that are likely to be complete.
+    /// The bytes of the idle chunks that are likely to be complete.
     pub(in crate::data) complete: usize,
 }
 
@@ -354,8 +354,8 @@ impl<C: DirtyChunk> DirtyChunks<C> {
     }
 }
 
-/// Returns the number of missing elements after `written` element writes. Saturates because an element may be
-/// written twice.
+/// Returns the number of missing elements after `written` element writes. Saturates because an
+/// element may be written twice.
 fn still_missing(missing: u64, written: u64) -> u64 {
     missing.saturating_sub(written)
 }

@@ -1,4 +1,5 @@
-//! The transfer of elements between a caller's buffer and the chunks and blocks of a file, for all layouts.
+//! The transfer of elements between a caller's buffer and the chunks and blocks of a file, for all
+//! layouts.
 
 mod byte_count;
 mod chunk_cache;

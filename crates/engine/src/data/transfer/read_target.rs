@@ -20,7 +20,8 @@ impl<'a> ReadTarget<'a> {
         Self { bytes, transform: Transform::copy(element_size), zeroed: false }
     }
 
-    /// Returns a target for converted elements. Parts of elements that the conversion skips keep their bytes.
+    /// Returns a target for converted elements. Parts of elements that the conversion skips keep
+    /// their bytes.
     pub fn converted(bytes: &'a mut [u8], conversion: &'a Conversion) -> Self {
         Self { bytes, transform: Transform::conversion(conversion), zeroed: false }
     }

@@ -24,7 +24,8 @@ pub trait Sink: Send + std::fmt::Debug {
         from: &WriteSource<'_>,
     ) -> Result<()>;
 
-    /// Allocates the space that the dataset does not have yet, and fills it if the dataset asks for fill values.
+    /// Allocates the space that the dataset does not have yet, and fills it if the dataset asks for
+    /// fill values.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
@@ -52,7 +53,8 @@ pub trait Sink: Send + std::fmt::Debug {
     /// Returns an error if the chunk index is damaged.
     fn free(&mut self, writing: &mut Writing<'_, '_>) -> Result<()>;
 
-    /// Writes the state of the chunk index into the layout message. Returns whether that changed the message.
+    /// Writes the state of the chunk index into the layout message. Returns whether that changed
+    /// the message.
     fn note_layout(&self, _layout: &mut Layout) -> bool {
         false
     }

@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 
 const NAME: &str = "element of another file";
 
-/// Estimated bytes of memory for an entry besides its items: a pointer, two counts, and the overhead of the memory
-/// allocator.
+/// Estimated bytes of memory for an entry besides its items: a pointer, two counts, and the
+/// overhead of the memory allocator.
 const ENTRY_BYTES: u64 = 48;
 
 /// The variable-length data that one read of a virtual dataset collects.
@@ -33,8 +33,8 @@ struct Contents {
     limit: u64,
 }
 
-/// Returns the width of addresses in a descriptor of this length. A descriptor has a count and an index of four bytes each
-/// besides the address.
+/// Returns the width of addresses in a descriptor of this length. A descriptor has a count and an
+/// index of four bytes each besides the address.
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] if the descriptor is too short or too long.
@@ -46,8 +46,8 @@ fn params_of(descriptor: &[u8]) -> Result<FileParams> {
     Ok(FileParams { size_of_offsets: width, ..FileParams::DEFAULT })
 }
 
-/// Returns the collection address of foreign elements: the largest address of this width, except for the undefined
-/// address.
+/// Returns the collection address of foreign elements: the largest address of this width, except
+/// for the undefined address.
 fn collection(params: FileParams) -> Address {
     let bits = u32::from(params.size_of_offsets) * 8;
     let undefined = u64::MAX >> (u64::BITS - bits.clamp(8, u64::BITS));

@@ -125,8 +125,8 @@ impl Slices {
         whole * self.block + rest.min(self.block)
     }
 
-    /// Returns the smallest size with `slices` selected coordinates, and with the gap after the last of them if
-    /// `with_gap` is true. Returns `None` if the size exceeds 64 bits.
+    /// Returns the smallest size with `slices` selected coordinates, and with the gap after the
+    /// last of them if `with_gap` is true. Returns `None` if the size exceeds 64 bits.
     pub(super) fn extent(&self, slices: u64, with_gap: bool) -> Option<u64> {
         if slices == 0 {
             return Some(if with_gap { self.start } else { 0 });

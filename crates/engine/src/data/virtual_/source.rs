@@ -48,7 +48,7 @@ pub struct VirtualMap<'a> {
 /// A virtual dataset that is read.
 #[derive(Debug)]
 pub struct VirtualSource<'a> {
-    /// Where the elements are.
+    /// The mappings of the dataset.
     pub map: VirtualMap<'a>,
     /// The number of bytes of an element.
     pub element_size: usize,

@@ -62,8 +62,8 @@ pub(super) enum Lookup {
 }
 
 impl Lookup {
-    /// Returns that element `number` has no block, without a statement about other elements. The number is
-    /// less than the length of an array, so the next number fits.
+    /// Returns that element `number` has no block, without a statement about other elements. The
+    /// number is less than the length of an array, so the next number fits.
     pub(super) fn nothing_at(number: u64) -> Self {
         Self::Nothing { until: number + 1 }
     }
@@ -139,7 +139,7 @@ impl Block {
     }
 }
 
-/// Returns the client ID and the size of an element of a new array.
+/// Returns the error of a chunk whose number exceeds 64 bits.
 fn beyond(scaled: &[u64]) -> Error {
     Error::Misuse(format!("chunk {scaled:?} is outside the extent that an array of chunks can hold"))
 }
@@ -148,7 +148,7 @@ fn no_array() -> Error {
     Error::internal("array of chunks", "an array with a block has elements")
 }
 
-/// The client and the size of an element of a new array.
+/// Returns the client ID and the size of an element of a new array.
 pub(super) fn new_elements<E: Entry>(params: FileParams, rules: &E::Rules) -> Result<(ChunkIndexClient, u8)> {
     let size = ChunkElementLayout::new(params, E::form(rules)).size();
     let invariant = "an element has less than 256 bytes";

@@ -131,8 +131,9 @@ fn composition(chunk_type: StructuredChunkType) -> Result<(u8, &'static [u8])> {
     })
 }
 
-/// Largest number of possible chunks for which a fixed array is used. The whole array is allocated with
-/// the first chunk, at some 40 bytes per chunk, while most chunks of a very large sparse dataset are never stored.
+/// Largest number of possible chunks for which a fixed array is used. The whole array is allocated
+/// with the first chunk, at some 40 bytes per chunk, while most chunks of a very large sparse
+/// dataset are never stored.
 const MAX_ARRAY_CHUNKS: u64 = 1 << 20;
 
 fn index(new: &NewStructuredChunks<'_>, sections: u8, dims: &[u64]) -> StructuredIndex {

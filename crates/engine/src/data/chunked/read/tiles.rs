@@ -16,7 +16,8 @@ use crate::error::{Error, Result};
 /// Largest number of chunks that are listed before they are read.
 const LISTED_CHUNKS: usize = 64 << 10;
 
-/// Largest number of stored bytes that one thread reads together, if the chunks are near each other.
+/// Largest number of stored bytes that one thread reads together, if the chunks are near each
+/// other.
 const GROUP_BYTES: u64 = 256 << 10;
 
 /// Largest gap in bytes between two chunks that are read together.

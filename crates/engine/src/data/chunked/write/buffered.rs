@@ -14,7 +14,8 @@ use crate::store::{Edit, SpaceKind, Store};
 /// Largest number of buffered bytes.
 const MAX_BUFFERED_BYTES: usize = 1 << 20;
 
-/// Largest chunk in bytes that is buffered. Writing a larger chunk directly is faster than copying it.
+/// Largest chunk in bytes that is buffered. Writing a larger chunk directly is faster than copying
+/// it.
 pub(super) const MAX_BUFFERED_CHUNK_BYTES: usize = 32 << 10;
 
 /// The buffered chunks.
@@ -80,7 +81,8 @@ impl ChunkWriter {
             && self.source.chunk_bytes <= self.dirty_limit.min(MAX_BUFFERED_CHUNK_BYTES)
     }
 
-    /// Buffers a whole chunk, whose elements are in `from`. Returns whether the chunk could be buffered.
+    /// Buffers a whole chunk, whose elements are in `from`. Returns whether the chunk could be
+    /// buffered.
     pub(super) fn buffer_chunk(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -96,8 +98,8 @@ impl ChunkWriter {
         Ok(true)
     }
 
-    /// Buffers a chunk with its stored bytes. Returns whether the chunk could be buffered. The chunk may come before
-    /// buffered chunks.
+    /// Buffers a chunk with its stored bytes. Returns whether the chunk could be buffered. The
+    /// chunk may come before buffered chunks.
     pub(super) fn buffer_stored(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,

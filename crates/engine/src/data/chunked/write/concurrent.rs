@@ -109,8 +109,8 @@ pub fn write_concurrently(
     Ok(Progress::Done)
 }
 
-/// Flushes dirty chunks if they exceed their limit. The most recently changed chunks stay, because their remaining elements may
-/// follow soon.
+/// Flushes dirty chunks if they exceed their limit. The most recently changed chunks stay, because
+/// their remaining elements may follow soon.
 fn limit_dirty(access: &impl ChunkAccess) -> Result<()> {
     let look = || access.writer(|writer, _| Ok((writer.dirty.load(), writer.dirty_limit)));
     let Some((load, limit)) = look()? else { return Ok(()) };
@@ -450,7 +450,7 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Marks all chunks that were read from the file as outdated.
+    /// Declares all chunks that were read from the file to be outdated.
     pub fn outdate_fetched(&mut self) {
         self.dirty.outdate_all();
     }

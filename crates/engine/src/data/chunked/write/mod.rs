@@ -146,7 +146,8 @@ impl ChunkWriter {
         while chunks.peek().is_some() {
             let (mut batch, mut kept) = (Vec::new(), 0_usize);
             while let Some(scaled) = chunks.next_if(|_| kept < BATCH_BYTES && batch.len() < BATCH_CHUNKS) {
-                // Chunks without filters take no memory, except dirty ones, which have a limit of their own.
+                // Chunks without filters take no memory, except dirty ones, which have a limit of
+                // their own.
                 if !plain {
                     kept += self.source.chunk_bytes;
                 }

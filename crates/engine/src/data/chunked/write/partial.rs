@@ -8,8 +8,8 @@ use super::selected::Selected;
 use crate::data::transfer::{Rows, WriteSource};
 use crate::error::Result;
 
-/// A chunk stays dirty if the written elements span at least one part in this many of the chunk. Of a
-/// chunk with a smaller span, only the written elements are stored.
+/// A chunk stays dirty if the written elements span at least the chunk's size divided by this
+/// number. Of a chunk with a smaller span, only the written elements are stored.
 const MIN_SPAN_DIVISOR: u64 = 64;
 
 /// A chunk stays dirty only if the limit of dirty bytes holds at least this many chunks.

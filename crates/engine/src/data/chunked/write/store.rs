@@ -107,9 +107,9 @@ fn contiguous_count(places: &[(Dims, ChunkLocation)]) -> usize {
     pairs.take_while(|((_, one), (_, other))| next(one) == Some(other.address.raw())).count() + 1
 }
 
-/// Writes chunks directly from the caller's buffer if it holds them as they are stored. Chunks that are neighbours in
-/// the buffer and in the file are written with one call. Stops at the first chunk that needs conversion or gathering.
-/// Returns the number of written chunks.
+/// Writes chunks directly from the caller's buffer if it holds them as they are stored. Chunks that
+/// are neighbours in the buffer and in the file are written with one call. Stops at the first chunk
+/// that needs conversion or gathering. Returns the number of written chunks.
 fn write_direct(
     source: &ChunkedSource,
     store: &Store,

@@ -263,7 +263,7 @@ impl ChunkTable for Refusing {
         let mut left = self.left.lock().unwrap();
         let Some(fewer) = left.checked_sub(1) else {
             *left = usize::MAX;
-            return Err(Error::Misuse("no room".into()));
+            return Err(Error::Misuse("refused".into()));
         };
         *left = fewer;
         self.table.insert(edit, chunks)
@@ -290,7 +290,8 @@ impl ChunkTable for Refusing {
     }
 }
 
-/// Scattered locations come to the index in order, and stay dirty if the index refuses them.
+/// Checks that scattered locations come to the index in order, and stay dirty if the index refuses
+/// them.
 #[test]
 fn locations_that_the_index_refuses_stay_dirty() {
     let store = crate::store::image::new_file(crate::LibverBounds::DEFAULT);

@@ -12,8 +12,8 @@ use super::*;
 use crate::data::chunk_index::BufferedTable;
 use crate::data::transfer::{Fill, ReadContext, ReadTarget, Resources, Source as _};
 
-const CHUNK: u64 = 4;
-const LENGTH: u64 = 10;
+const CHUNK_ELEMENTS: u64 = 4;
+const DATASET_ELEMENTS: u64 = 10;
 
 /// A dataset with a lock for each kind of step, between which other threads may run.
 struct Model {
@@ -59,9 +59,9 @@ impl Model {
         let table = Table::default();
         let source = ChunkedSource {
             owner: Address::new(96),
-            grid: ChunkGrid::new(&[CHUNK], &[LENGTH]).unwrap(),
+            grid: ChunkGrid::new(&[CHUNK_ELEMENTS], &[DATASET_ELEMENTS]).unwrap(),
             element_size: 1,
-            chunk_bytes: usize::try_from(CHUNK).unwrap(),
+            chunk_bytes: usize::try_from(CHUNK_ELEMENTS).unwrap(),
             index: Some(std::sync::Arc::new(table.clone())),
             pipeline: Pipeline::new(vec![Stage::new(FilterId::DEFLATE, &[1])]),
             edges_unfiltered: false,
@@ -99,7 +99,7 @@ impl Model {
     }
 
     fn read(&self) -> Vec<u8> {
-        let mut out = vec![0; usize::try_from(LENGTH).unwrap()];
+        let mut out = vec![0; usize::try_from(DATASET_ELEMENTS).unwrap()];
         let read = |writer: &mut ChunkWriter, writing: &mut ChunkWriting<'_, '_>| {
             writer.outdate_fetched();
             writer.flush_dirty(writing, Due::All)?;

@@ -8,8 +8,8 @@ use super::slabs::{Defined, Slab};
 use crate::data::transfer::byte_count;
 use crate::error::{Error, Result};
 
-/// Number of rows above which the elements of a slab are sorted instead of counted row by row, unless there are as many
-/// elements.
+/// Number of rows above which the elements of a slab are sorted instead of counted row by row,
+/// unless there are as many elements.
 const MAX_COUNTED_ROWS: Key = 1 << 16;
 
 /// The name of the structure in errors.
@@ -24,8 +24,8 @@ struct SlabRow {
     at: Dims,
     key: Key,
     /// The offset of the row's first element in the chunk.
-    /// The offset after the row's last element.
     start: u64,
+    /// The offset after the row's last element.
     end: u64,
 }
 
@@ -33,7 +33,7 @@ impl Slab {
     /// Returns all elements in C order: their coordinates, and their values as stored.
     ///
     /// # Errors
-    /// [`Error::Limit`] if memory cannot hold the elements.
+    /// Returns [`Error::Limit`] if memory cannot hold the elements.
     pub fn collect(&self, form: &StructuredForm) -> Result<(Vec<u64>, Vec<u8>)> {
         if let [part] = self.parts.as_slice() {
             // In a single chunk, elements in ascending order of offsets are in C order.
@@ -143,7 +143,7 @@ impl Defined {
     /// Adds the coordinates of the elements, in the order of their values.
     ///
     /// # Errors
-    /// [`Error::Limit`] if memory cannot hold the elements.
+    /// Returns [`Error::Limit`] if memory cannot hold the elements.
     pub fn collect_coordinates(&self, form: &StructuredForm, coordinates: &mut Vec<u64>) -> Result<()> {
         coordinates.reserve(byte_count(self.set().len(), form.grid.rank(), "coordinates")?);
         self.each(form, 0, |row, column| {

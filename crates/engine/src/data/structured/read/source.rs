@@ -171,7 +171,7 @@ impl StructuredSource {
             Ok((found, chunk))
         };
         let store = context.store;
-        // Decoding takes several times as long as copying the stored bytes.
+        // Decoding a stored byte counts as much work as copying eight bytes.
         let parallel = batch.len() > 1 && parallel::use_threads(store, bytes * 8);
         parallel::map(store, parallel, batch, load)
     }

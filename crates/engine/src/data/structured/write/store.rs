@@ -30,7 +30,8 @@ impl StructuredWriter {
         self.flush_some(writing, all)
     }
 
-    /// Stores dirty chunks until they are within the limit, beginning with those that the current operation has not changed.
+    /// Stores dirty chunks until they are within the limit, beginning with those that the current
+    /// operation has not changed.
     pub(super) fn flush_to_limit(&mut self, writing: &mut StructuredWriting<'_, '_>) -> Result<()> {
         let older = self.dirty.older();
         self.flush_some(writing, older)?;
@@ -110,7 +111,8 @@ impl StructuredWriter {
         }
     }
 
-    /// Chooses the encoding of defined elements. The caller has not yet changed the shape of the dataset.
+    /// Chooses the encoding of defined elements. The caller has not yet changed the shape of the
+    /// dataset.
     pub(super) fn choose_encoding(&mut self, store: &Store) -> Result<()> {
         if self.form.encoding.is_none() {
             self.form.encoding = Some(self.encoding_in_use(store)?);
@@ -141,8 +143,8 @@ impl StructuredWriter {
     /// Replaces the stored bytes of the chunk that holds an element.
     ///
     /// # Errors
-    /// Returns [`Error::Misuse`] if there is no such element. Returns errors of decoding the chunk.
-    /// After an error, the chunk is unchanged.
+    /// Returns [`Error::Misuse`] if there is no such element, and errors of decoding the bytes,
+    /// both without a change.
     pub fn put_stored(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
