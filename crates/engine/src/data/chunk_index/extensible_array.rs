@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::chunk_index::{
-    ArrayPage, ElementPlace, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock, ExtensibleArrayGeometry,
-    ExtensibleArrayHeader, ExtensibleArrayIndexBlock, ExtensibleArraySecondaryBlock,
+    ArrayPage, ElementLocation, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock,
+    ExtensibleArrayGeometry, ExtensibleArrayHeader, ExtensibleArrayIndexBlock, ExtensibleArraySecondaryBlock,
 };
 use hyperslab_format::codec::{Address, Structure as _};
 
@@ -119,11 +119,11 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
             return Ok(ElementLookup::Nothing { until: u64::MAX });
         };
         match place {
-            ElementPlace::IndexBlock { element } => {
+            ElementLocation::IndexBlock { element } => {
                 let count = geometry.index_block_elements() as u64;
                 cursor.enter(Block::Index(Arc::clone(index)), count, [number, element], &self.elements)
             }
-            ElementPlace::DataBlock { data_block, element, elements, block_offset } => {
+            ElementLocation::DataBlock { data_block, element, elements, block_offset } => {
                 let block = address_at(&index.data_blocks, data_block);
                 self.in_data_block(
                     store,
@@ -134,7 +134,7 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
                     cursor,
                 )
             }
-            ElementPlace::SecondaryBlock { pointer, .. } => {
+            ElementLocation::SecondaryBlock { pointer, .. } => {
                 let address = address_at(&index.secondary_blocks, u64::from(pointer));
                 self.in_secondary_block(store, address, &place, number, cursor)
             }
@@ -145,12 +145,13 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         &self,
         store: &Store,
         address: Address,
-        place: &ElementPlace,
+        place: &ElementLocation,
         number: u64,
         cursor: &mut Cursor,
     ) -> Result<ElementLookup<E>> {
-        let ElementPlace::SecondaryBlock { secondary_block, data_block, element, block_offset, page, .. } =
-            *place
+        let ElementLocation::SecondaryBlock {
+            secondary_block, data_block, element, block_offset, page, ..
+        } = *place
         else {
             return Ok(ElementLookup::or_next(None, number));
         };

@@ -60,9 +60,9 @@ impl Piece {
     }
 
     /// Returns the offset in the file of a byte of the dataset in this piece.
-    fn place(&self, at: u64) -> Result<u64> {
-        let place = at.checked_sub(self.start).and_then(|inside| inside.checked_add(self.offset));
-        place.ok_or_else(|| {
+    fn file_offset(&self, at: u64) -> Result<u64> {
+        let offset = at.checked_sub(self.start).and_then(|inside| inside.checked_add(self.offset));
+        offset.ok_or_else(|| {
             Error::corrupt("external data files message", "offset", "an end within 64 bits", self.offset)
         })
     }
@@ -92,7 +92,7 @@ impl LinearBytes for ExternalSource {
                 let (number, piece) = self.piece(at)?;
                 let here = (piece.end - at).min(buffer.len() as u64);
                 let (part, rest) = buffer.split_at_mut(to_usize(here)?);
-                let offset = piece.place(at)?;
+                let offset = piece.file_offset(at)?;
                 at += part.len() as u64;
                 match per_piece.last_mut().filter(|(last, _)| *last == number) {
                     Some((_, requests)) => requests.push((offset, part)),
@@ -162,8 +162,8 @@ impl LinearTarget for ExternalSource {
             let (_, piece) = self.piece(at)?;
             let here = (piece.end - at).min(bytes.len() as u64);
             let (part, rest) = bytes.split_at(to_usize(here)?);
-            let place = piece.place(at)?;
-            piece.file(&*self.files)?.write(place, part)?;
+            let offset = piece.file_offset(at)?;
+            piece.file(&*self.files)?.write(offset, part)?;
             at += part.len() as u64;
             bytes = rest;
         }

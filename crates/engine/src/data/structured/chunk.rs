@@ -239,7 +239,7 @@ impl StructuredForm {
                 let (defined, values) = self.pairs(location, selection, values)?;
                 self.with_heap(store, location, defined, values, heap)
             }
-            _ => Err(Error::corrupt(NAME, "sections", "those of the layout", opened.len())),
+            _ => Err(Error::corrupt(NAME, "sections", "the sections of the layout", opened.len())),
         }
     }
 

@@ -105,8 +105,8 @@ impl ChunkKind {
             (true, true, 3) => Ok(Self::SparseVariable),
             (false, true, 2) => Ok(Self::DenseVariable),
             (true, false, _) => Err(expected("2 sections for elements of fixed size")),
-            (true, true, _) => Err(expected("3 sections for elements of variable length")),
-            (false, ..) => Err(expected("sparse chunks, or 2 sections for elements of variable length")),
+            (true, true, _) => Err(expected("3 sections for variable-length elements")),
+            (false, ..) => Err(expected("sparse chunks, or 2 sections for variable-length elements")),
         }
     }
 

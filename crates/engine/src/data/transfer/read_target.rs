@@ -65,7 +65,7 @@ impl<'a> ReadTarget<'a> {
         let range =
             bytes(position).zip(bytes(count)).and_then(|(at, length)| Some(at..at.checked_add(length)?));
         let run = range.and_then(|range| self.bytes.get_mut(range));
-        run.ok_or_else(|| Error::Misuse("the buffer holds fewer elements than are selected".into()))
+        run.ok_or_else(|| Error::Misuse("the buffer is smaller than the selected elements".into()))
     }
 
     /// Converts stored elements into the buffer from `position` in the selection on.

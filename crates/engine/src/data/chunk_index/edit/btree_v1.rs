@@ -168,7 +168,7 @@ impl BTreeV1Edit {
         for (depth, step) in path.iter().enumerate().rev() {
             let first = edit.modify(step.address, &self.context, |node: &mut BTreeV1Node| {
                 if depth + 1 == path.len() {
-                    let invariant = "the way to a chunk ends at it";
+                    let invariant = "the path to a chunk ends at the chunk";
                     let child = node.children.get_mut(step.position);
                     *child.ok_or(Error::Internal { structure: "B-tree of chunks", invariant })? = address;
                 }

@@ -73,7 +73,7 @@ pub(super) fn check_shape(
 ) -> Result<u64> {
     if rank == 0 || chunk.len() != rank || max_dims.len() != rank {
         let got = chunk.len();
-        return Err(Error::Misuse(format!("chunks of {got} dimensions for a dataset of {rank}")));
+        return Err(Error::Misuse(format!("chunks have {got} dimensions, but the dataset has {rank}")));
     }
     for (size, max) in chunk.iter().zip(max_dims) {
         if *size == 0 || max.is_some_and(|max| *size > max.max(1)) {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use hyperslab_exact::to_usize;
 use hyperslab_format::chunk_index::{
-    ArrayPage, ElementPlace, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock, ExtensibleArrayGeometry,
-    ExtensibleArrayHeader, ExtensibleArrayIndexBlock, ExtensibleArraySecondaryBlock, SecondaryBlockShape,
+    ArrayPage, ElementLocation, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock,
+    ExtensibleArrayGeometry, ExtensibleArrayHeader, ExtensibleArrayIndexBlock, ExtensibleArraySecondaryBlock,
+    SecondaryBlockShape,
 };
 use hyperslab_format::codec::{Address, FileParams, Structure as _};
 use hyperslab_format::message::ExtensibleArrayParameters;
@@ -180,8 +181,13 @@ impl<E: Entry> Made<E> {
         Ok(address)
     }
 
-    fn make_in_secondary(&mut self, edit: &mut Edit<'_>, place: ElementPlace, number: u64) -> Result<Block> {
-        let ElementPlace::SecondaryBlock {
+    fn make_in_secondary(
+        &mut self,
+        edit: &mut Edit<'_>,
+        place: ElementLocation,
+        number: u64,
+    ) -> Result<Block> {
+        let ElementLocation::SecondaryBlock {
             secondary_block,
             pointer,
             data_block,
@@ -297,12 +303,14 @@ impl<E: Entry> ChunkArray<E> for ExtensibleArray<E> {
         let place = made.geometry.locate(number).filter(|_| number < made.header.max_index_set);
         let Some(place) = place else { return Ok(Lookup::Nothing { until: u64::MAX }) };
         let block = match place {
-            ElementPlace::IndexBlock { .. } => return Ok(Lookup::Block(made.index_elements())),
-            ElementPlace::DataBlock { data_block, element, elements, .. } => {
+            ElementLocation::IndexBlock { .. } => return Ok(Lookup::Block(made.index_elements())),
+            ElementLocation::DataBlock { data_block, element, elements, .. } => {
                 let address = address_at(&made.index(store)?.data_blocks, data_block);
                 made.data(address, elements, [number, element])
             }
-            ElementPlace::SecondaryBlock { secondary_block, pointer, data_block, element, page, .. } => {
+            ElementLocation::SecondaryBlock {
+                secondary_block, pointer, data_block, element, page, ..
+            } => {
                 let address = address_at(&made.index(store)?.secondary_blocks, pointer.into());
                 if !address.is_defined() {
                     return Ok(Lookup::nothing_at(number));
@@ -340,11 +348,11 @@ impl<E: Entry> ChunkArray<E> for ExtensibleArray<E> {
         };
         let place = made.geometry.locate(number).ok_or_else(|| beyond(number))?;
         match place {
-            ElementPlace::IndexBlock { .. } => {
+            ElementLocation::IndexBlock { .. } => {
                 made.make_index(edit)?;
                 Ok(made.index_elements())
             }
-            ElementPlace::DataBlock { data_block, element, elements, block_offset } => {
+            ElementLocation::DataBlock { data_block, element, elements, block_offset } => {
                 let mut address = address_at(&made.make_index(edit)?.data_blocks, data_block);
                 if !address.is_defined() {
                     address = made.make_data(edit, elements, block_offset)?;
@@ -359,7 +367,7 @@ impl<E: Entry> ChunkArray<E> for ExtensibleArray<E> {
                 }
                 Ok(made.data(address, elements, [number, element]))
             }
-            ElementPlace::SecondaryBlock { .. } => made.make_in_secondary(edit, place, number),
+            ElementLocation::SecondaryBlock { .. } => made.make_in_secondary(edit, place, number),
         }
     }
 

@@ -313,7 +313,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         if got == rank {
             return Ok(());
         }
-        Err(Error::Misuse(format!("chunk coordinates of {got} dimensions for a dataset of {rank}")))
+        Err(Error::Misuse(format!("chunk coordinates have {got} dimensions, but the dataset has {rank}")))
     }
 
     /// Returns the shape of a chunk.

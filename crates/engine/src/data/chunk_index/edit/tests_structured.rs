@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hyperslab_dataspace::Region;
 use hyperslab_format::btree_v2::{BTreeV2Header, BTreeV2Internal, BTreeV2Layout, BTreeV2Leaf};
 use hyperslab_format::chunk_index::{
-    ElementPlace, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock, ExtensibleArrayGeometry,
+    ElementLocation, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock, ExtensibleArrayGeometry,
     ExtensibleArrayHeader, ExtensibleArrayIndexBlock, ExtensibleArraySecondaryBlock, FixedArrayHeader,
 };
 use hyperslab_format::message::{
@@ -383,7 +383,7 @@ fn an_extensible_array_of_structured_chunks_has_its_blocks_where_they_say() {
         let context = ExtensibleArrayBlockContext::index_block(&header, &geometry, owner, params);
         let index = store.shared::<ExtensibleArrayIndexBlock>(header.index_block, &context).unwrap();
         // The location of chunk 140, whose data block has pages.
-        let Some(ElementPlace::SecondaryBlock { secondary_block, pointer, data_block, page, .. }) =
+        let Some(ElementLocation::SecondaryBlock { secondary_block, pointer, data_block, page, .. }) =
             geometry.locate(140)
         else {
             panic!("no secondary block");

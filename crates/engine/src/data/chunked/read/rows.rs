@@ -144,7 +144,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Returns the bytes of rows in the result.
-    fn place<'o>(&self, out: &'o mut [u8], from: u64, to: u64) -> Result<&'o mut [u8]> {
+    fn bytes_of_rows<'o>(&self, out: &'o mut [u8], from: u64, to: u64) -> Result<&'o mut [u8]> {
         let at = |row: u64| usize::try_from((row - self.wanted.0).checked_mul(self.row_bytes)?).ok();
         let range = at(from).zip(at(to)).map(|(from, to)| from..to);
         range.and_then(|range| out.get_mut(range)).ok_or_else(too_short)
@@ -152,7 +152,7 @@ impl<'a> Rows<'a> {
 
     fn fill_gap(&self, out: &mut [u8], filled: bool, from: u64, to: u64) -> Result<()> {
         if !filled && from < to {
-            self.source.fill.write(self.place(out, from, to)?);
+            self.source.fill.write(self.bytes_of_rows(out, from, to)?);
         }
         Ok(())
     }
@@ -162,7 +162,7 @@ impl<'a> Rows<'a> {
         let store = self.context.store;
         let Some(last) = pieces.last() else { return Ok(()) };
         let (first, end) = (*done, last.row + last.rows);
-        let mut rest = self.place(out, first, end)?;
+        let mut rest = self.bytes_of_rows(out, first, end)?;
         let (mut at, mut requests, mut wanted) = (first, Vec::with_capacity(pieces.len()), 0_u64);
         for piece in pieces {
             let bytes = |rows: u64| to_usize(rows * self.row_bytes);

@@ -156,7 +156,8 @@ impl StructuredWriter {
         if sections.0.len() != self.form.sections.len() || sections.chunk_size() != bytes.len() as u64 {
             let (got, size) = (bytes.len(), sections.chunk_size());
             return Err(Error::Misuse(format!(
-                "{got} bytes in {} sections of {size}, for chunks of {} sections",
+                "the chunk has {got} bytes, but its {} sections have {size} bytes; chunks of this dataset have \
+                 {} sections",
                 sections.0.len(),
                 self.form.sections.len()
             )));
