@@ -29,8 +29,8 @@ pub struct VirtualOptions {
 /// Returns the shape. `stored` is the shape in the object header.
 ///
 /// # Errors
-/// Returns an error if an existing source cannot be opened. Returns [`Error::Corrupt`] if a size
-/// exceeds 64 bits.
+/// Returns an error if an existing source cannot be opened. Returns
+/// [`Error::Corrupt`](crate::Error::Corrupt) if a size exceeds 64 bits.
 pub fn extent(
     mappings: &[Mapping],
     stored: &[u64],
