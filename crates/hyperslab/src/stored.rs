@@ -114,7 +114,7 @@ impl Room {
     /// Takes a vector of so many values, and returns it if memory has room for it.
     pub(crate) fn vector<T>(&self, count: usize) -> Result<Vec<T>> {
         self.hold(count, size_of::<T>())?;
-        memory::room(count, "read")
+        memory::reserve(count, "read")
     }
 
     /// Takes so many values of so many bytes.

@@ -299,12 +299,12 @@ impl OpenFile {
 /// # Errors
 /// Returns I/O errors.
 fn write_collections(store: &Store, bulk: &Bulk<'_>) -> Result<()> {
-    let stretches = bulk.stretches(staged::STAGE);
-    let fill = |at: usize, room: &mut staged::Room| match stretches.get(at) {
+    let stretches = bulk.stretches(staged::STAGE_BYTES);
+    let fill = |at: usize, room: &mut staged::StageBuffer| match stretches.get(at) {
         Some(stretch) => bulk.fill(stretch, room.take(stretch.length)),
         None => Ok(()),
     };
-    let write = |at: usize, room: &staged::Room| match stretches.get(at) {
+    let write = |at: usize, room: &staged::StageBuffer| match stretches.get(at) {
         Some(stretch) => store.write_raw(stretch.address, room.bytes(stretch.length)?),
         None => Ok(()),
     };

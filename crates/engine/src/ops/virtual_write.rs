@@ -175,7 +175,7 @@ impl<'a> Targets<'a> {
         let mut inner = Vec::new();
         map.parts(selection, &mut |part| {
             self.steps.copy(part.places.count())?;
-            part.places.mark(&mut covered)?;
+            part.places.set_covered(&mut covered)?;
             let Some((file, source)) = self.find(file, part.file, part.dataset)? else { return Ok(()) };
             let (conversion, partial) = self.conversion(&file, datatype, &source.description.datatype)?;
             let elements = match elements {

@@ -156,8 +156,8 @@ impl Copier<'_> {
         for (part, bytes) in parts {
             let region = form.grid.region(&part.scaled)?;
             if region.element_count()? == part.set().len() {
-                let origin = WriteSource::stored(&bytes, size).with_contents(contents);
-                writer.write(self.target.writer_context(), edit, &Selection::region(&region), &origin)?;
+                let source = WriteSource::stored(&bytes, size).with_heap(contents);
+                writer.write(self.target.writer_context(), edit, &Selection::region(&region), &source)?;
             } else {
                 part.collect_coordinates(form, &mut points.coordinates)?;
                 values.extend(bytes);
@@ -166,8 +166,8 @@ impl Copier<'_> {
         if values.is_empty() {
             return Ok(());
         }
-        let origin = WriteSource::stored(&values, size).with_contents(contents);
-        writer.write(self.target.writer_context(), edit, &Selection::Points(points), &origin)
+        let source = WriteSource::stored(&values, size).with_heap(contents);
+        writer.write(self.target.writer_context(), edit, &Selection::Points(points), &source)
     }
 
     /// Copies the elements of a dense dataset that do not count as undefined to a sparse dataset.

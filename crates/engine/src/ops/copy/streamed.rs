@@ -155,8 +155,8 @@ impl Copier<'_> {
                 let from = RelocationSource { file: task.original.file, foreign: Some(&foreign), into };
                 elements = self.relocate_elements_of(edit, &from, plan, &elements, &task.path)?;
             }
-            let origin = WriteSource::stored(&elements, plan.to_size).with_contents(&made);
-            writer.write(self.target.writer_context(), edit, &selection, &origin)?;
+            let source = WriteSource::stored(&elements, plan.to_size).with_heap(&made);
+            writer.write(self.target.writer_context(), edit, &selection, &source)?;
         }
         writer.flush(self.target.writer_context(), edit)
     }

@@ -115,7 +115,7 @@ impl DatasetWriter {
 
     /// Returns whether chunks, the dataspace or the layout are dirty.
     pub(crate) fn is_dirty(&self) -> bool {
-        self.sink.get().is_ahead() || self.layout_changed || self.dataspace_changed
+        self.sink.get().is_dirty() || self.layout_changed || self.dataspace_changed
     }
 
     /// Invalidates the chunks that other threads have fetched and not yet changed, because the
@@ -157,7 +157,7 @@ impl DatasetWriter {
         let DatasetSink::Structured(writer) = &mut self.sink else {
             return Err(Error::Misuse("the dataset is not in structured chunks".into()));
         };
-        let mut writing = StructuredWriting { edit, cache: &file.resources.structured, contents };
+        let mut writing = StructuredWriting { edit, cache: &file.resources.structured, heap: contents };
         let outcome = work(writer, &mut writing);
         self.note_layout();
         outcome
