@@ -116,7 +116,7 @@ fn every_dataset_and_attribute_of_the_fixtures() {
 }
 
 fn references(file: &str, name: &str) -> Vec<Reference> {
-    dataset(file, name).read_references(..).unwrap().into_iter().collect()
+    dataset(file, name).read_references::<IxDyn>(..).unwrap().into_iter().collect()
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn references_into_another_file() {
     assert_eq!(all[3].object().unwrap().kind(), Some(ObjectKind::Group));
     let options = hyperslab::OpenOptions::new().external_files(hyperslab::ExternalFiles::Refuse);
     let file = options.open(fixtures::path("references_external_latest.h5")).unwrap();
-    let refused = file.dataset("references").unwrap().read_references(..).unwrap();
+    let refused = file.dataset("references").unwrap().read_references::<IxDyn>(..).unwrap();
     assert!(refused[0].object().is_err());
     assert!(refused[3].object().is_ok());
 }
@@ -193,7 +193,7 @@ fn views_of_any_memory_layout() {
 fn read_anything(file: &File) {
     for object in file.members().into_iter().flatten() {
         for attribute in object.attributes().into_iter().flatten() {
-            drop((attribute.read_dyn(), attribute.read_references()));
+            drop((attribute.read_dyn(), attribute.read_references::<IxDyn>()));
         }
         let Ok(dataset) = object.into_dataset() else { continue };
         if dataset.size().is_ok_and(|size| size > 10_000) {
@@ -202,7 +202,7 @@ fn read_anything(file: &File) {
         if let Ok(values) = dataset.read_dyn(..) {
             assert!((0..values.column().len()).all(|index| values.column().get(index).is_some()));
         }
-        for reference in dataset.read_references(..).into_iter().flatten() {
+        for reference in dataset.read_references::<IxDyn>(..).into_iter().flatten() {
             drop((
                 reference.object(),
                 reference.attribute(),

@@ -230,7 +230,7 @@ fn text_of_variable_length_in_the_same_file() {
     let texts = file.dataset("texts").unwrap();
     texts.write_strings(.., &["a", "Wärme", &"x".repeat(500)]).unwrap();
     texts.write_strings(region(&[0], &[1]), &["first"]).unwrap();
-    assert_eq!(file.dataset("words").unwrap().read_strings(..).unwrap()[1], "Wärme");
+    assert_eq!(file.dataset("words").unwrap().read_strings::<hyperslab::IxDyn>(..).unwrap()[1], "Wärme");
     file.close().unwrap();
     assert_eq!(files.told("outer.h5", "words"), ["first", "Wärme", &"x".repeat(500)]);
     files.check();

@@ -47,7 +47,7 @@ fn look(file: &File) {
     assert_eq!(file.group("many").unwrap().len().unwrap(), 28);
     assert!(file.group("renamed").unwrap().is_empty().unwrap());
     assert_eq!(file.dataset("again").unwrap().link_count().unwrap(), 2);
-    assert_eq!(file.attribute("title").unwrap().read_strings().unwrap().first().unwrap(), "a file");
+    assert_eq!(file.attribute("title").unwrap().read_strings::<IxDyn>().unwrap().first().unwrap(), "a file");
 }
 
 /// What is written is sound.
@@ -183,7 +183,7 @@ with h5py.File(sys.argv[1], 'w') as f:
             let texts = [format!("a{round}"), format!("b{round}")];
             dataset.write_strings(hyperslab::Selection::region(&region), &texts).unwrap();
             expected[usize::try_from(start).unwrap()..][..2].clone_from_slice(&texts);
-            assert_eq!(dataset.read_strings(..).unwrap().into_raw_vec_and_offset().0, expected);
+            assert_eq!(dataset.read_strings::<IxDyn>(..).unwrap().into_raw_vec_and_offset().0, expected);
         }
     }
     file.close().unwrap();
@@ -222,7 +222,7 @@ fn contents_go_with_what_led_to_them() {
     let kept = file.new_dataset("kept").write_strings(&["a"]).unwrap();
     let length = file.to_bytes().unwrap().len();
     assert!(length < 400_000, "{length} bytes: nothing was given back");
-    assert_eq!(kept.read_strings(..).unwrap()[0], "a");
+    assert_eq!(kept.read_strings::<IxDyn>(..).unwrap()[0], "a");
 }
 
 /// What attributes of any storage led to goes with the objects.
@@ -268,11 +268,11 @@ fn sources_outlive_virtual_datasets() {
     for _ in 0..200 {
         let shown = file.new_dataset("shown").datatype(texts.datatype().clone()).shape(&[2]);
         let shown = shown.virtual_sources(std::slice::from_ref(&mapping)).create().unwrap();
-        assert_eq!(shown.read_strings(..).unwrap()[1], "two");
+        assert_eq!(shown.read_strings::<IxDyn>(..).unwrap()[1], "two");
         file.remove("shown").unwrap();
         lengths.push(file.to_bytes().unwrap().len());
     }
-    assert_eq!(texts.read_strings(..).unwrap()[0], "one");
+    assert_eq!(texts.read_strings::<IxDyn>(..).unwrap()[0], "one");
     assert_eq!(lengths[0], lengths[199], "mappings stay in the heap");
     sound_in_memory(&file);
 }

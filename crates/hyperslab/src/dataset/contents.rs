@@ -15,11 +15,12 @@ impl Dataset {
     /// Writes strings of fixed or variable length to the selected elements.
     ///
     /// ```
+    /// use hyperslab::Ix1;
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let names = file.new_dataset("names").write_strings(&["one", "", "three"])?;
-    /// assert_eq!(names.read_strings(..)?.into_raw_vec_and_offset().0, ["one", "", "three"]);
+    /// assert_eq!(names.read_strings::<Ix1>(..)?.to_vec(), ["one", "", "three"]);
     /// names.write_strings(.., &["a", "longer than before", "c"])?;
-    /// assert_eq!(names.read_strings(..)?[1], "longer than before");
+    /// assert_eq!(names.read_strings::<Ix1>(..)?[1], "longer than before");
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
@@ -56,11 +57,11 @@ impl Dataset {
     /// Writes sequences of variable length to the selected elements.
     ///
     /// ```
-    /// use hyperslab::{Datatype, H5Type};
+    /// use hyperslab::{Datatype, H5Type, Ix1};
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let dataset = file.new_dataset("a").datatype(Datatype::sequence(i32::datatype(), 8)).shape(&[2]).create()?;
     /// dataset.write_sequences(.., &[vec![1_i64, 2, 3], vec![]])?;
-    /// assert_eq!(dataset.read_sequences::<i32>(..)?.into_raw_vec_and_offset().0, [vec![1, 2, 3], vec![]]);
+    /// assert_eq!(dataset.read_sequences::<i32, Ix1>(..)?.to_vec(), [vec![1, 2, 3], vec![]]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
@@ -130,16 +131,17 @@ impl Dataset {
     /// Writes references of any kind to the selected elements.
     ///
     /// ```
-    /// use hyperslab::{Datatype, ReferenceTarget, Region, Selection};
+    /// use hyperslab::{Datatype, Ix1, IxDyn, ReferenceTarget, Region, Selection};
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let values = file.new_dataset("values").write(&[1, 2, 3, 4])?;
     /// let links = file.new_dataset("links").datatype(Datatype::object_reference(8)).shape(&[2]).create()?;
     /// links.write_references(.., &[ReferenceTarget::object(&values), ReferenceTarget::Null])?;
-    /// assert_eq!(links.read_references(..)?[0].object()?.token(), values.token());
+    /// assert_eq!(links.read_references::<Ix1>(..)?[0].object()?.token(), values.token());
     /// let middle = Selection::region(&Region::new(&[1], &[2])?);
     /// let parts = file.new_dataset("parts").datatype(Datatype::region_reference(8)).shape(&[1]).create()?;
     /// parts.write_references(.., &[ReferenceTarget::Region(values.token(), middle)])?;
-    /// assert_eq!(parts.read_references(..)?[0].read::<i32, hyperslab::IxDyn>()?.into_raw_vec_and_offset().0, [2, 3]);
+    /// let part = parts.read_references::<Ix1>(..)?[0].read::<i32, IxDyn>()?;
+    /// assert_eq!(part.into_raw_vec_and_offset().0, [2, 3]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///

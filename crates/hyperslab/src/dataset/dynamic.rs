@@ -122,7 +122,7 @@ impl Dataset {
     /// use hyperslab::Array1;
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/references_latest.h5");
     /// # let file = hyperslab::File::open(path)?;
-    /// let references: Array1<_> = file.dataset("objects")?.read_references(..)?;
+    /// let references: Array1<hyperslab::Reference> = file.dataset("objects")?.read_references(..)?;
     /// for reference in references {
     ///     if !reference.is_null() {
     ///         println!("{:?}", reference.object()?);

@@ -56,7 +56,7 @@ fn mandatory_filters_of_elements_of_variable_length() {
     let texts: Vec<String> = (0..100).map(|number| format!("text {number}")).collect();
     text.write_strings(.., &texts).unwrap();
     file.flush().unwrap();
-    assert_eq!(text.read_strings(..).unwrap().into_raw_vec_and_offset().0, texts);
+    assert_eq!(text.read_strings::<hyperslab::IxDyn>(..).unwrap().into_raw_vec_and_offset().0, texts);
     let chunk = text.sparse().read_chunk(&[0]).unwrap().unwrap();
     assert!(chunk.info.sections[1].size < chunk.info.sections[1].unfiltered / 4);
 }
@@ -101,7 +101,10 @@ fn what_waits_outlives_a_change_that_fails() {
     // Places in the heap of the file, which chunks cannot lead to.
     let elements = [[7_u8; 16]; 4].concat();
     text.write_stored(.., &elements).unwrap_err();
-    assert_eq!(text.read_strings(..).unwrap().into_raw_vec_and_offset().0, ["", "one", "", ""]);
+    assert_eq!(
+        text.read_strings::<hyperslab::IxDyn>(..).unwrap().into_raw_vec_and_offset().0,
+        ["", "one", "", ""]
+    );
 }
 
 /// A chunk at the edge with few elements in very many rows is as cheap as any.

@@ -125,8 +125,11 @@ fn texts_between_files_of_all_widths() {
             target.copy(&before, before.name()).unwrap();
             let after = target.dataset(before.name()).unwrap();
             assert_eq!(after.datatype().size, u32::from(to_width) + 8);
-            assert_eq!(before.read_strings(..).unwrap(), after.read_strings(..).unwrap());
-            assert_eq!(after.read_strings(..).unwrap()[4], "four and more");
+            assert_eq!(
+                before.read_strings::<hyperslab::IxDyn>(..).unwrap(),
+                after.read_strings::<hyperslab::IxDyn>(..).unwrap()
+            );
+            assert_eq!(after.read_strings::<hyperslab::IxDyn>(..).unwrap()[4], "four and more");
             if sparse {
                 same_texts(&before, &after);
                 assert_eq!(after.sparse().defined_count().unwrap(), 5);

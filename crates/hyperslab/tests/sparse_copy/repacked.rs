@@ -264,7 +264,12 @@ fn texts_there_and_back() {
             same_texts(&sparse.dataset(name).unwrap(), &other.dataset(name).unwrap());
             for file in [&sparse, &other, &chunked, &beside] {
                 assert_eq!(
-                    file.dataset(name).unwrap().read_strings(..).unwrap().into_raw_vec_and_offset().0,
+                    file.dataset(name)
+                        .unwrap()
+                        .read_strings::<IxDyn>(..)
+                        .unwrap()
+                        .into_raw_vec_and_offset()
+                        .0,
                     texts
                 );
             }
