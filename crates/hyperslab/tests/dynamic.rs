@@ -1,4 +1,4 @@
-//! Elements of any type as dynamic values.
+//! Elements of any datatype as dynamic values.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use hyperslab::{Column, Dataset, File, IxDyn, ObjectKind, Reference, Value};
@@ -73,7 +73,7 @@ fn complex_numbers() {
     assert_eq!(wide.get(&[1, 0]), Some(Value::Complex(Complex::new(3.0, 0.0))));
 }
 
-/// Numbers of a column, for comparison.
+/// Returns the numbers of a column as `f64`, for comparison.
 fn floats(column: &Column) -> Option<Vec<f64>> {
     (0..column.len())
         .map(|index| match column.get(index)? {
@@ -189,7 +189,7 @@ fn views_of_any_memory_layout() {
     assert!(target.read_into(.., &mut wide.slice_mut(ndarray::s![.., ..;2])).is_err());
 }
 
-/// Reads all that leads elsewhere; errors are welcome.
+/// Follows all references and heap data. Errors are allowed.
 fn read_anything(file: &File) {
     for object in file.members().into_iter().flatten() {
         for attribute in object.attributes().into_iter().flatten() {

@@ -1,10 +1,10 @@
-//! Virtual datasets that show elements of variable length of other files.
+//! Virtual datasets that show variable-length data of other files.
 
 use hyperslab::{ErrorKind, File, FixedText, H5Type, IxDyn, Limits, OpenOptions, Value, s};
 use hyperslab_testkit::{referee, workspace};
 
-/// `source.h5` has elements of variable length, `middle.h5` shows them and has some of its own, and `outer.h5` shows
-/// those of both.
+/// `source.h5` has elements of variable length, `middle.h5` shows them and has its own, and
+/// `outer.h5` shows those of both.
 const SCRIPT: &str = r#"
 import sys
 import h5py, numpy as np

@@ -171,7 +171,7 @@ impl Dataset {
         bytes: &[u8],
     ) -> Result<()> {
         if self.datatype().is_variable_length() {
-            return self.write_contents(selection, memory, bytes, None);
+            return self.write_variable_length(selection, memory, bytes, None);
         }
         let plan = self.conversions.plan(memory, self.datatype());
         let plan = plan.map_err(|error| self.context(error.into()))?;

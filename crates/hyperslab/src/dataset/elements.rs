@@ -19,7 +19,7 @@ pub(super) type Planned = Result<Conversion, ConvertError>;
 
 /// The elements that a read selects, without overlaps. The dataset does not change while this value
 /// lives.
-pub(super) struct Wanted<'a> {
+pub(super) struct SelectedElements<'a> {
     pub(super) selection: Cow<'a, Selection>,
     /// The number of selected elements.
     pub(super) count: usize,
@@ -32,13 +32,13 @@ pub(super) struct Wanted<'a> {
 /// Selected elements and their conversion.
 pub(super) struct Elements<'a> {
     dataset: &'a Dataset,
-    wanted: Wanted<'a>,
+    selected: SelectedElements<'a>,
     conversion: Conversion,
     /// The stored elements, if they must be read before the conversion is planned.
     stored: Option<Stored>,
 }
 
-impl Wanted<'_> {
+impl SelectedElements<'_> {
     /// Returns the shape of the selection; `None` if the elements form a single dimension.
     pub(super) fn shape(&self) -> Option<&[u64]> {
         self.shape.as_deref()
@@ -68,30 +68,30 @@ impl Wanted<'_> {
 impl<'a> Elements<'a> {
     pub(super) fn new(
         dataset: &'a Dataset,
-        wanted: Wanted<'a>,
+        selected: SelectedElements<'a>,
         plan: impl FnOnce(&Conversions) -> Planned,
     ) -> Result<Self> {
-        let stored = if dataset.may_hold_foreign() { Some(wanted.stored(dataset)?) } else { None };
+        let stored = if dataset.may_hold_foreign() { Some(selected.stored(dataset)?) } else { None };
         let conversions = match &stored {
             Some(stored) => Cow::Owned(stored.conversions((*dataset.conversions).clone())),
             None => Cow::Borrowed(&*dataset.conversions),
         };
-        Ok(Self { dataset, wanted, conversion: plan(&conversions)?, stored })
+        Ok(Self { dataset, selected, conversion: plan(&conversions)?, stored })
     }
 
     /// Fills `out` with converted elements. `zeroed` states that `out` contains zeros only.
     pub(super) fn put(&self, out: &mut [u8], zeroed: bool) -> Result<()> {
         if let Some(stored) = &self.stored {
-            return Ok(self.conversion.convert(stored.bytes(), out, self.wanted.count)?);
+            return Ok(self.conversion.convert(stored.bytes(), out, self.selected.count)?);
         }
         let mut to = ReadTarget::converted(out, &self.conversion);
         if zeroed {
             to = to.zeroed();
         }
-        if self.wanted.count == 0 {
+        if self.selected.count == 0 {
             return Ok(());
         }
-        self.wanted.open.read_to(self.dataset.object.file(), &self.wanted.selection, &mut to)
+        self.selected.open.read_to(self.dataset.object.file(), &self.selected.selection, &mut to)
     }
 }
 
@@ -110,7 +110,7 @@ impl Dataset {
         &'a self,
         selection: impl IntoSelection + 'a,
         size: usize,
-    ) -> Result<Wanted<'a>> {
+    ) -> Result<SelectedElements<'a>> {
         let (open, reading) = self.current()?;
         let dataspace = &open.description.dataspace;
         let (selection, mut shape) = selection.into_selection(dataspace.dims())?.into_parts();
@@ -122,7 +122,7 @@ impl Dataset {
             open.selected(&selection)?
         };
         let count = self.check_result("read: bytes", count, size)?;
-        Ok(Wanted { selection, count, shape, open, _reading: reading })
+        Ok(SelectedElements { selection, count, shape, open, _reading: reading })
     }
 
     /// Checks `count` values of `size` bytes against the limit for results, and returns `count`.

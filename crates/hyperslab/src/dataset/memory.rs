@@ -12,7 +12,7 @@ use crate::{H5Type, IntoSelection, Selection};
 
 impl Dataset {
     /// Reads the selected elements into a part of an array. `values` are the elements of an array
-    /// of the shape `dims` in C order, and `places` selects the part; the other elements keep their
+    /// of the shape `dims` in C order, and `part` selects the part; the other elements keep their
     /// values. Both selections must have the same number of elements, and may have different
     /// shapes. The elements are paired in the order of each selection.
     ///
@@ -35,17 +35,17 @@ impl Dataset {
         selection: impl IntoSelection,
         values: &mut [T],
         dims: &[u64],
-        places: impl IntoSelection,
+        part: impl IntoSelection,
     ) -> Result<()> {
-        let places = self.places(values.len(), dims, places)?;
-        let mut runs = places.linear_runs(dims).map_err(|error| self.context(error.into()))?;
+        let part = self.array_part(values.len(), dims, part)?;
+        let mut runs = part.linear_runs(dims).map_err(|error| self.context(error.into()))?;
         let first = runs.next();
         let Some(second) = runs.next() else {
             let indexes = first.as_ref().map_or(Ok(0..0), run_indexes)?;
             return self.read_into(selection, values.get_mut(indexes).ok_or_else(outside_array)?);
         };
         let read = self.read_raw::<T>(selection)?;
-        let wanted = places.element_count(dims).map_err(|error| self.context(error.into()))?;
+        let wanted = part.element_count(dims).map_err(|error| self.context(error.into()))?;
         if wanted != to_u64(read.len()) {
             let message = format!("{} elements are selected in the file, {wanted} in memory", read.len());
             return Err(self.context(Error::Misuse(message)));
@@ -61,7 +61,7 @@ impl Dataset {
     }
 
     /// Writes a part of an array to the selected elements of the dataset. `values` are the elements
-    /// of an array of the shape `dims` in C order, and `places` selects the part. Both selections
+    /// of an array of the shape `dims` in C order, and `part` selects the part. Both selections
     /// must have the same number of elements, which are paired in the order of each selection.
     ///
     /// ```
@@ -82,29 +82,29 @@ impl Dataset {
         selection: impl IntoSelection,
         values: &[T],
         dims: &[u64],
-        places: impl IntoSelection,
+        part: impl IntoSelection,
     ) -> Result<()> {
-        let places = self.places(values.len(), dims, places)?;
+        let part = self.array_part(values.len(), dims, part)?;
         let mut packed = Vec::new();
-        for run in places.linear_runs(dims).map_err(|error| self.context(error.into()))? {
+        for run in part.linear_runs(dims).map_err(|error| self.context(error.into()))? {
             packed.extend_from_slice(values.get(run_indexes(&run)?).ok_or_else(outside_array)?);
         }
         self.write(selection, &packed)
     }
 
-    /// Returns the selection `places` of an array of the shape `dims` that has `length` elements.
-    fn places<'a>(
+    /// Returns the selection `part` of an array of the shape `dims` that has `length` elements.
+    fn array_part<'a>(
         &self,
         length: usize,
         dims: &[u64],
-        places: impl IntoSelection + 'a,
+        part: impl IntoSelection + 'a,
     ) -> Result<Cow<'a, Selection>> {
         if product("number of elements", dims.iter().copied()) != Ok(to_u64(length)) {
             let message = format!("a slice of {length} for an array of the shape {dims:?}");
             return Err(self.context(Error::Misuse(message)));
         }
-        let (places, _) = places.into_selection(dims).map_err(|error| self.context(error))?.into_parts();
-        self.without_overlaps(places)
+        let (part, _) = part.into_selection(dims).map_err(|error| self.context(error))?.into_parts();
+        self.without_overlaps(part)
     }
 }
 

@@ -7,7 +7,6 @@ use std::sync::Arc;
 mod blocks;
 mod builder;
 mod chunks;
-mod contents;
 pub(crate) mod data;
 mod dynamic;
 mod elements;
@@ -15,6 +14,7 @@ mod field;
 mod memory;
 mod read;
 mod storage;
+mod variable_length;
 mod view;
 mod write;
 
@@ -35,11 +35,11 @@ pub use blocks::Blocks;
 pub use builder::DatasetBuilder;
 pub(crate) use builder::{Storage, auto_chunk};
 pub use chunks::{Chunks, StoredChunk};
-pub(crate) use contents::{filled, zeroed_elements};
 pub use data::{ArrayData, ArrayDataMut};
 use elements::Planned;
 pub use field::Field;
 pub(crate) use memory::{outside_array, run_indexes};
+pub(crate) use variable_length::{filled, zeroed_elements};
 
 /// A dataset: an array of elements of one type.
 ///

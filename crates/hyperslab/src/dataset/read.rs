@@ -7,7 +7,7 @@ use hyperslab_exact::to_u64;
 use ndarray::{Array, Dimension};
 
 use super::data::{self, ArrayDataMut};
-use super::elements::{Elements, Planned, Wanted};
+use super::elements::{Elements, Planned, SelectedElements};
 use super::{Dataset, array, check_rank};
 use crate::datatype::convert::Conversions;
 use crate::{H5Type, Hyperslab, IntoSelection, Selection, Stored};
@@ -45,10 +45,10 @@ impl Dataset {
         plan: impl FnOnce(&Conversions) -> Planned,
     ) -> Result<Array<T, D>> {
         let size = size_of::<T>().max(T::SIZE);
-        let wanted = self.prepare(selection, size).map_err(|error| self.context(error))?;
-        let shape = wanted.memory_shape()?;
+        let selected = self.prepare(selection, size).map_err(|error| self.context(error))?;
+        let shape = selected.memory_shape()?;
         check_rank::<D>(&shape).map_err(|error| self.context(error))?;
-        array(&shape, self.read_wanted(wanted, plan)?)
+        array(&shape, self.read_selected(selected, plan)?)
     }
 
     /// Reads the selected elements into a vector, in the order of the selection: points in the
@@ -76,17 +76,17 @@ impl Dataset {
         selection: impl IntoSelection,
         plan: impl FnOnce(&Conversions) -> Planned,
     ) -> Result<Vec<T>> {
-        let wanted = self.prepare(selection, size_of::<T>().max(T::SIZE));
-        self.read_wanted(wanted.map_err(|error| self.context(error))?, plan)
+        let selected = self.prepare(selection, size_of::<T>().max(T::SIZE));
+        self.read_selected(selected.map_err(|error| self.context(error))?, plan)
     }
 
-    fn read_wanted<T: H5Type>(
+    fn read_selected<T: H5Type>(
         &self,
-        wanted: Wanted<'_>,
+        selected: SelectedElements<'_>,
         plan: impl FnOnce(&Conversions) -> Planned,
     ) -> Result<Vec<T>> {
-        let count = wanted.count;
-        let elements = Elements::new(self, wanted, plan).map_err(|error| self.context(error))?;
+        let count = selected.count;
+        let elements = Elements::new(self, selected, plan).map_err(|error| self.context(error))?;
         T::read_vec(count, |out| elements.put(out, true)).map_err(|error| self.context(error))
     }
 
@@ -129,17 +129,17 @@ impl Dataset {
         values: &mut A,
         plan: impl FnOnce(&Conversions) -> Planned,
     ) -> Result<()> {
-        let wanted = self.prepare(selection, 0).map_err(|error| self.context(error))?;
-        let count = wanted.count;
-        if !data::fits(wanted.shape(), Some(to_u64(count)), &values.dims()) {
+        let selected = self.prepare(selection, 0).map_err(|error| self.context(error))?;
+        let count = selected.count;
+        if !data::fits(selected.shape(), Some(to_u64(count)), &values.dims()) {
             let dims = values.dims();
-            let message = match wanted.shape() {
+            let message = match selected.shape() {
                 Some(shape) => format!("an array of the shape {dims:?} for elements of the shape {shape:?}"),
                 None => format!("an array of the shape {dims:?} for {count} elements"),
             };
             return Err(self.context(Error::Misuse(message)));
         }
-        let elements = Elements::new(self, wanted, plan).map_err(|error| self.context(error))?;
+        let elements = Elements::new(self, selected, plan).map_err(|error| self.context(error))?;
         if let Some(values) = values.contiguous() {
             let read = <A::Element as H5Type>::read_slice(values, |out| elements.put(out, false));
             return read.map_err(|error| self.context(error));
@@ -241,9 +241,9 @@ impl Dataset {
     /// Reads the selected elements as stored, and returns the shape of the selection.
     pub(super) fn read_shaped(&self, selection: impl IntoSelection) -> Result<(Vec<usize>, Stored)> {
         let size = self.datatype().size as usize;
-        let wanted = self.prepare(selection, size).map_err(|error| self.context(error))?;
-        let stored = wanted.stored(self).map_err(|error| self.context(error))?;
-        Ok((wanted.memory_shape()?, stored))
+        let selected = self.prepare(selection, size).map_err(|error| self.context(error))?;
+        let stored = selected.stored(self).map_err(|error| self.context(error))?;
+        Ok((selected.memory_shape()?, stored))
     }
 
     /// Returns an equal selection in which each element occurs once.

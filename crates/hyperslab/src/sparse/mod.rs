@@ -3,13 +3,14 @@
 
 mod builder;
 mod chunks;
-mod contents;
 mod csr;
 mod density;
 mod filters;
+mod heap_elements;
 mod nonzero;
 mod read;
 mod rows;
+mod slab_rows;
 #[cfg(feature = "sprs")]
 mod sprs;
 mod view;

@@ -5,7 +5,7 @@ use hyperslab_engine::ops::sparse::{Coordinates, StructuredWriter};
 use hyperslab_engine::{Error, Result};
 
 use super::SparseView;
-use super::contents::HeapElements;
+use super::heap_elements::HeapElements;
 use crate::datatype::convert::VariableArena;
 use crate::{Datatype, H5Type, IntoSelection, Points};
 

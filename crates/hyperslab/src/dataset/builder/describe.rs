@@ -7,7 +7,7 @@ use hyperslab_engine::ops::{NewDataset, NewLayout};
 use hyperslab_engine::{Address, Error, Result};
 use hyperslab_filter::{DatasetFacts, FillValue as FactsFill, Pipeline};
 
-use super::{DatasetBuilder, FillWanted, Storage};
+use super::{DatasetBuilder, NewFill, Storage};
 use crate::datatype::convert::Conversions;
 use crate::sparse::{Section, SectionFacts};
 use crate::{Dataspace, Datatype};
@@ -131,10 +131,10 @@ impl DatasetBuilder {
 
     fn fill_value(&self, datatype: &Datatype) -> Result<Fill> {
         Ok(match &self.fill {
-            FillWanted::Default => Fill::Default,
-            FillWanted::Undefined => Fill::Undefined,
-            FillWanted::Stored(element) => Fill::User(element.clone()),
-            FillWanted::Value(memory, value) => {
+            NewFill::Default => Fill::Default,
+            NewFill::Undefined => Fill::Undefined,
+            NewFill::Stored(element) => Fill::User(element.clone()),
+            NewFill::Value(memory, value) => {
                 let plan = Conversions::default().plan(memory, datatype)?;
                 let mut element = vec![0; datatype.size as usize];
                 plan.convert(value, &mut element, 1)?;

@@ -51,7 +51,7 @@ pub struct DatasetBuilder {
     edges_unfiltered: bool,
     filters: Vec<FilterSpec>,
     pub(crate) sparse: SparseOptions,
-    fill: FillWanted,
+    fill: NewFill,
     fill_time: FillWriteTime,
     allocation_time: StoredAllocation,
     header: NewHeader,
@@ -78,7 +78,7 @@ pub(crate) enum Storage {
 
 /// The fill value of a new dataset.
 #[derive(Debug, Clone)]
-enum FillWanted {
+enum NewFill {
     Default,
     Undefined,
     /// The bytes of an element of the datatype.
@@ -103,7 +103,7 @@ impl Group {
             edges_unfiltered: false,
             filters: Vec::new(),
             sparse: SparseOptions::default(),
-            fill: FillWanted::Default,
+            fill: NewFill::Default,
             fill_time: FillWriteTime::IF_SET,
             allocation_time: StoredAllocation::DEFAULT,
             header: NewHeader::default(),
@@ -265,19 +265,19 @@ impl DatasetBuilder {
 
     /// Sets the fill value, converted to the dataset's datatype.
     pub fn fill<T: H5Type>(mut self, value: T) -> Self {
-        self.fill = FillWanted::Value(T::datatype(), T::to_bytes(&[value]).into_owned());
+        self.fill = NewFill::Value(T::datatype(), T::to_bytes(&[value]).into_owned());
         self
     }
 
     /// Sets the fill value to the bytes of one stored element.
     pub fn fill_stored(mut self, element: &[u8]) -> Self {
-        self.fill = FillWanted::Stored(element.to_vec());
+        self.fill = NewFill::Stored(element.to_vec());
         self
     }
 
     /// Leaves the fill value undefined: elements that were never written have unspecified values.
     pub fn no_fill(mut self) -> Self {
-        self.fill = FillWanted::Undefined;
+        self.fill = NewFill::Undefined;
         self
     }
 

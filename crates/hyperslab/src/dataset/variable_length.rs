@@ -45,7 +45,7 @@ impl Dataset {
                     return self.write_from(selection, &contents.write_source());
                 }
                 let file = self.object.file();
-                self.replace_contents(selection, |edit| file.store_texts(edit, &texts))
+                self.replace_variable_length(selection, |edit| file.store_texts(edit, &texts))
             }
             _ => {
                 Err(self
@@ -77,7 +77,7 @@ impl Dataset {
         let arena = VariableArena::default();
         let bytes = self.sequence_descriptors(sequences, &arena)?;
         let memory = Datatype::sequence(T::datatype(), 8);
-        self.write_contents(selection.selection(), &memory, &bytes, Some(arena))
+        self.write_variable_length(selection.selection(), &memory, &bytes, Some(arena))
     }
 
     /// Stores sequences in `arena` and returns their descriptors.
@@ -125,7 +125,7 @@ impl Dataset {
         let arena = VariableArena::default();
         let encoder = Encoder::new(self.datatype()).map_err(|error| self.context(error))?;
         let bytes = encoder.encode(values, &arena).map_err(|error| self.context(error))?;
-        self.write_contents(selection.selection(), encoder.memory(), &bytes, Some(arena))
+        self.write_variable_length(selection.selection(), encoder.memory(), &bytes, Some(arena))
     }
 
     /// Writes references of any kind to the selected elements.
@@ -158,7 +158,7 @@ impl Dataset {
         };
         self.check_count(selection, targets.len())?;
         let (file, size) = (self.object.file(), self.datatype().size as usize);
-        self.replace_contents(selection, |edit| {
+        self.replace_variable_length(selection, |edit| {
             let mut elements = Vec::new();
             for target in targets {
                 elements.extend(file.store_reference(
@@ -174,7 +174,7 @@ impl Dataset {
 
     /// Converts elements with variable-length data and writes them. Frees the variable-length data
     /// that they replace.
-    pub(super) fn write_contents(
+    pub(super) fn write_variable_length(
         &self,
         selection: &Selection,
         memory: &Datatype,
@@ -191,14 +191,14 @@ impl Dataset {
             conversions = conversions.with_source_heap(std::sync::Arc::new(arena));
         }
         self.check_count(selection, bytes.len() / (memory.size as usize).max(1))?;
-        self.replace_contents(selection, |edit| {
+        self.replace_variable_length(selection, |edit| {
             file.store_converted(edit, &conversions, (memory, self.datatype()), bytes)
         })
     }
 
     /// Writes the elements that `store` returns, after `store` has put their variable-length data
     /// into the heap. Frees the variable-length data that they replace.
-    fn replace_contents(
+    fn replace_variable_length(
         &self,
         selection: &Selection,
         store: impl FnOnce(&mut hyperslab_engine::store::Edit<'_>) -> Result<Vec<u8>>,
