@@ -16,8 +16,8 @@ impl Dataset {
     /// Returns a handle of the same dataset that reads with other conversions: with exceptions as
     /// errors, or with conversions of the caller. They apply to all reads into Rust types.
     ///
-    /// By default hyperslab converts as libhdf5 does, with two exceptions that are errors: an
-    /// enumeration value whose name `T` lacks, and text that is not UTF-8. The position in a
+    /// By default hyperslab converts as libhdf5 does, but two cases are errors: an enumeration
+    /// value whose name `T` lacks, and text that is not UTF-8. The position in a
     /// conversion error counts from the first element of the batch that was converted, which is not
     /// always the first element of the dataset.
     ///

@@ -40,7 +40,7 @@ impl Dataset {
 
     /// Returns the size in bytes of the Datatype message of the elements (HDF5 File Format
     /// Specification, IV.A.2.d), without padding. The version of the message is that in the file,
-    /// or a newer version if the datatype contains arrays.
+    /// or a newer version if that version cannot represent arrays.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
