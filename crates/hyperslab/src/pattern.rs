@@ -40,7 +40,7 @@ impl PathPattern {
     /// a backslash.
     pub fn new(pattern: &str) -> Result<Self> {
         if pattern.is_empty() {
-            return Err(Error::Misuse("an empty pattern names no dataset".into()));
+            return Err(Error::Misuse("the pattern is empty".into()));
         }
         let by_name = !pattern.contains('/') && pattern != "**";
         let mut tokens = Vec::new();

@@ -161,7 +161,7 @@ impl SlicePart {
 /// result.
 pub(crate) fn selection(slices: &[Slice], dims: &[u64]) -> Result<(Selection, Vec<u64>)> {
     if slices.len() != dims.len() {
-        let message = format!("{} slices for {} dimensions", slices.len(), dims.len());
+        let message = format!("there are {} slices for {} dimensions", slices.len(), dims.len());
         return Err(Error::Misuse(message));
     }
     let mut parts = Vec::new();
@@ -171,7 +171,10 @@ pub(crate) fn selection(slices: &[Slice], dims: &[u64]) -> Result<(Selection, Ve
         })?;
         let is_list = matches!(part, SlicePart::List(_));
         if slice.step == 0 || (is_list && slice.step != 1) {
-            return Err(Error::Misuse(format!("a step of {} in dimension {dimension}", slice.step)));
+            return Err(Error::Misuse(format!(
+                "the slice of dimension {dimension} cannot have the step {}",
+                slice.step
+            )));
         }
         parts.push(part);
     }
@@ -186,7 +189,9 @@ pub(crate) fn selection(slices: &[Slice], dims: &[u64]) -> Result<(Selection, Ve
     match parts.iter().filter(|part| matches!(part, SlicePart::List(_))).count() {
         0 => Ok((regular(&parts), shape)),
         1 => Ok((listed(&parts)?, shape)),
-        lists => Err(Error::Misuse(format!("{lists} index lists or masks; one dimension may have one"))),
+        lists => Err(Error::Misuse(format!(
+            "there are {lists} index lists or masks; only one dimension can have one"
+        ))),
     }
 }
 
@@ -402,7 +407,10 @@ pub fn fill<T: Clone>(
     value: &T,
 ) -> Result<()> {
     if exact::product("number of elements", dims.iter().copied()) != Ok(to_u64(values.len())) {
-        return Err(Error::Misuse(format!("a slice of {} for an array of the shape {dims:?}", values.len())));
+        return Err(Error::Misuse(format!(
+            "a slice of {} elements for an array of the shape {dims:?}",
+            values.len()
+        )));
     }
     for run in selection.into_selection(dims)?.selection().linear_runs(dims)? {
         values.get_mut(run_indexes(&run)?).ok_or_else(outside_array)?.fill(value.clone());

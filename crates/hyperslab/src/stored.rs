@@ -335,7 +335,7 @@ impl Stored {
     ) -> Result<String> {
         let bytes = self.text_in(&self.datatype, element, contents)?;
         let text = std::str::from_utf8(bytes)
-            .map_err(|_| Error::Misuse(format!("text that is not UTF-8: \"{}\"", bytes.escape_ascii())))?;
+            .map_err(|_| Error::Misuse(format!("the text \"{}\" is not UTF-8", bytes.escape_ascii())))?;
         taken.add(text.len())?;
         let mut owned = String::new();
         owned

@@ -66,7 +66,7 @@ impl Dataset {
         let wanted = self.prepare(selection, 0).map_err(|error| self.context(error))?;
         let count = wanted.count;
         if count.checked_mul(memory.size as usize) != Some(bytes.len()) {
-            let message = format!("{count} elements of {memory} are selected for {} bytes", bytes.len());
+            let message = format!("{count} elements of {memory} do not have {} bytes", bytes.len());
             return Err(self.context(Error::Misuse(message)));
         }
         let plan = |conversions: &Conversions| conversions.plan(self.datatype(), memory);

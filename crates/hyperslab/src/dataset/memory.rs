@@ -100,7 +100,7 @@ impl Dataset {
         part: impl IntoSelection + 'a,
     ) -> Result<Cow<'a, Selection>> {
         if product("number of elements", dims.iter().copied()) != Ok(to_u64(length)) {
-            let message = format!("a slice of {length} for an array of the shape {dims:?}");
+            let message = format!("a slice of {length} elements for an array of the shape {dims:?}");
             return Err(self.context(Error::Misuse(message)));
         }
         let (part, _) = part.into_selection(dims).map_err(|error| self.context(error))?.into_parts();

@@ -20,8 +20,7 @@ const MIN_CHUNK_BYTES: u64 = 16 << 10;
 
 impl DatasetBuilder {
     pub(super) fn describe(self) -> Result<NewDataset> {
-        let missing =
-            |what: &str| Error::Misuse(format!("the dataset has no {what}: say which with `{what}`"));
+        let missing = |what: &str| Error::Misuse(format!("the dataset has no {what}: set one with `{what}`"));
         let datatype = self.datatype.clone().ok_or_else(|| missing("datatype"))?;
         let dataspace = self.dataspace(&|| missing("shape"))?;
         let layout = self.layout(&dataspace, &datatype)?;
@@ -96,7 +95,7 @@ impl DatasetBuilder {
     ) -> Result<Vec<Pipeline>> {
         let NewLayout::Structured { chunk, sparse, .. } = layout else {
             return match self.sparse.has_filters() {
-                true => Err(Error::Misuse("only structured chunks have sections that pass filters".into())),
+                true => Err(Error::Misuse("section filters require structured chunks".into())),
                 false => Ok(Vec::new()),
             };
         };
@@ -113,9 +112,7 @@ impl DatasetBuilder {
         let NewLayout::Chunked { chunk, .. } = layout else {
             return match self.filters.is_empty() {
                 true => Ok(Pipeline::default()),
-                false => {
-                    Err(Error::Misuse("only chunks pass filters: give the dataset a chunk shape".into()))
-                }
+                false => Err(Error::Misuse("filters require chunks: set a chunk shape".into())),
             };
         };
         let fill = match fill {

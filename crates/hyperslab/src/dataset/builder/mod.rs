@@ -335,7 +335,7 @@ impl DatasetBuilder {
     /// properties contradict each other, or if the file is open for reading only.
     pub fn create(self) -> Result<Dataset> {
         let (group, path) = (self.group.clone(), self.path.clone());
-        let what = || format!("cannot make the dataset `{path}`");
+        let what = || format!("cannot create the dataset `{path}`");
         let mappings = match &self.storage {
             Storage::Virtual(mappings) => mappings.iter().map(VirtualMapping::stored).collect(),
             _ => Vec::new(),
