@@ -187,7 +187,7 @@ pub(crate) fn read(path: &Path, what: &str, buffers: &mut Buffers) -> Result<(Co
 fn strings(open: impl Fn() -> Result<File>) -> Result<(Cost, u64)> {
     let start = Clock::start();
     let file = open()?;
-    let all = file.dataset("x")?.read_strings(..)?;
+    let all = file.dataset("x")?.read_strings::<hyperslab::IxDyn>(..)?;
     drop(file);
     let took = start.took();
     let sum = all.iter().fold(all.len() as u64, |sum, text| {

@@ -99,7 +99,7 @@ fn a_dataset_for_each_column() {
     done(folder.path(), &["import", "columns.parquet", "back.h5", "columns", "--columns"]);
     let back = File::open(folder.path().join("back.h5")).unwrap();
     assert_eq!(
-        back.dataset("columns/name").unwrap().read_strings(..).unwrap().into_raw_vec_and_offset().0,
+        back.dataset("columns/name").unwrap().read_strings::<IxDyn>(..).unwrap().into_raw_vec_and_offset().0,
         ["one", "zwölf", ""]
     );
     assert_eq!(back.dataset("columns/number").unwrap().read_raw::<i64>(..).unwrap(), [1, -2, 3]);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hyperslab_engine::ops::attributes::{self, Attribute as EngineAttribute, AttributeValue};
 use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
-use ndarray::{Array, ArrayD, Dimension};
+use ndarray::{Array, Dimension};
 use parking_lot::RwLock;
 
 use crate::dataset::{array, shape};
@@ -193,7 +193,7 @@ impl Attribute {
     ///
     /// # Errors
     /// If they are no references, or lead out of their heap.
-    pub fn read_references(&self) -> Result<ArrayD<Reference>> {
+    pub fn read_references<D: Dimension>(&self) -> Result<Array<Reference, D>> {
         let (value, _reading) = self.value()?;
         let shape = shape(&value.dataspace)?;
         array(&shape, self.read_stored()?.references()?)
@@ -203,7 +203,7 @@ impl Attribute {
     ///
     /// # Errors
     /// If they are no sequences, or their items cannot be converted to `T`.
-    pub fn read_sequences<T: H5Type>(&self) -> Result<ArrayD<Vec<T>>> {
+    pub fn read_sequences<T: H5Type, D: Dimension>(&self) -> Result<Array<Vec<T>, D>> {
         let (value, _reading) = self.value()?;
         let shape = shape(&value.dataspace)?;
         array(&shape, self.read_stored()?.sequences()?)
@@ -213,7 +213,7 @@ impl Attribute {
     ///
     /// # Errors
     /// If they are no strings.
-    pub fn read_strings(&self) -> Result<ArrayD<String>> {
+    pub fn read_strings<D: Dimension>(&self) -> Result<Array<String, D>> {
         let (value, _reading) = self.value()?;
         let shape = shape(&value.dataspace)?;
         array(&shape, self.read_stored()?.strings()?)

@@ -22,7 +22,7 @@ use crate::{ArrayData, CharacterSet, Dataspace, Datatype, H5Type, Object, Value,
 /// file.set_attribute("offset", 273.15)?;
 /// file.set_attribute("range", [0_u16, 500])?;
 /// file.set_attribute("names", ["a", "bcd"])?;
-/// assert_eq!(file.attribute("units")?.read_strings()?.into_raw_vec_and_offset().0, ["K"]);
+/// assert_eq!(file.attribute("units")?.read_string()?, "K");
 /// assert_eq!(file.attribute("range")?.read::<i32, hyperslab::IxDyn>()?.into_raw_vec_and_offset().0, [0, 500]);
 /// # Ok::<(), hyperslab::Error>(())
 /// ```

@@ -1,4 +1,4 @@
-//! How elements of files become Rust values.
+//! The default conversions between the file and memory.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use hyperslab_engine::ops::OpenFile;
 
 use crate::datatype::convert::{Conversions, ExceptionKind, Exceptions};
 
-/// The conversions by which elements of a file are read: those of libhdf5, and besides from one character set to
-/// the other and from strings of variable length to fixed ones. Values of enumerations whose names the destination
-/// does not have are errors, so that none is taken for another.
+/// Returns the default conversions: those of libhdf5, and the conversions between character sets
+/// and from strings of variable to fixed length. An enumeration value whose name the other
+/// enumeration lacks is an error, because another value in its place would be wrong data.
 pub(crate) fn defaults() -> Conversions {
     Conversions::default().across_charsets().with_exceptions(Exceptions::error_on(&[ExceptionKind::NoName]))
 }
 
-/// The same conversions, for elements of that file.
+/// Returns `conversions` with the heap of `file` as the source of variable-length data.
 pub(crate) fn with_heap(conversions: Conversions, file: &Arc<OpenFile>) -> Conversions {
     conversions.with_source_heap(Arc::clone(file) as _)
 }

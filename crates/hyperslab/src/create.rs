@@ -1,4 +1,4 @@
-//! Making files.
+//! The creation of files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::journal_place::journal_of;
 use crate::locking::choose;
 use crate::{File, FileSpace, GroupOptions, SharedMessages};
 
-/// How to make a file.
+/// Options for the creation of a file.
 ///
 /// ```
 /// use hyperslab::{FileOptions, LibraryVersion, LibverBounds};
@@ -38,26 +38,28 @@ pub struct FileOptions {
 }
 
 impl FileOptions {
-    /// A file that HDF5 1.8 and later open, without a user block.
+    /// Returns the default options: a file without a user block that HDF5 1.8 and later open.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The versions of the library that shall read the file: [`LibverBounds::DEFAULT`] unless told otherwise.
+    /// Sets the library versions that can read the file. The default is [`LibverBounds::DEFAULT`].
     #[must_use]
     pub fn libver(mut self, bounds: LibverBounds) -> Self {
         self.store.write = Some(bounds);
         self
     }
 
-    /// Bytes before the HDF5 file that are free for anything: 0 or a power of two from 512 on.
+    /// Sets the size of the user block in bytes: 0, or a power of two from 512 on. The user block
+    /// precedes the HDF5 data and is free for any use.
     #[must_use]
     pub fn user_block(mut self, bytes: u64) -> Self {
         self.create.user_block = bytes;
         self
     }
 
-    /// Bytes of addresses and of lengths in the file: 2, 4 or 8 each, 8 by default.
+    /// Sets the sizes of addresses and of lengths in the file: 2, 4 or 8 bytes each. The default is
+    /// 8.
     #[must_use]
     pub fn sizes(mut self, offsets: u8, lengths: u8) -> Self {
         self.create.params.size_of_offsets = offsets;
@@ -65,8 +67,9 @@ impl FileOptions {
         self
     }
 
-    /// Half of the children of a node of old groups' B-trees, and half of the links of a symbol table node: 16 and 4
-    /// by default.
+    /// Sets the ranks for groups with symbol tables: half of the largest number of children of a
+    /// B-tree node, and half of the largest number of links of a symbol table node. The defaults
+    /// are 16 and 4.
     #[must_use]
     pub fn symbol_table_ranks(mut self, btree: u16, node: u16) -> Self {
         self.create.group_internal_k = btree;
@@ -74,15 +77,16 @@ impl FileOptions {
         self
     }
 
-    /// Half of the children of a node of a version 1 B-tree of chunks: 32 by default.
+    /// Sets the rank of version 1 B-trees that index chunks: half of the largest number of children
+    /// of a node. The default is 32.
     #[must_use]
     pub fn chunk_btree_rank(mut self, rank: u16) -> Self {
         self.create.indexed_storage_k = rank;
         self
     }
 
-    /// How the file manages its space: as HDF5 1.8 does by default. Anything else needs files that only 1.10 and later
-    /// open.
+    /// Sets the file space strategy. The default is that of HDF5 1.8; files with another strategy
+    /// require HDF5 1.10 or later.
     ///
     /// ```
     /// use hyperslab::{FileOptions, FileSpace, FileSpaceStrategy, LibraryVersion, LibverBounds};
@@ -100,22 +104,25 @@ impl FileOptions {
         self
     }
 
-    /// Bytes by which the room for small blocks of metadata grows: 2048 by default. Nothing of it is stored.
+    /// Sets the size in bytes of the blocks that hyperslab allocates at once for small metadata.
+    /// The default is 2048. The file does not store this option.
     #[must_use]
     pub fn metadata_block(mut self, bytes: u64) -> Self {
         self.store.placement.metadata_block = bytes;
         self
     }
 
-    /// Bytes by which the room for small raw data grows: 2048 by default. Nothing of it is stored.
+    /// Sets the size in bytes of the blocks that hyperslab allocates at once for small raw data.
+    /// The default is 2048. The file does not store this option.
     #[must_use]
     pub fn small_data_block(mut self, bytes: u64) -> Self {
         self.store.placement.raw_block = bytes;
         self
     }
 
-    /// Blocks of `threshold` bytes and more begin at multiples of `alignment`, counted from the end of the user block,
-    /// in files without pages. Nothing of it is stored.
+    /// Aligns blocks of at least `threshold` bytes to multiples of `alignment` bytes, counted from
+    /// the end of the user block. The option has no effect with paged allocation. The file does not
+    /// store this option.
     ///
     /// ```
     /// use hyperslab::{FileOptions, Layout};
@@ -132,7 +139,7 @@ impl FileOptions {
         self
     }
 
-    /// How the root group is made.
+    /// Sets the options of the root group.
     ///
     /// ```
     /// use hyperslab::{FileOptions, GroupOptions};
@@ -147,8 +154,9 @@ impl FileOptions {
         self
     }
 
-    /// Which messages of object headers are stored once, however many objects have the same: nothing by default. Worth it
-    /// for files of many datasets or attributes that are alike.
+    /// Sets the messages of object headers that the file stores once if several objects have equal
+    /// messages. The default is none. Sharing saves space in files with many similar datasets or
+    /// attributes.
     ///
     /// ```
     /// use hyperslab::{FileOptions, SharedMessageIndexInfo, SharedMessages};
@@ -167,7 +175,8 @@ impl FileOptions {
         self
     }
 
-    /// Returns whether the root group remembers the order in which its links and attributes were created.
+    /// Sets whether the root group records the creation order of its links and attributes, with an
+    /// index.
     #[must_use]
     pub fn track_order(mut self, yes: bool) -> Self {
         self.root.link_order = if yes { LinkOrder::Indexed } else { LinkOrder::Untracked };
@@ -175,29 +184,30 @@ impl FileOptions {
         self
     }
 
-    /// The filters that may be used.
+    /// Sets the registry of filters that the file may use.
     #[must_use]
     pub fn filters(mut self, filters: Registry) -> Self {
         self.store.filters = filters;
         self
     }
 
-    /// Bytes of chunks that are kept in memory, before they are encoded or after they were decoded: 64 MiB by default.
+    /// Sets the size of the chunk cache in bytes: chunks in decoded form, clean and dirty. The
+    /// default is 64 MiB.
     #[must_use]
     pub fn chunk_cache(mut self, bytes: u64) -> Self {
         self.store.chunk_cache = bytes;
         self
     }
 
-    /// Bytes of changes that are kept in memory between flushes: 64 MiB by default. When there are more, they are flushed after the
-    /// operation that made them.
+    /// Sets the limit in bytes on changes that memory holds between flushes. The default is 64 MiB.
+    /// An operation that exceeds the limit ends with a flush.
     #[must_use]
     pub fn uncommitted(mut self, bytes: u64) -> Self {
         self.store.uncommitted = bytes;
         self
     }
 
-    /// What the file survives of what is written to it: [`Durability::Full`] by default.
+    /// Sets the failures that written data survives. The default is [`Durability::Full`].
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -212,17 +222,19 @@ impl FileOptions {
         self
     }
 
-    /// Where the journal of the changes lies: beside the file, with `.hjournal` added to its name, by default. A file behind a driver of
-    /// one's own has none unless it is given here, and then its changes are not atomic.
+    /// Sets the journal. The default is a file beside the HDF5 file, whose name has `.hjournal`
+    /// added. A file with a driver of the program has a journal only if this method sets one;
+    /// without a journal, commits are not atomic.
     #[must_use]
     pub fn journal(mut self, journal: Arc<dyn SideFile>) -> Self {
         self.store.journal = Some(journal);
         self
     }
 
-    /// Returns whether the file is locked while it is open, so that many programs may read it or one may write it: as the environment
-    /// variable `HDF5_USE_FILE_LOCKING` says (`TRUE`, `FALSE` or `BEST_EFFORT`), which is [`FileLocking::BestEffort`] if it is
-    /// not set. The lock is that of libhdf5; it is given back when the last handle of the file is gone.
+    /// Sets the locking of the file while it is open: several programs may read a file, or one may
+    /// write it. The default is the value of the environment variable `HDF5_USE_FILE_LOCKING`
+    /// (`TRUE`, `FALSE` or `BEST_EFFORT`), or else [`FileLocking::BestEffort`]. The lock is that of
+    /// libhdf5. It is released when the last handle of the file is dropped.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -237,26 +249,28 @@ impl FileOptions {
         self
     }
 
-    /// Which other files datasets may lie in.
+    /// Sets the other files that external and virtual datasets may use.
     #[must_use]
     pub fn external_files(mut self, external: ExternalFiles) -> Self {
         self.external = external;
         self
     }
 
-    /// Makes the file at `path`, in place of one that is there.
+    /// Creates the file at `path`, and replaces an existing file.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it cannot be made, [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if
-    /// the options cannot be, [`ErrorKind::Locked`](crate::ErrorKind::Locked) if others have the file open that is there.
+    /// Returns [`ErrorKind::Io`](crate::ErrorKind::Io) if the file cannot be created,
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the options contradict each other, and
+    /// [`ErrorKind::Locked`](crate::ErrorKind::Locked) if an existing file is locked.
     pub fn create(self, path: impl AsRef<Path>) -> Result<File> {
         self.create_at(path.as_ref(), Access::Create)
     }
 
-    /// Makes the file at `path`, where there is none.
+    /// Creates the file at `path`, where no file may exist.
     ///
     /// # Errors
-    /// As [`create`](Self::create), and if there is one.
+    /// Returns the errors of [`create`](Self::create), and [`ErrorKind::Io`](crate::ErrorKind::Io)
+    /// if the file exists.
     pub fn create_new(self, path: impl AsRef<Path>) -> Result<File> {
         self.create_at(path.as_ref(), Access::CreateNew)
     }
@@ -264,7 +278,7 @@ impl FileOptions {
     fn create_at(mut self, path: &Path, access: Access) -> Result<File> {
         self.store.locking = choose(self.locking);
         let driver = Sec2::open(path, access)
-            .map_err(|source| Error::Io { action: format!("cannot make `{}`", path.display()), source })?;
+            .map_err(|source| Error::Io { action: format!("cannot create `{}`", path.display()), source })?;
         let write = Some(self.store.write.unwrap_or(LibverBounds::DEFAULT));
         let resolver = Beside::new(path, self.external, StoreOptions { write, ..self.store.clone() });
         let journal = self.store.journal.clone().unwrap_or_else(|| journal_of(path));
@@ -272,18 +286,18 @@ impl FileOptions {
         File::of(file.with_resolver(Arc::new(resolver)))
     }
 
-    /// Makes a file in memory. What it holds can be had with [`File::to_bytes`].
+    /// Creates a file in memory. [`File::to_bytes`] returns its contents.
     ///
     /// # Errors
-    /// As [`create`](Self::create).
+    /// Returns the errors of [`create`](Self::create).
     pub fn create_in_memory(self) -> Result<File> {
         File::of(self.create_with(Arc::new(Core::from_vec("file in memory", Vec::new())))?)
     }
 
-    /// Makes a file in what a driver of one's own holds; its bytes are lost.
+    /// Creates a file in the storage of `driver`, and replaces the existing bytes.
     ///
     /// # Errors
-    /// As [`create`](Self::create).
+    /// Returns the errors of [`create`](Self::create).
     pub fn create_driver(self, driver: Arc<dyn Driver>) -> Result<File> {
         File::of(self.create_with(driver)?)
     }
@@ -296,7 +310,7 @@ impl FileOptions {
 }
 
 impl File {
-    /// Makes a file at `path`, in place of one that is there, that HDF5 1.8 and later open.
+    /// Creates a file at `path` that HDF5 1.8 and later open, and replaces an existing file.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -308,7 +322,7 @@ impl File {
     /// ```
     ///
     /// # Errors
-    /// As [`FileOptions::create`].
+    /// Returns the errors of [`FileOptions::create`].
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         FileOptions::new().create(path)
     }
@@ -316,40 +330,43 @@ impl File {
     /// Opens the file at `path` for reading and writing.
     ///
     /// # Errors
-    /// As [`OpenOptions::open`](crate::OpenOptions::open).
+    /// Returns the errors of [`OpenOptions::open`](crate::OpenOptions::open).
     pub fn open_rw(path: impl AsRef<Path>) -> Result<Self> {
         crate::OpenOptions::new().write(true).open(path)
     }
 
-    /// Returns whether the file may be changed.
+    /// Returns `true` if the file is open for writing.
     pub fn is_writable(&self) -> bool {
         let store = &self.root().file().container.store;
         store.is_writable() && !store.is_closed()
     }
 
-    /// Writes everything that was changed. Until then changes are in memory, and who opens the file does not see them.
+    /// Writes all changes. Until then changes are only in memory, and other programs do not see
+    /// them.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the medium fails; those of filters.
+    /// Returns filter and I/O errors.
     pub fn flush(&self) -> Result<()> {
         if self.is_writable() { self.root().file().flush() } else { Ok(()) }
     }
 
-    /// Writes everything that was changed, cuts off what is free at the end, stores what else is free where the file
-    /// asks for it, and says if any of that fails. Other handles of the file can only read it then, and nobody may write
-    /// to it until they are gone. What no link leads to is deleted, whoever has it open: its handles give errors from then on. A file that is
-    /// dropped is closed too, but errors are only logged.
+    /// Writes all changes and closes the file: truncates it to the end of allocation, and stores
+    /// the free space if the file persists it. Remaining handles of the file can only read, and the
+    /// file cannot be opened for writing until they are dropped. Deletes unlinked objects; their
+    /// handles return errors from then on.
+    ///
+    /// Dropping the last handle of a file also closes it, but errors are only logged.
     ///
     /// # Errors
-    /// As [`flush`](Self::flush).
+    /// Returns the errors of [`flush`](Self::flush).
     pub fn close(self) -> Result<()> {
         if self.is_writable() { self.root().file().close() } else { Ok(()) }
     }
 
-    /// The bytes of the whole file, flushed before.
+    /// Flushes the file and returns the bytes of the whole file.
     ///
     /// # Errors
-    /// As [`flush`](Self::flush).
+    /// Returns the errors of [`flush`](Self::flush).
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         self.flush()?;
         self.root().file().container.store.image()

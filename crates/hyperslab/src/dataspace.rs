@@ -1,5 +1,5 @@
-//! Extents and selections: the types behind [`Dataspace`], [`Region`] and
-//! [`Selection`].
+//! Extents and selections: the types on which [`Dataspace`], [`Region`] and [`Selection`] are
+//! built.
 
 pub use hyperslab_dataspace::{
     Axes, Axis, AxisPart, AxisRun, Block, Coordinates, Dataspace, DataspaceError, Dims, Hyperslab, LinearRun,

@@ -1,7 +1,7 @@
 //! Datatypes, their parts, and the conversion of elements between them.
 //!
-//! [`Datatype`] has a constructor for every class. The other types are the parts of a datatype, for programs that look into
-//! one.
+//! [`Datatype`] has a constructor for every class. The other types are the properties of each
+//! class, for programs that inspect a datatype.
 
 pub use hyperslab_datatype::{
     Array, Bitfield, ByteOrder, CharacterSet, Complex, Compound, Datatype, DatatypeClass, Enumeration,

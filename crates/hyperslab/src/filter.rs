@@ -1,7 +1,8 @@
-//! Filters of chunks: the specification of a filter for a new dataset, and filters of your own.
+//! Filters of chunks: the specification of a filter for a new dataset, and filters of the program.
 //!
-//! [`FilterSpec`] names a filter and its parameters for [`DatasetBuilder::filter`](crate::DatasetBuilder::filter). A
-//! [`Registry`] holds the filters that a file may use; a program adds its own as a [`Filter`].
+//! [`FilterSpec`] names a filter and its parameters for
+//! [`DatasetBuilder::filter`](crate::DatasetBuilder::filter). A [`Registry`] holds the filters that
+//! a file may use. To add a filter to it, implement [`Filter`].
 
 pub use hyperslab_filter::{
     BitshuffleCodec, BloscCodec, BloscTransform, ChunkTarget, DatasetFacts, FillValue, Filter, FilterContext,
@@ -9,7 +10,7 @@ pub use hyperslab_filter::{
     Stage, SzipCoding, Workspace,
 };
 
-/// The built-in filters, for a [`Registry`] that has only some of them.
+/// The built-in filters, for a [`Registry`] with only some of them.
 pub mod builtin {
     #[cfg(feature = "bzip2")]
     pub use hyperslab_filter::Bzip2;

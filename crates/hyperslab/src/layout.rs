@@ -1,6 +1,6 @@
-//! How and where a dataset's elements are stored.
+//! The storage of a dataset's elements: layout, chunks, filters, fill value, external files,
+//! mappings.
 
-use hyperslab_engine::Result;
 use hyperslab_engine::format::{
     AllocationTime as StoredAllocationTime, FillWriteTime, Layout as StoredLayout,
     VirtualMapping as StoredMapping,
@@ -11,131 +11,133 @@ use hyperslab_engine::ops::datasets::{
 use hyperslab_engine::ops::elements::{ChunkBox, ChunkLocation, ChunkedSource};
 use hyperslab_engine::ops::objects::Container;
 use hyperslab_engine::store::Store;
+use hyperslab_engine::{Error, Result};
 
 use crate::{Hyperslab, Selection};
 
-/// How and where elements are stored.
+/// The storage layout of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Layout {
-    /// In the object header.
+    /// Compact: the elements lie in the object header.
     Compact,
-    /// In one block.
+    /// Contiguous: the elements lie in one block of the file or in external files.
     Contiguous {
-        /// Where the block lies, in bytes from the file's base address; `None` while nothing was written, and for
-        /// data in external files.
+        /// The address of the block, in bytes from the file's base address; `None` if no block
+        /// is allocated, and for external files.
         address: Option<u64>,
     },
-    /// In chunks of one shape.
+    /// Chunked: the elements lie in chunks of one shape.
     Chunked(Chunking),
-    /// In other datasets.
+    /// Virtual: the elements lie in other datasets.
     Virtual,
-    /// In chunks of several sections: sparse or variable-length data.
+    /// Structured chunks: chunks of several sections, for sparse or variable-length data.
     Structured,
 }
 
-/// How much of the room for a dataset's elements is allocated.
+/// The share of the elements for which space is allocated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SpaceStatus {
-    /// None; or there are no elements.
+    /// No space is allocated, or the dataset has no elements.
     NotAllocated,
-    /// Some chunks.
+    /// Space is allocated for some chunks.
     PartAllocated,
-    /// All.
+    /// Space is allocated for all elements.
     Allocated,
 }
 
-/// How a dataset is cut into chunks.
+/// The chunks of a dataset in chunked layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunking {
-    /// Shape of a chunk, in elements.
+    /// The shape of a chunk, in elements.
     pub shape: Vec<u64>,
-    /// How chunks are found.
+    /// The kind of chunk index.
     pub index: ChunkIndexKind,
-    /// Chunks that reach beyond the extent pass no filters.
+    /// `true` if chunks that exceed the extent are stored without filters.
     pub edges_unfiltered: bool,
 }
 
 /// A stored chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkInfo {
-    /// Its first element.
+    /// The coordinates of the first element.
     pub offset: Vec<u64>,
-    /// Where it lies, in bytes from the file's base address.
+    /// The address, in bytes from the file's base address.
     pub address: u64,
-    /// Bytes it takes in the file.
+    /// The stored size in bytes.
     pub size: u64,
-    /// Filters that were left out: bit i for filter i.
+    /// The filters that were skipped: bit i is set if filter i did not encode the chunk.
     pub filter_mask: u32,
 }
 
-/// A filter of a dataset.
+/// A filter of a filter pipeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilterInfo {
-    /// The registered number.
+    /// The registered filter identifier.
     pub id: u16,
-    /// The name: the file's, or the one known for the number.
+    /// The name in the file, or else the known name of the identifier.
     pub name: Option<String>,
-    /// Flags; bit 0: chunks that the filter fails on are stored without it.
+    /// The flags. If bit 0 is set, the filter is optional: a chunk that the filter cannot encode is
+    /// stored without it.
     pub flags: u16,
-    /// Parameters.
+    /// The parameters, called client data in the specification.
     pub client_data: Vec<u32>,
 }
 
-/// What elements are that were never written.
+/// The fill value of a dataset and the times at which it is written and space is allocated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FillValue {
-    /// The value.
+    /// The value of elements that were never written.
     pub status: FillStatus,
-    /// When it is written.
+    /// The time at which the fill value is written.
     pub time: FillTime,
-    /// When space for elements is allocated.
+    /// The time at which space is allocated.
     pub allocation: AllocationTime,
 }
 
 /// The value of elements that were never written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FillStatus {
-    /// There is none.
+    /// No value is defined.
     Undefined,
-    /// Zeros.
+    /// The default value: all bytes are zero.
     Default,
-    /// An element, as stored.
+    /// A value set by the user: the bytes of one stored element.
     User(Vec<u8>),
 }
 
-/// When fill values are written.
+/// The time at which fill values are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FillTime {
-    /// When space is allocated.
+    /// At the allocation of space.
     Allocation,
     /// Never.
     Never,
-    /// When space is allocated, if the value was set by the user.
+    /// At the allocation of space, if the user set the fill value.
     IfSet,
-    /// Another number than the format knows.
+    /// A number that the format does not define.
     Unknown(u8),
 }
 
-/// When space for elements is allocated.
+/// The time at which space is allocated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AllocationTime {
-    /// As the layout's default has it.
+    /// The default of the layout.
     Default,
-    /// When the dataset is created.
+    /// At the creation of the dataset.
     Early,
     /// At the first write.
     Late,
-    /// Chunk by chunk.
+    /// At the first write of each chunk.
     Incremental,
-    /// Another number than the format knows.
+    /// A number that the format does not define.
     Unknown(u8),
 }
 
 impl FillTime {
-    /// The number in the file.
+    /// Returns the number in the file.
     pub(crate) fn stored(self) -> FillWriteTime {
         match self {
             Self::Allocation => FillWriteTime::ON_ALLOCATION,
@@ -147,7 +149,7 @@ impl FillTime {
 }
 
 impl AllocationTime {
-    /// The number in the file.
+    /// Returns the number in the file.
     pub(crate) fn stored(self) -> StoredAllocationTime {
         match self {
             Self::Default => StoredAllocationTime::DEFAULT,
@@ -159,23 +161,23 @@ impl AllocationTime {
     }
 }
 
-/// A piece of a dataset in another file.
+/// A piece of a dataset's raw data in an external file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalFile {
-    /// Name of the file, as the bytes in this one.
+    /// The name of the external file, as stored.
     pub name: Vec<u8>,
-    /// Where the piece begins, in bytes.
+    /// The offset of the first byte in the external file.
     pub offset: u64,
-    /// Bytes of the piece; `None` if it goes on without end.
+    /// The number of bytes; `None` if unlimited.
     pub size: Option<u64>,
 }
 
-/// A part of a virtual dataset, and where its elements come from.
+/// A mapping of a virtual dataset: a part of its elements, and the source of these elements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VirtualMapping {
-    /// Name of the source file, as the bytes in this one; `.` for this file.
+    /// The name of the source file, as stored; `.` for the file of the virtual dataset.
     pub file: Vec<u8>,
-    /// Path of the source dataset.
+    /// The path of the source dataset, as stored.
     pub dataset: Vec<u8>,
     /// The elements of the virtual dataset.
     pub selection: Selection,
@@ -184,7 +186,7 @@ pub struct VirtualMapping {
 }
 
 impl VirtualMapping {
-    /// As the file stores it.
+    /// Returns the mapping in the stored form.
     pub(crate) fn stored(&self) -> hyperslab_engine::format::VirtualMapping {
         hyperslab_engine::format::VirtualMapping {
             source_file: self.file.as_slice().into(),
@@ -216,28 +218,32 @@ impl ChunkInfo {
         let counts = source.grid.counts();
         let Some(index) = source.index.as_ref().filter(|_| !counts.contains(&0)) else { return Ok(()) };
         let first = counts.iter().map(|_| 0).collect();
-        let last = counts.iter().map(|count| count.saturating_sub(1)).collect();
+        // No count is 0.
+        let last = counts.iter().map(|count| *count - 1).collect();
         index.for_each_in(store, &ChunkBox { first, last }, &mut |scaled, location| {
-            at(Self::of(source, scaled, location));
+            at(Self::of(source, scaled, location)?);
             Ok(())
         })
     }
 
-    /// The chunk that holds an element.
+    /// Returns the stored chunk that holds the element at the coordinates `element`.
     pub(crate) fn at(store: &Store, source: &ChunkedSource, element: &[u64]) -> Result<Option<Self>> {
         let scaled = source.grid.chunk_of(element)?;
         let Some(index) = &source.index else { return Ok(None) };
-        Ok(index.get(store, &scaled)?.map(|location| Self::of(source, &scaled, location)))
+        index.get(store, &scaled)?.map(|location| Self::of(source, &scaled, location)).transpose()
     }
 
-    fn of(source: &ChunkedSource, scaled: &[u64], location: ChunkLocation) -> Self {
-        let offset = scaled.iter().zip(source.grid.chunk()).map(|(at, size)| at.saturating_mul(*size));
-        Self {
-            offset: offset.collect(),
+    fn of(source: &ChunkedSource, scaled: &[u64], location: ChunkLocation) -> Result<Self> {
+        let offset: Option<Vec<u64>> =
+            scaled.iter().zip(source.grid.chunk()).map(|(at, size)| at.checked_mul(*size)).collect();
+        let outside =
+            || Error::corrupt("chunk index", "coordinates", "a chunk in the dataset", format!("{scaled:?}"));
+        Ok(Self {
+            offset: offset.ok_or_else(outside)?,
             address: location.address.raw(),
             size: location.size,
             filter_mask: location.filter_mask,
-        }
+        })
     }
 }
 
@@ -247,7 +253,7 @@ impl FilterInfo {
         Self::of_pipeline(pipeline)
     }
 
-    /// The filters of a section of structured chunks.
+    /// Returns the filters of a section of structured chunks.
     pub(crate) fn of_section(description: &DatasetDescription, section: u8) -> Vec<Self> {
         description.section_pipeline(section).map_or_else(Vec::new, |pipeline| Self::of_pipeline(&pipeline))
     }
@@ -299,7 +305,7 @@ impl ExternalFile {
 }
 
 impl VirtualMapping {
-    /// Returns whether the virtual dataset grows with its source.
+    /// Returns `true` if the mapping is unlimited: the virtual dataset grows with the source.
     pub fn is_unlimited(&self) -> bool {
         matches!(&self.selection, Selection::Hyperslab(Hyperslab::Regular(regular)) if regular.is_unlimited())
     }

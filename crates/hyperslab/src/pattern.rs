@@ -2,8 +2,9 @@
 
 use hyperslab_engine::{Error, Result};
 
-/// A pattern for paths: `*` stands for any characters of a name and `?` for one, `**` for any of a path; a backslash takes the
-/// character behind it as it is. A pattern without a slash is held against the last name.
+/// A pattern for paths. `*` matches any characters within a name, `?` matches one character of a
+/// name, and `**` matches any characters of a path. A backslash makes the next character literal. A
+/// pattern without a slash is compared with the last name of a path.
 ///
 /// ```
 /// use hyperslab::PathPattern;
@@ -15,87 +16,97 @@ use hyperslab_engine::{Error, Result};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathPattern {
-    parts: Vec<Part>,
-    /// Held against the last name only.
+    tokens: Vec<Token>,
+    /// `true` if the pattern is compared with the last name only.
     by_name: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum Token {
     One(char),
-    /// Any character but a slash.
+    /// Any character except a slash.
     Any,
-    /// Any number of characters but slashes.
+    /// Any number of characters except slashes.
     Star,
     /// Any number of any characters.
     Stars,
 }
 
 impl PathPattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
     /// # Errors
-    /// If it is empty, or ends with a backslash.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the pattern is empty or ends with
+    /// a backslash.
     pub fn new(pattern: &str) -> Result<Self> {
         if pattern.is_empty() {
-            return Err(Error::Misuse("an empty pattern names no dataset".into()));
+            return Err(Error::Misuse("the pattern is empty".into()));
         }
         let by_name = !pattern.contains('/') && pattern != "**";
-        let mut parts = Vec::new();
+        let mut tokens = Vec::new();
         let mut characters = pattern.trim_start_matches('/').chars().peekable();
         while let Some(character) = characters.next() {
-            parts.push(match character {
+            tokens.push(match character {
                 '*' => {
-                    let mut part = Part::Star;
+                    let mut token = Token::Star;
                     while characters.next_if_eq(&'*').is_some() {
-                        part = Part::Stars;
+                        token = Token::Stars;
                     }
-                    part
+                    token
                 }
-                '?' => Part::Any,
-                '\\' => Part::One(characters.next().ok_or_else(|| {
+                '?' => Token::Any,
+                '\\' => Token::One(characters.next().ok_or_else(|| {
                     Error::Misuse(format!("the pattern `{pattern}` ends with a backslash"))
                 })?),
-                other => Part::One(other),
+                other => Token::One(other),
             });
         }
-        Ok(Self { parts, by_name })
+        Ok(Self { tokens, by_name })
     }
 
-    /// Returns whether a path is meant; a slash before it says nothing. Time grows with the product of both lengths, not faster.
+    /// Returns `true` if the pattern matches a path. A leading slash of the path is ignored. The
+    /// time is at most proportional to the product of the lengths of both.
     pub fn matches(&self, path: &str) -> bool {
         let path = path.trim_start_matches('/');
         let text = if self.by_name { path.rsplit('/').next().unwrap_or(path) } else { path };
         let text: Vec<char> = text.chars().collect();
-        // `open[n]`: the parts so far can stand for the first `n` characters.
-        let mut open = vec![false; text.len().saturating_add(1)];
-        if let Some(first) = open.first_mut() {
+        // `matched[n]`: the tokens so far match the first `n` characters.
+        let mut matched = vec![false; text.len() + 1];
+        if let Some(first) = matched.first_mut() {
             *first = true;
         }
-        for part in &self.parts {
-            let mut next = vec![false; open.len()];
-            let mut running = false;
-            for (place, slot) in next.iter_mut().enumerate() {
-                let before = place.checked_sub(1).and_then(|last| text.get(last)).copied();
-                let from_last =
-                    place.checked_sub(1).and_then(|last| open.get(last)).copied().unwrap_or(false);
-                let here = open.get(place).copied().unwrap_or(false);
-                *slot = match part {
-                    Part::One(wanted) => from_last && before == Some(*wanted),
-                    Part::Any => from_last && before != Some('/'),
-                    Part::Star => {
-                        running = here || (running && before != Some('/'));
-                        running
-                    }
-                    Part::Stars => {
-                        running |= here;
-                        running
-                    }
-                };
-            }
-            open = next;
+        for token in &self.tokens {
+            matched = token.step(&matched, &text);
         }
-        open.last().copied().unwrap_or(false)
+        matched.last().copied().unwrap_or(false)
+    }
+}
+
+impl Token {
+    /// Returns the lengths that match after this token: `matched` are those that match
+    /// before it.
+    fn step(self, matched: &[bool], text: &[char]) -> Vec<bool> {
+        let mut running = false;
+        // The length before, and the character between that length and this.
+        let mut before = (false, None);
+        let characters = text.iter().copied().map(Some).chain([None]);
+        let step = |(here, next): (&bool, Option<char>)| {
+            let (from_last, last) = before;
+            before = (*here, next);
+            match self {
+                Self::One(wanted) => from_last && last == Some(wanted),
+                Self::Any => from_last && last != Some('/'),
+                Self::Star => {
+                    running = *here || (running && last != Some('/'));
+                    running
+                }
+                Self::Stars => {
+                    running |= *here;
+                    running
+                }
+            }
+        };
+        matched.iter().zip(characters).map(step).collect()
     }
 }
 
@@ -125,7 +136,7 @@ mod tests {
             assert_eq!(found, expected, "{pattern} {path}");
         }
         assert!(PathPattern::new("a\\").is_err());
-        // No pattern takes long.
+        // The time does not grow exponentially.
         let long = "a".repeat(5000);
         assert!(!PathPattern::new(&"*a".repeat(50)).unwrap().matches(&format!("{long}b")));
     }

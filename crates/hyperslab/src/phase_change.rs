@@ -1,19 +1,19 @@
-//! The numbers that a group or an object was made for.
+//! The storage parameters of groups and objects.
 
-/// The numbers of links or attributes at which their storage changes.
+/// The numbers of links or attributes at which their storage changes between compact and dense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PhaseChange {
-    /// The largest number that the object header keeps.
+    /// The largest number in compact storage.
     pub max_compact: u16,
-    /// The number below which they return to the object header.
+    /// The number below which they return from dense to compact storage.
     pub min_dense: u16,
 }
 
-/// The links that a group expects.
+/// The estimates by which a group reserves space for its first links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EstimatedLinks {
-    /// The number of links.
+    /// The expected number of links.
     pub count: u16,
-    /// The bytes of a name.
+    /// The expected length of a link name in bytes.
     pub name_length: u16,
 }

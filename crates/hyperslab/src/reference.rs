@@ -91,7 +91,7 @@ impl ReferenceTarget {
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/references_latest.h5");
 /// # let file = hyperslab::File::open(path)?;
-/// for reference in file.dataset("regions")?.read_references(..)? {
+/// for reference in file.dataset("regions")?.read_references::<hyperslab::IxDyn>(..)? {
 ///     if !reference.is_null() {
 ///         let (dataset, selection) = reference.region()?;
 ///         let values = reference.read::<f64, hyperslab::IxDyn>()?;

@@ -13,17 +13,17 @@ use crate::{Block, Hyperslab, Points, Region, Selection};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selected<'a> {
     selection: Cow<'a, Selection>,
-    /// `None` for elements that have no shape of their own: they form one dimension.
+    /// The shape of the selection; `None` if the elements form a single dimension.
     shape: Option<Vec<u64>>,
 }
 
 impl<'a> Selected<'a> {
-    /// Returns elements that form an array of the shape `shape`, in C order.
+    /// Returns the elements of `selection` as an array of the shape `shape`, in C order.
     pub fn with_shape(selection: Cow<'a, Selection>, shape: Vec<u64>) -> Self {
         Self { selection, shape: Some(shape) }
     }
 
-    /// Returns elements that form one dimension, in the order of the selection.
+    /// Returns the elements of `selection` as a single dimension, in the order of the selection.
     pub fn flat(selection: Cow<'a, Selection>) -> Self {
         Self { selection, shape: None }
     }
@@ -33,7 +33,7 @@ impl<'a> Selected<'a> {
         &self.selection
     }
 
-    /// Returns the shape of the selected elements; `None` if they form one dimension.
+    /// Returns the shape of the selected elements; `None` if they form a single dimension.
     pub fn shape(&self) -> Option<&[u64]> {
         self.shape.as_deref()
     }
@@ -45,24 +45,24 @@ impl<'a> Selected<'a> {
 
 /// A value that selects elements of a dataset.
 ///
-/// All methods of [`Dataset`](crate::Dataset), [`Field`](crate::Field) and [`SparseView`](crate::SparseView) that read,
-/// write or erase elements take one of these:
+/// All methods of [`Dataset`](crate::Dataset), [`Field`](crate::Field) and
+/// [`SparseView`](crate::SparseView) that read, write or erase elements take one of these values:
 ///
 /// | value | elements | shape of the result |
 /// |---|---|---|
 /// | `..` | all | that of the dataset |
-/// | [`s![2, ..10, ..;3]`](crate::s) | one [`Slice`] for each dimension | without the dimensions that have a single coordinate |
+/// | [`s![2, ..10, ..;3]`](crate::s) | one [`Slice`] for each dimension | that of the dataset, without dimensions of which one coordinate is given |
 /// | `(2, ..10)`, `3..7`, `5` | as `s!`, for up to eight dimensions, or for one | as `s!` |
 /// | `[1, 4, 9]`, `vec![true, false, …]` | an index list or a boolean mask, for one dimension | the number of elements |
-/// | `s![.., [1, 4, 9]]`, `(mask, ..)` | an index list or a mask along one of the dimensions | the list replaces the dimension |
+/// | `s![.., [1, 4, 9]]`, `(mask, ..)` | an index list or a mask along one of the dimensions | the length of the list in the place of the dimension |
 /// | `&mask`, an `Array<bool, D>` of the dataset's shape | the elements whose value in the mask is `true` | one dimension |
 /// | [`Region`] | a box | that of the box |
-/// | [`Points`] | single elements, in their order | one dimension |
+/// | [`Points`] | single elements, in the order of the list | one dimension |
 /// | [`Selection`] | any | that of a box or of a regular hyperslab, else one dimension |
 ///
-/// Index lists and masks follow NumPy: a negative index counts from the end, an index may come twice, the order of the
-/// list is the order of the result, and a mask is as long as its dimension. An ascending list without repetitions is
-/// read as blocks; any other list is read point by point.
+/// Index lists and masks follow NumPy: a negative index counts from the end, an index may occur
+/// twice, the result has the order of the list, and a mask is as long as its dimension. An
+/// ascending list without repetitions is read as blocks; any other list is read as points.
 ///
 /// ```
 /// use hyperslab::{Ix1, Ix2, Points, Region, s};
@@ -81,8 +81,9 @@ pub trait IntoSelection {
     /// Returns the elements that the value selects in a dataset of the shape `dims`.
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the value is for another number of dimensions, or reaches out
-    /// of the dataset.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the value is for another number
+    /// of dimensions or exceeds the dataset, and [`ErrorKind::Limit`](crate::ErrorKind::Limit) if
+    /// an index list selects more than 2^24 blocks or points.
     fn into_selection<'a>(self, dims: &[u64]) -> Result<Selected<'a>>
     where
         Self: 'a;
@@ -111,7 +112,8 @@ impl IntoSelection for Selection {
     }
 }
 
-/// Returns the shape of a selection that is all, a box, or blocks at equal distances.
+/// Returns the shape of a selection of all elements, of a box or of a regular hyperslab; `None` for
+/// other selections.
 fn shape_of(selection: &Selection, dims: &[u64]) -> Result<Option<Vec<u64>>> {
     match selection {
         Selection::All => Ok(Some(dims.to_vec())),
@@ -172,7 +174,7 @@ fn sliced<'a>(slices: &[Slice], dims: &[u64]) -> Result<Selected<'a>> {
     Ok(Selected::with_shape(Cow::Owned(selection), shape))
 }
 
-/// Slices in other containers.
+/// Implements [`IntoSelection`] for containers of slices.
 macro_rules! slices {
     ($([$($generic:tt)*] $type:ty),*) => {$(
         impl<$($generic)*> IntoSelection for $type {
@@ -188,7 +190,7 @@ macro_rules! slices {
 
 slices! { [const N: usize] [Slice; N], [const N: usize] &[Slice; N], [] Vec<Slice>, [] &Vec<Slice> }
 
-/// A selection of one dimension.
+/// Implements [`IntoSelection`] for slices of a single dimension.
 macro_rules! one_dimension {
     ($([$($generic:tt)*] $type:ty),* $(,)?) => {$(
         impl<$($generic)*> IntoSelection for $type {
@@ -230,7 +232,7 @@ one_dimension! {
     [const N: usize] &[bool; N],
 }
 
-/// One slice for each dimension, of any types.
+/// Implements [`IntoSelection`] for tuples of one slice for each dimension.
 macro_rules! tuples {
     ($($($name:ident)*;)*) => {$(
         impl<$($name: Into<Slice>),*> IntoSelection for ($($name,)*) {
@@ -274,7 +276,8 @@ impl<S: Data<Elem = bool>, D: Dimension> IntoSelection for &ArrayBase<S, D> {
     }
 }
 
-/// Returns the elements of a mask in C order that are `true`, as runs along the last dimension.
+/// Returns the elements whose value in a mask in C order is `true`, as runs along the last
+/// dimension.
 fn masked(mask: impl Iterator<Item = bool>, dims: &[u64]) -> Selection {
     let mut blocks: Vec<Block> = Vec::new();
     for (at, selected) in Region::whole(dims).coordinates().zip(mask) {

@@ -1,13 +1,16 @@
-//! Slices of arrays in the words of Rust's ranges.
+//! Slices of arrays in the syntax of Rust's ranges.
 
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 use hyperslab_engine::{Error, Result};
+use hyperslab_exact::{self as exact, to_u64};
 
+use crate::dataset::{outside_array, run_indexes};
 use crate::{Block, Hyperslab, IntoSelection, Points, RegularHyperslab, Selection};
 
-/// The coordinates that are taken of one dimension: a number, a range with or without a step, an index list or a boolean
-/// mask. Made by [`s!`](crate::s) and by `From`. Negative numbers count from the end.
+/// The coordinates that a selection takes of one dimension: a single coordinate, a range with or
+/// without a step, an index list or a boolean mask. Made by [`s!`](crate::s) and by `From`.
+/// Negative numbers count from the end.
 ///
 /// ```
 /// use hyperslab::Slice;
@@ -19,94 +22,124 @@ use crate::{Block, Hyperslab, IntoSelection, Points, RegularHyperslab, Selection
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slice {
-    taken: Taken,
+    kind: SliceKind,
     step: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Taken {
-    /// One coordinate, whose dimension the result does not have.
-    One(i64),
-    /// An `end` of `None` is the end of the dimension.
-    Range { start: i64, end: Option<i64> },
+enum SliceKind {
+    /// One coordinate. The result does not have the dimension.
+    One(Coordinate),
+    /// A range. An `end` of `None` is the end of the dimension.
+    Range { start: Coordinate, end: Option<Coordinate> },
     /// Coordinates in any order.
-    Indices(Vec<i64>),
-    /// A value for each coordinate.
+    Indices(Vec<Coordinate>),
+    /// One value for each coordinate of the dimension.
     Mask(Vec<bool>),
 }
 
+/// A coordinate of a dimension whose size is not known yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Coordinate {
+    FromStart(u64),
+    /// The distance from the end: 1 is the last coordinate.
+    FromEnd(u64),
+}
+
+impl Coordinate {
+    fn new(is_negative: bool, distance: u64) -> Self {
+        if is_negative { Self::FromEnd(distance) } else { Self::FromStart(distance) }
+    }
+
+    /// Returns the coordinate after this; `None` for the end of the dimension.
+    fn after(self) -> Option<Self> {
+        match self {
+            // Saturates, because no dimension has so many coordinates.
+            Self::FromStart(distance) => Some(Self::FromStart(distance.saturating_add(1))),
+            Self::FromEnd(distance) => distance.checked_sub(1).filter(|left| *left > 0).map(Self::FromEnd),
+        }
+    }
+
+    /// Returns the distance from the start of a dimension of the size `size`; `None` if the
+    /// coordinate lies before the start.
+    fn within(self, size: u64) -> Option<u64> {
+        match self {
+            Self::FromStart(distance) => Some(distance),
+            Self::FromEnd(distance) => size.checked_sub(distance),
+        }
+    }
+}
+
 /// The coordinates of a slice in a dimension of known size.
-enum Part {
+enum SlicePart {
     Regular { start: u64, count: u64, step: u64, single: bool },
     List(Vec<u64>),
 }
 
 impl Slice {
-    /// Returns the slice with every `step`-th coordinate only, the first one included.
+    /// Returns the slice with only every `step`-th coordinate, from the first coordinate on.
     #[must_use]
     pub fn step(mut self, step: u64) -> Self {
         self.step = step;
         self
     }
 
-    fn new(taken: Taken) -> Self {
-        Self { taken, step: 1 }
+    fn new(kind: SliceKind) -> Self {
+        Self { kind, step: 1 }
     }
 
-    fn range(start: i64, end: Option<i64>) -> Self {
-        Self::new(Taken::Range { start, end })
+    fn range(start: Coordinate, end: Option<Coordinate>) -> Self {
+        Self::new(SliceKind::Range { start, end })
     }
 
-    /// Returns the coordinates in a dimension of `size`; `None` if they reach out of it.
-    fn within(&self, size: u64) -> Option<Part> {
-        let end_of = i64::try_from(size).unwrap_or(i64::MAX);
-        let place = |at: i64| {
-            let from_start = if at < 0 { at.checked_add(end_of)? } else { at };
-            u64::try_from(from_start).ok()
-        };
-        let inside = |at: i64| place(at).filter(|at| *at < size);
-        match &self.taken {
-            Taken::One(at) => {
-                Some(Part::Regular { start: inside(*at)?, count: 1, step: self.step, single: true })
+    /// Returns the coordinates in a dimension of the size `size`; `None` if they exceed the
+    /// dimension.
+    fn within(&self, size: u64) -> Option<SlicePart> {
+        let inside = |at: Coordinate| at.within(size).filter(|at| *at < size);
+        match &self.kind {
+            SliceKind::One(at) => {
+                Some(SlicePart::Regular { start: inside(*at)?, count: 1, step: self.step, single: true })
             }
-            Taken::Range { start, end } => {
-                let start = place(*start)?;
-                let end = end.map_or(Some(size), place)?;
+            SliceKind::Range { start, end } => {
+                let start = start.within(size)?;
+                let end = end.map_or(Some(size), |end| end.within(size))?;
                 let length = end.checked_sub(start).filter(|_| end <= size)?;
                 let count = length.div_ceil(self.step.max(1));
-                Some(Part::Regular { start, count, step: self.step, single: false })
+                Some(SlicePart::Regular { start, count, step: self.step, single: false })
             }
-            Taken::Indices(indices) => {
-                indices.iter().map(|at| inside(*at)).collect::<Option<_>>().map(Part::List)
+            SliceKind::Indices(indices) => {
+                indices.iter().map(|at| inside(*at)).collect::<Option<_>>().map(SlicePart::List)
             }
-            Taken::Mask(mask) => {
+            SliceKind::Mask(mask) => {
                 let selected = (0..size).zip(mask).filter(|(_, selected)| **selected);
-                (mask.len() as u64 == size).then(|| Part::List(selected.map(|(at, _)| at).collect()))
+                (to_u64(mask.len()) == size).then(|| SlicePart::List(selected.map(|(at, _)| at).collect()))
             }
         }
     }
 }
 
-impl Part {
-    /// The number of coordinates.
+impl SlicePart {
+    /// Returns the number of coordinates.
     fn len(&self) -> u64 {
         match self {
             Self::Regular { count, .. } => *count,
-            Self::List(list) => list.len() as u64,
+            Self::List(list) => to_u64(list.len()),
         }
     }
 
-    /// The coordinates, in order.
+    /// Returns the coordinates in order.
     fn coordinates(&self) -> Vec<u64> {
         match self {
             Self::Regular { start, count, step, .. } => {
-                (0..*count).filter_map(|number| number.checked_mul(*step)?.checked_add(*start)).collect()
+                // Cannot overflow, because the last coordinate lies in the dimension.
+                (0..*count).map(|number| *start + number * *step).collect()
             }
             Self::List(list) => list.clone(),
         }
     }
 
-    /// The coordinates as blocks, from the first to the last coordinate of each; `None` if they do not ascend.
+    /// Returns the coordinates as blocks, each with its first and its last coordinate; `None` if
+    /// the coordinates do not ascend.
     fn blocks(&self) -> Option<Vec<(u64, u64)>> {
         if let Self::Regular { start, count, step: 1, .. } = self {
             let last = start.checked_add(count.checked_sub(1)?)?;
@@ -124,43 +157,49 @@ impl Part {
     }
 }
 
-/// Returns the elements of slices of an array of the shape `dims`, and the shape of the result.
+/// Returns the elements that slices select of an array of the shape `dims`, and the shape of the
+/// result.
 pub(crate) fn selection(slices: &[Slice], dims: &[u64]) -> Result<(Selection, Vec<u64>)> {
     if slices.len() != dims.len() {
-        let message = format!("{} slices for {} dimensions", slices.len(), dims.len());
+        let message = format!("there are {} slices for {} dimensions", slices.len(), dims.len());
         return Err(Error::Misuse(message));
     }
     let mut parts = Vec::new();
     for (dimension, (slice, size)) in slices.iter().zip(dims).enumerate() {
         let part = slice.within(*size).ok_or_else(|| {
-            Error::Misuse(format!("the slice leaves dimension {dimension}, whose size is {size}"))
+            Error::Misuse(format!("the slice exceeds dimension {dimension}, whose size is {size}"))
         })?;
-        let is_list = matches!(part, Part::List(_));
+        let is_list = matches!(part, SlicePart::List(_));
         if slice.step == 0 || (is_list && slice.step != 1) {
-            return Err(Error::Misuse(format!("a step of {} in dimension {dimension}", slice.step)));
+            return Err(Error::Misuse(format!(
+                "the slice of dimension {dimension} cannot have the step {}",
+                slice.step
+            )));
         }
         parts.push(part);
     }
     let shape = parts
         .iter()
-        .filter(|part| !matches!(part, Part::Regular { single: true, .. }))
-        .map(Part::len)
+        .filter(|part| !matches!(part, SlicePart::Regular { single: true, .. }))
+        .map(SlicePart::len)
         .collect();
     if dims.is_empty() {
         return Ok((Selection::All, shape));
     }
-    match parts.iter().filter(|part| matches!(part, Part::List(_))).count() {
+    match parts.iter().filter(|part| matches!(part, SlicePart::List(_))).count() {
         0 => Ok((regular(&parts), shape)),
         1 => Ok((listed(&parts)?, shape)),
-        lists => Err(Error::Misuse(format!("{lists} index lists or masks; one dimension may have one"))),
+        lists => Err(Error::Misuse(format!(
+            "there are {lists} index lists or masks; only one dimension can have one"
+        ))),
     }
 }
 
-/// Returns the elements of parts without lists.
-fn regular(parts: &[Part]) -> Selection {
+/// Returns the selection of parts without lists.
+fn regular(parts: &[SlicePart]) -> Selection {
     let mut slab = RegularHyperslab::region(&[], &[]);
     for part in parts {
-        let Part::Regular { start, count, step, .. } = part else { continue };
+        let SlicePart::Regular { start, count, step, .. } = part else { continue };
         let (count, block) = if *step == 1 { (1, *count) } else { (*count, 1) };
         slab.start.push(*start);
         slab.stride.push(*step);
@@ -170,14 +209,14 @@ fn regular(parts: &[Part]) -> Selection {
     Selection::Hyperslab(Hyperslab::Regular(slab))
 }
 
-/// Returns the elements of parts one of which is a list: blocks if the list ascends, else points.
-fn listed(parts: &[Part]) -> Result<Selection> {
+/// Returns the selection of parts of which one is a list: blocks if the list ascends, else points.
+fn listed(parts: &[SlicePart]) -> Result<Selection> {
     let rank = parts.len();
     if parts.iter().any(|part| part.len() == 0) {
         return Ok(Selection::None);
     }
-    let Some(blocks) = parts.iter().map(Part::blocks).collect::<Option<Vec<_>>>() else {
-        let lists: Vec<Vec<u64>> = parts.iter().map(Part::coordinates).collect();
+    let Some(blocks) = parts.iter().map(SlicePart::blocks).collect::<Option<Vec<_>>>() else {
+        let lists: Vec<Vec<u64>> = parts.iter().map(SlicePart::coordinates).collect();
         let points = product(&lists)?;
         return Ok(Selection::Points(Points { rank, coordinates: points.concat() }));
     };
@@ -193,11 +232,11 @@ fn product<T: Copy>(lists: &[Vec<T>]) -> Result<Vec<Vec<T>>> {
     let too_many = |count: u64| Error::Limit {
         what: "blocks and points of an index list".into(),
         got: count,
-        limit: MOST_PARTS,
+        limit: MAX_PARTS,
     };
-    let mut sizes = lists.iter().map(|list| list.len() as u64);
+    let mut sizes = lists.iter().map(|list| to_u64(list.len()));
     let count = sizes.try_fold(1_u64, u64::checked_mul);
-    count.filter(|count| *count <= MOST_PARTS).ok_or_else(|| too_many(count.unwrap_or(u64::MAX)))?;
+    count.filter(|count| *count <= MAX_PARTS).ok_or_else(|| too_many(count.unwrap_or(u64::MAX)))?;
     let mut all = vec![Vec::new()];
     for list in lists {
         let longer = all.iter().flat_map(|before: &Vec<T>| {
@@ -208,16 +247,16 @@ fn product<T: Copy>(lists: &[Vec<T>]) -> Result<Vec<Vec<T>>> {
     Ok(all)
 }
 
-/// The largest number of blocks or points that an index list may make.
-const MOST_PARTS: u64 = 1 << 24;
+/// The largest number of blocks or points of an index list.
+const MAX_PARTS: u64 = 1 << 24;
 
 impl From<RangeFull> for Slice {
     fn from(_: RangeFull) -> Self {
-        Self::range(0, None)
+        Self::range(Coordinate::FromStart(0), None)
     }
 }
 
-/// Lists in other containers than slices.
+/// Implements `From` for owned lists and arrays of items.
 macro_rules! lists {
     ($item:ty) => {
         impl From<Vec<$item>> for Slice {
@@ -248,50 +287,50 @@ macro_rules! lists {
 
 impl From<&[bool]> for Slice {
     fn from(mask: &[bool]) -> Self {
-        Self::new(Taken::Mask(mask.to_vec()))
+        Self::new(SliceKind::Mask(mask.to_vec()))
     }
 }
 
 lists! { bool }
 
-/// Returns a coordinate; one that no signed 64-bit number holds becomes the largest, which lies in no dimension.
-fn signed(at: impl TryInto<i64>) -> i64 {
-    at.try_into().unwrap_or(i64::MAX)
-}
-
-/// Numbers and ranges of them.
+/// Implements `From` for numbers, ranges of numbers and lists of numbers. `$coordinate` converts a
+/// number to a [`Coordinate`].
 macro_rules! from_numbers {
-    ($($number:ty)*) => {$(
+    ($coordinate:expr; $($number:ty)*) => {$(
+        impl From<$number> for Coordinate {
+            fn from(at: $number) -> Self {
+                $coordinate(at)
+            }
+        }
+
         impl From<$number> for Slice {
             fn from(at: $number) -> Self {
-                Self::new(Taken::One(signed(at)))
+                Self::new(SliceKind::One(at.into()))
             }
         }
 
         impl From<Range<$number>> for Slice {
             fn from(range: Range<$number>) -> Self {
-                Self::range(signed(range.start), Some(signed(range.end)))
+                Self::range(range.start.into(), Some(range.end.into()))
             }
         }
 
         impl From<RangeInclusive<$number>> for Slice {
             fn from(range: RangeInclusive<$number>) -> Self {
                 let (start, last) = range.into_inner();
-                // The last one counted from the end is the end itself.
-                let end = Some(signed(last).saturating_add(1)).filter(|end| *end != 0);
-                Self::range(signed(start), end)
+                Self::range(start.into(), Coordinate::from(last).after())
             }
         }
 
         impl From<RangeFrom<$number>> for Slice {
             fn from(range: RangeFrom<$number>) -> Self {
-                Self::range(signed(range.start), None)
+                Self::range(range.start.into(), None)
             }
         }
 
         impl From<RangeTo<$number>> for Slice {
             fn from(range: RangeTo<$number>) -> Self {
-                Self::range(0, Some(signed(range.end)))
+                Self::range(Coordinate::FromStart(0), Some(range.end.into()))
             }
         }
 
@@ -303,7 +342,7 @@ macro_rules! from_numbers {
 
         impl From<&[$number]> for Slice {
             fn from(indices: &[$number]) -> Self {
-                Self::new(Taken::Indices(indices.iter().map(|at| signed(*at)).collect()))
+                Self::new(SliceKind::Indices(indices.iter().map(|at| (*at).into()).collect()))
             }
         }
 
@@ -311,10 +350,15 @@ macro_rules! from_numbers {
     )*};
 }
 
-from_numbers! { i32 i64 isize u32 u64 usize }
+from_numbers! { |at: i32| Coordinate::new(at < 0, at.unsigned_abs().into()); i32 }
+from_numbers! { |at: i64| Coordinate::new(at < 0, at.unsigned_abs()); i64 }
+from_numbers! { |at: isize| Coordinate::new(at < 0, to_u64(at.unsigned_abs())); isize }
+from_numbers! { |at: u32| Coordinate::FromStart(at.into()); u32 }
+from_numbers! { Coordinate::FromStart; u64 }
+from_numbers! { |at: usize| Coordinate::FromStart(to_u64(at)); usize }
 
-/// A slice of an array, dimension by dimension: a coordinate, a range, a range with a step behind a semicolon, an index
-/// list or a boolean mask. Negative numbers count from the end.
+/// Makes an array of one [`Slice`] for each dimension: a coordinate, a range, a range with a step
+/// after a semicolon, an index list or a boolean mask. Negative numbers count from the end.
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -343,8 +387,8 @@ macro_rules! s {
     ($($slices:tt)*) => { $crate::s!(@ [] $($slices)*) };
 }
 
-/// Sets the selected elements of an array in memory to a value; the others stay as they are. The array has the shape
-/// `dims` and lies in C order.
+/// Sets the selected elements of an array in memory to `value`. `values` are the elements of an
+/// array of the shape `dims` in C order.
 ///
 /// ```
 /// let mut values = [0; 6];
@@ -354,22 +398,22 @@ macro_rules! s {
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if `values` has another length than an array of that shape, or the
-/// selection reaches out of it.
+/// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if `values` has another length than an
+/// array of the shape `dims`, or the selection exceeds that shape.
 pub fn fill<T: Clone>(
     values: &mut [T],
     dims: &[u64],
     selection: impl IntoSelection,
     value: &T,
 ) -> Result<()> {
-    let elements = dims.iter().try_fold(1_u64, |product, size| product.checked_mul(*size));
-    if elements != Some(values.len() as u64) {
-        return Err(Error::Misuse(format!("a slice of {} for an array of the shape {dims:?}", values.len())));
+    if exact::product("number of elements", dims.iter().copied()) != Ok(to_u64(values.len())) {
+        return Err(Error::Misuse(format!(
+            "a slice of {} elements for an array of the shape {dims:?}",
+            values.len()
+        )));
     }
     for run in selection.into_selection(dims)?.selection().linear_runs(dims)? {
-        let range = usize::try_from(run.offset).ok().zip(usize::try_from(run.length).ok());
-        let place = range.and_then(|(start, length)| values.get_mut(start..)?.get_mut(..length));
-        place.unwrap_or_default().fill(value.clone());
+        values.get_mut(run_indexes(&run)?).ok_or_else(outside_array)?.fill(value.clone());
     }
     Ok(())
 }
@@ -391,6 +435,20 @@ mod tests {
         }
         assert!(shape(&crate::s![..;0, 0, 0]).is_err() && shape(&crate::s![0]).is_err());
         assert_eq!(selection(&crate::s![], &[]).unwrap(), (Selection::All, vec![]));
+    }
+
+    #[test]
+    fn coordinates_beyond_63_bits_are_exact() {
+        let size = u64::MAX - 1;
+        let start = |slices: &[Slice]| match selection(slices, &[size]).unwrap().0 {
+            Selection::Hyperslab(Hyperslab::Regular(slab)) => (slab.start[0], slab.block[0]),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(start(&crate::s![-1]), (size - 1, 1));
+        assert_eq!(start(&crate::s![(1_u64 << 63) + 5]), ((1 << 63) + 5, 1));
+        assert_eq!(start(&crate::s![1..=size - 1]), (1, size - 1));
+        assert!(selection(&crate::s![0..=u64::MAX], &[size]).is_err());
+        assert!(selection(&crate::s![size], &[size]).is_err());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Elements as the file stores them, before any conversion.
+//! Elements in the stored form.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -10,134 +10,159 @@ use hyperslab_engine::ops::elements::{
 };
 use hyperslab_engine::ops::{OpenFile, SharedHeap};
 use hyperslab_engine::{Error, Result};
+use hyperslab_exact::{to_u64, to_usize};
 use rayon::prelude::*;
 
 use crate::datatype::Reference;
 use crate::datatype::convert::Conversions;
 use crate::{Datatype, H5Type, Reference as Followable, ReferenceTarget, conversion};
 
-/// Texts that are worth a thread.
+/// The smallest number of texts for which a thread of its own pays off.
 const TEXTS_PER_TASK: usize = 8192;
 
-/// Elements as the file stores them: bytes after the filters, in the file's own byte order and layout.
+/// Elements in the stored form: decoded by the filters, in the byte order and memory layout of the
+/// file.
 ///
-/// Elements of variable length and references are descriptors here; [`variable_length`](Self::variable_length)
-/// and [`reference`](Self::reference) follow them.
+/// Elements of variable length and references are descriptors in this form;
+/// [`variable_length`](Self::variable_length) and [`reference`](Self::reference) resolve them.
+///
+/// ```
+/// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+/// use hyperslab::{Datatype, datatype::ByteOrder::BigEndian};
+/// let dataset = file.new_dataset("a").datatype(Datatype::u16(BigEndian)).write(&[1_u16, 2])?;
+/// let stored = dataset.read_stored(..)?;
+/// assert_eq!(stored.bytes(), [0, 1, 0, 2]);
+/// assert_eq!(stored.convert::<u64>()?, [1, 2]);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Stored {
     file: Arc<OpenFile>,
     datatype: Datatype,
     bytes: Vec<u8>,
-    /// What elements hold that come from other files.
+    /// The variable-length data of elements that come from other files or from structured chunks.
     foreign: Option<Arc<ForeignHeap>>,
 }
 
-/// The contents of one element of variable length.
+/// The variable-length data of one element.
 #[derive(Debug, Clone)]
 pub struct VariableLength {
     value: VariableLengthValue,
 }
 
 impl VariableLength {
-    /// Number of items of the base type; bytes of a string.
+    /// Returns the number of items; of a string, the number of bytes.
     pub fn count(&self) -> u64 {
         u64::from(self.value.count)
     }
 
-    /// The stored items, `item_size` bytes each.
+    /// Returns the bytes of the stored items. Each item has `item_size` bytes.
     ///
     /// # Errors
-    /// If the heap holds fewer.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the heap holds fewer bytes.
     pub fn items(&self, item_size: usize) -> Result<&[u8]> {
         self.value.items(item_size)
     }
 }
 
-/// A file may say of many elements that they hold the same bytes of its heap, which sound files do not. This many
-/// times its length is what all elements of one read may hold, ...
-const ONCE_MORE: u64 = 16;
-/// ... or this many bytes, if that is more.
-const LEAST_ROOM: u64 = 1 << 30;
+/// The limit on the variable-length data of one read, as a multiple of the file length. In valid
+/// files no two elements share heap data, but a damaged file can let many elements refer to the
+/// same bytes.
+const MAX_FILE_LENGTHS: u64 = 16;
 
-/// Bytes that one thread takes of them at once.
-const TAKEN_AT_ONCE: usize = 1 << 14;
+/// The smallest such limit, in bytes.
+const MIN_CONTENT_LIMIT_BYTES: u64 = 1 << 30;
 
-/// Bytes that a memory allocator takes for a value besides its own.
-const ALLOCATION: usize = 16;
+/// The number of bytes, or of elements, that a thread counts before it updates the shared budget.
+const BATCH_BYTES: usize = 1 << 14;
 
-/// How many bytes one read may still hold.
-pub(crate) struct Room {
-    /// Contents of elements of variable length.
-    contents: Bound,
-    /// All that the result takes in memory, and the elements as they are stored beside it.
-    held: Bound,
+/// The overhead of one memory allocation, in bytes.
+const ALLOCATION_BYTES: u64 = 16;
+
+/// The memory that one read may still take.
+pub(crate) struct ReadBudget {
+    /// The limit on variable-length data.
+    contents: ByteBudget,
+    /// The limit on all memory that the result takes, including its stored form.
+    held: ByteBudget,
 }
 
-struct Bound {
+struct ByteBudget {
     what: &'static str,
     left: AtomicU64,
     limit: u64,
 }
 
-impl Bound {
+impl ByteBudget {
     fn new(what: &'static str, limit: u64) -> Self {
         Self { what, left: AtomicU64::new(limit), limit }
     }
 
-    fn take(&self, bytes: usize) -> Result<()> {
-        let bytes = bytes as u64;
+    fn take(&self, bytes: u64) -> Result<()> {
         let taken = self.left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes));
         match taken {
             Ok(_) => Ok(()),
-            Err(left) => Err(Error::Limit {
-                what: self.what.into(),
-                got: self.limit.saturating_sub(left).saturating_add(bytes),
-                limit: self.limit,
-            }),
+            // Saturates, because the sum is only reported.
+            Err(left) => Err(self.exceeded((self.limit - left).saturating_add(bytes))),
         }
+    }
+
+    fn exceeded(&self, got: u64) -> Error {
+        Error::Limit { what: self.what.into(), got, limit: self.limit }
     }
 }
 
-impl Room {
-    /// Takes the contents of so many elements of variable length, that many bytes together.
+impl ReadBudget {
+    /// Takes the variable-length data of at most [`BATCH_BYTES`] elements, `bytes` bytes in total.
     fn take(&self, elements: usize, bytes: usize) -> Result<()> {
+        let (elements, bytes) = (to_u64(elements), to_u64(bytes));
         self.contents.take(bytes)?;
-        self.held.take(bytes.saturating_add(elements.saturating_mul(ALLOCATION)))
+        // Cannot overflow: `bytes` is a length in memory, below 2^63, and `elements` is small.
+        self.held.take(bytes + elements * ALLOCATION_BYTES)
     }
 
-    /// Takes the contents of an element of variable length.
+    /// Takes the variable-length data of one element.
     pub(crate) fn take_one(&self, bytes: usize) -> Result<()> {
-        // Nothing is allocated for nothing.
+        // An empty value needs no allocation.
         if bytes == 0 { Ok(()) } else { self.take(1, bytes) }
     }
 
-    /// Takes a vector of so many values, and returns it if memory has room for it.
+    /// Takes and allocates a vector of `count` values.
     pub(crate) fn vector<T>(&self, count: usize) -> Result<Vec<T>> {
         self.hold(count, size_of::<T>())?;
         memory::reserve(count, "read")
     }
 
-    /// Takes so many values of so many bytes.
-    pub(crate) fn hold(&self, count: usize, size: usize) -> Result<()> {
-        self.held.take(count.saturating_mul(size))
+    /// Takes and allocates a buffer for `count` values of `size` bytes.
+    pub(crate) fn buffer(&self, count: usize, size: usize) -> Result<Vec<u8>> {
+        memory::room(to_usize(self.hold(count, size)?)?, "read")
+    }
+
+    /// Takes `count` values of `size` bytes, and returns the number of bytes.
+    pub(crate) fn hold(&self, count: usize, size: usize) -> Result<u64> {
+        let bytes = to_u64(count).checked_mul(to_u64(size));
+        let bytes = bytes.ok_or_else(|| self.held.exceeded(u64::MAX))?;
+        self.held.take(bytes).map(|()| bytes)
     }
 }
 
-/// What one thread takes of a room, much at once.
-struct Taken<'a> {
-    room: &'a Room,
+/// The elements that one thread has read and not yet taken from the shared budget.
+struct TakenBatch<'a> {
+    budget: &'a ReadBudget,
     elements: usize,
     bytes: usize,
 }
 
-impl Taken<'_> {
+impl TakenBatch<'_> {
     fn add(&mut self, bytes: usize) -> Result<()> {
         if bytes > 0 {
-            self.elements = self.elements.saturating_add(1);
-            self.bytes = self.bytes.saturating_add(bytes);
+            // Cannot overflow: both are below `BATCH_BYTES`, and `bytes` is a length in
+            // memory.
+            self.elements += 1;
+            self.bytes += bytes;
         }
-        if self.bytes >= TAKEN_AT_ONCE || self.elements >= TAKEN_AT_ONCE {
-            return self.room.take(std::mem::take(&mut self.elements), std::mem::take(&mut self.bytes));
+        if self.bytes >= BATCH_BYTES || self.elements >= BATCH_BYTES {
+            return self.budget.take(std::mem::take(&mut self.elements), std::mem::take(&mut self.bytes));
         }
         Ok(())
     }
@@ -148,13 +173,13 @@ impl Stored {
         Self { file, datatype, bytes, foreign: None }
     }
 
-    /// With what elements hold that come from other files.
+    /// Sets the variable-length data that comes from other files or from structured chunks.
     pub(crate) fn with_foreign(mut self, foreign: Arc<ForeignHeap>) -> Self {
         self.foreign = Some(foreign);
         self
     }
 
-    /// Those conversions, for these elements.
+    /// Returns `conversions` with the heap to which the elements refer.
     pub(crate) fn conversions(&self, conversions: Conversions) -> Conversions {
         match &self.foreign {
             Some(foreign) => {
@@ -165,51 +190,55 @@ impl Stored {
         }
     }
 
-    /// The type of the elements.
+    /// Returns the datatype of the elements.
     pub fn datatype(&self) -> &Datatype {
         &self.datatype
     }
 
-    /// The elements, one after the other in C order.
+    /// Returns the bytes of all elements, in the order of the selection.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.bytes.len().checked_div(self.datatype.size as usize).unwrap_or(0)
     }
 
-    /// Returns whether there are no elements.
+    /// Returns `true` if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Each element's bytes.
+    /// Returns the bytes of each element.
     pub fn elements(&self) -> impl Iterator<Item = &[u8]> {
         self.bytes.chunks_exact((self.datatype.size as usize).max(1))
     }
 
-    /// The contents of an element (or part of one) of variable-length type, by its stored descriptor.
+    /// Returns the variable-length data of an element, or of a part of an element. `descriptor` is
+    /// its stored form.
     ///
     /// # Errors
-    /// If the descriptor leads nowhere.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the heap has no such data.
     pub fn variable_length(&self, descriptor: &[u8]) -> Result<VariableLength> {
         let value = self.file.variable_length_value(self.foreign.as_deref(), descriptor)?;
         Ok(VariableLength { value })
     }
 
-    /// What an element (or part of one) of that reference type points at, by its stored descriptor.
+    /// Returns the target of a reference of the kind `kind`. `descriptor` is the stored form of an
+    /// element, or of a part of an element.
     ///
     /// # Errors
-    /// If the descriptor leads nowhere.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the descriptor is damaged or
+    /// the heap has no such data.
     pub fn reference(&self, kind: Reference, descriptor: &[u8]) -> Result<ReferenceTarget> {
         let container = &self.file.container;
         let target = EngineTarget::read(&container.store, &container.heap, kind, descriptor)?;
         Ok(ReferenceTarget::new(&container.store, target))
     }
 
-    /// An element (or part of one) of that reference type as a reference that can be followed, by its stored descriptor.
+    /// Returns a reference of the kind `kind` that can be followed. `descriptor` is the stored form
+    /// of an element, or of a part of an element.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/references_latest.h5");
@@ -225,54 +254,64 @@ impl Stored {
     /// ```
     ///
     /// # Errors
-    /// If the descriptor leads nowhere.
+    /// Returns the errors of [`reference`](Self::reference).
     pub fn follow(&self, kind: Reference, descriptor: &[u8]) -> Result<Followable> {
         Ok(Followable::new(Arc::clone(&self.file), self.reference(kind, descriptor)?))
     }
 
-    /// Room for what is made of the elements: what elements of variable length hold together, and all that is held.
+    /// Returns the memory that a result made of these elements may take, without the stored
+    /// elements themselves.
     ///
     /// # Errors
-    /// If the elements themselves take more than may be held.
-    pub(crate) fn room(&self) -> Result<Room> {
+    /// Returns [`Error::Limit`] if the stored elements exceed the limit.
+    pub(crate) fn budget(&self) -> Result<ReadBudget> {
         let store = &self.file.container.store;
-        let most = ONCE_MORE.saturating_mul(store.file_length()).max(LEAST_ROOM);
         let limit = store.limits().result_bytes;
-        let contents = limit.min(if self.foreign.is_some() { u64::MAX } else { most });
-        let room = Room {
-            contents: Bound::new("elements of variable length: bytes", contents),
-            held: Bound::new("read: bytes held in memory", limit),
+        let by_file = match self.foreign {
+            Some(_) => None,
+            None => store.file_length().checked_mul(MAX_FILE_LENGTHS),
         };
-        room.hold(self.bytes.len(), 1)?;
-        Ok(room)
+        let contents = by_file.map_or(limit, |most| limit.min(most.max(MIN_CONTENT_LIMIT_BYTES)));
+        let budget = ReadBudget {
+            contents: ByteBudget::new("elements of variable length: bytes", contents),
+            held: ByteBudget::new("read: bytes held in memory", limit),
+        };
+        budget.hold(self.bytes.len(), 1)?;
+        Ok(budget)
     }
 
-    /// The elements as values of a Rust type of the same class.
+    /// Converts the elements to values of a Rust type.
     ///
     /// # Errors
-    /// If there is no conversion between the two.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if there is no conversion from the
+    /// datatype to `T`, and [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the result exceeds
+    /// [`Limits::result_bytes`](crate::Limits::result_bytes).
     pub fn convert<T: H5Type>(&self) -> Result<Vec<T>> {
         let conversion = self.conversions(conversion::defaults()).plan(&self.datatype, &T::datatype())?;
         let count = self.len();
-        self.room()?.hold(count, size_of::<T>().max(T::SIZE))?;
+        self.budget()?.hold(count, size_of::<T>().max(T::SIZE))?;
         T::read_vec(count, |out| Ok(conversion.convert(&self.bytes, out, count)?))
     }
 
-    /// The elements as text: fixed or variable strings, without their padding.
+    /// Returns strings of fixed or variable length as text, without padding.
     ///
     /// # Errors
-    /// If the elements are no strings, or their bytes no UTF-8.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not strings or
+    /// not UTF-8, [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if they refer to heap data that
+    /// does not exist, and [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the result exceeds
+    /// [`Limits::result_bytes`](crate::Limits::result_bytes).
     pub fn strings(&self) -> Result<Vec<String>> {
         let size = (self.datatype.size as usize).max(1);
-        let room = self.room()?;
-        // Texts go to their places at once, so that the threads have nothing to join; the first error is kept aside.
+        let budget = self.budget()?;
+        // Each thread writes texts directly into the result, so that no partial results must be
+        // joined. The first error is kept here.
         let failed = Mutex::new(None);
-        let mut texts = room.vector(self.len())?;
+        let mut texts = budget.vector(self.len())?;
         self.bytes
             .par_chunks_exact(size)
             .with_min_len(TEXTS_PER_TASK)
             .map_init(
-                || (self.contents(), Taken { room: &room, elements: 0, bytes: 0 }),
+                || (self.contents(), TakenBatch { budget: &budget, elements: 0, bytes: 0 }),
                 |(contents, taken), element| {
                     self.string_in(element, contents, taken).unwrap_or_else(|error| {
                         failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -287,32 +326,33 @@ impl Stored {
         }
     }
 
-    /// The text of an element.
+    /// Returns the text of an element.
     fn string_in(
         &self,
         element: &[u8],
         contents: &mut VariableLengthReader<'_>,
-        taken: &mut Taken<'_>,
+        taken: &mut TakenBatch<'_>,
     ) -> Result<String> {
         let bytes = self.text_in(&self.datatype, element, contents)?;
         let text = std::str::from_utf8(bytes)
-            .map_err(|_| Error::Misuse(format!("text that is not UTF-8: \"{}\"", bytes.escape_ascii())))?;
+            .map_err(|_| Error::Misuse(format!("the text \"{}\" is not UTF-8", bytes.escape_ascii())))?;
         taken.add(text.len())?;
         let mut owned = String::new();
         owned
             .try_reserve_exact(text.len())
-            .map_err(|_| Error::Memory { what: "text", bytes: text.len() as u64 })?;
+            .map_err(|_| Error::Memory { what: "text", bytes: to_u64(text.len()) })?;
         owned.push_str(text);
         Ok(owned)
     }
 
-    /// Reads the contents of elements.
+    /// Returns a reader of the variable-length data of the elements.
     fn contents(&self) -> VariableLengthReader<'_> {
         let container = &self.file.container;
         VariableLengthReader::new(&container.store, &container.heap, self.foreign.as_deref())
     }
 
-    /// The text of an element (or part of one) of that type, without its padding.
+    /// Returns the text of an element, or of a part of an element, without padding. `datatype` is
+    /// the type of `element`.
     pub(crate) fn text_of(&self, datatype: &Datatype, element: &[u8]) -> Result<Vec<u8>> {
         Ok(self.text_in(datatype, element, &mut self.contents())?.to_vec())
     }
@@ -333,38 +373,43 @@ impl Stored {
             },
             _ => return Err(self.no_text()),
         };
-        let behind = |found: Option<usize>| found.map_or(0, |last| last.saturating_add(1));
+        let after = |last: Option<usize>| last.map_or(0, |last| last + 1);
         let end = match padding {
             StringPadding::NullTerminated => bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len()),
-            StringPadding::NullPadded => behind(bytes.iter().rposition(|byte| *byte != 0)),
-            StringPadding::SpacePadded => behind(bytes.iter().rposition(|byte| *byte != b' ')),
+            StringPadding::NullPadded => after(bytes.iter().rposition(|byte| *byte != 0)),
+            StringPadding::SpacePadded => after(bytes.iter().rposition(|byte| *byte != b' ')),
         };
-        Ok(bytes.get(..end).unwrap_or(bytes))
+        bytes.get(..end).ok_or_else(|| Error::internal("string", "the text ends within the element"))
     }
 
     fn no_text(&self) -> Error {
         Error::Misuse(format!("elements of type {} are not text", self.datatype))
     }
 
-    /// Sequences of variable length as vectors of a Rust type of the items' class.
+    /// Returns sequences of variable length as vectors of a Rust type.
     ///
     /// # Errors
-    /// If the elements are no sequences, or there is no conversion.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not sequences or
+    /// there is no conversion from the items to `T`,
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if they refer to heap data that does not
+    /// exist, and [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the result exceeds
+    /// [`Limits::result_bytes`](crate::Limits::result_bytes).
     pub fn sequences<T: H5Type>(&self) -> Result<Vec<Vec<T>>> {
         let crate::DatatypeClass::VariableLength(variable) = &self.datatype.class else {
-            return Err(Error::Misuse(format!("elements of type {} are no sequences", self.datatype)));
+            return Err(Error::Misuse(format!("elements of type {} are not sequences", self.datatype)));
         };
         let conversion = self.conversions(conversion::defaults()).plan(&variable.base, &T::datatype())?;
         let item_size = variable.base.size as usize;
-        let room = self.room()?;
-        let mut sequences = room.vector(self.len())?;
+        let budget = self.budget()?;
+        let mut sequences = budget.vector(self.len())?;
         for element in self.elements() {
             let value = self.variable_length(element)?;
             let items = value.items(item_size)?;
-            room.take_one(items.len())?;
+            budget.take_one(items.len())?;
             let count = items.len().checked_div(item_size).unwrap_or(0);
-            // What the items take beyond their stored bytes.
-            room.hold(count, size_of::<T>().max(T::SIZE).saturating_sub(item_size))?;
+            // The budget for `items` is taken already; this takes the additional bytes of
+            // converted items.
+            budget.hold(count, size_of::<T>().max(T::SIZE).max(item_size) - item_size)?;
             let items = T::read_vec(count, |out| conversion.convert(items, out, count));
             sequences.push(items.map_err(Error::from)?);
         }

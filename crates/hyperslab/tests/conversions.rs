@@ -1,12 +1,12 @@
-//! Conversions between random types, as libhdf5 does them.
+//! Conversions between random datatypes, compared with libhdf5.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use hyperslab::datatype::convert::Conversion;
 use hyperslab::{Dataset, Datatype, DatatypeClass, File, H5Type};
 use hyperslab_testkit::{referee, workspace};
 
-/// Makes a file of random pairs of types: `N/from` holds random elements, and `N/to` what `H5Dread` makes of them
-/// in memory that held bytes 0xA5.
+/// A program that writes a file of random pairs of types: `N/from` holds random elements, and
+/// `N/to` the result of `H5Dread` into memory that held bytes 0xA5.
 const SCRIPT: &str = r#"
 import ctypes, sys
 import h5py, numpy as np
@@ -211,7 +211,7 @@ fn stored(dataset: &Dataset) -> Vec<u8> {
     dataset.read_stored(..).unwrap().bytes().to_vec()
 }
 
-/// A number, if the type is one.
+/// Returns the value of an element of a number type.
 fn number(datatype: &Datatype, element: &[u8]) -> Option<f64> {
     let to_double = Conversion::new(datatype, &f64::datatype()).ok().filter(|_| datatype.is_number())?;
     let mut value = [0.0];
@@ -219,14 +219,15 @@ fn number(datatype: &Datatype, element: &[u8]) -> Option<f64> {
     Some(value[0])
 }
 
-/// Whether a floating-point number is below those whose leading bit is implied.
+/// Returns `true` for a subnormal floating-point number.
 fn is_subnormal(datatype: &Datatype, element: &[u8]) -> bool {
     let DatatypeClass::FloatingPoint(float) = &datatype.class else { return false };
     let smallest = 2_f64.powi(1 - i32::try_from(float.exponent_bias).unwrap());
     number(datatype, element).is_some_and(|value| value.abs() < smallest)
 }
 
-/// Whether libhdf5 is not followed (see "Conversions of libhdf5 2.0 that we do not copy" in `docs/format`).
+/// Returns `true` if hyperslab deliberately differs from libhdf5 (see "Conversions of libhdf5 2.0
+/// that we do not copy" in `docs/format`).
 fn is_excepted(types: (&Datatype, &Datatype), from: &[u8], got: &[u8], wanted: &[u8]) -> bool {
     let is_float = |datatype: &Datatype| matches!(datatype.class, DatatypeClass::FloatingPoint(_));
     let is_nan = |bytes: &[u8]| number(types.1, bytes).is_some_and(f64::is_nan);
@@ -251,7 +252,7 @@ fn is_excepted(types: (&Datatype, &Datatype), from: &[u8], got: &[u8], wanted: &
     }
 }
 
-/// Runs random pairs of a kind, and gives how many elements were compared.
+/// Runs random pairs of a kind, and returns the number of compared elements.
 fn run(kind: &str, seed: u32, pairs: u32) -> usize {
     let Some(python) = referee::python() else {
         workspace::skip("conversions of libhdf5", "no h5py");

@@ -138,7 +138,7 @@ fn texts_in_chunks_that_are_allocated_at_once_are_copied_under_new_bounds() {
     file.close().unwrap();
     let copy = File::open(&path).unwrap().dataset("copy").unwrap();
     assert_eq!(copy.chunking().unwrap().index, ChunkIndexKind::Implicit);
-    assert_eq!(copy.read_strings(..).unwrap().into_raw_vec_and_offset().0, texts);
+    assert_eq!(copy.read_strings::<hyperslab::IxDyn>(..).unwrap().into_raw_vec_and_offset().0, texts);
     let report = hyperslab_check::check_path(&path).unwrap();
     assert!(report.is_sound(), "{report}");
 }

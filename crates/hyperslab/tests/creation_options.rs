@@ -1,4 +1,4 @@
-//! What is asked for when objects are made can be read back, here and by libhdf5.
+//! Creation options of objects are read back, by this library and by libhdf5.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use hyperslab::{
@@ -113,9 +113,9 @@ fn phase_changes_that_contradict_themselves_are_refused() {
     assert_eq!(file.to_bytes().unwrap(), before);
 }
 
-/// An old group that is made for many long names keeps them in its first heap.
+/// A group with a symbol table stores the expected number of long names in its first heap.
 #[test]
-fn heaps_of_old_groups_are_as_large_as_asked_for() {
+fn local_heaps_have_the_estimated_size() {
     let bounds = LibverBounds::new(LibraryVersion::Earliest, LibraryVersion::LATEST).unwrap();
     let grown = |options: GroupOptions| {
         let file = FileOptions::new().libver(bounds).metadata_block(0).create_in_memory().unwrap();
@@ -154,7 +154,7 @@ fn blocks_and_alignment() {
     assert_ne!(address(FileOptions::new(), 5000).0 % 512, 0);
     assert_eq!(address(FileOptions::new().alignment(4000, 512), 5000).0 % 512, 0);
     assert_ne!(address(FileOptions::new().alignment(6000, 512), 5000).0 % 512, 0);
-    // Room for small data is one block as large as was asked for, until the file is closed.
+    // Small raw data takes one block of the configured size until the file is closed.
     let (_, usual) = address(FileOptions::new(), 10);
     assert!(address(FileOptions::new().small_data_block(1 << 20), 10).1 > usual + (1 << 19));
     assert!(address(FileOptions::new().metadata_block(1 << 20), 10).1 > usual + (1 << 19));

@@ -1,4 +1,4 @@
-//! Structs and enums of one's own as elements.
+//! Structs and enums of the program as elements.
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
@@ -20,7 +20,7 @@ struct Point {
 #[hyperslab(crate = "hyperslab")]
 struct Id(u64);
 
-/// Some members of the file's compound, in another order and of other types.
+/// Some members of the file's compound, in another order and with other types.
 #[derive(Debug, Clone, Copy, PartialEq, H5Type)]
 #[repr(C)]
 struct Row {
@@ -101,7 +101,7 @@ fn enumerations_by_name() {
     assert_eq!(colors.read_raw::<i8>(..).unwrap(), [2, 0, -1]);
 }
 
-/// All bits set, which is what a value without a name becomes in libhdf5, is a value here.
+/// All bits set, which libhdf5 returns for a value without a name, is a valid value here.
 #[derive(Debug, Clone, Copy, PartialEq, H5Type)]
 #[repr(u8)]
 enum Few {
@@ -128,7 +128,7 @@ fn bytes_that_are_no_value() {
 }
 
 #[test]
-fn what_is_written_comes_back() {
+fn written_elements_are_read_back() {
     let rows = [Pair { c: Point { x: 1.0, y: -2.0 }, a: [Color::Red, Color::Nothing] }];
     let bytes = Pair::to_bytes(&rows).into_owned();
     assert_eq!(bytes.len(), Pair::<Point, [Color; 2]>::SIZE);

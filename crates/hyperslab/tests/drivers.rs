@@ -101,7 +101,7 @@ fn members_of_the_fixtures() {
             assert!(numbers.into_iter().eq(0..400), "{bound}-{name}");
             let chunked = file.dataset("chunked").unwrap().read::<i32, IxDyn>(..).unwrap();
             assert_eq!((chunked.shape(), chunked.sum()), (&[15, 20][..], 299 * 150));
-            let text = file.dataset("text").unwrap().read_strings(..).unwrap();
+            let text = file.dataset("text").unwrap().read_strings::<IxDyn>(..).unwrap();
             assert_eq!(text.as_slice().unwrap(), ["Wärme", "", &"x".repeat(40)]);
         }
     }
@@ -275,7 +275,7 @@ fn members_that_libhdf5_makes() {
                 all.into_iter().filter(|(path, _)| !path.ends_with("text")).collect::<Vec<_>>()
             };
             assert_eq!(strip(contents(&found)), strip(expected.clone()), "{bound}-{name}");
-            let text = found.dataset("group/text").unwrap().read_strings(..).unwrap();
+            let text = found.dataset("group/text").unwrap().read_strings::<IxDyn>(..).unwrap();
             assert_eq!(text[[0]], "Wärme");
             assert_eq!(text[[2]].len(), 400);
             let wide = found.dataset("group/text").unwrap().attribute("wide").unwrap();

@@ -1,4 +1,4 @@
-//! Elements of any type as dynamic values.
+//! Elements of any datatype as dynamic values.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use hyperslab::{Column, Dataset, File, IxDyn, ObjectKind, Reference, Value};
@@ -73,7 +73,7 @@ fn complex_numbers() {
     assert_eq!(wide.get(&[1, 0]), Some(Value::Complex(Complex::new(3.0, 0.0))));
 }
 
-/// Numbers of a column, for comparison.
+/// Returns the numbers of a column as `f64`, for comparison.
 fn floats(column: &Column) -> Option<Vec<f64>> {
     (0..column.len())
         .map(|index| match column.get(index)? {
@@ -116,7 +116,7 @@ fn every_dataset_and_attribute_of_the_fixtures() {
 }
 
 fn references(file: &str, name: &str) -> Vec<Reference> {
-    dataset(file, name).read_references(..).unwrap().into_iter().collect()
+    dataset(file, name).read_references::<IxDyn>(..).unwrap().into_iter().collect()
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn references_into_another_file() {
     assert_eq!(all[3].object().unwrap().kind(), Some(ObjectKind::Group));
     let options = hyperslab::OpenOptions::new().external_files(hyperslab::ExternalFiles::Refuse);
     let file = options.open(fixtures::path("references_external_latest.h5")).unwrap();
-    let refused = file.dataset("references").unwrap().read_references(..).unwrap();
+    let refused = file.dataset("references").unwrap().read_references::<IxDyn>(..).unwrap();
     assert!(refused[0].object().is_err());
     assert!(refused[3].object().is_ok());
 }
@@ -189,11 +189,11 @@ fn views_of_any_memory_layout() {
     assert!(target.read_into(.., &mut wide.slice_mut(ndarray::s![.., ..;2])).is_err());
 }
 
-/// Reads all that leads elsewhere; errors are welcome.
+/// Follows all references and heap data. Errors are allowed.
 fn read_anything(file: &File) {
     for object in file.members().into_iter().flatten() {
         for attribute in object.attributes().into_iter().flatten() {
-            drop((attribute.read_dyn(), attribute.read_references()));
+            drop((attribute.read_dyn(), attribute.read_references::<IxDyn>()));
         }
         let Ok(dataset) = object.into_dataset() else { continue };
         if dataset.size().is_ok_and(|size| size > 10_000) {
@@ -202,7 +202,7 @@ fn read_anything(file: &File) {
         if let Ok(values) = dataset.read_dyn(..) {
             assert!((0..values.column().len()).all(|index| values.column().get(index).is_some()));
         }
-        for reference in dataset.read_references(..).into_iter().flatten() {
+        for reference in dataset.read_references::<IxDyn>(..).into_iter().flatten() {
             drop((
                 reference.object(),
                 reference.attribute(),

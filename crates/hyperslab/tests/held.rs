@@ -40,20 +40,29 @@ fn the_limit_counts_what_is_held() {
     let file = open(&path, COUNT * 16);
     let kind = |outcome: hyperslab::Result<()>| outcome.map_err(|error| error.kind());
     let dataset = |name: &str| file.dataset(name).unwrap();
-    assert_eq!(kind(dataset("texts").read_strings(..).map(drop)), Err(ErrorKind::Limit));
-    assert_eq!(kind(dataset("variable").read_strings(..).map(drop)), Err(ErrorKind::Limit));
-    assert_eq!(kind(dataset("sequences").read_sequences::<u8>(..).map(drop)), Err(ErrorKind::Limit));
-    assert_eq!(kind(dataset("references").read_references(..).map(drop)), Err(ErrorKind::Limit));
+    assert_eq!(kind(dataset("texts").read_strings::<hyperslab::IxDyn>(..).map(drop)), Err(ErrorKind::Limit));
+    assert_eq!(
+        kind(dataset("variable").read_strings::<hyperslab::IxDyn>(..).map(drop)),
+        Err(ErrorKind::Limit)
+    );
+    assert_eq!(
+        kind(dataset("sequences").read_sequences::<u8, hyperslab::IxDyn>(..).map(drop)),
+        Err(ErrorKind::Limit)
+    );
+    assert_eq!(
+        kind(dataset("references").read_references::<hyperslab::IxDyn>(..).map(drop)),
+        Err(ErrorKind::Limit)
+    );
     for name in ["texts", "variable", "sequences", "references", "records"] {
         assert_eq!(kind(dataset(name).read_dyn(..).map(drop)), Err(ErrorKind::Limit), "{name}");
     }
-    let error = dataset("texts").read_strings(..).unwrap_err();
+    let error = dataset("texts").read_strings::<hyperslab::IxDyn>(..).unwrap_err();
     assert!(chain(&error).contains("bytes held in memory"), "{error:?}");
     // With room for both, all of them are read.
     let file = open(&path, COUNT * 400);
     let dataset = |name: &str| file.dataset(name).unwrap();
-    assert_eq!(dataset("texts").read_strings(..).unwrap().len(), 100_000);
-    assert_eq!(dataset("sequences").read_sequences::<u8>(..).unwrap().len(), 100_000);
+    assert_eq!(dataset("texts").read_strings::<hyperslab::IxDyn>(..).unwrap().len(), 100_000);
+    assert_eq!(dataset("sequences").read_sequences::<u8, hyperslab::IxDyn>(..).unwrap().len(), 100_000);
     for name in ["texts", "variable", "sequences", "references", "records", "numbers"] {
         assert_eq!(dataset(name).read_dyn(..).unwrap().column().len(), 100_000, "{name}");
     }
@@ -82,10 +91,11 @@ fn contents_that_are_shared_count_each_time() {
         file.new_dataset("copies").datatype(dataset.datatype().clone()).shape(&[1000]).create().unwrap();
     copies.write_stored(.., &descriptor.repeat(1000)).unwrap();
     file.close().unwrap();
-    let error = open(&path, 1 << 20).dataset("copies").unwrap().read_strings(..).unwrap_err();
+    let error =
+        open(&path, 1 << 20).dataset("copies").unwrap().read_strings::<hyperslab::IxDyn>(..).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     let file = open(&path, 1 << 26);
-    assert_eq!(file.dataset("copies").unwrap().read_strings(..).unwrap().len(), 1000);
+    assert_eq!(file.dataset("copies").unwrap().read_strings::<hyperslab::IxDyn>(..).unwrap().len(), 1000);
 }
 
 #[test]
@@ -96,7 +106,10 @@ fn attributes_count_as_well() {
     file.set_attribute("texts", &vec!["a"; 2000][..]).unwrap();
     file.close().unwrap();
     let attribute = open(&path, 40_000).attribute("texts").unwrap();
-    assert_eq!(attribute.read_strings().unwrap_err().kind(), ErrorKind::Limit);
+    assert_eq!(attribute.read_strings::<hyperslab::IxDyn>().unwrap_err().kind(), ErrorKind::Limit);
     assert_eq!(attribute.read_dyn().unwrap_err().kind(), ErrorKind::Limit);
-    assert_eq!(open(&path, 1 << 20).attribute("texts").unwrap().read_strings().unwrap().len(), 2000);
+    assert_eq!(
+        open(&path, 1 << 20).attribute("texts").unwrap().read_strings::<hyperslab::IxDyn>().unwrap().len(),
+        2000
+    );
 }

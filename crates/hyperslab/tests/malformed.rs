@@ -118,7 +118,7 @@ fn read(dataset: &Dataset) {
                     .collect::<Vec<_>>(),
             );
         }
-        for reference in dataset.read_references(..).into_iter().flatten().take(100) {
+        for reference in dataset.read_references::<IxDyn>(..).into_iter().flatten().take(100) {
             drop((reference.object(), reference.attribute(), reference.region()));
         }
         for member in dataset.datatype().member_names() {

@@ -107,7 +107,7 @@ fn assert_contents(file: &File) {
     assert!(numbers.into_iter().eq(0..400));
     let chunked = file.dataset("chunked").unwrap().read::<i32, IxDyn>(..).unwrap();
     assert_eq!((chunked.shape(), chunked.sum()), (&[15, 20][..], 299 * 150));
-    let text = file.dataset("text").unwrap().read_strings(..).unwrap();
+    let text = file.dataset("text").unwrap().read_strings::<IxDyn>(..).unwrap();
     assert_eq!(text.as_slice().unwrap(), ["Wärme", "", &"x".repeat(40)]);
 }
 

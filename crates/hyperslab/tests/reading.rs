@@ -1,4 +1,4 @@
-//! The public interface on our own fixtures.
+//! The public interface on the fixtures of the project.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use std::thread;
@@ -10,7 +10,7 @@ fn open(name: &str) -> File {
     File::open(fixtures::path(name)).unwrap()
 }
 
-/// All datasets below a group, each once for every hard link to it.
+/// Returns all datasets below a group, each once for every hard link.
 fn datasets(group: &Group) -> Vec<Dataset> {
     let mut found = Vec::new();
     for object in group.members().unwrap() {
@@ -109,7 +109,7 @@ fn one_file_is_read_by_many_threads() {
 }
 
 #[test]
-fn what_is_asked_for_wrongly_is_said_clearly() {
+fn misuse_errors_are_clear() {
     let file = open("weather_station.h5");
     let missing = file.dataset("station/absent").unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::NotFound);

@@ -55,7 +55,13 @@ print(json.dumps(truth))
 
 fn values(dataset: &Dataset) -> Value {
     if dataset.datatype().is_string() {
-        return dataset.read_strings(..).unwrap().iter().map(String::as_str).collect::<Vec<_>>().into();
+        return dataset
+            .read_strings::<IxDyn>(..)
+            .unwrap()
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .into();
     }
     dataset.read::<f64, IxDyn>(..).unwrap().iter().map(|value| value.to_bits()).collect::<Vec<_>>().into()
 }

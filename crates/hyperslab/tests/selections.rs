@@ -1,4 +1,4 @@
-//! Selections of every kind against the same elements taken from the whole, and against h5py.
+//! Selections of every kind, compared with the same elements of the whole dataset, and with h5py.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "in a test a panic is the report")]
 
 use hyperslab::{
@@ -25,7 +25,7 @@ fn numbers(group: &Group) -> Vec<Dataset> {
     found
 }
 
-/// Three numbers per dimension, of which each kind of selection makes what it needs.
+/// Three numbers per dimension, from which each kind of selection is made.
 fn seeds() -> impl Strategy<Value = (u8, Vec<[u64; 4]>, Vec<u64>)> {
     let seed = || prop::array::uniform4(0..1_000_u64);
     (0..4_u8, prop::collection::vec(seed(), 8), prop::collection::vec(0..1_000_000_u64, 40))
@@ -72,7 +72,8 @@ fn selection(shape: &[u64], kind: u8, seeds: &[[u64; 4]], more: &[u64]) -> Selec
     }
 }
 
-/// The places of the selected elements in the whole, by the definition of selections.
+/// Returns the positions of the selected elements in the whole dataset, by the definition of
+/// selections.
 fn places(selection: &Selection, shape: &[u64]) -> Vec<usize> {
     let place = |at: &[u64]| {
         usize::try_from(at.iter().zip(shape).fold(0, |sum, (at, size)| sum * size + at)).unwrap()
@@ -250,7 +251,7 @@ fn compare(name: &str, dataset: &Dataset, truth: &Value) {
     let coordinates = truth[3].as_array().unwrap().iter().flat_map(list).collect();
     let points = Selection::Points(Points { rank: dataset.ndim(), coordinates });
     assert_eq!(bits(&dataset.read_raw(&points).unwrap()), truth[4], "{name}");
-    // As many runs as an irregular selection has.
+    // An irregular selection has this number of runs.
     let shape = list(&truth[0]);
     let (kind, seeds, more) = (1, [[0; 4]; 8], [5, 3, 8, 1, 2, 9, 4, 4, 7, 6, 11, 0].repeat(3));
     let blocks = selection(&shape, kind, &seeds, &more);
@@ -296,9 +297,9 @@ fn data_in_other_files_reads_as_h5py_reads_it() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Rows of a box far apart in the file: so many that several threads ask for them, some across pages, and again and again.
+/// Distant rows of a box in the file, read by several threads, some across pages, and repeatedly.
 #[test]
-fn rows_far_apart_are_read_from_the_file() {
+fn distant_rows_are_read_from_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("wide.h5");
     let (rows, columns) = (1200_u64, 2100_u64);

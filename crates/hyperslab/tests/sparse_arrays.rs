@@ -1,4 +1,5 @@
-//! Dense arrays into sparse datasets, and compressed rows out of them block by block, against naive models.
+//! Dense arrays written to sparse datasets, and compressed rows read in blocks, compared with naive
+//! models.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -6,7 +7,7 @@ use hyperslab::{Dataset, ErrorKind, FileOptions, Points};
 use ndarray::{ArrayD, Dimension as _, IxDyn, ShapeBuilder as _};
 use proptest::prelude::*;
 
-/// An array of a few dimensions, mostly of `fill`.
+/// Returns an array of a few dimensions, most of whose elements are `fill`.
 fn arrays(fill: i16) -> impl Strategy<Value = ArrayD<i16>> {
     proptest::collection::vec(1_usize..9, 1..5).prop_flat_map(move |shape| {
         let count: usize = shape.iter().product();
@@ -17,7 +18,7 @@ fn arrays(fill: i16) -> impl Strategy<Value = ArrayD<i16>> {
     })
 }
 
-/// Coordinates and values of what differs from `fill`, in C order.
+/// Returns the coordinates and values of elements that differ from `fill`, in C order.
 fn model(array: &ArrayD<i16>, fill: i16) -> (Vec<u64>, Vec<i16>) {
     let differing = || array.indexed_iter().filter(|(_, value)| **value != fill);
     let coordinates =
@@ -35,7 +36,7 @@ proptest! {
             let dims: Vec<u64> = array.shape().iter().map(|size| *size as u64).collect();
             let chunk: Vec<u64> = dims.iter().map(|size| size.div_ceil(2)).collect();
             let a = file.new_dataset(name).of::<i32>().shape(&dims).sparse(&chunk).fill(i32::from(fill)).create().unwrap();
-            // What was defined before goes.
+            // Elements that were defined before become undefined.
             let some = Points { rank: dims.len(), coordinates: vec![0; dims.len()] };
             a.sparse().write(&some, &[77]).unwrap();
             a.sparse().write_nonzero(array).unwrap();
@@ -74,7 +75,7 @@ fn sparse(path: &str) -> Dataset {
 }
 
 #[test]
-fn fill_values_that_are_no_numbers_are_like_each_other() {
+fn nan_elements_equal_a_nan_fill_value() {
     let a = sparse("a");
     let mut array = ndarray::Array2::from_elem((4, 3), f64::NAN);
     array[[3, 1]] = 0.0;
@@ -83,7 +84,7 @@ fn fill_values_that_are_no_numbers_are_like_each_other() {
 }
 
 #[test]
-fn what_is_refused_changes_nothing() {
+fn refused_arrays_change_nothing() {
     let a = sparse("a");
     a.sparse().write(&Points { rank: 2, coordinates: vec![1, 1] }, &[5.0]).unwrap();
     let error = a.sparse().write_nonzero(&ndarray::Array2::<f64>::zeros((3, 4))).unwrap_err();
@@ -92,8 +93,8 @@ fn what_is_refused_changes_nothing() {
 }
 
 #[test]
-fn blocks_larger_than_are_looked_through_at_once() {
-    // Rows of more elements than a block has, so that blocks are one row of chunks each.
+fn blocks_of_chunk_rows_larger_than_a_block() {
+    // A row has more elements than a block, so that each block is one row of chunks.
     let file = FileOptions::new().create_in_memory().unwrap();
     let a = file.new_dataset("a").of::<u8>().shape(&[5, 3_000_000]).sparse(&[2, 50_000]).create().unwrap();
     let mut array = ndarray::Array2::<u8>::zeros((5, 3_000_000));
@@ -112,7 +113,7 @@ fn elements_are_in_c_order_in_datasets_of_more_rows_than_128_bits_number() {
     let file = FileOptions::new().create_in_memory().unwrap();
     let shape = [4, WIDE, WIDE, WIDE, 8];
     let a = file.new_dataset("a").of::<i16>().shape(&shape).sparse(&[2, 4, 4, 4, 4]).create().unwrap();
-    // The element of the second chunk is in the row before.
+    // The element of the second chunk is in the previous row.
     let ordered = [[1, WIDE - 1, WIDE - 1, WIDE - 2, 5], [1, WIDE - 1, WIDE - 1, WIDE - 1, 1]];
     let points = Points { rank: 5, coordinates: [ordered[1], ordered[0]].concat() };
     a.sparse().write(&points, &[2_i16, 1]).unwrap();

@@ -1,4 +1,4 @@
-//! Matrices of the crate `sprs` in sparse datasets, held against what `sprs` itself makes of them.
+//! Matrices of the crate `sprs` in sparse datasets, compared with the results of `sprs`.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -12,7 +12,7 @@ fn dataset(file: &File, name: &str, shape: (usize, usize)) -> Dataset {
     new.sparse(&[dims[0].min(7), dims[1].min(5)]).shuffle().deflate(1).create().unwrap()
 }
 
-/// Entries of a matrix, some at one place.
+/// Returns entries of a matrix, some with equal coordinates.
 fn entries() -> impl Strategy<Value = TriMat<i32>> {
     (1_usize..40, 1_usize..40).prop_flat_map(|(rows, columns)| {
         proptest::collection::vec((0..rows, 0..columns, -9_i32..9), 0..200).prop_map(move |entries| {
@@ -45,7 +45,7 @@ proptest! {
         a.sparse().write_triplets(&entries).unwrap();
         prop_assert_eq!(&a.sparse().read_sprs::<i32>().unwrap(), &rows);
         prop_assert_eq!(a.read::<i32, IxDyn>(..).unwrap(), rows.to_dense().into_dyn());
-        // A part of a matrix, whose starts do not begin at 0.
+        // A slice of a matrix, whose starts do not begin at 0.
         let half = rows.rows() / 2;
         let part = rows.slice_outer(half..rows.rows());
         let b = dataset(&file, "part", part.shape());

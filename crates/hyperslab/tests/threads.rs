@@ -179,7 +179,7 @@ fn threads_walk_and_read_text_with_equal_results() {
             if object.kind() == Some(ObjectKind::Dataset) {
                 let dataset = object.into_dataset().unwrap();
                 if dataset.datatype().is_string() {
-                    words.extend(dataset.read_strings(..).unwrap());
+                    words.extend(dataset.read_strings::<hyperslab::IxDyn>(..).unwrap());
                 }
             }
         }

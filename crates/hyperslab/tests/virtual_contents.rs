@@ -1,10 +1,10 @@
-//! Virtual datasets that show elements of variable length of other files.
+//! Virtual datasets that show variable-length data of other files.
 
 use hyperslab::{ErrorKind, File, FixedText, H5Type, IxDyn, Limits, OpenOptions, Value, s};
 use hyperslab_testkit::{referee, workspace};
 
-/// `source.h5` has elements of variable length, `middle.h5` shows them and has some of its own, and `outer.h5` shows
-/// those of both.
+/// `source.h5` has elements of variable length, `middle.h5` shows them and has its own, and
+/// `outer.h5` shows those of both.
 const SCRIPT: &str = r#"
 import sys
 import h5py, numpy as np
@@ -63,15 +63,15 @@ fn contents_of_other_files() {
 
     let words = file.dataset("words").unwrap();
     let long = "x".repeat(300);
-    let all = words.read_strings(..).unwrap();
+    let all = words.read_strings::<IxDyn>(..).unwrap();
     assert_eq!(all.as_slice().unwrap(), ["Wärme", "", &long, "mine", "own", "Wärme", "", &long]);
     let some = words.read::<FixedText<6>, IxDyn>(s![3..6]).unwrap();
     assert_eq!(some.iter().map(FixedText::as_str).collect::<Vec<_>>(), ["mine", "own", "Wärme"]);
     assert_eq!(words.read_value(&[4]).unwrap(), Value::Text("own".to_owned()));
 
-    let ragged = file.dataset("ragged").unwrap().read_sequences::<i64>(..).unwrap();
+    let ragged = file.dataset("ragged").unwrap().read_sequences::<i64, IxDyn>(..).unwrap();
     assert_eq!(ragged.as_slice().unwrap(), [vec![], vec![0, 1], vec![0, 1, 2, 3]]);
-    let wide = file.dataset("wide").unwrap().read_sequences::<f32>(..).unwrap();
+    let wide = file.dataset("wide").unwrap().read_sequences::<f32, IxDyn>(..).unwrap();
     assert_eq!(wide[[2]], [0.0, 1.0, 2.0, 3.0]);
 
     let rows = file.dataset("rows").unwrap();
@@ -83,10 +83,10 @@ fn contents_of_other_files() {
     let names = rows.field("name").unwrap().read::<FixedText<3>, IxDyn>(..).unwrap();
     assert_eq!(names[[1]].as_str(), "two");
 
-    let error = file.dataset("links").unwrap().read_references(..).unwrap_err();
+    let error = file.dataset("links").unwrap().read_references::<IxDyn>(..).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     let limits = Limits { result_bytes: 500, ..Limits::default() };
     let file = OpenOptions::new().limits(limits).open(folder.path().join("outer.h5")).unwrap();
-    let error = file.dataset("words").unwrap().read_strings(..).unwrap_err();
+    let error = file.dataset("words").unwrap().read_strings::<IxDyn>(..).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
 }

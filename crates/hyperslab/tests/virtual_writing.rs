@@ -1,4 +1,4 @@
-//! What is written through a virtual dataset stands in those that it shows.
+//! Writes to a virtual dataset go to its source datasets.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use hyperslab::{
 };
 use hyperslab_testkit::{referee, workspace};
 
-/// `outer.h5` shows datasets of its own, of `one.h5`, and of a file that is not there.
+/// `outer.h5` shows datasets of its own, of `one.h5`, and of a file that does not exist.
 const MAKE: &str = r#"
 import sys
 import h5py, numpy as np
@@ -100,7 +100,7 @@ impl Files {
         File::open_rw(self.path("outer.h5")).unwrap()
     }
 
-    /// What libhdf5 reads.
+    /// Returns the values that libhdf5 reads.
     fn told(&self, file: &str, dataset: &str) -> Vec<serde_json::Value> {
         let printed = self.python.run_script(PRINT, [self.path(file).to_str().unwrap(), dataset]).unwrap();
         serde_json::from_str(&printed).unwrap()
@@ -129,7 +129,7 @@ fn elements_go_to_the_sources_that_show_them() {
     let file = files.outer();
     let joined = file.dataset("joined").unwrap();
     assert_eq!(joined.read_raw::<i32>(..).unwrap()[..5], [0; 5]);
-    // Across both files, from another type.
+    // The selection covers both files, and the elements are converted.
     let values: Vec<i64> = (0..16).map(|n| 100 + n).collect();
     joined.write(region(&[4, 0], &[4, 4]), &values).unwrap();
     joined.write(s![1, ..], &[1_u8, 2, 3, 4, 5]).unwrap();
@@ -175,7 +175,8 @@ fn elements_without_a_source_are_refused_before_anything_is_written() {
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(joined.write(region(&[0, 0], &[1, 4]), &[1, 2]).is_err());
     drop((joined, file));
-    // Nor may a file be changed that may not be reached, or from one that may not be changed.
+    // A file must also not be changed if it is not allowed as a source, or if the outer file is
+    // read-only.
     let refusing = OpenOptions::new().write(true).external_files(ExternalFiles::Refuse);
     let file = refusing.open(files.path("outer.h5")).unwrap();
     let across = region(&[5, 0], &[2, 4]);
@@ -230,13 +231,13 @@ fn text_of_variable_length_in_the_same_file() {
     let texts = file.dataset("texts").unwrap();
     texts.write_strings(.., &["a", "Wärme", &"x".repeat(500)]).unwrap();
     texts.write_strings(region(&[0], &[1]), &["first"]).unwrap();
-    assert_eq!(file.dataset("words").unwrap().read_strings(..).unwrap()[1], "Wärme");
+    assert_eq!(file.dataset("words").unwrap().read_strings::<hyperslab::IxDyn>(..).unwrap()[1], "Wärme");
     file.close().unwrap();
     assert_eq!(files.told("outer.h5", "words"), ["first", "Wärme", &"x".repeat(500)]);
     files.check();
 }
 
-/// Chunks that wait to be encoded and shapes that wait to be stored count, too.
+/// Dirty chunks and shapes that are not stored yet are used, too.
 #[test]
 fn sources_that_were_just_changed() {
     let file = hyperslab::FileOptions::new().create_in_memory().unwrap();
@@ -262,7 +263,8 @@ struct Point {
     y: i32,
 }
 
-/// Members that are not given stay as they are, and so do those that are not shown.
+/// A write of one member keeps the other members, and elements that the virtual dataset does not
+/// show.
 #[test]
 fn single_members() {
     let file = hyperslab::FileOptions::new().create_in_memory().unwrap();
@@ -284,7 +286,7 @@ fn single_members() {
     assert_eq!(source.read_raw::<Point>(..).unwrap(), [point(1.0, 7), point(0.5, 8)]);
 }
 
-/// libhdf5 writes through virtual datasets of this library.
+/// libhdf5 writes to virtual datasets that hyperslab created.
 #[test]
 fn libhdf5_writes_through_ours() {
     let Some(python) = referee::python() else {
@@ -322,13 +324,14 @@ fn make(parts: &Path, whole: &Path) {
     assert_eq!(File::open(parts).unwrap().dataset("high").unwrap().read_raw::<i32>(..).unwrap(), [9; 4]);
 }
 
-/// A number below `bound`, without pattern.
+/// Returns a pseudo-random number below `bound`.
 fn below(state: &mut u64, bound: u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*state >> 33) % bound
 }
 
-/// Random selections of a dataset that shows two others by turns, against an array in memory.
+/// Random selections of a dataset that shows two others alternately, compared with an array in
+/// memory.
 #[test]
 fn any_selection_is_written_as_into_an_array() {
     let file = hyperslab::FileOptions::new().create_in_memory().unwrap();
@@ -396,9 +399,9 @@ fn any_selection_is_written_as_into_an_array() {
     assert_eq!(odd, rows);
 }
 
-/// Mappings in any order, over each other and with gaps, some of one run and some of several.
+/// Mappings in any order, with overlaps and gaps, some with one run and some with several.
 #[test]
-fn elements_without_a_source_are_fill_values_whatever_was_there() {
+fn elements_without_a_source_are_fill_values() {
     let file = hyperslab::FileOptions::new().create_in_memory().unwrap();
     let numbers: Vec<i32> = (100..112).collect();
     file.new_dataset("s").write(numbers.as_slice()).unwrap();

@@ -49,7 +49,13 @@ fn what_waits_is_seen() {
         dataset.set_attribute("unit", "m").unwrap();
         assert_eq!(inner.dataset("d").unwrap().read_raw::<i16>(..).unwrap(), [1, 2]);
         assert_eq!(
-            dataset.attribute("unit").unwrap().read_strings().unwrap().into_raw_vec_and_offset().0,
+            dataset
+                .attribute("unit")
+                .unwrap()
+                .read_strings::<hyperslab::IxDyn>()
+                .unwrap()
+                .into_raw_vec_and_offset()
+                .0,
             ["m"]
         );
         sound(&file);

@@ -1,4 +1,4 @@
-//! The same elements, whatever the way they are read.
+//! Different methods of reading return the same elements.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use hyperslab::{
@@ -7,7 +7,7 @@ use hyperslab::{
 use hyperslab_testkit::fixtures;
 use proptest::prelude::*;
 
-/// Every dataset of numbers in these fixtures.
+/// Returns every dataset of numbers in these fixtures.
 fn datasets(cache: u64) -> Vec<(String, Dataset)> {
     let names = [
         "chunk_indexes_latest.h5",
@@ -117,7 +117,8 @@ fn parts_of_an_array_are_read_into() {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
-    /// Any strided selection, with a cache of any size, converted or not, is what picking from the whole gives.
+    /// Any strided selection, with any cache size, with or without conversion, equals the same
+    /// elements of the whole dataset.
     #[test]
     fn selections_are_picked_from_the_whole(
         seed in proptest::collection::vec((any::<u16>(), 1..5_u64, 1..4_u64, any::<u16>()), 4),

@@ -1,4 +1,4 @@
-//! What is written is read again, by this library and by libhdf5.
+//! Written files are read by this library and by libhdf5.
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 use hyperslab::{AllocationTime, File, FileOptions, IxDyn, LibraryVersion, LibverBounds, s};
@@ -47,10 +47,10 @@ fn look(file: &File) {
     assert_eq!(file.group("many").unwrap().len().unwrap(), 28);
     assert!(file.group("renamed").unwrap().is_empty().unwrap());
     assert_eq!(file.dataset("again").unwrap().link_count().unwrap(), 2);
-    assert_eq!(file.attribute("title").unwrap().read_strings().unwrap().first().unwrap(), "a file");
+    assert_eq!(file.attribute("title").unwrap().read_strings::<IxDyn>().unwrap().first().unwrap(), "a file");
 }
 
-/// What is written is sound.
+/// Checks that the file is sound.
 fn sound(path: &std::path::Path) {
     let report = hyperslab_check::check_path(path).unwrap();
     assert!(report.is_sound() && report.unchecked == 0, "{}:\n{report}", path.display());
@@ -126,12 +126,13 @@ fn libhdf5_reads_and_changes_it() {
     }
 }
 
-/// A dataset that grows at its front holds what a list would, under every index and time of allocation.
+/// A dataset that grows at the front equals a list, with every chunk index and allocation time.
 #[test]
 fn growth_at_the_front() {
     for low in [LibraryVersion::Earliest, LibraryVersion::V110] {
         let bounds = LibverBounds::new(low, LibraryVersion::LATEST).unwrap();
-        // Extensible array, fixed array, and, allocated early without filters, implicit; B-trees under the first bound.
+        // Extensible array, fixed array, and implicit (allocated early, without filters); B-trees
+        // under the first bound.
         for (most, early, filtered) in
             [(None, false, true), (Some(40), false, true), (Some(40), true, false), (None, true, false)]
         {
@@ -161,7 +162,8 @@ fn growth_at_the_front() {
     assert_eq!(dataset.read_raw::<i32>(..).unwrap(), [1, 2]);
 }
 
-/// Elements that were never written share the contents of the fill value, which stay whatever is overwritten.
+/// Elements that were never written share the heap data of the fill value, which overwriting does
+/// not free.
 #[test]
 fn contents_of_fill_values_stay() {
     let Some(referee) = referee::python() else { return };
@@ -183,7 +185,7 @@ with h5py.File(sys.argv[1], 'w') as f:
             let texts = [format!("a{round}"), format!("b{round}")];
             dataset.write_strings(hyperslab::Selection::region(&region), &texts).unwrap();
             expected[usize::try_from(start).unwrap()..][..2].clone_from_slice(&texts);
-            assert_eq!(dataset.read_strings(..).unwrap().into_raw_vec_and_offset().0, expected);
+            assert_eq!(dataset.read_strings::<IxDyn>(..).unwrap().into_raw_vec_and_offset().0, expected);
         }
     }
     file.close().unwrap();
@@ -196,7 +198,7 @@ with h5py.File(sys.argv[1], 'r') as f:
     assert_eq!(said.split_whitespace().collect::<Vec<_>>(), [expected.clone(), expected].concat());
 }
 
-/// The file is sound.
+/// Checks that the file is sound.
 fn sound_in_memory(file: &File) {
     let bytes = file.to_bytes().unwrap();
     let driver = hyperslab::vfd::Core::from_vec("written", bytes);
@@ -205,7 +207,7 @@ fn sound_in_memory(file: &File) {
 }
 
 #[test]
-fn contents_go_with_what_led_to_them() {
+fn overwritten_elements_free_their_heap_data() {
     let file = FileOptions::new().create_in_memory().unwrap();
     let texts: Vec<String> =
         (0..2000).map(|number| format!("text number {number}, which takes some room")).collect();
@@ -222,10 +224,10 @@ fn contents_go_with_what_led_to_them() {
     let kept = file.new_dataset("kept").write_strings(&["a"]).unwrap();
     let length = file.to_bytes().unwrap().len();
     assert!(length < 400_000, "{length} bytes: nothing was given back");
-    assert_eq!(kept.read_strings(..).unwrap()[0], "a");
+    assert_eq!(kept.read_strings::<IxDyn>(..).unwrap()[0], "a");
 }
 
-/// What attributes of any storage led to goes with the objects.
+/// Deleting an object frees the heap data of its attributes, in any attribute storage.
 #[test]
 fn contents_of_attributes_go_with_their_objects() {
     let texts: Vec<String> =
@@ -253,7 +255,7 @@ fn contents_of_attributes_go_with_their_objects() {
     }
 }
 
-/// What a virtual dataset shows is not its own.
+/// Deleting a virtual dataset keeps its sources.
 #[test]
 fn sources_outlive_virtual_datasets() {
     let file = FileOptions::new().create_in_memory().unwrap();
@@ -268,11 +270,11 @@ fn sources_outlive_virtual_datasets() {
     for _ in 0..200 {
         let shown = file.new_dataset("shown").datatype(texts.datatype().clone()).shape(&[2]);
         let shown = shown.virtual_sources(std::slice::from_ref(&mapping)).create().unwrap();
-        assert_eq!(shown.read_strings(..).unwrap()[1], "two");
+        assert_eq!(shown.read_strings::<IxDyn>(..).unwrap()[1], "two");
         file.remove("shown").unwrap();
         lengths.push(file.to_bytes().unwrap().len());
     }
-    assert_eq!(texts.read_strings(..).unwrap()[0], "one");
+    assert_eq!(texts.read_strings::<IxDyn>(..).unwrap()[0], "one");
     assert_eq!(lengths[0], lengths[199], "mappings stay in the heap");
     sound_in_memory(&file);
 }

@@ -1,4 +1,4 @@
-//! Datasets larger than memory, box by box.
+//! Iteration over the elements of a dataset in blocks of bounded size.
 
 use hyperslab_dataspace::Boxes;
 use hyperslab_engine::Result;
@@ -7,12 +7,12 @@ use ndarray::ArrayD;
 use super::Dataset;
 use crate::{H5Type, Layout, Region};
 
-/// The boxes of a dataset, one after the other in C order: see [`Dataset::blocks`].
+/// The blocks of a dataset in C order; made by [`Dataset::blocks`].
 #[derive(Debug, Clone)]
 pub struct Blocks(Boxes);
 
 impl Blocks {
-    /// The shape of every box but those at the far ends.
+    /// Returns the shape of every block except the blocks at the upper edges, which may be smaller.
     pub fn shape(&self) -> &[u64] {
         self.0.shape()
     }
@@ -27,8 +27,10 @@ impl Iterator for Blocks {
 }
 
 impl Dataset {
-    /// Boxes that together are the dataset, each of at most `bytes` bytes as it is stored (but of one chunk, or one
-    /// element, at least): as many whole chunks as fit, rows of the dataset first. Every chunk lies in one box.
+    /// Returns blocks that together cover the dataset. Each block has at most `bytes` bytes of
+    /// stored elements, but at least one chunk, or one element if the dataset is not chunked.
+    /// Blocks consist of as many whole chunks as fit, along the fastest dimension first. Every
+    /// chunk lies in one block.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -52,7 +54,8 @@ impl Dataset {
         Blocks(Boxes::new(&dims, &chunk, u64::from(self.datatype().size), bytes))
     }
 
-    /// Reads box by box, as [`blocks`](Self::blocks) cuts the dataset: no more than one box is held at a time.
+    /// Reads the dataset block by block; see [`blocks`](Self::blocks). Memory holds one block at a
+    /// time.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -66,7 +69,7 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// Each box gives those of [`read`](Self::read).
+    /// Each item is an error for which [`read`](Self::read) would fail.
     pub fn read_blocks<T: H5Type>(
         &self,
         bytes: u64,

@@ -1,4 +1,4 @@
-//! Stored chunks: their places in the file and their bytes, encoded by the filters.
+//! Stored chunks: their addresses in the file and their encoded bytes.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -11,26 +11,26 @@ use hyperslab_engine::{Error, Result};
 use super::Dataset;
 use crate::ChunkInfo;
 
-/// A chunk as it is stored, behind its filters.
+/// A stored chunk with its encoded bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredChunk {
-    /// The chunk's place, and the filters that it passed.
+    /// The address and size of the chunk, and its filter mask.
     pub info: ChunkInfo,
-    /// The stored bytes.
+    /// The bytes in the file, encoded by the filters.
     pub bytes: Vec<u8>,
 }
 
 /// The stored chunks of a dataset; made by [`Dataset::chunks`].
 ///
-/// The methods return [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) for a dataset in another layout. Structured chunks
-/// are in the [`SparseView`](crate::SparseView).
+/// The methods return [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the layout is not chunked.
+/// For structured chunks see [`SparseView`](crate::SparseView).
 #[derive(Debug, Clone, Copy)]
 pub struct Chunks<'a> {
     dataset: &'a Dataset,
 }
 
 impl Dataset {
-    /// Returns a view of the stored chunks: their places in the file, and their bytes behind the filters.
+    /// Returns a view of the stored chunks: their addresses in the file and their encoded bytes.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -46,9 +46,10 @@ impl Dataset {
 }
 
 impl<'a> Chunks<'a> {
-    /// Returns the address of the chunk index, in bytes from the file's base address: the address in the Data Layout
-    /// message (HDF5 File Format Specification, IV.A.2.i), which is that of the chunk if there is one chunk without an
-    /// index. `None` while no chunk is stored, and in other layouts.
+    /// Returns the address of the chunk index, in bytes from the file's base address, as in the
+    /// Data Layout message (HDF5 File Format Specification, IV.A.2.i). If the dataset has a single
+    /// chunk without an index, the address is that of the chunk. Returns `None` while no chunk is
+    /// stored, and in other layouts.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -71,14 +72,15 @@ impl<'a> Chunks<'a> {
     /// Returns the stored chunks, in the order of the index.
     ///
     /// # Errors
-    /// An error if the dataset has no chunks or the index is damaged.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is not chunked, and
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the chunk index is damaged.
     pub fn list(&self) -> Result<Vec<ChunkInfo>> {
         let mut chunks = Vec::new();
         self.for_each(&mut |chunk| chunks.push(chunk))?;
         Ok(chunks)
     }
 
-    /// Passes each stored chunk to `at`.
+    /// Calls `at` with each stored chunk.
     pub(super) fn for_each(&self, at: &mut dyn FnMut(ChunkInfo)) -> Result<()> {
         self.walk(&mut |chunk| {
             at(chunk);
@@ -86,7 +88,7 @@ impl<'a> Chunks<'a> {
         })
     }
 
-    /// Passes each stored chunk to `visit` while the file is held.
+    /// Calls `visit` with each stored chunk, under the right to read.
     fn walk(&self, visit: &mut dyn FnMut(ChunkInfo) -> ControlFlow<()>) -> Result<()> {
         let (source, _reading) = self.source()?;
         let mut stopped = false;
@@ -99,9 +101,10 @@ impl<'a> Chunks<'a> {
             .map_err(|error| self.dataset.context(error))
     }
 
-    /// Passes each stored chunk to `visit`, in the order of the index, until `visit` returns [`ControlFlow::Break`]. In a
-    /// file that is only read the chunks are not in memory all at once. In a file that can be changed they are the chunks
-    /// as they were at the call: `visit` may change the file.
+    /// Calls `visit` with each stored chunk, in the order of the index, until `visit` returns
+    /// [`ControlFlow::Break`]. In a file that is open for reading only, memory never holds the
+    /// whole list of chunks. In a file that is open for writing, the chunks are those at the time
+    /// of the call, and `visit` may change the file.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -117,7 +120,7 @@ impl<'a> Chunks<'a> {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`list`](Self::list).
+    /// Returns the errors of [`list`](Self::list).
     pub fn visit(&self, mut visit: impl FnMut(ChunkInfo) -> ControlFlow<()>) -> Result<()> {
         if !self.dataset.object.file().container.store.is_writable() {
             return self.walk(&mut visit);
@@ -126,18 +129,21 @@ impl<'a> Chunks<'a> {
         Ok(())
     }
 
-    /// Returns the chunk that holds the element with these coordinates; `None` if it is not stored.
+    /// Returns the stored chunk that holds the element at the coordinates `element`; `None` if the
+    /// chunk is not stored.
     ///
     /// # Errors
-    /// The errors of [`list`](Self::list), and an error if there is no such element.
+    /// Returns the errors of [`list`](Self::list), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset has no such element.
     pub fn at(&self, element: &[u64]) -> Result<Option<ChunkInfo>> {
         let (source, _reading) = self.source()?;
         let store = &self.dataset.object.file().container.store;
         ChunkInfo::at(store, &source, element).map_err(|error| self.dataset.context(error))
     }
 
-    /// Reads the stored bytes of the chunk that holds the element with these coordinates, behind the filters; `None` if
-    /// it is not stored. They can be copied to another dataset of the same filters without decoding them.
+    /// Reads the encoded bytes of the chunk that holds the element at the coordinates `element`;
+    /// `None` if the chunk is not stored. [`write`](Self::write) copies these bytes to a dataset
+    /// with the same filters, without decoding.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -148,9 +154,9 @@ impl<'a> Chunks<'a> {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`at`](Self::at), and an error if the bytes cannot be read.
+    /// Returns the errors of [`at`](Self::at), and I/O errors.
     pub fn read(&self, element: &[u64]) -> Result<Option<StoredChunk>> {
-        // Held until the bytes are read, so that they are those of this chunk.
+        // Holds the right to read, so that the bytes belong to this chunk.
         let (source, _reading) = self.source()?;
         let store = &self.dataset.object.file().container.store;
         let info = ChunkInfo::at(store, &source, element).map_err(|error| self.dataset.context(error))?;
@@ -167,8 +173,9 @@ impl<'a> Chunks<'a> {
         Ok((source, reading))
     }
 
-    /// Replaces the stored bytes of the chunk that holds the element with these coordinates. `bytes` have passed the
-    /// filters already, except those whose bit is set in `filter_mask`; they are not checked.
+    /// Replaces the encoded bytes of the chunk that holds the element at the coordinates `element`.
+    /// `bytes` must be encoded by the filters of the dataset, without the filters whose bit is set
+    /// in `filter_mask` (bit 0 for the first filter). The bytes are not checked.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -182,7 +189,8 @@ impl<'a> Chunks<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is not chunked or has no such element.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is not chunked, has
+    /// no such element, or the file is open for reading only. Returns I/O errors.
     pub fn write(&self, element: &[u64], bytes: &[u8], filter_mask: u32) -> Result<()> {
         let (file, address) = (self.dataset.object.file(), self.dataset.object.address());
         self.dataset.change(|edit| file.write_stored_chunk(edit, address, element, bytes, filter_mask))

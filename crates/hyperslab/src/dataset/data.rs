@@ -1,7 +1,8 @@
-//! Arrays to write and to read into: slices, vectors, and arrays of ndarray.
+//! The arrays that operations write from and read into: slices, vectors, and arrays of ndarray.
 
 use std::borrow::Cow;
 
+use hyperslab_exact::{product, to_u64};
 use ndarray::{ArrayBase, Data, DataMut, Dimension};
 
 use crate::H5Type;
@@ -17,10 +18,10 @@ pub trait ArrayData {
     /// The type of the elements.
     type Element: H5Type;
 
-    /// The size of each dimension, slowest first.
+    /// Returns the size of each dimension, slowest first.
     fn dims(&self) -> Vec<u64>;
 
-    /// All elements in C order.
+    /// Returns all elements in C order.
     fn elements(&self) -> Cow<'_, [Self::Element]>;
 }
 
@@ -28,7 +29,7 @@ impl<T: H5Type> ArrayData for [T] {
     type Element = T;
 
     fn dims(&self) -> Vec<u64> {
-        vec![self.len() as u64]
+        vec![to_u64(self.len())]
     }
 
     fn elements(&self) -> Cow<'_, [T]> {
@@ -64,7 +65,7 @@ impl<T: H5Type, S: Data<Elem = T>, D: Dimension> ArrayData for ArrayBase<S, D> {
     type Element = T;
 
     fn dims(&self) -> Vec<u64> {
-        self.shape().iter().map(|size| *size as u64).collect()
+        self.shape().iter().copied().map(to_u64).collect()
     }
 
     fn elements(&self) -> Cow<'_, [T]> {
@@ -87,7 +88,8 @@ impl<A: ArrayData + ?Sized> ArrayData for &A {
     }
 }
 
-/// Memory that elements are read into, with a shape: a slice, a vector, or an array or view of ndarray.
+/// Memory with a shape that elements are read into: a slice, a vector, or an array or view of
+/// ndarray.
 ///
 /// ```
 /// use hyperslab::{Array2, ArrayDataMut};
@@ -96,10 +98,11 @@ impl<A: ArrayData + ?Sized> ArrayData for &A {
 /// assert_eq!(array[[1, 0]], 4);
 /// ```
 pub trait ArrayDataMut: ArrayData {
-    /// Returns all elements in C order, if they lie in memory like this.
+    /// Returns all elements as a slice if they lie contiguously in memory, in C order; otherwise
+    /// `None`.
     fn contiguous(&mut self) -> Option<&mut [Self::Element]>;
 
-    /// Sets all elements, given in C order.
+    /// Sets all elements. `elements` are in C order.
     fn assign(&mut self, elements: Vec<Self::Element>);
 }
 
@@ -113,7 +116,7 @@ impl<T: H5Type> ArrayDataMut for [T] {
     }
 }
 
-/// Containers that are slices.
+/// Implements [`ArrayDataMut`] for containers that dereference to slices.
 macro_rules! slices {
     ($([$($generic:tt)*] $type:ty),*) => {$(
         impl<$($generic)*> ArrayDataMut for $type {
@@ -140,10 +143,12 @@ impl<T: H5Type, S: DataMut<Elem = T>, D: Dimension> ArrayDataMut for ArrayBase<S
     }
 }
 
-/// Returns `true` if an array of the shape `dims` holds `count` elements of the shape `shape`: both shapes are equal, or
-/// one of them has a single dimension.
-pub(super) fn fits(shape: Option<&[u64]>, count: u64, dims: &[u64]) -> bool {
+/// Returns `true` if an array of the shape `dims` can hold `count` elements of the shape `shape`:
+/// both shapes are equal; or one of the two has a single dimension, and the numbers of elements are
+/// equal. A `shape` of `None` means a single dimension; a `count` of `None` means more elements
+/// than 64 bits count.
+pub(super) fn fits(shape: Option<&[u64]>, count: Option<u64>, dims: &[u64]) -> bool {
     let flat = dims.len() == 1 || shape.is_none_or(|shape| shape.len() == 1);
-    let elements = dims.iter().try_fold(1_u64, |product, size| product.checked_mul(*size));
-    shape == Some(dims) || (flat && elements == Some(count))
+    let elements = product("number of elements", dims.iter().copied()).ok();
+    shape == Some(dims) || (flat && elements.is_some() && elements == count)
 }

@@ -4,20 +4,22 @@ use std::sync::Arc;
 
 use hyperslab_engine::ops::elements::{WriteSource, leaves_parts};
 use hyperslab_engine::{Error, Result};
-use ndarray::ArrayD;
+use ndarray::{Array, Dimension};
 
+use super::Dataset;
 use super::elements::Elements;
-use super::{Dataset, array};
 use crate::datatype::convert::Conversions;
 use crate::dynamic::DynArray;
 use crate::{Datatype, IntoSelection, Reference, Selection, Value, conversion};
 
 impl Dataset {
-    /// The same dataset, read with other conversions: with exceptions as errors, or with rules of one's own. They
-    /// hold for all reads of Rust types. By default values are converted as libhdf5 does it, but a value of an
-    /// enumeration whose name `T` does not have is an error, and so are strings that do not become UTF-8. The
-    /// position that such an error names counts from the first element that was converted together with it, which
-    /// is not always the first one of the dataset.
+    /// Returns a handle of the same dataset that reads with other conversions: with exceptions as
+    /// errors, or with conversions of the caller. They apply to all reads into Rust types.
+    ///
+    /// By default hyperslab converts as libhdf5 does, but two cases are errors: an enumeration
+    /// value whose name `T` lacks, and text that is not UTF-8. The position in a
+    /// conversion error counts from the first element of the batch that was converted, which is not
+    /// always the first element of the dataset.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -27,7 +29,7 @@ impl Dataset {
     /// assert!(temperature.read_raw::<i8>(..).is_ok());
     /// let strict = Conversions::default().with_exceptions(Exceptions::error());
     /// let error = temperature.with_conversions(strict).read_raw::<i8>(..).unwrap_err();
-    /// println!("{error}"); // A temperature that is no whole number.
+    /// println!("{error}"); // A temperature that is not a whole number.
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     #[must_use]
@@ -36,9 +38,10 @@ impl Dataset {
         Self { conversions: Arc::new(conversions), ..self.clone() }
     }
 
-    /// The selected elements as elements of any type in memory, which need not be one of Rust, into a buffer of
-    /// just their bytes. What the conversion does not write (padding of compounds, members that the file does not
-    /// have) stays as it was.
+    /// Reads the selected elements into a buffer, as elements of the datatype `memory`. This
+    /// datatype need not correspond to a Rust type. The conversion leaves bytes of the buffer
+    /// unchanged that it does not write: padding of compounds, and members that the file does not
+    /// have.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -51,7 +54,9 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// As [`read_into`](Self::read_into).
+    /// Returns the errors of [`read_into`](Self::read_into), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if `bytes` has another length than the
+    /// selected elements need.
     pub fn read_bytes(
         &self,
         selection: impl IntoSelection,
@@ -61,7 +66,7 @@ impl Dataset {
         let wanted = self.prepare(selection, 0).map_err(|error| self.context(error))?;
         let count = wanted.count;
         if count.checked_mul(memory.size as usize) != Some(bytes.len()) {
-            let message = format!("{count} elements of {memory} are selected for {} bytes", bytes.len());
+            let message = format!("{count} elements of {memory} do not have {} bytes", bytes.len());
             return Err(self.context(Error::Misuse(message)));
         }
         let plan = |conversions: &Conversions| conversions.plan(self.datatype(), memory);
@@ -69,7 +74,7 @@ impl Dataset {
         elements.put(bytes, false).map_err(|error| self.context(error))
     }
 
-    /// Reads the selected elements, whatever their type.
+    /// Reads the selected elements of any datatype.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/datatypes_compound_latest.h5");
@@ -83,13 +88,15 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// If the elements cannot be read, or what they point at.
+    /// Returns the errors of [`read_stored`](Self::read_stored), and
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if elements refer to heap data that does
+    /// not exist.
     pub fn read_dyn(&self, selection: impl IntoSelection) -> Result<DynArray> {
         let (shape, stored) = self.read_shaped(selection)?;
         Ok(DynArray::new(shape, stored.column().map_err(|error| self.context(error))?))
     }
 
-    /// One element, whatever its type.
+    /// Reads one element of any datatype.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -100,19 +107,23 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// As [`read_dyn`](Self::read_dyn), and if there is no element of these coordinates.
+    /// Returns the errors of [`read_dyn`](Self::read_dyn), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset has no element at
+    /// `coordinates`.
     pub fn read_value(&self, coordinates: &[u64]) -> Result<Value> {
         let region = crate::Region::new(coordinates, &vec![1; coordinates.len()])?;
         let column = self.read_stored(&region)?.column().map_err(|error| self.context(error))?;
         column.get(0).ok_or_else(|| self.context(Error::Misuse("the dataset has no elements".into())))
     }
 
-    /// Reads the selected elements as references, to be followed.
+    /// Reads the selected elements as references. For `D` see [`read`](Self::read).
     ///
     /// ```
+    /// use hyperslab::Array1;
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/references_latest.h5");
     /// # let file = hyperslab::File::open(path)?;
-    /// for reference in file.dataset("objects")?.read_references(..)? {
+    /// let references: Array1<hyperslab::Reference> = file.dataset("objects")?.read_references(..)?;
+    /// for reference in references {
     ///     if !reference.is_null() {
     ///         println!("{:?}", reference.object()?);
     ///     }
@@ -121,17 +132,32 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// If they are no references, or lead out of their heap.
-    pub fn read_references(&self, selection: impl IntoSelection) -> Result<ArrayD<Reference>> {
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not references
+    /// or the selection has another number of dimensions than `D`, and
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if an element refers to heap data that
+    /// does not exist.
+    pub fn read_references<D: Dimension>(
+        &self,
+        selection: impl IntoSelection,
+    ) -> Result<Array<Reference, D>> {
         let (shape, stored) = self.read_shaped(selection)?;
-        array(&shape, stored.references().map_err(|error| self.context(error))?)
+        self.shaped(&shape, stored.references())
     }
 
-    /// Writes the selected elements from the bytes of elements of the datatype `memory`. Members that `memory` does not
-    /// have keep their values.
+    /// Writes the selected elements from the bytes of elements of the datatype `memory`. Members
+    /// that `memory` lacks keep their values.
+    ///
+    /// ```
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// use hyperslab::{Datatype, datatype::ByteOrder::BigEndian};
+    /// let dataset = file.new_dataset("a").of::<i32>().shape(&[2]).create()?;
+    /// dataset.write_bytes(.., &Datatype::u16(BigEndian), &[0, 1, 0, 2])?;
+    /// assert_eq!(dataset.read_raw::<i32>(..)?, [1, 2]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// The errors of [`write`](Self::write).
+    /// Returns the errors of [`write`](Self::write).
     pub fn write_bytes(&self, selection: impl IntoSelection, memory: &Datatype, bytes: &[u8]) -> Result<()> {
         let selection = self.resolve(selection)?;
         self.write_converted(selection.selection(), memory, bytes)
@@ -145,7 +171,7 @@ impl Dataset {
         bytes: &[u8],
     ) -> Result<()> {
         if self.datatype().is_variable_length() {
-            return self.write_contents(selection, memory, bytes, None);
+            return self.write_variable_length(selection, memory, bytes, None);
         }
         let plan = self.conversions.plan(memory, self.datatype());
         let plan = plan.map_err(|error| self.context(error.into()))?;

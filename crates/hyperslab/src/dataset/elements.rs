@@ -1,4 +1,4 @@
-//! The elements of one read, on their way from the file to Rust values.
+//! The elements of one read, from the file to Rust values.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -8,49 +8,51 @@ use hyperslab_engine::ops::OpenDataset;
 use hyperslab_engine::ops::elements::{ForeignHeap, ReadTarget};
 use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
+use hyperslab_exact::{to_u64, to_usize};
 
-use super::{Dataset, to_usize};
+use super::Dataset;
 use crate::datatype::convert::{Conversion, Conversions, ConvertError};
 use crate::{Dataspace, IntoSelection, Selection, Stored};
 
 /// A planned conversion.
 pub(super) type Planned = Result<Conversion, ConvertError>;
 
-/// A selection without overlaps, and the dataset, which stays as it is meanwhile.
-pub(super) struct Wanted<'a> {
+/// The elements that a read selects, without overlaps. The dataset does not change while this value
+/// lives.
+pub(super) struct SelectedElements<'a> {
     pub(super) selection: Cow<'a, Selection>,
-    /// How many elements are selected.
+    /// The number of selected elements.
     pub(super) count: usize,
-    /// Their shape; `None` if they form one dimension.
+    /// The shape of the selection; `None` if the elements form a single dimension.
     shape: Option<Vec<u64>>,
     pub(super) open: Arc<OpenDataset>,
     pub(super) _reading: Reading<'a>,
 }
 
-/// Selected elements, and how they are converted.
+/// Selected elements and their conversion.
 pub(super) struct Elements<'a> {
     dataset: &'a Dataset,
-    wanted: Wanted<'a>,
+    selected: SelectedElements<'a>,
     conversion: Conversion,
-    /// The elements themselves, where they are not converted on their way.
+    /// The stored elements, if they must be read before the conversion is planned.
     stored: Option<Stored>,
 }
 
-impl Wanted<'_> {
-    /// Returns the shape of the elements; `None` if they form one dimension.
+impl SelectedElements<'_> {
+    /// Returns the shape of the selection; `None` if the elements form a single dimension.
     pub(super) fn shape(&self) -> Option<&[u64]> {
         self.shape.as_deref()
     }
 
-    /// Returns the shape that an array of the elements has in memory.
+    /// Returns the shape of an array of the elements in memory.
     pub(super) fn memory_shape(&self) -> Result<Vec<usize>> {
         match &self.shape {
-            Some(shape) => shape.iter().map(|size| to_usize(*size)).collect(),
+            Some(shape) => shape.iter().map(|size| Ok(to_usize(*size)?)).collect(),
             None => Ok(vec![self.count]),
         }
     }
 
-    /// The elements as stored.
+    /// Reads the elements in the stored form.
     pub(super) fn stored(&self, dataset: &Dataset) -> Result<Stored> {
         let file = dataset.object.file();
         let stored = |bytes| Stored::new(Arc::clone(file), dataset.datatype().clone(), bytes);
@@ -66,47 +68,49 @@ impl Wanted<'_> {
 impl<'a> Elements<'a> {
     pub(super) fn new(
         dataset: &'a Dataset,
-        wanted: Wanted<'a>,
+        selected: SelectedElements<'a>,
         plan: impl FnOnce(&Conversions) -> Planned,
     ) -> Result<Self> {
-        let stored = if dataset.may_hold_foreign() { Some(wanted.stored(dataset)?) } else { None };
+        let stored = if dataset.may_hold_foreign() { Some(selected.stored(dataset)?) } else { None };
         let conversions = match &stored {
             Some(stored) => Cow::Owned(stored.conversions((*dataset.conversions).clone())),
             None => Cow::Borrowed(&*dataset.conversions),
         };
-        Ok(Self { dataset, wanted, conversion: plan(&conversions)?, stored })
+        Ok(Self { dataset, selected, conversion: plan(&conversions)?, stored })
     }
 
-    /// Fills a buffer with converted elements.
+    /// Fills `out` with converted elements. `zeroed` states that `out` contains zeros only.
     pub(super) fn put(&self, out: &mut [u8], zeroed: bool) -> Result<()> {
         if let Some(stored) = &self.stored {
-            return Ok(self.conversion.convert(stored.bytes(), out, self.wanted.count)?);
+            return Ok(self.conversion.convert(stored.bytes(), out, self.selected.count)?);
         }
         let mut to = ReadTarget::converted(out, &self.conversion);
         if zeroed {
             to = to.zeroed();
         }
-        if self.wanted.count == 0 {
+        if self.selected.count == 0 {
             return Ok(());
         }
-        self.wanted.open.read_to(self.dataset.object.file(), &self.wanted.selection, &mut to)
+        self.selected.open.read_to(self.dataset.object.file(), &self.selected.selection, &mut to)
     }
 }
 
 impl Dataset {
-    /// Returns whether elements may hold what lies in the heap of another file.
+    /// Returns `true` if elements may refer to variable-length data in other files or in structured
+    /// chunks.
     fn may_hold_foreign(&self) -> bool {
         let layout = &self.first.description.layout.layout;
         self.datatype().is_variable_length()
             && matches!(layout, StoredLayout::Virtual(_) | StoredLayout::Structured(_))
     }
 
-    /// Returns the selected elements, if so many of that size may be read, and the dataset as it stays until they are.
+    /// Returns the selected elements, and keeps the dataset unchanged while the result lives.
+    /// Checks `size` bytes per element against the limit for results.
     pub(super) fn prepare<'a>(
         &'a self,
         selection: impl IntoSelection + 'a,
         size: usize,
-    ) -> Result<Wanted<'a>> {
+    ) -> Result<SelectedElements<'a>> {
         let (open, reading) = self.current()?;
         let dataspace = &open.description.dataspace;
         let (selection, mut shape) = selection.into_selection(dataspace.dims())?.into_parts();
@@ -117,11 +121,18 @@ impl Dataset {
         } else {
             open.selected(&selection)?
         };
+        let count = self.check_result("read: bytes", count, size)?;
+        Ok(SelectedElements { selection, count, shape, open, _reading: reading })
+    }
+
+    /// Checks `count` values of `size` bytes against the limit for results, and returns `count`.
+    pub(crate) fn check_result(&self, what: &str, count: u64, size: usize) -> Result<usize> {
         let limit = self.object.file().container.store.limits().result_bytes;
-        let bytes = count.saturating_mul(size as u64);
+        // Saturates, because the product is only compared with the limit and reported.
+        let bytes = count.saturating_mul(to_u64(size));
         if bytes > limit {
-            return Err(Error::Limit { what: "read: bytes".into(), got: bytes, limit });
+            return Err(Error::Limit { what: what.into(), got: bytes, limit });
         }
-        Ok(Wanted { selection, count: to_usize(count)?, shape, open, _reading: reading })
+        Ok(to_usize(count)?)
     }
 }

@@ -9,9 +9,9 @@ use crate::datatype::Member;
 use crate::datatype::convert::Conversions;
 use crate::{Datatype, H5Type, IntoSelection};
 
-/// One member of the elements of a dataset, which are compounds; made by [`Dataset::field`].
+/// A view of one member of a dataset with compound elements; made by [`Dataset::field`].
 ///
-/// Only this member is converted and written. The other members of a written element keep their values.
+/// Reads convert this member only. Writes keep the other members of an element.
 ///
 /// ```
 /// use hyperslab::{Datatype, H5Type, Ix1};
@@ -31,7 +31,8 @@ pub struct Field<'a> {
 }
 
 impl Dataset {
-    /// Returns a view of one member of the elements, which are compounds. Dots separate the names of nested members.
+    /// Returns a view of one member of compound elements. Dots separate the names of nested
+    /// members.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/datatypes_compound_latest.h5");
@@ -42,7 +43,7 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements have no such member.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements have no such member.
     pub fn field(&self, path: &str) -> Result<Field<'_>> {
         if self.datatype().member_at(path).is_none() {
             let message = format!("elements of type {} have no member `{path}`", self.datatype());
@@ -61,7 +62,7 @@ impl Field<'_> {
     /// Reads the member of the selected elements into an array; see [`Dataset::read`].
     ///
     /// # Errors
-    /// The errors of [`Dataset::read`].
+    /// Returns the errors of [`Dataset::read`].
     pub fn read<T: H5Type, D: Dimension>(&self, selection: impl IntoSelection) -> Result<Array<T, D>> {
         self.dataset.read_planned(selection, |conversions| self.plan(conversions, &T::datatype()))
     }
@@ -69,12 +70,13 @@ impl Field<'_> {
     /// Reads the member of the selected elements into a vector; see [`Dataset::read_raw`].
     ///
     /// # Errors
-    /// The errors of [`Dataset::read_raw`].
+    /// Returns the errors of [`Dataset::read_raw`].
     pub fn read_raw<T: H5Type>(&self, selection: impl IntoSelection) -> Result<Vec<T>> {
         self.dataset.read_raw_planned(selection, |conversions| self.plan(conversions, &T::datatype()))
     }
 
-    /// Reads the member of the selected elements into memory that the caller holds; see [`Dataset::read_into`].
+    /// Reads the member of the selected elements into memory of the caller; see
+    /// [`Dataset::read_into`].
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/datatypes_compound_latest.h5");
@@ -86,7 +88,7 @@ impl Field<'_> {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`Dataset::read_into`].
+    /// Returns the errors of [`Dataset::read_into`].
     pub fn read_into<A: ArrayDataMut + ?Sized>(
         &self,
         selection: impl IntoSelection,
@@ -103,7 +105,7 @@ impl Field<'_> {
     /// Writes the member of the selected elements; see [`Dataset::write`].
     ///
     /// # Errors
-    /// The errors of [`Dataset::write`].
+    /// Returns the errors of [`Dataset::write`].
     pub fn write<A: ArrayData + ?Sized>(&self, selection: impl IntoSelection, array: &A) -> Result<()> {
         let memory = self.path.rsplit('.').fold(<A::Element as H5Type>::datatype(), |datatype, name| {
             let member = Member { name: name.as_bytes().to_vec(), offset: 0, datatype };

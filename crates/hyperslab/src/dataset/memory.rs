@@ -1,16 +1,20 @@
-//! Reading into a part of an array, and writing from one.
+//! Reading into a part of an array, and writing from a part of an array.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
+use hyperslab_dataspace::LinearRun;
 use hyperslab_engine::{Error, Result};
+use hyperslab_exact::{product, to_u64, to_usize};
 
-use super::{Dataset, to_usize};
+use super::Dataset;
 use crate::{H5Type, IntoSelection, Selection};
 
 impl Dataset {
-    /// Reads the selected elements into the selected places of an array of the shape `dims` in C order, whose other
-    /// elements stay as they are. The two selections have the same number of elements, which go in the order of each;
-    /// their shapes may differ.
+    /// Reads the selected elements into a part of an array. `values` are the elements of an array
+    /// of the shape `dims` in C order, and `part` selects the part; the other elements keep their
+    /// values. Both selections must have the same number of elements, and may have different
+    /// shapes. The elements are paired in the order of each selection.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -23,43 +27,42 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`read_into`](Self::read_into), and [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the numbers of
-    /// elements differ, or if `values` has another length than an array of that shape.
+    /// Returns the errors of [`read_into`](Self::read_into), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the selections differ in the number of
+    /// elements, or if `values` has another length than an array of the shape `dims`.
     pub fn read_into_part<T: H5Type>(
         &self,
         selection: impl IntoSelection,
         values: &mut [T],
         dims: &[u64],
-        places: impl IntoSelection,
+        part: impl IntoSelection,
     ) -> Result<()> {
-        let places = self.places(values.len(), dims, places)?;
-        let mut runs = places.linear_runs(dims).map_err(|error| self.context(error.into()))?;
+        let part = self.array_part(values.len(), dims, part)?;
+        let mut runs = part.linear_runs(dims).map_err(|error| self.context(error.into()))?;
         let first = runs.next();
         let Some(second) = runs.next() else {
-            let run = first.map_or(0..0, |run| run.offset..run.offset.saturating_add(run.length));
-            let run = to_usize(run.start)?..to_usize(run.end)?;
-            return self.read_into(selection, values.get_mut(run).unwrap_or_default());
+            let indexes = first.as_ref().map_or(Ok(0..0), run_indexes)?;
+            return self.read_into(selection, values.get_mut(indexes).ok_or_else(outside_array)?);
         };
         let read = self.read_raw::<T>(selection)?;
-        let wanted = places.element_count(dims).map_err(|error| self.context(error.into()))?;
-        if wanted != read.len() as u64 {
-            let message = format!("{} elements are selected for {wanted} places", read.len());
+        let wanted = part.element_count(dims).map_err(|error| self.context(error.into()))?;
+        if wanted != to_u64(read.len()) {
+            let message = format!("{} elements are selected in the file, {wanted} in memory", read.len());
             return Err(self.context(Error::Misuse(message)));
         }
         let mut rest = read.as_slice();
         for run in first.into_iter().chain([second]).chain(runs) {
-            let (start, length) = (to_usize(run.offset)?, to_usize(run.length)?);
-            let to = values.get_mut(start..start.saturating_add(length)).unwrap_or_default();
-            let (now, behind) = rest.split_at_checked(to.len()).unwrap_or((rest, &[]));
-            to.copy_from_slice(now);
-            rest = behind;
+            let to = values.get_mut(run_indexes(&run)?).ok_or_else(outside_array)?;
+            let (elements, following) = rest.split_at_checked(to.len()).ok_or_else(outside_array)?;
+            to.copy_from_slice(elements);
+            rest = following;
         }
         Ok(())
     }
 
-    /// Writes a part of an array to the selected elements of the dataset. `values` are the elements of an array of the
-    /// shape `dims` in C order, and `places` selects the part. Both selections have the same number of elements and pair
-    /// them in C order.
+    /// Writes a part of an array to the selected elements of the dataset. `values` are the elements
+    /// of an array of the shape `dims` in C order, and `part` selects the part. Both selections
+    /// must have the same number of elements, which are paired in the order of each selection.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -71,38 +74,46 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`write`](Self::write), and [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if `values` does not have
-    /// the length of an array of that shape.
+    /// Returns the errors of [`write`](Self::write), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if `values` has another length than an array
+    /// of the shape `dims`.
     pub fn write_from_part<T: H5Type>(
         &self,
         selection: impl IntoSelection,
         values: &[T],
         dims: &[u64],
-        places: impl IntoSelection,
+        part: impl IntoSelection,
     ) -> Result<()> {
-        let places = self.places(values.len(), dims, places)?;
+        let part = self.array_part(values.len(), dims, part)?;
         let mut packed = Vec::new();
-        for run in places.linear_runs(dims).map_err(|error| self.context(error.into()))? {
-            let start = to_usize(run.offset)?;
-            let part = values.get(start..).and_then(|rest| rest.get(..to_usize(run.length).ok()?));
-            packed.extend_from_slice(part.unwrap_or_default());
+        for run in part.linear_runs(dims).map_err(|error| self.context(error.into()))? {
+            packed.extend_from_slice(values.get(run_indexes(&run)?).ok_or_else(outside_array)?);
         }
         self.write(selection, &packed)
     }
 
-    /// Returns the selected places of an array of the shape `dims` that has `length` elements.
-    fn places<'a>(
+    /// Returns the selection `part` of an array of the shape `dims` that has `length` elements.
+    fn array_part<'a>(
         &self,
         length: usize,
         dims: &[u64],
-        places: impl IntoSelection + 'a,
+        part: impl IntoSelection + 'a,
     ) -> Result<Cow<'a, Selection>> {
-        let elements = dims.iter().try_fold(1_u64, |product, size| product.checked_mul(*size));
-        if elements != Some(length as u64) {
-            let message = format!("a slice of {length} for an array of the shape {dims:?}");
+        if product("number of elements", dims.iter().copied()) != Ok(to_u64(length)) {
+            let message = format!("a slice of {length} elements for an array of the shape {dims:?}");
             return Err(self.context(Error::Misuse(message)));
         }
-        let (places, _) = places.into_selection(dims).map_err(|error| self.context(error))?.into_parts();
-        self.without_overlaps(places)
+        let (part, _) = part.into_selection(dims).map_err(|error| self.context(error))?.into_parts();
+        self.without_overlaps(part)
     }
+}
+
+/// Returns the indexes of a run in an array.
+pub(crate) fn run_indexes(run: &LinearRun) -> Result<Range<usize>> {
+    let (start, length) = (to_usize(run.offset)?, to_usize(run.length)?);
+    Ok(start..start.checked_add(length).ok_or_else(outside_array)?)
+}
+
+pub(crate) fn outside_array() -> Error {
+    Error::internal("part of an array", "the runs of a selection lie in the array")
 }

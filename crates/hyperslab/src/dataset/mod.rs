@@ -7,7 +7,6 @@ use std::sync::Arc;
 mod blocks;
 mod builder;
 mod chunks;
-mod contents;
 pub(crate) mod data;
 mod dynamic;
 mod elements;
@@ -15,6 +14,7 @@ mod field;
 mod memory;
 mod read;
 mod storage;
+mod variable_length;
 mod view;
 mod write;
 
@@ -23,6 +23,7 @@ use hyperslab_engine::ops::OpenDataset;
 use hyperslab_engine::ops::datasets::DatasetDescription;
 use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
+use hyperslab_exact::to_usize;
 use ndarray::{Array, ArrayD, Dimension, IxDyn};
 use parking_lot::RwLock;
 
@@ -37,11 +38,13 @@ pub use chunks::{Chunks, StoredChunk};
 pub use data::{ArrayData, ArrayDataMut};
 use elements::Planned;
 pub use field::Field;
+pub(crate) use memory::{outside_array, run_indexes};
+pub(crate) use variable_length::{filled, zeroed_elements};
 
 /// A dataset: an array of elements of one type.
 ///
-/// As long as one handle of it lives, a dataset can be read, written and linked again, whether a link leads to it or not: see
-/// [`Group::remove`](crate::Group::remove).
+/// A handle keeps the dataset usable: the dataset can be read, written and linked again even if no
+/// link leads to it any more; see [`Group::remove`](crate::Group::remove).
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/chunk_indexes_latest.h5");
@@ -56,7 +59,7 @@ pub use field::Field;
 #[derive(Clone)]
 pub struct Dataset {
     object: Object,
-    /// As it was opened: what does not change.
+    /// The dataset when it was opened: the parts that do not change.
     first: Arc<OpenDataset>,
     pub(crate) now: Arc<RwLock<Known<OpenDataset>>>,
     conversions: Arc<Conversions>,
@@ -79,18 +82,19 @@ impl Dataset {
         Self { object, first, now, conversions }
     }
 
-    /// A dataset that was made just now, as `description` says.
+    /// Returns the handle of a dataset that was just created with `description`.
     pub(crate) fn made(object: Object, description: DatasetDescription) -> Result<Self> {
         let first = Arc::new(OpenDataset::made(object.file(), object.address(), description)?);
         Ok(Self::with(object, first, Known::nothing()))
     }
 
-    /// The dataset as it is now.
+    /// Returns the current state of the dataset.
     pub(crate) fn open(&self) -> Result<Arc<OpenDataset>> {
         self.current().map(|(open, _)| open)
     }
 
-    /// The dataset as it is, with nothing left in memory that is not in the file, and stays while the second value lives.
+    /// Returns the current state of the dataset, and the right to read. No dirty chunk of the
+    /// dataset is in memory, and the dataset does not change while the second value lives.
     pub(crate) fn current(&self) -> Result<(Arc<OpenDataset>, Reading<'_>)> {
         let file = self.object.file();
         let reading = file.reading_flushed(self.shown()).map_err(|error| self.context(error))?;
@@ -102,65 +106,70 @@ impl Dataset {
         matches!(self.first.description.layout.layout, StoredLayout::Virtual(_))
     }
 
-    /// The dataset whose elements these are; a virtual one may show any other one of the file.
+    /// Returns the address of the dataset that stores the elements; `None` for a virtual dataset,
+    /// which may show any other dataset of the file.
     fn shown(&self) -> Option<hyperslab_engine::Address> {
         (!self.is_virtual()).then(|| self.object.address())
     }
 
-    /// The type of the elements.
+    /// Returns the type of the elements.
     pub fn datatype(&self) -> &Datatype {
         &self.first.description.datatype
     }
 
-    /// The committed datatype that is used, if one is.
+    /// Returns the committed datatype that the dataset uses; `None` if the dataset has its own copy
+    /// of the type.
     pub fn committed_datatype(&self) -> Option<ObjectToken> {
         let store = &self.object.file().container.store;
         self.first.description.committed.map(|address| ObjectToken::of(store, address))
     }
 
-    /// The shape and how far it may grow.
+    /// Returns the current dimensions and the largest dimensions.
     pub fn dataspace(&self) -> Dataspace {
-        // What waits to be written is not stored for the question how much it is.
+        // Dirty chunks are not stored for this query: the extent is known in memory.
         let waiting = || self.object.file().current_dataspace(self.object.address());
         if let Some(known) = self.shown().and_then(|_| waiting()) {
             return known;
         }
-        // If the header cannot be read again, whatever is done next says so.
+        // If the header cannot be read again, the next operation returns the error.
         self.open().map_or_else(
             |_| self.first.description.dataspace.clone(),
             |open| open.description.dataspace.clone(),
         )
     }
 
-    /// Returns the shape: the size of each dimension, slowest first. Empty for a scalar.
+    /// Returns the size of each dimension, slowest first. A scalar dataset has an empty shape, a
+    /// null dataset too.
     ///
-    /// Shapes of datasets and chunks are `u64` everywhere, as the file has them: a dataset may be larger than the
-    /// memory of a 32-bit machine can address. Shapes of arrays in memory are `usize`, as ndarray has them.
+    /// Shapes of datasets and chunks are `u64`, as in the file: a dataset may have more elements
+    /// than a 32-bit machine can address. Shapes of arrays in memory are `usize`, as in ndarray.
     pub fn shape(&self) -> Vec<u64> {
         self.dataspace().dims().to_vec()
     }
 
-    /// The number of dimensions.
+    /// Returns the number of dimensions.
     pub fn ndim(&self) -> usize {
         self.dataspace().rank()
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     ///
     /// # Errors
-    /// If it passes 64 bits.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the number does not fit in 64
+    /// bits.
     pub fn size(&self) -> Result<u64> {
         self.dataspace().element_count().ok_or_else(|| {
             Error::corrupt("dataspace message", "sizes", "a product of at most 64 bits", "more")
         })
     }
 
-    /// How and where the elements are stored.
+    /// Returns the storage layout of the elements.
     pub fn layout(&self) -> Layout {
         Layout::of(&self.open().unwrap_or_else(|_| Arc::clone(&self.first)).description)
     }
 
-    /// How the dataset is cut into chunks, if it is.
+    /// Returns the shape of the chunks and the kind of chunk index; `None` if the layout is not
+    /// chunked.
     pub fn chunking(&self) -> Option<Chunking> {
         match self.layout() {
             Layout::Chunked(chunking) => Some(chunking),
@@ -168,20 +177,22 @@ impl Dataset {
         }
     }
 
-    /// The filters that chunks pass, in the order of writing.
+    /// Returns the filter pipeline, in the order of encoding.
     pub fn filters(&self) -> Vec<FilterInfo> {
         FilterInfo::of(&self.first.description)
     }
 
-    /// What elements are that were never written.
+    /// Returns the fill value: the value of elements that were never written.
     pub fn fill_value(&self) -> FillValue {
         FillValue::of(&self.first.description)
     }
 
-    /// The fill value that the user set, as a stored element; no element at all if none was set.
+    /// Returns the fill value that the user set, as one stored element; no element if the user set
+    /// none.
     ///
     /// # Errors
-    /// If the file holds another number of bytes than an element has.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the fill value in the file has
+    /// another size than an element.
     pub fn stored_fill_value(&self) -> Result<Stored> {
         let bytes = match self.fill_value().status {
             FillStatus::User(bytes) => bytes,
@@ -195,15 +206,16 @@ impl Dataset {
         Ok(Stored::new(Arc::clone(self.object.file()), self.datatype().clone(), bytes))
     }
 
-    /// The pieces of the dataset that lie in other files, in order; none for most datasets.
+    /// Returns the pieces of the raw data that lie in external files, in order; empty for other
+    /// layouts.
     pub fn external_files(&self) -> Vec<ExternalFile> {
         ExternalFile::of(&self.first.description)
     }
 
-    /// Where the elements of a virtual dataset come from; none for other datasets.
+    /// Returns the mappings of a virtual dataset; empty for other layouts.
     ///
     /// # Errors
-    /// If the mappings are damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the mappings are damaged.
     pub fn virtual_mappings(&self) -> Result<Vec<VirtualMapping>> {
         let (_, _reading) = self.current()?;
         VirtualMapping::of(&self.object.file().container, &self.first.description)
@@ -218,17 +230,23 @@ impl Dataset {
         &self.conversions
     }
 
-    /// What the header said when the dataset was opened.
+    /// Returns the description in the header when the dataset was opened.
     pub(crate) fn description(&self) -> &DatasetDescription {
         &self.first.description
+    }
+
+    /// Returns an array of the elements of a read. The context of errors names the dataset.
+    fn shaped<T, D: Dimension>(&self, shape: &[usize], elements: Result<Vec<T>>) -> Result<Array<T, D>> {
+        elements.and_then(|elements| array(shape, elements)).map_err(|error| self.context(error))
     }
 
     pub(crate) fn context(&self, error: Error) -> Error {
         error.context(format!("dataset `{}`", self.name()))
     }
 
-    /// All elements as stored, without a copy: for a contiguous dataset of a file that is in memory, mapped or an
-    /// image, and [`None`] for any other.
+    /// Returns the bytes of all elements as stored, without a copy. Returns [`None`] unless the
+    /// dataset is contiguous, and the file is open for reading only and held in memory: mapped, or
+    /// read from an image.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/layouts_latest.h5");
@@ -258,7 +276,7 @@ impl Deref for Dataset {
 
 impl fmt::Debug for Dataset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The shape that was read last: nothing is read, and no lock is waited for.
+        // The last known shape, because `fmt` must not read the file nor wait for a lock.
         let open = Known::last(&self.now).unwrap_or_else(|| Arc::clone(&self.first));
         f.debug_struct("Dataset")
             .field("path", &self.name())
@@ -269,23 +287,15 @@ impl fmt::Debug for Dataset {
     }
 }
 
-pub(crate) fn to_usize(size: u64) -> Result<usize> {
-    usize::try_from(size).map_err(|_| Error::Limit {
-        what: "elements of one dimension".into(),
-        got: size,
-        limit: usize::MAX as u64,
-    })
-}
-
-/// The shape of a dataspace; that of a null dataspace holds no elements.
+/// Returns the shape of a dataspace in memory. A null dataspace has the shape of zero elements.
 pub(crate) fn shape(dataspace: &Dataspace) -> Result<Vec<usize>> {
     match dataspace {
         Dataspace::Null => Ok(vec![0]),
-        _ => dataspace.dims().iter().map(|size| to_usize(*size)).collect(),
+        _ => dataspace.dims().iter().map(|size| Ok(to_usize(*size)?)).collect(),
     }
 }
 
-/// Returns an array of the elements; its number of dimensions is `D`'s.
+/// Returns an array of the elements. The array has the number of dimensions of `D`.
 pub(crate) fn array<T, D: Dimension>(shape: &[usize], values: Vec<T>) -> Result<Array<T, D>> {
     check_rank::<D>(shape)?;
     ArrayD::from_shape_vec(IxDyn(shape), values)
@@ -293,12 +303,12 @@ pub(crate) fn array<T, D: Dimension>(shape: &[usize], values: Vec<T>) -> Result<
         .map_err(|error| Error::Misuse(format!("elements do not fill the shape {shape:?}: {error}")))
 }
 
-/// Returns an error unless arrays of the shape can have the dimension type `D`.
+/// Returns an error if an array of the shape cannot have the dimension type `D`.
 pub(crate) fn check_rank<D: Dimension>(shape: &[usize]) -> Result<()> {
     match D::NDIM {
         Some(rank) if rank != shape.len() => {
             let got = shape.len();
-            Err(Error::Misuse(format!("{got} dimensions, the shape {shape:?}, for an array of {rank}")))
+            Err(Error::Misuse(format!("the shape {shape:?} has {got} dimensions, the array {rank}")))
         }
         _ => Ok(()),
     }

@@ -3,19 +3,21 @@
 use std::borrow::Cow;
 
 use hyperslab_engine::{Error, Result};
-use ndarray::{Array, ArrayD, Dimension};
+use hyperslab_exact::to_u64;
+use ndarray::{Array, Dimension};
 
 use super::data::{self, ArrayDataMut};
-use super::elements::{Elements, Planned, Wanted};
+use super::elements::{Elements, Planned, SelectedElements};
 use super::{Dataset, array, check_rank};
 use crate::datatype::convert::Conversions;
 use crate::{H5Type, Hyperslab, IntoSelection, Selection, Stored};
 
 impl Dataset {
-    /// Reads the selected elements into an array of the selection's shape; see [`IntoSelection`] for the selections.
+    /// Reads the selected elements into an array of the selection's shape; see [`IntoSelection`]
+    /// for selections.
     ///
-    /// `D` is the type of the array's dimension: `Ix1`, `Ix2`, … if the number of
-    /// dimensions is known, else `IxDyn`. The type of the variable may give both parameters.
+    /// `D` is the dimension type of the array: `Ix1`, `Ix2`, … if the number of dimensions is known
+    /// at compile time, else `IxDyn`. If the variable has a type, Rust infers both parameters.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -29,27 +31,29 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the selection reaches out of the dataset, or has another number
-    /// of dimensions than `D`; an error if the elements' type cannot be converted to `T`, or they cannot be read.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the selection exceeds the
+    /// dataset, if it has another number of dimensions than `D`, or if there is no conversion from
+    /// the datatype to `T`. Returns filter and I/O errors.
     pub fn read<T: H5Type, D: Dimension>(&self, selection: impl IntoSelection) -> Result<Array<T, D>> {
         self.read_planned(selection, |conversions| conversions.plan(self.datatype(), &T::datatype()))
     }
 
-    /// Reads the selected elements, converted as planned, into an array.
+    /// Reads the selected elements into an array, with the conversion that `plan` returns.
     pub(super) fn read_planned<T: H5Type, D: Dimension>(
         &self,
         selection: impl IntoSelection,
         plan: impl FnOnce(&Conversions) -> Planned,
     ) -> Result<Array<T, D>> {
         let size = size_of::<T>().max(T::SIZE);
-        let wanted = self.prepare(selection, size).map_err(|error| self.context(error))?;
-        let shape = wanted.memory_shape()?;
+        let selected = self.prepare(selection, size).map_err(|error| self.context(error))?;
+        let shape = selected.memory_shape()?;
         check_rank::<D>(&shape).map_err(|error| self.context(error))?;
-        array(&shape, self.read_wanted(wanted, plan)?)
+        array(&shape, self.read_selected(selected, plan)?)
     }
 
-    /// Reads the selected elements into a vector, in the order of the selection: points in their own, all others in C
-    /// order. Blocks that overlap count once.
+    /// Reads the selected elements into a vector, in the order of the selection: points in the
+    /// order of their list, other selections in C order. An element in several blocks of a
+    /// hyperslab is read once.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -61,33 +65,34 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`read`](Self::read).
+    /// Returns the errors of [`read`](Self::read).
     pub fn read_raw<T: H5Type>(&self, selection: impl IntoSelection) -> Result<Vec<T>> {
         self.read_raw_planned(selection, |conversions| conversions.plan(self.datatype(), &T::datatype()))
     }
 
-    /// Reads the selected elements, converted as planned, into a vector.
+    /// Reads the selected elements into a vector, with the conversion that `plan` returns.
     pub(super) fn read_raw_planned<T: H5Type>(
         &self,
         selection: impl IntoSelection,
         plan: impl FnOnce(&Conversions) -> Planned,
     ) -> Result<Vec<T>> {
-        let wanted = self.prepare(selection, size_of::<T>().max(T::SIZE));
-        self.read_wanted(wanted.map_err(|error| self.context(error))?, plan)
+        let selected = self.prepare(selection, size_of::<T>().max(T::SIZE));
+        self.read_selected(selected.map_err(|error| self.context(error))?, plan)
     }
 
-    fn read_wanted<T: H5Type>(
+    fn read_selected<T: H5Type>(
         &self,
-        wanted: Wanted<'_>,
+        selected: SelectedElements<'_>,
         plan: impl FnOnce(&Conversions) -> Planned,
     ) -> Result<Vec<T>> {
-        let count = wanted.count;
-        let elements = Elements::new(self, wanted, plan).map_err(|error| self.context(error))?;
+        let count = selected.count;
+        let elements = Elements::new(self, selected, plan).map_err(|error| self.context(error))?;
         T::read_vec(count, |out| elements.put(out, true)).map_err(|error| self.context(error))
     }
 
-    /// Reads the selected elements into memory that the caller holds: a slice, a vector, or an array or view of ndarray
-    /// of any memory layout. Its shape is that of the selection, or one of both has a single dimension and as many
+    /// Reads the selected elements into memory of the caller: a slice, a vector, or an array or
+    /// view of ndarray in any memory layout. The shape of `values` must equal the shape of the
+    /// selection; or one of the two has a single dimension, and both have the same number of
     /// elements. Arrays in standard layout are read without a copy.
     ///
     /// ```
@@ -105,8 +110,9 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`read`](Self::read), and [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the memory has another
-    /// shape. Its contents are not defined after an error.
+    /// Returns the errors of [`read`](Self::read), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if `values` has another shape. After an
+    /// error the elements of `values` are unspecified.
     pub fn read_into<A: ArrayDataMut + ?Sized>(
         &self,
         selection: impl IntoSelection,
@@ -116,24 +122,24 @@ impl Dataset {
         self.read_into_planned(selection, values, |conversions| conversions.plan(self.datatype(), &memory))
     }
 
-    /// Reads the selected elements, converted as planned, into memory of as many elements.
+    /// Reads the selected elements into `values`, with the conversion that `plan` returns.
     pub(super) fn read_into_planned<A: ArrayDataMut + ?Sized>(
         &self,
         selection: impl IntoSelection,
         values: &mut A,
         plan: impl FnOnce(&Conversions) -> Planned,
     ) -> Result<()> {
-        let wanted = self.prepare(selection, 0).map_err(|error| self.context(error))?;
-        let count = wanted.count;
-        if !data::fits(wanted.shape(), count as u64, &values.dims()) {
+        let selected = self.prepare(selection, 0).map_err(|error| self.context(error))?;
+        let count = selected.count;
+        if !data::fits(selected.shape(), Some(to_u64(count)), &values.dims()) {
             let dims = values.dims();
-            let message = match wanted.shape() {
+            let message = match selected.shape() {
                 Some(shape) => format!("an array of the shape {dims:?} for elements of the shape {shape:?}"),
                 None => format!("an array of the shape {dims:?} for {count} elements"),
             };
             return Err(self.context(Error::Misuse(message)));
         }
-        let elements = Elements::new(self, wanted, plan).map_err(|error| self.context(error))?;
+        let elements = Elements::new(self, selected, plan).map_err(|error| self.context(error))?;
         if let Some(values) = values.contiguous() {
             let read = <A::Element as H5Type>::read_slice(values, |out| elements.put(out, false));
             return read.map_err(|error| self.context(error));
@@ -143,7 +149,7 @@ impl Dataset {
         Ok(())
     }
 
-    /// Reads the only selected element.
+    /// Reads a single element.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -153,56 +159,94 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`read`](Self::read), and [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the selection has
-    /// another number of elements than one.
+    /// Returns the errors of [`read`](Self::read), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the selection does not have exactly one
+    /// element.
     pub fn read_scalar<T: H5Type>(&self, selection: impl IntoSelection) -> Result<T> {
         match self.read_raw::<T>(selection)?.as_slice() {
             [value] => Ok(*value),
             values => {
-                let message = format!("it has {} elements instead of one", values.len());
+                let message = format!("{} elements are selected, but exactly one is needed", values.len());
                 Err(self.context(Error::Misuse(message)))
             }
         }
     }
 
-    /// Reads the selected elements as text: strings of fixed or variable length.
+    /// Reads the selected elements as text: strings of fixed or variable length. For `D` see
+    /// [`read`](Self::read).
+    ///
+    /// ```
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// use hyperslab::Ix1;
+    /// let names = file.new_dataset("names").write_strings(&["one", "two"])?;
+    /// assert_eq!(names.read_strings::<Ix1>(..)?.to_vec(), ["one", "two"]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// The errors of [`read_stored`](Self::read_stored), and an error if the elements are no strings.
-    pub fn read_strings(&self, selection: impl IntoSelection) -> Result<ArrayD<String>> {
+    /// Returns the errors of [`read_stored`](Self::read_stored), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not strings or the
+    /// selection has another number of dimensions than `D`.
+    pub fn read_strings<D: Dimension>(&self, selection: impl IntoSelection) -> Result<Array<String, D>> {
         let (shape, stored) = self.read_shaped(selection)?;
-        array(&shape, stored.strings().map_err(|error| self.context(error))?)
+        self.shaped(&shape, stored.strings())
     }
 
-    /// Reads the selected elements as vectors: sequences of variable length.
+    /// Reads the selected elements as vectors: sequences of variable length. For `D` see
+    /// [`read`](Self::read).
+    ///
+    /// ```
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// use hyperslab::{Array1, Datatype, H5Type};
+    /// let datatype = Datatype::sequence(i32::datatype(), 8);
+    /// let dataset = file.new_dataset("a").datatype(datatype).shape(&[2]).create()?;
+    /// dataset.write_sequences(.., &[vec![1, 2, 3], vec![]])?;
+    /// let sequences: Array1<Vec<i64>> = dataset.read_sequences(..)?;
+    /// assert_eq!(sequences[0], [1, 2, 3]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// The errors of [`read_stored`](Self::read_stored), and an error if the elements are no sequences, or their items
-    /// cannot be converted to `T`.
-    pub fn read_sequences<T: H5Type>(&self, selection: impl IntoSelection) -> Result<ArrayD<Vec<T>>> {
+    /// Returns the errors of [`read_stored`](Self::read_stored), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not sequences, if there
+    /// is no conversion from the items to `T`, or if the selection has another number of dimensions
+    /// than `D`.
+    pub fn read_sequences<T: H5Type, D: Dimension>(
+        &self,
+        selection: impl IntoSelection,
+    ) -> Result<Array<Vec<T>, D>> {
         let (shape, stored) = self.read_shaped(selection)?;
-        array(&shape, stored.sequences().map_err(|error| self.context(error))?)
+        self.shaped(&shape, stored.sequences())
     }
 
-    /// Reads the selected elements as stored, before any conversion, in the order of the selection: points in their own,
-    /// all others in C order. Blocks that overlap count once.
+    /// Reads the selected elements as stored, without conversion, in the order of the selection:
+    /// points in the order of their list, other selections in C order. An element in several blocks
+    /// of a hyperslab is read once.
+    ///
+    /// ```
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// use hyperslab::{Datatype, datatype::ByteOrder::BigEndian};
+    /// let dataset = file.new_dataset("a").datatype(Datatype::u16(BigEndian)).write(&[1_u16, 2])?;
+    /// assert_eq!(dataset.read_stored(..)?.bytes(), [0, 1, 0, 2]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// An error if the selection reaches out of the dataset, or the elements are damaged or stored in a way that is not
-    /// supported.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the selection exceeds the
+    /// dataset. Returns filter and I/O errors.
     pub fn read_stored(&self, selection: impl IntoSelection) -> Result<Stored> {
         self.read_shaped(selection).map(|(_, stored)| stored)
     }
 
-    /// Reads the selected elements as stored, with their shape.
+    /// Reads the selected elements as stored, and returns the shape of the selection.
     pub(super) fn read_shaped(&self, selection: impl IntoSelection) -> Result<(Vec<usize>, Stored)> {
         let size = self.datatype().size as usize;
-        let wanted = self.prepare(selection, size).map_err(|error| self.context(error))?;
-        let stored = wanted.stored(self).map_err(|error| self.context(error))?;
-        Ok((wanted.memory_shape()?, stored))
+        let selected = self.prepare(selection, size).map_err(|error| self.context(error))?;
+        let stored = selected.stored(self).map_err(|error| self.context(error))?;
+        Ok((selected.memory_shape()?, stored))
     }
 
-    /// Returns a selection each of whose elements counts once.
+    /// Returns an equal selection in which each element occurs once.
     pub(super) fn without_overlaps<'a>(&self, selection: Cow<'a, Selection>) -> Result<Cow<'a, Selection>> {
         Ok(match selection {
             Cow::Owned(irregular @ Selection::Hyperslab(Hyperslab::Irregular { .. })) => {

@@ -1,35 +1,46 @@
-//! How much room a dataset has.
+//! The storage that a dataset occupies.
 
-use hyperslab_engine::Result;
 use hyperslab_engine::ops::datasets::datatype_length;
+use hyperslab_engine::{Error, Result};
+use hyperslab_exact::{product, to_u64};
 
 use super::Dataset;
 use crate::{Layout, SpaceStatus};
 
 impl Dataset {
-    /// Bytes that the elements take in the file, without what describes them.
+    /// Returns the number of bytes that the raw data occupies in the file: encoded chunks, without
+    /// the chunk index. External and virtual data count 0.
+    ///
+    /// ```
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let dataset = file.new_dataset("a").write(&[1_i32, 2, 3])?;
+    /// assert_eq!(dataset.storage_size()?, 12);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// If the chunk index is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the chunk index is damaged.
     pub fn storage_size(&self) -> Result<u64> {
         match self.layout() {
             Layout::Compact | Layout::Contiguous { address: Some(_) } => self.open()?.byte_count(),
             Layout::Chunked(_) => {
-                let mut sum = 0_u64;
-                self.chunks().for_each(&mut |chunk| sum = sum.saturating_add(chunk.size))?;
-                Ok(sum)
+                let mut sum = Some(0_u64);
+                self.chunks().for_each(&mut |chunk| sum = sum.and_then(|sum| sum.checked_add(chunk.size)))?;
+                sum.ok_or_else(|| self.too_many_bytes())
             }
             Layout::Structured => {
-                let mut sum = 0_u64;
-                self.sparse().for_each_place(&mut |size| sum = sum.saturating_add(size))?;
-                Ok(sum)
+                let mut sum = Some(0_u64);
+                self.sparse()
+                    .for_each_stored_size(&mut |size| sum = sum.and_then(|sum| sum.checked_add(size)))?;
+                sum.ok_or_else(|| self.too_many_bytes())
             }
             _ => Ok(0),
         }
     }
 
-    /// Bytes that describe the type of the elements: those of the datatype message (section IV.A.2.d of the
-    /// specification) without what fills it up, in the version that the file has, or the next that has room for arrays.
+    /// Returns the size in bytes of the Datatype message of the elements (HDF5 File Format
+    /// Specification, IV.A.2.d), without padding. The version of the message is that in the file,
+    /// or a newer version if that version cannot represent arrays.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -39,13 +50,15 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// If the header cannot be read again.
+    /// Returns I/O errors, and [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the object
+    /// header is damaged.
     pub fn datatype_description_size(&self) -> Result<u64> {
         let length = datatype_length(&self.object.file().container, &*self.object.header()?)?;
-        Ok(u64::try_from(length).unwrap_or(u64::MAX))
+        Ok(to_u64(length))
     }
 
-    /// How much of the room for the elements is allocated. What other files hold counts as allocated.
+    /// Returns the share of the elements for which space is allocated. External and virtual data
+    /// count as allocated.
     ///
     /// ```
     /// use hyperslab::SpaceStatus;
@@ -58,7 +71,7 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// If the chunk index is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the chunk index is damaged.
     pub fn space_status(&self) -> Result<SpaceStatus> {
         if self.size()? == 0 {
             return Ok(SpaceStatus::NotAllocated);
@@ -69,28 +82,36 @@ impl Dataset {
             }
             Layout::Chunked(chunking) => {
                 let mut stored = 0_u64;
-                self.chunks().for_each(&mut |_| stored = stored.saturating_add(1))?;
+                self.chunks().for_each(&mut |_| stored += 1)?;
                 Ok(self.status_of(stored, &chunking.shape))
             }
             Layout::Structured => {
                 let mut stored = 0_u64;
-                self.sparse().for_each_place(&mut |_| stored = stored.saturating_add(1))?;
-                let shape = self.sparse().chunking().map(|chunking| chunking.shape).unwrap_or_default();
-                Ok(self.status_of(stored, &shape))
+                self.sparse().for_each_stored_size(&mut |_| stored += 1)?;
+                let chunking = self.sparse().chunking();
+                let chunking =
+                    chunking.ok_or_else(|| Error::internal("dataset", "structured chunks have a shape"))?;
+                Ok(self.status_of(stored, &chunking.shape))
             }
             _ => Ok(SpaceStatus::Allocated),
         }
     }
 
-    /// With so many chunks of that shape stored.
+    /// Returns the status of a dataset with `stored` stored chunks of the shape `shape`.
     fn status_of(&self, stored: u64, shape: &[u64]) -> SpaceStatus {
         let dataspace = self.dataspace();
         let chunks = dataspace.dims().iter().zip(shape);
         let chunks = chunks.map(|(size, chunk)| size.div_ceil((*chunk).max(1)));
-        match chunks.fold(1_u64, u64::saturating_mul) {
+        // More than 2^64 chunks cannot all be stored.
+        let all = product("number of chunks", chunks).ok();
+        match all {
             _ if stored == 0 => SpaceStatus::NotAllocated,
-            all if stored < all => SpaceStatus::PartAllocated,
-            _ => SpaceStatus::Allocated,
+            Some(all) if stored >= all => SpaceStatus::Allocated,
+            _ => SpaceStatus::PartAllocated,
         }
+    }
+
+    fn too_many_bytes(&self) -> Error {
+        self.context(Error::corrupt("chunk index", "sizes", "a sum of at most 64 bits", "more"))
     }
 }

@@ -1,4 +1,4 @@
-//! Views of elements in memory that the file holds.
+//! Views of elements that the file holds in memory.
 
 use ndarray::ArrayViewD;
 
@@ -6,11 +6,14 @@ use super::Dataset;
 use crate::H5Type;
 
 impl Dataset {
-    /// All elements where they lie, without a copy: those of a contiguous or compact dataset whose type is that of `T` in this
-    /// machine's byte order, in a file that is open for reading only and whole in memory or mapped into it
-    /// ([`FileDriver::Mmap`](crate::FileDriver::Mmap), [`FileDriver::Core`](crate::FileDriver::Core),
-    /// [`File::from_bytes`](crate::File::from_bytes)). `None` for all others, and where the elements lie across the boundaries
-    /// that values of `T` have in memory.
+    /// Returns a view of all elements without a copy. Returns `None` unless all of these hold:
+    ///
+    /// - The dataset is contiguous, and the datatype is that of `T` in this machine's byte order.
+    /// - The file is open for reading only, and is held in memory or mapped into it
+    ///   ([`FileDriver::Mmap`](crate::FileDriver::Mmap),
+    ///   [`FileDriver::Core`](crate::FileDriver::Core),
+    ///   [`File::from_bytes`](crate::File::from_bytes)).
+    /// - The elements are aligned in memory as `T` requires.
     ///
     /// ```
     /// # let path = std::env::temp_dir().join(format!("hyperslab-view-{}.h5", std::process::id()));
@@ -22,7 +25,7 @@ impl Dataset {
     /// let dataset = file.dataset("a")?;
     /// let view = dataset.view::<f64>().unwrap();
     /// assert_eq!((view.shape(), view[[1, 0]]), ([2, 2].as_slice(), 3.5));
-    /// // Of another type nothing can be seen; it has to be read.
+    /// // A view does not convert elements.
     /// assert!(dataset.view::<f32>().is_none());
     /// # std::fs::remove_file(&path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())

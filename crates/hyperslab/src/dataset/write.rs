@@ -1,4 +1,4 @@
-//! Writing elements, and changes of the shape.
+//! Writing elements, and changing the shape.
 
 use std::borrow::Cow;
 
@@ -6,13 +6,15 @@ use hyperslab_engine::ops::WriteTo;
 use hyperslab_engine::ops::elements::{WriteSource, leaves_parts};
 use hyperslab_engine::store::Edit;
 use hyperslab_engine::{Error, Result};
+use hyperslab_exact::{product, to_u64};
 
 use super::Dataset;
 use super::data::{self, ArrayData};
 use crate::{Dataspace, Datatype, H5Type, IntoSelection, Selected, Selection};
 
 impl Dataset {
-    /// Calls `work` with the right to change the file, in which objects may be open. Errors name the dataset.
+    /// Calls `work` with the right to change the file while editors may be open. The context of
+    /// errors names the dataset.
     pub(crate) fn change<T>(&self, work: impl FnOnce(&mut Edit<'_>) -> Result<T>) -> Result<T> {
         let file = self.object.file();
         let mut edit = file.edit_deferred().map_err(|error| self.context(error))?;
@@ -21,9 +23,11 @@ impl Dataset {
         Ok(outcome)
     }
 
-    /// Writes the selected elements; see [`IntoSelection`] for the selections. The array has the shape of the selection,
-    /// or one of both has a single dimension and as many elements. The elements go in the order of the selection, points
-    /// in their own and all others in C order, and are converted to the dataset's type.
+    /// Writes the selected elements; see [`IntoSelection`] for selections. The shape of the array
+    /// must equal the shape of the selection; or one of the two has a single dimension, and both
+    /// have the same number of elements. The elements are taken in the order of the selection
+    /// (points in the order of their list, other selections in C order) and converted to the
+    /// dataset's type.
     ///
     /// ```
     /// use hyperslab::{Points, s};
@@ -37,21 +41,23 @@ impl Dataset {
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
-    /// Elements of a virtual dataset go to the datasets that it shows, which may be virtual in turn; to all of them, if
-    /// several mappings show one element. Those in other files are opened for that, as
-    /// [`external_files`](crate::OpenOptions::external_files) allows, and changed on the medium when this returns: nobody
-    /// else should have them open for writing. Elements of variable length and references go to sources in the same
-    /// file only.
+    /// Elements of a virtual dataset go to the source datasets, which may be virtual in turn. If
+    /// several mappings show one element, all their sources are written. Sources in other files are
+    /// opened as [`external_files`](crate::OpenOptions::external_files) allows, and the changes of
+    /// these files are durable when `write` returns: no other program should have them open for
+    /// writing. Variable-length data and references can be written only to sources in the same
+    /// file.
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the selection reaches out of the dataset, if the array has another
-    /// shape, if its elements cannot be converted, if the file is open for reading only, or if an element of a virtual
-    /// dataset has no source, or its source is not there; nothing is written then. The errors of filters and the medium.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the selection exceeds the
+    /// dataset, if the array has another shape, if there is no conversion to the datatype, if the
+    /// file is open for reading only, or if an element of a virtual dataset has no source or the
+    /// source does not exist; nothing is written then. Returns filter and I/O errors.
     pub fn write<A: ArrayData + ?Sized>(&self, selection: impl IntoSelection, array: &A) -> Result<()> {
         self.write_array(selection, array, &<A::Element as H5Type>::datatype())
     }
 
-    /// Writes the elements of an array, which are elements of the datatype `memory`, to the selected elements.
+    /// Writes the elements of an array, whose datatype is `memory`, to the selected elements.
     pub(super) fn write_array<A: ArrayData + ?Sized>(
         &self,
         selection: impl IntoSelection,
@@ -60,13 +66,13 @@ impl Dataset {
     ) -> Result<()> {
         let selected = self.resolve(selection)?;
         let (dims, elements) = (array.dims(), array.elements());
-        let count = elements.len() as u64;
-        let shape = selected.shape().filter(|shape| !data::fits(Some(shape), product(shape), &dims));
+        let count = to_u64(elements.len());
+        let shape = selected.shape().filter(|shape| !data::fits(Some(shape), element_count(shape), &dims));
         if let Some(shape) = shape {
             let message = format!("an array of the shape {dims:?} for elements of the shape {shape:?}");
             return Err(self.context(Error::Misuse(message)));
         }
-        if selected.shape().is_none() && !data::fits(None, count, &dims) {
+        if selected.shape().is_none() && !data::fits(None, Some(count), &dims) {
             let message = format!("an array of the shape {dims:?} has {count} elements");
             return Err(self.context(Error::Misuse(message)));
         }
@@ -74,7 +80,7 @@ impl Dataset {
         self.write_converted(selected.selection(), memory, &bytes)
     }
 
-    /// Returns the elements that are selected in the dataset as it is.
+    /// Returns the selection within the current dimensions of the dataset.
     pub(crate) fn resolve<'a>(&self, selection: impl IntoSelection + 'a) -> Result<Selected<'a>> {
         let dataspace = self.dataspace();
         let selected = selection.into_selection(dataspace.dims()).map_err(|error| self.context(error))?;
@@ -84,7 +90,7 @@ impl Dataset {
         })
     }
 
-    /// Writes the only selected element.
+    /// Writes a single element.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -95,15 +101,27 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`write`](Self::write), and an error if the selection has another number of elements than one.
+    /// Returns the errors of [`write`](Self::write), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the selection does not have exactly one
+    /// element.
     pub fn write_scalar<T: H5Type>(&self, selection: impl IntoSelection, value: T) -> Result<()> {
         self.write(selection, &[value])
     }
 
-    /// Writes the selected elements from bytes as the file stores them.
+    /// Writes the selected elements from bytes in the stored form, without conversion.
+    ///
+    /// ```
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// use hyperslab::{Datatype, datatype::ByteOrder::BigEndian};
+    /// let dataset =
+    /// file.new_dataset("a").datatype(Datatype::u16(BigEndian)).shape(&[2]).create()?;
+    /// dataset.write_stored(.., &[0, 1, 0, 2])?;
+    /// assert_eq!(dataset.read_raw::<u16>(..)?, [1, 2]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// The errors of [`write`](Self::write).
+    /// Returns the errors of [`write`](Self::write).
     pub fn write_stored(&self, selection: impl IntoSelection, bytes: &[u8]) -> Result<()> {
         let selection = self.resolve(selection)?;
         self.write_from(selection.selection(), &WriteSource::stored(bytes, self.datatype().size as usize))
@@ -115,13 +133,14 @@ impl Dataset {
         file.write_elements(self.write_to(), &selection, from).map_err(|error| self.context(error))
     }
 
-    /// Returns the dataset as the engine's writes name it.
+    /// Returns the argument by which the engine's write operations identify the dataset.
     pub(super) fn write_to(&self) -> WriteTo {
         let address = self.object.address();
         if self.is_virtual() { WriteTo::Virtual(address) } else { WriteTo::Own(address) }
     }
 
-    /// Changes the shape. Elements that are in both shapes stay; new ones have the fill value.
+    /// Changes the shape. Elements inside both shapes keep their values; new elements have the fill
+    /// value.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -135,13 +154,16 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is not in chunks or cannot have that shape.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is not chunked, if
+    /// `dims` has another number of dimensions or exceeds the largest dimensions, or if the file is
+    /// open for reading only. Returns filter and I/O errors.
     pub fn resize(&self, dims: &[u64]) -> Result<()> {
         let file = self.object.file();
         self.change(|edit| file.resize_dataset(edit, self.object.address(), dims))
     }
 
-    /// Makes the dataset longer along a dimension and writes the new elements.
+    /// Extends the dataset at the end of the dimension `axis` and writes the new elements there. An
+    /// array with one dimension less than the dataset counts as one step along `axis`.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -153,8 +175,9 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// As [`resize`](Self::resize) and [`write`](Self::write); and if the array is not as large as the dataset in the
-    /// other dimensions. An array of one dimension less counts as one step along `axis`.
+    /// Returns the errors of [`resize`](Self::resize) and [`write`](Self::write), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the array differs in size from the
+    /// dataset in another dimension than `axis`.
     pub fn append<A: ArrayData + ?Sized>(&self, axis: usize, array: &A) -> Result<()> {
         let memory = <A::Element as H5Type>::datatype();
         let plan = self.conversions.plan(&memory, self.datatype());
@@ -166,9 +189,10 @@ impl Dataset {
         file.append_elements(address, axis, &array.dims(), &from).map_err(|error| self.context(error))
     }
 
-    /// Extends the dataset at the front of a dimension and writes the new elements there. The element that was at
-    /// coordinate 0 moves to the coordinate that equals the length of the array. If that length is a multiple of the
-    /// chunk's, only the chunk index changes; otherwise the elements move.
+    /// Extends the dataset at the front of the dimension `axis` and writes the new elements there.
+    /// The element at coordinate 0 moves to the coordinate that equals the length of the array. If
+    /// that length is a multiple of the chunk's length, only the chunk index changes; otherwise the
+    /// elements are rewritten.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -180,9 +204,10 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`append`](Self::append). [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the dataset is
-    /// not chunked: external data can only be appended to, and contiguous data cannot grow. Create a chunked, `unlimited`
-    /// dataset instead, and write the elements of both into it.
+    /// Returns the errors of [`append`](Self::append), and
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the dataset is not chunked:
+    /// external data grows only at the end, and contiguous data cannot grow. To prepend to such
+    /// data, create a chunked, `unlimited` dataset and write the elements of both into it.
     pub fn prepend<A: ArrayData + ?Sized>(&self, axis: usize, array: &A) -> Result<()> {
         let memory = <A::Element as H5Type>::datatype();
         let plan = self.conversions.plan(&memory, self.datatype());
@@ -195,7 +220,7 @@ impl Dataset {
     }
 }
 
-/// Returns the number of elements of a shape; the largest number for a shape of more elements than memory can hold.
-fn product(shape: &[u64]) -> u64 {
-    shape.iter().try_fold(1_u64, |product, size| product.checked_mul(*size)).unwrap_or(u64::MAX)
+/// Returns the number of elements of a shape; `None` if it does not fit in 64 bits.
+fn element_count(shape: &[u64]) -> Option<u64> {
+    product("number of elements", shape.iter().copied()).ok()
 }

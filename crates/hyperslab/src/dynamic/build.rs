@@ -1,6 +1,7 @@
-//! Columns from elements as the file stores them.
+//! Columns from stored elements.
 
 use hyperslab_engine::{Error, Result};
+use hyperslab_exact::to_u64;
 use num_complex::Complex;
 
 use super::{Column, NamedValues};
@@ -9,11 +10,11 @@ use crate::datatype::{
     self, Array, Bitfield, ByteOrder, Compound, Enumeration, FixedPoint, FloatingPoint, VariableLength,
     VariableLengthKind,
 };
-use crate::stored::Room;
+use crate::stored::ReadBudget;
 use crate::{Datatype, DatatypeClass, H5Type, Reference, Stored};
 
 impl Stored {
-    /// The elements by their type, whatever it is.
+    /// Returns the elements as a column of values, whatever their datatype.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -24,23 +25,27 @@ impl Stored {
     /// ```
     ///
     /// # Errors
-    /// If elements lead out of their heap, or to more bytes than
-    /// [`Limits::result_bytes`](crate::Limits::result_bytes).
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if elements refer to heap data
+    /// that does not exist, and [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the column would
+    /// exceed [`Limits::result_bytes`](crate::Limits::result_bytes).
     pub fn column(&self) -> Result<Column> {
         let size = self.datatype().size as usize;
-        let build = Build { stored: self, conversions: Conversions::default(), room: self.room()? };
-        build.column(self.datatype(), Strided::new(self.bytes(), size, size))
+        let builder =
+            ColumnBuilder { stored: self, conversions: Conversions::default(), budget: self.budget()? };
+        builder.column(self.datatype(), Strided::new(self.bytes(), size, size))
     }
 
-    /// The elements as references.
+    /// Returns the elements as references.
     ///
     /// # Errors
-    /// If they are no references, or lead out of their heap.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not references,
+    /// and [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if a reference refers to heap data
+    /// that does not exist.
     pub fn references(&self) -> Result<Vec<Reference>> {
         let DatatypeClass::Reference(kind) = &self.datatype().class else {
-            return Err(Error::Misuse(format!("elements of type {} are no references", self.datatype())));
+            return Err(Error::Misuse(format!("elements of type {} are not references", self.datatype())));
         };
-        let mut references = self.room()?.vector(self.len())?;
+        let mut references = self.budget()?.vector(self.len())?;
         for element in self.elements() {
             references.push(self.follow(*kind, element)?);
         }
@@ -48,14 +53,14 @@ impl Stored {
     }
 }
 
-struct Build<'a> {
+struct ColumnBuilder<'a> {
     stored: &'a Stored,
     conversions: Conversions,
-    /// What all columns together may hold.
-    room: Room,
+    /// The memory that all columns together may take.
+    budget: ReadBudget,
 }
 
-impl Build<'_> {
+impl ColumnBuilder<'_> {
     fn column(&self, datatype: &Datatype, elements: Strided<'_>) -> Result<Column> {
         if datatype.size == 0 {
             return Err(Error::corrupt("datatype message", "size", "at least 1", 0));
@@ -77,7 +82,7 @@ impl Build<'_> {
             DatatypeClass::String(_) => self.text(datatype, elements),
             DatatypeClass::Compound(compound) => self.compound(compound, elements),
             DatatypeClass::Reference(kind) => {
-                let mut references = self.room.vector(elements.len())?;
+                let mut references = self.budget.vector(elements.len())?;
                 for element in elements.iter() {
                     references.push(self.stored.follow(*kind, element)?);
                 }
@@ -92,14 +97,14 @@ impl Build<'_> {
         }
     }
 
-    /// Elements converted to a Rust type.
+    /// Converts elements to a Rust type.
     fn numbers<T: H5Type>(&self, datatype: &Datatype, elements: Strided<'_>) -> Result<Vec<T>> {
         self.converted(datatype, &T::datatype(), elements)
     }
 
     fn converted<T: H5Type>(&self, from: &Datatype, to: &Datatype, elements: Strided<'_>) -> Result<Vec<T>> {
         let kernel = self.conversions.kernel(from, to)?;
-        self.room.hold(elements.len(), size_of::<T>().max(T::SIZE))?;
+        self.budget.hold(elements.len(), size_of::<T>().max(T::SIZE))?;
         T::read_vec(elements.len(), |out| {
             Ok(kernel.run_strided(elements, StridedMut::new(out, T::SIZE, T::SIZE))?)
         })
@@ -140,34 +145,35 @@ impl Build<'_> {
     }
 
     fn bytes(&self, elements: Strided<'_>) -> Result<Column> {
-        let mut bytes = self.room.vector(elements.len().saturating_mul(elements.size()))?;
+        let mut bytes = self.budget.buffer(elements.len(), elements.size())?;
         elements.iter().for_each(|element| bytes.extend_from_slice(element));
         Ok(Column::Bytes { size: elements.size(), bytes })
     }
 
     fn text(&self, datatype: &Datatype, elements: Strided<'_>) -> Result<Column> {
-        let mut all: Vec<Vec<u8>> = self.room.vector(elements.len())?;
+        let mut texts: Vec<Vec<u8>> = self.budget.vector(elements.len())?;
         for element in elements.iter() {
             let text = self.stored.text_of(datatype, element)?;
-            self.room.take_one(text.len())?;
-            all.push(text);
+            self.budget.take_one(text.len())?;
+            texts.push(text);
         }
-        if all.iter().any(|text| std::str::from_utf8(text).is_err()) {
-            return Ok(Column::ByteText(all));
+        if texts.iter().any(|text| std::str::from_utf8(text).is_err()) {
+            return Ok(Column::ByteText(texts));
         }
-        let texts = all.into_iter().map(|text| String::from_utf8(text).unwrap_or_default());
-        Ok(Column::Text(texts.collect()))
+        let texts: Result<Vec<String>, _> = texts.into_iter().map(String::from_utf8).collect();
+        Ok(Column::Text(texts.map_err(|_| Error::internal("column of text", "checked text is UTF-8"))?))
     }
 
     fn compound(&self, compound: &Compound, elements: Strided<'_>) -> Result<Column> {
         let mut members = Vec::with_capacity(compound.members.len());
         for member in &compound.members {
             let start = member.offset as usize;
-            let end = start.saturating_add(member.datatype.size as usize);
-            if end > elements.size() {
-                let expected = format!("at most {} bytes", elements.size());
-                return Err(Error::corrupt("datatype message", "compound member", expected, end));
-            }
+            let end = start.checked_add(member.datatype.size as usize);
+            let Some(end) = end.filter(|end| *end <= elements.size()) else {
+                let expected = format!("an end within {} bytes", elements.size());
+                let got = format!("offset {start}, size {}", member.datatype.size);
+                return Err(Error::corrupt("datatype message", "compound member", expected, got));
+            };
             let column = self.column(&member.datatype, elements.part(&(start..end)))?;
             members.push((lossy(&member.name), column));
         }
@@ -181,7 +187,7 @@ impl Build<'_> {
         elements: Strided<'_>,
     ) -> Result<Column> {
         if datatype.is_bool() && elements.iter().all(|element| matches!(element, [0 | 1])) {
-            let mut values = self.room.vector(elements.len())?;
+            let mut values = self.budget.vector(elements.len())?;
             values.extend(elements.iter().map(|element| element == [1]));
             return Ok(Column::Bool(values));
         }
@@ -201,9 +207,10 @@ impl Build<'_> {
         let item = array.base.size as usize;
         let whole = datatype.array_len().and_then(|items| items.checked_mul(item));
         if item == 0 || whole != Some(datatype.size as usize) {
-            return Err(Error::corrupt("datatype message", "array size", "that of its items", datatype.size));
+            let expected = "the size of the items";
+            return Err(Error::corrupt("datatype message", "array size", expected, datatype.size));
         }
-        self.room.hold(elements.len(), elements.size())?;
+        self.budget.hold(elements.len(), elements.size())?;
         let packed = elements.to_packed();
         let items = Box::new(self.column(&array.base, Strided::new(&packed, item, item))?);
         let shape = array.dims.iter().map(|size| *size as usize).collect();
@@ -212,12 +219,12 @@ impl Build<'_> {
 
     fn sequences(&self, variable: &VariableLength, elements: Strided<'_>) -> Result<Column> {
         let item = variable.base.size as usize;
-        let (mut all, mut ends) = (Vec::new(), self.room.vector(elements.len())?);
+        let (mut all, mut ends) = (Vec::new(), self.budget.vector(elements.len())?);
         for element in elements.iter() {
             let value = self.stored.variable_length(element)?;
             let items = value.items(item)?;
-            self.room.take_one(items.len())?;
-            let full = |_| Error::Memory { what: "sequences", bytes: items.len() as u64 };
+            self.budget.take_one(items.len())?;
+            let full = |_| Error::Memory { what: "sequences", bytes: to_u64(items.len()) };
             all.try_reserve(items.len()).map_err(full)?;
             all.extend_from_slice(items);
             ends.push(all.len().checked_div(item).unwrap_or(0));
@@ -238,7 +245,7 @@ fn as_float(datatype: &Datatype) -> Option<&FloatingPoint> {
     }
 }
 
-/// Returns whether single precision holds all values.
+/// Returns `true` if single precision represents all values of the type.
 fn fits_single(float: &FloatingPoint) -> bool {
     let implied = float.normalization == datatype::Normalization::Implied;
     let narrow = float.exponent_size <= 7 && float.exponent_bias <= 127;

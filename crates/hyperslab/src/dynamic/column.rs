@@ -1,4 +1,5 @@
-//! Many elements of any type, those of a member side by side.
+//! Columns: many elements of one datatype, with the values of each compound member stored
+//! contiguously.
 
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -6,10 +7,11 @@ use num_complex::Complex;
 use super::Value;
 use crate::Reference;
 
-/// Elements of one type. Numbers have the smallest of these types that holds all values of the file's type.
+/// Elements of one datatype. A column of numbers has the smallest of these types that represents
+/// all values of the datatype in the file.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "the numbers say it themselves")]
+#[expect(missing_docs, reason = "the names of the number types describe the variants")]
 pub enum Column {
     U8(Vec<u8>),
     U16(Vec<u16>),
@@ -22,65 +24,66 @@ pub enum Column {
     F16(Vec<f16>),
     Bf16(Vec<bf16>),
     F32(Vec<f32>),
-    /// Floating-point numbers; those that are longer than 64 bits are rounded.
+    /// Floating-point numbers. Numbers of more than 64 bits are rounded.
     F64(Vec<f64>),
     Complex32(Vec<Complex<f32>>),
     Complex64(Vec<Complex<f64>>),
     Bool(Vec<bool>),
-    /// Text, all of it UTF-8.
+    /// Text. All elements are UTF-8.
     Text(Vec<String>),
-    /// Text that is not all UTF-8.
+    /// Text of which some elements are not UTF-8.
     ByteText(Vec<Vec<u8>>),
-    /// Elements whose bytes have no other meaning here, `size` bytes each: opaque ones, times, integers of more
-    /// than 64 bits.
+    /// Elements whose bytes hyperslab does not interpret, `size` bytes each: opaque data, times,
+    /// integers of more than 64 bits.
     Bytes {
-        /// Bytes of an element.
+        /// The size of an element in bytes.
         size: usize,
-        /// The elements, one after the other.
+        /// The elements in C order.
         bytes: Vec<u8>,
     },
     /// Values of an enumeration.
     Enumeration(Box<NamedValues>),
-    /// Records: the members by their names.
+    /// Compound elements: the name and the column of each member.
     Compound(Vec<(String, Column)>),
-    /// Arrays of one shape.
+    /// Arrays of one shape as elements.
     Array {
-        /// The shape.
+        /// The shape of each array.
         shape: Vec<usize>,
         /// The number of arrays.
         count: usize,
-        /// The items of all arrays, one array after the other.
+        /// The items of all arrays, array after array, each in C order.
         items: Box<Column>,
     },
     /// Sequences of variable length.
     Sequence {
-        /// For each sequence, the position in `items` where it ends; it begins where the one before ends.
+        /// The end of each sequence in `items`. A sequence begins at the end of the previous
+        /// sequence.
         ends: Vec<usize>,
-        /// The items of all sequences.
+        /// The items of all sequences, sequence after sequence.
         items: Box<Column>,
     },
     /// References.
     Reference(Vec<Reference>),
 }
 
-/// The values of an enumeration, and what they are called.
+/// The values of an enumeration, and the names of its members.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedValues {
-    /// The integers.
+    /// The integer value of each element.
     pub values: Column,
-    /// The names of the enumeration and their integers.
+    /// The name and the integer of each member of the enumeration.
     pub names: Vec<(String, i128)>,
 }
 
 impl NamedValues {
-    /// The name of an integer.
+    /// Returns the name of an integer; `None` if the enumeration has no such member.
     pub fn name_of(&self, value: i128) -> Option<&str> {
         self.names.iter().find(|(_, named)| *named == value).map(|(name, _)| name.as_str())
     }
 }
 
 impl Column {
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         match self {
             Self::U8(values) => values.len(),
@@ -109,12 +112,13 @@ impl Column {
         }
     }
 
-    /// Returns whether there are no elements.
+    /// Returns `true` if the column has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A member of records, by its name; `None` if there is none, or if these are no records.
+    /// Returns the column of the compound member `name`; `None` if there is no such member, or if
+    /// the elements are not compounds.
     pub fn member(&self, name: &str) -> Option<&Self> {
         match self {
             Self::Compound(members) => {
@@ -124,7 +128,7 @@ impl Column {
         }
     }
 
-    /// One element.
+    /// Returns the element at `index`, in C order; `None` if `index` is out of range.
     pub fn get(&self, index: usize) -> Option<Value> {
         Some(match self {
             Self::U8(values) => Value::Integer((*values.get(index)?).into()),

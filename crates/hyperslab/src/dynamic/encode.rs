@@ -1,27 +1,29 @@
-//! Values of any type as elements to be written. Contents of variable length go to a heap in memory, from which they are
-//! converted to that of the file.
+//! The encoder from dynamic values to elements in memory form. Variable-length data goes to a heap
+//! in memory, from which the write converts it to the heap of the file.
 
 use std::collections::HashMap;
 
 use hyperslab_engine::{Error, Result};
+use hyperslab_exact::TooLarge;
 
 use super::Value;
 use crate::Datatype;
+use crate::dataset::zeroed_elements;
 use crate::datatype::convert::{Conversion, VariableArena, VariableSink as _};
 use crate::datatype::{ByteOrder, DatatypeClass, VariableLengthKind};
 
-/// Bytes of the descriptors of the heap in memory.
-const DESCRIPTOR: usize = 16;
+/// The size of a descriptor of the heap in memory, in bytes.
+pub(crate) const DESCRIPTOR_BYTES: usize = 16;
 
-/// How values become elements of one type.
+/// An encoder from values to elements of one datatype.
 #[derive(Debug)]
 pub(crate) struct Encoder {
     memory: Datatype,
-    how: How,
+    form: Form,
 }
 
 #[derive(Debug)]
-enum How {
+enum Form {
     Integer { signed: Conversion, unsigned: Conversion },
     Float(Conversion),
     Complex(Box<Encoder>),
@@ -35,46 +37,52 @@ enum How {
 }
 
 impl Encoder {
-    /// How values become elements of `datatype`.
+    /// Returns the encoder for elements of `datatype`.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for references and times.
+    /// Returns [`Error::Unsupported`] for references and times.
     pub(crate) fn new(datatype: &Datatype) -> Result<Self> {
-        let plan = |memory: &Datatype, how| Ok(Self { memory: memory.clone(), how });
+        let plan = |memory: &Datatype, form| Ok(Self { memory: memory.clone(), form });
         match &datatype.class {
             DatatypeClass::FixedPoint(_) | DatatypeClass::Bitfield(_) => {
                 let integer = |signed| Datatype::integer(8, signed, ByteOrder::LittleEndian);
                 let signed = Conversion::new(&integer(true), datatype)?;
-                plan(datatype, How::Integer { signed, unsigned: Conversion::new(&integer(false), datatype)? })
+                plan(
+                    datatype,
+                    Form::Integer { signed, unsigned: Conversion::new(&integer(false), datatype)? },
+                )
             }
             DatatypeClass::FloatingPoint(_) => {
                 let from = Datatype::f64(ByteOrder::LittleEndian);
-                plan(datatype, How::Float(Conversion::new(&from, datatype)?))
+                plan(datatype, Form::Float(Conversion::new(&from, datatype)?))
             }
             DatatypeClass::Complex(complex) => {
-                plan(datatype, How::Complex(Box::new(Self::new(&complex.base)?)))
+                plan(datatype, Form::Complex(Box::new(Self::new(&complex.base)?)))
             }
-            DatatypeClass::String(_) => plan(datatype, How::Text),
-            DatatypeClass::Opaque(_) => plan(datatype, How::Bytes),
+            DatatypeClass::String(_) => plan(datatype, Form::Text),
+            DatatypeClass::Opaque(_) => plan(datatype, Form::Bytes),
             DatatypeClass::VariableLength(variable) => match variable.kind {
                 VariableLengthKind::String { charset, .. } => {
-                    plan(&Datatype::variable_string(charset, 8), How::VariableText)
+                    plan(&Datatype::variable_string(charset, 8), Form::VariableText)
                 }
                 VariableLengthKind::Sequence => {
                     let items = Self::new(&variable.base)?;
-                    plan(&Datatype::sequence(items.memory.clone(), 8), How::Sequence(Box::new(items)))
+                    plan(&Datatype::sequence(items.memory.clone(), 8), Form::Sequence(Box::new(items)))
                 }
             },
             DatatypeClass::Array(array) => {
                 let items = Self::new(&array.base)?;
                 let memory = Datatype::array(array.dims.clone(), items.memory.clone());
-                plan(&memory, How::Array(datatype.array_len().unwrap_or(0), Box::new(items)))
+                let length = datatype.array_len().ok_or_else(|| {
+                    Error::corrupt("datatype message", "array size", "an element in memory", datatype)
+                })?;
+                plan(&memory, Form::Array(length, Box::new(items)))
             }
             DatatypeClass::Enumeration(enumeration) => {
                 let name = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
                 let members = enumeration.members.iter();
                 let names = members.map(|member| (name(&member.name), member.value.clone())).collect();
-                plan(datatype, How::Enumeration(names, Box::new(Self::new(&enumeration.base)?)))
+                plan(datatype, Form::Enumeration(names, Box::new(Self::new(&enumeration.base)?)))
             }
             DatatypeClass::Compound(compound) => Self::compound(compound),
             _ => Err(Error::unsupported(format!("writing {datatype} from dynamic values"))),
@@ -88,30 +96,34 @@ impl Encoder {
             let encoder = Self::new(&member.datatype)?;
             let size = encoder.size();
             members.push((String::from_utf8_lossy(&member.name).into_owned(), offset, encoder));
-            offset = offset.saturating_add(size);
+            offset = offset.checked_add(size).ok_or_else(|| Error::Limit {
+                what: "element in memory: bytes".into(),
+                got: u64::MAX,
+                limit: TooLarge::LIMIT,
+            })?;
         }
         let types = compound.members.iter().zip(&members);
         let memory = Datatype::packed(
             types.map(|(member, (.., encoder))| (member.name.clone(), encoder.memory.clone())),
         );
-        Ok(Self { memory, how: How::Compound(members) })
+        Ok(Self { memory, form: Form::Compound(members) })
     }
 
-    /// The type of the elements that are given.
+    /// Returns the datatype of the encoded elements.
     pub(crate) fn memory(&self) -> &Datatype {
         &self.memory
     }
 
     fn size(&self) -> usize {
-        usize::try_from(self.memory.size).unwrap_or(usize::MAX)
+        self.memory.size as usize
     }
 
-    /// The elements, whose contents of variable length lie in the arena.
+    /// Returns the encoded elements, and stores their variable-length data in `arena`.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if a value is none of that type.
+    /// Returns [`Error::Misuse`] if a value does not fit the datatype.
     pub(crate) fn encode(&self, values: &[Value], arena: &VariableArena) -> Result<Vec<u8>> {
-        let mut bytes = vec![0; values.len().saturating_mul(self.size())];
+        let mut bytes = zeroed_elements(values.len(), self.size())?;
         for (value, element) in values.iter().zip(bytes.chunks_exact_mut(self.size().max(1))) {
             self.put(value, element, arena)?;
         }
@@ -119,12 +131,12 @@ impl Encoder {
     }
 
     fn wrong(&self, value: &Value) -> Error {
-        Error::Misuse(format!("{value:?} for an element of {}", self.memory))
+        Error::Misuse(format!("the value {value:?} does not fit an element of {}", self.memory))
     }
 
     fn put(&self, value: &Value, element: &mut [u8], arena: &VariableArena) -> Result<()> {
-        match (&self.how, value) {
-            (How::Integer { signed, unsigned }, Value::Integer(number)) => {
+        match (&self.form, value) {
+            (Form::Integer { signed, unsigned }, Value::Integer(number)) => {
                 let bytes = match (i64::try_from(*number), u64::try_from(*number)) {
                     (Ok(number), _) => return Ok(signed.convert(&number.to_le_bytes(), element, 1)?),
                     (_, Ok(number)) => number.to_le_bytes(),
@@ -132,40 +144,42 @@ impl Encoder {
                 };
                 Ok(unsigned.convert(&bytes, element, 1)?)
             }
-            (How::Integer { unsigned, .. }, Value::Bool(truth)) => {
+            (Form::Integer { unsigned, .. }, Value::Bool(truth)) => {
                 Ok(unsigned.convert(&u64::from(*truth).to_le_bytes(), element, 1)?)
             }
-            (How::Float(conversion), Value::Float(number)) => {
+            (Form::Float(conversion), Value::Float(number)) => {
                 Ok(conversion.convert(&number.to_le_bytes(), element, 1)?)
             }
-            #[expect(clippy::cast_precision_loss, reason = "rounded to the nearest, as numbers are")]
-            (How::Float(conversion), Value::Integer(number)) => {
+            #[expect(clippy::cast_precision_loss, reason = "the conversion rounds to the nearest value")]
+            (Form::Float(conversion), Value::Integer(number)) => {
                 Ok(conversion.convert(&(*number as f64).to_le_bytes(), element, 1)?)
             }
-            (How::Complex(part), Value::Complex(number)) => {
+            (Form::Complex(part), Value::Complex(number)) => {
                 let half = part.size().min(element.len());
                 let (real, imaginary) = element.split_at_mut(half);
                 part.put(&Value::Float(number.re), real, arena)?;
                 part.put(&Value::Float(number.im), imaginary, arena)
             }
-            (How::Text, Value::Text(text)) => self.put_bytes(text.as_bytes(), value, element),
-            (How::Text, Value::Bytes(bytes)) => self.put_bytes(bytes, value, element),
-            (How::Bytes, Value::Bytes(bytes)) if bytes.len() == element.len() => {
+            (Form::Text, Value::Text(text)) => self.put_bytes(text.as_bytes(), value, element),
+            (Form::Text, Value::Bytes(bytes)) => self.put_bytes(bytes, value, element),
+            (Form::Bytes, Value::Bytes(bytes)) if bytes.len() == element.len() => {
                 self.put_bytes(bytes, value, element)
             }
-            (How::VariableText, Value::Text(text)) => self.store(text.as_bytes(), text.len(), element, arena),
-            (How::VariableText, Value::Bytes(bytes)) => self.store(bytes, bytes.len(), element, arena),
-            (How::Sequence(items), Value::Sequence(values)) => {
+            (Form::VariableText, Value::Text(text)) => {
+                self.store(text.as_bytes(), text.len(), element, arena)
+            }
+            (Form::VariableText, Value::Bytes(bytes)) => self.store(bytes, bytes.len(), element, arena),
+            (Form::Sequence(items), Value::Sequence(values)) => {
                 let bytes = items.encode(values, arena)?;
                 self.store(&bytes, values.len(), element, arena)
             }
-            (How::Array(length, items), Value::Array(_, values)) if values.len() == *length => {
+            (Form::Array(length, items), Value::Array(_, values)) if values.len() == *length => {
                 let size = items.size().max(1);
-                let mut places = values.iter().zip(element.chunks_exact_mut(size));
-                places.try_for_each(|(value, place)| items.put(value, place, arena))
+                let mut pairs = values.iter().zip(element.chunks_exact_mut(size));
+                pairs.try_for_each(|(value, item)| items.put(value, item, arena))
             }
-            (How::Enumeration(names, base), _) => self.put_enumeration(names, base, value, element, arena),
-            (How::Compound(members), Value::Compound(values)) => {
+            (Form::Enumeration(names, base), _) => self.put_enumeration(names, base, value, element, arena),
+            (Form::Compound(members), Value::Compound(values)) => {
                 self.put_members(members, values, value, element, arena)
             }
             _ => Err(self.wrong(value)),
@@ -179,9 +193,9 @@ impl Encoder {
     }
 
     fn store(&self, items: &[u8], count: usize, element: &mut [u8], arena: &VariableArena) -> Result<()> {
-        let descriptor = element.get_mut(..DESCRIPTOR);
-        let descriptor =
-            descriptor.ok_or_else(|| Error::Misuse("an element without room for a descriptor".into()))?;
+        let descriptor = element.get_mut(..DESCRIPTOR_BYTES);
+        let descriptor = descriptor
+            .ok_or_else(|| Error::internal("encoder of values", "an element holds its descriptor"))?;
         Ok(arena.store(items, count, descriptor)?)
     }
 
@@ -216,12 +230,13 @@ impl Encoder {
             return Err(self.wrong(value));
         }
         for (at, (name, offset, member)) in members.iter().enumerate() {
-            // Mostly they stand in the same order.
+            // The values are usually in the order of the members.
             let here = values.get(at).filter(|(other, _)| other == name);
             let found = here.or_else(|| values.iter().find(|(other, _)| other == name));
             let (_, value) = found.ok_or_else(|| self.wrong(value))?;
             let place = element.get_mut(*offset..).and_then(|rest| rest.get_mut(..member.size()));
-            let place = place.ok_or_else(|| Error::Misuse("a record without room for its members".into()))?;
+            let place =
+                place.ok_or_else(|| Error::internal("encoder of values", "a compound holds its members"))?;
             member.put(value, place, arena)?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Elements of any type, in columns and as single values.
+//! Elements of any datatype: columns, arrays and single values.
 
 mod build;
 mod column;
@@ -6,12 +6,11 @@ mod encode;
 mod value;
 
 pub use column::{Column, NamedValues};
-pub(crate) use encode::Encoder;
+pub(crate) use encode::{DESCRIPTOR_BYTES, Encoder};
 pub use value::Value;
 
-/// An array of elements of any type.
-///
-/// What [`Dataset::read_dyn`](crate::Dataset::read_dyn) gives: the elements in one [`Column`], and their shape.
+/// An array of elements of any datatype; returned by
+/// [`Dataset::read_dyn`](crate::Dataset::read_dyn).
 #[derive(Debug, Clone, PartialEq)]
 pub struct DynArray {
     shape: Vec<usize>,
@@ -23,22 +22,22 @@ impl DynArray {
         Self { shape, column }
     }
 
-    /// The shape; empty for a single element.
+    /// Returns the shape; empty for a scalar.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// The elements in C order.
+    /// Returns the elements in C order.
     pub fn column(&self) -> &Column {
         &self.column
     }
 
-    /// The elements in C order.
+    /// Returns the elements in C order.
     pub fn into_column(self) -> Column {
         self.column
     }
 
-    /// One element; `None` if there is none of these coordinates.
+    /// Returns the element at `coordinates`; `None` if the array has no such element.
     pub fn get(&self, coordinates: &[usize]) -> Option<Value> {
         if coordinates.len() != self.shape.len() {
             return None;

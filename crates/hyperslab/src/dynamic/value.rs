@@ -1,36 +1,36 @@
-//! Single values of any type.
+//! Single values of any datatype.
 
 use num_complex::Complex;
 
 use crate::Reference;
 
-/// One element of any type.
+/// An element of any datatype.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
     /// A boolean.
     Bool(bool),
-    /// An integer, or the bits of a bit field.
+    /// An integer, or the bits of a bitfield.
     Integer(i128),
-    /// A floating-point number; what is longer than 64 bits is rounded.
+    /// A floating-point number. Numbers of more than 64 bits are rounded.
     Float(f64),
     /// A complex number.
     Complex(Complex<f64>),
     /// Text.
     Text(String),
-    /// Bytes that have no other meaning here: opaque ones, text that is not UTF-8, times, integers of more than
-    /// 64 bits.
+    /// Bytes that hyperslab does not interpret: opaque data, text that is not UTF-8, times,
+    /// integers of more than 64 bits.
     Bytes(Vec<u8>),
     /// A value of an enumeration.
     Enumeration {
-        /// Its name, if it has one.
+        /// The name of the member; `None` if no member has this integer.
         name: Option<String>,
-        /// The integer.
+        /// The integer value.
         value: i128,
     },
-    /// A record, by the names of its members.
+    /// A compound: the name and the value of each member.
     Compound(Vec<(String, Value)>),
-    /// An array in an element: its shape, and its items in C order.
+    /// An array as an element: its shape, and its items in C order.
     Array(Vec<usize>, Vec<Value>),
     /// A sequence of variable length.
     Sequence(Vec<Value>),

@@ -11,7 +11,7 @@ use super::guide::{Guide, Wish, fitting, specs_of};
 use crate::Datatype;
 use crate::datatype::DatatypeClass;
 use crate::datatype::convert::Conversions;
-use crate::sparse::{Section, SectionFacts, SparseWanted};
+use crate::sparse::{Section, SectionFacts, SparseOptions};
 
 /// Filters that take any bytes and give the same back.
 const FOR_ANY_BYTES: [FilterId; 11] = [
@@ -100,7 +100,7 @@ impl Guide<'_> {
             };
             dataset.defined_share(undefined.as_deref())?
         };
-        let chunk = SparseWanted::default().with_density(density).chunk_for(&before.dataspace)?;
+        let chunk = SparseOptions::default().with_density(density).chunk_for(&before.dataspace)?;
         Ok(Wish::Layout(self.sparse_layout(chunk.into())))
     }
 

@@ -1,26 +1,28 @@
-//! Making sparse datasets.
+//! The creation of sparse datasets.
 
 use hyperslab_engine::format::DefinedEncoding;
 use hyperslab_engine::{Error, Result};
+use hyperslab_exact::to_u64;
 use hyperslab_filter::FilterSpec;
 
 use super::Section;
 use crate::dataset::Storage;
 use crate::{DatasetBuilder, Dataspace};
 
-/// The share of defined elements that is expected if nothing is said.
+/// The default share of defined elements.
 const DENSITY: f64 = 0.01;
 
-/// How the defined elements of a chunk are written down in the file.
+/// The form in which a structured chunk stores the selection of its defined elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SelectionEncoding {
-    /// All if every element is defined; else blocks: a regular hyperslab where they are one. What other implementations of
-    /// the proposal expect.
+    /// All, if every element is defined; else blocks, as a regular hyperslab if possible. Other
+    /// implementations of the proposal expect this form.
     #[default]
     Blocks,
-    /// One by one, 2 bytes a coordinate in chunks of at most 65536 elements along each dimension.
+    /// A list of points. A coordinate takes 2 bytes if the chunk has at most 65536 elements along
+    /// each dimension.
     Points,
-    /// Whichever of the two takes fewer bytes, chunk by chunk.
+    /// The shorter of the two other forms, for each chunk.
     Shortest,
 }
 
@@ -34,15 +36,15 @@ impl SelectionEncoding {
     }
 }
 
-/// What is asked for of structured chunks.
+/// The options of structured chunks for a new dataset.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SparseWanted {
+pub(crate) struct SparseOptions {
     sections: [Vec<FilterSpec>; 3],
     density: Option<f64>,
     pub(crate) encoding: DefinedEncoding,
 }
 
-impl SparseWanted {
+impl SparseOptions {
     pub(crate) fn filters(&self, section: Section) -> &[FilterSpec] {
         let [selection, values, heap] = &self.sections;
         match section {
@@ -56,8 +58,9 @@ impl SparseWanted {
         self.sections.iter().any(|filters| !filters.is_empty())
     }
 
-    /// A chunk of about as many elements as [`elements_for`] says: a cube, or as long as the dataset is along dimensions
-    /// that are shorter. What grows along the first of three and more dimensions comes step by step: chunks are 1 there.
+    /// Returns the shape of chunks of about [`elements_for`] elements: a hypercube, or the whole
+    /// length of dimensions that are shorter. If the first of three or more dimensions is
+    /// unlimited, chunks have size 1 along it, because such datasets grow step by step.
     pub(crate) fn chunk_for(&self, dataspace: &Dataspace) -> Result<Vec<u64>> {
         if !matches!(dataspace, Dataspace::Simple(_)) {
             return Err(Error::Misuse("a scalar or null dataspace cannot be stored in chunks".into()));
@@ -69,55 +72,55 @@ impl SparseWanted {
             None => f64::from(1 << 16),
         };
         let lengths: Vec<f64> = dataspace.dims().iter().zip(&most).map(length).collect();
-        let steps = lengths.len() >= 3 && most.first() == Some(&None);
+        let by_steps = lengths.len() >= 3 && most.first() == Some(&None);
         let mut chunk = vec![1.0; lengths.len()];
         let mut left = elements_for(density);
-        let mut order: Vec<usize> = (usize::from(steps)..lengths.len()).collect();
-        let by_length = |dimension: &usize| lengths.get(*dimension).copied().unwrap_or(1.0);
-        order.sort_by(|one, other| by_length(one).total_cmp(&by_length(other)));
-        for (done, dimension) in order.iter().enumerate() {
-            let open = f64::from(u32::try_from(order.len().saturating_sub(done)).unwrap_or(1));
-            let side = left.max(1.0).powf(1.0 / open);
-            if let Some(size) = chunk.get_mut(*dimension) {
-                *size = side.min(by_length(dimension)).min(f64::from(1 << 16)).max(1.0);
-                left /= *size;
-            }
+        let mut order: Vec<(f64, &mut f64)> =
+            lengths.iter().copied().zip(&mut chunk).skip(usize::from(by_steps)).collect();
+        order.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        let count = order.len();
+        for (done, (length, size)) in order.into_iter().enumerate() {
+            let side = left.max(1.0).powf(1.0 / to_float(to_u64(count - done)));
+            *size = side.min(length).min(f64::from(1 << 16)).max(1.0);
+            left /= *size;
         }
-        // Where rows of a chunk have many elements, short ones compress better: their columns take fewer bits.
-        if density >= DENSE && chunk.len() >= 2 {
-            let last = chunk.len().saturating_sub(1);
-            if let [.., before, column] = chunk.as_mut_slice()
-                && *column > 1.5 * NARROW
-                && lengths
-                    .get(last.saturating_sub(1))
-                    .is_some_and(|length| *length >= *before * *column / NARROW)
-            {
-                (*before, *column) = (*before * *column / NARROW, NARROW);
-            }
+        // Short rows compress better if rows have many defined elements: column numbers take
+        // fewer bits.
+        if density >= HIGH_DENSITY
+            && let [.., before, column] = chunk.as_mut_slice()
+            && let [.., length, _] = lengths.as_slice()
+            && *column > 1.5 * NARROW_CHUNK_COLUMNS
+            && *length >= *before * *column / NARROW_CHUNK_COLUMNS
+        {
+            (*before, *column) = (*before * *column / NARROW_CHUNK_COLUMNS, NARROW_CHUNK_COLUMNS);
         }
         Ok(chunk.iter().zip(&lengths).map(|(size, length)| fitted(*size, *length)).collect())
     }
 }
 
-/// A density from which chunks are higher than wide, and how wide then.
-const DENSE: f64 = 0.03;
-const NARROW: f64 = 128.0;
+/// The density from which chunks are higher than wide.
+const HIGH_DENSITY: f64 = 0.03;
 
-/// Elements of a chunk, defined or not, at some density: few enough defined ones (some thousand) that a small part of the
-/// dataset is read without decoding much else, and so many that what each chunk costs does not weigh.
+/// The width of such chunks, in elements.
+const NARROW_CHUNK_COLUMNS: f64 = 128.0;
+
+/// Returns the number of elements of a chunk, defined or not, at a density. A chunk then has some
+/// thousand defined elements: few enough to read a small part of the dataset without decoding many
+/// other elements, and enough that the overhead of a chunk is small.
 fn elements_for(density: f64) -> f64 {
-    if density >= DENSE {
+    if density >= HIGH_DENSITY {
         return f64::from(1 << 16);
     }
     f64::from(1 << 20) * (0.01 / density).powf(0.3)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a length that is only compared with others")]
-fn to_float(size: u64) -> f64 {
+#[expect(clippy::cast_precision_loss, reason = "lengths and counts for estimates")]
+pub(super) fn to_float(size: u64) -> f64 {
     size as f64
 }
 
-/// A chunk's size that leaves little of the last chunk of a dimension empty.
+/// Returns the size of a chunk along a dimension such that the last chunk of the dimension is
+/// nearly full.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 65536")]
 fn fitted(size: f64, length: f64) -> u64 {
     let count = (length / size).ceil().max(1.0);
@@ -126,10 +129,11 @@ fn fitted(size: f64, length: f64) -> u64 {
 }
 
 impl DatasetBuilder {
-    /// Only elements that are written are stored, in structured chunks of that shape; all others read as the fill value.
-    /// libhdf5 does not read such datasets (yet); it reads all else in the file.
+    /// Sets the layout of structured chunks of the shape `chunk`, which stores only elements that
+    /// were written. All other elements read as the fill value. libhdf5 does not read such datasets
+    /// yet; it reads all other objects of the file.
     ///
-    /// A chunk should hold some thousand written elements; see [`sparse_auto`](Self::sparse_auto).
+    /// A chunk should have some thousand defined elements; see [`sparse_auto`](Self::sparse_auto).
     ///
     /// ```
     /// use hyperslab::{Points, Section, filter::FilterSpec};
@@ -152,15 +156,16 @@ impl DatasetBuilder {
         self
     }
 
-    /// As [`sparse`](Self::sparse), in chunks of a shape that is chosen by the dataset's and by its
-    /// [`density`](Self::density), so that each holds some thousand written elements.
+    /// Sets the layout of [`sparse`](Self::sparse) with a chunk shape that hyperslab chooses from
+    /// the shape of the dataset and its [`density`](Self::density), such that a chunk has some
+    /// thousand defined elements.
     pub fn sparse_auto(mut self) -> Self {
         self.storage = Storage::Structured { chunk: None, sparse: true };
         self
     }
 
-    /// The share of elements that will be written, for [`sparse_auto`](Self::sparse_auto): above 0 and at most 1; 0.01 if
-    /// nothing is said.
+    /// Sets the expected share of defined elements, for [`sparse_auto`](Self::sparse_auto): above 0
+    /// and at most 1. The default is 0.01.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -174,8 +179,9 @@ impl DatasetBuilder {
         self
     }
 
-    /// Elements of variable length in structured chunks of that shape, with what they hold, so that it passes the filters:
-    /// otherwise it lies in the file's global heap, which no filter compresses.
+    /// Sets the layout of structured chunks of the shape `chunk` for elements of variable length.
+    /// The chunks contain the variable-length data, so that the filters encode it. In other layouts
+    /// this data lies in the file's global heap, which has no filters.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -183,7 +189,7 @@ impl DatasetBuilder {
     /// let text = hyperslab::Datatype::variable_string(hyperslab::CharacterSet::Utf8, 8);
     /// let log = file.new_dataset("log").datatype(text).shape(&[1000]).variable_chunks(&[500]).deflate(6).create()?;
     /// log.write_strings(.., &texts)?;
-    /// assert_eq!(log.read_strings(..)?[999], "line 999 of a log");
+    /// assert_eq!(log.read_strings::<hyperslab::Ix1>(..)?[999], "line 999 of a log");
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     pub fn variable_chunks(mut self, chunk: &[u64]) -> Self {
@@ -191,20 +197,24 @@ impl DatasetBuilder {
         self
     }
 
-    /// The filters of one section of structured chunks, behind those of all sections.
+    /// Sets the filters of one section of structured chunks. They follow the filters of all
+    /// sections in the pipeline.
+    ///
+    /// For an example see [`sparse`](Self::sparse).
     pub fn section_filters(mut self, section: Section, filters: &[FilterSpec]) -> Self {
         self.sparse = self.sparse.with_filters(section, filters);
         self
     }
 
-    /// How the written elements are listed in the file; in blocks by default.
+    /// Sets the form in which structured chunks store the selection of defined elements. The
+    /// default is [`SelectionEncoding::Blocks`].
     pub fn selection_encoding(mut self, encoding: SelectionEncoding) -> Self {
         self.sparse.encoding = encoding.stored();
         self
     }
 }
 
-impl SparseWanted {
+impl SparseOptions {
     pub(crate) fn with_density(mut self, density: f64) -> Self {
         self.density = Some(density).filter(|density| *density > 0.0).map(|density| density.min(1.0));
         self

@@ -1,4 +1,4 @@
-//! Structured chunks as they are stored.
+//! Stored structured chunks.
 
 use std::ops::ControlFlow;
 
@@ -13,62 +13,62 @@ use super::SparseView;
 use crate::ChunkIndexKind;
 use crate::layout::FilterInfo;
 
-/// How a dataset is cut into structured chunks.
+/// The structured chunks of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StructuredChunking {
-    /// Elements of a chunk along each dimension.
+    /// The shape of a chunk, in elements.
     pub shape: Vec<u64>,
-    /// How chunks are found.
+    /// The kind of chunk index.
     pub index: ChunkIndexKind,
-    /// True if only defined elements are stored.
+    /// `true` if chunks store only defined elements.
     pub sparse: bool,
-    /// True if chunks that reach beyond the dataset pass no filters.
+    /// `true` if chunks that exceed the extent are stored without filters.
     pub edges_unfiltered: bool,
-    /// The sections, and the filters of each in the order of writing.
+    /// The sections, and the filters of each section in the order of encoding.
     pub sections: Vec<(Section, Vec<FilterInfo>)>,
 }
 
 /// A section of a stored chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SectionInfo {
-    /// Which section.
+    /// The kind of section.
     pub section: Section,
-    /// First byte, counted from the start of the chunk.
+    /// The offset of the first byte, from the start of the chunk.
     pub offset: u64,
-    /// Bytes in the file.
+    /// The stored size in bytes.
     pub size: u64,
-    /// Bytes without filters, the checksum included.
+    /// The size of the decoded section in bytes, including its checksum.
     pub unfiltered: u64,
-    /// A bit for each filter that the section has not passed.
+    /// The filters that were skipped: bit i is set if filter i did not encode the section.
     pub filter_mask: u32,
 }
 
-/// A structured chunk that is stored.
+/// A stored structured chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StructuredChunkInfo {
-    /// Coordinates of its first element.
+    /// The coordinates of the first element.
     pub offset: Vec<u64>,
-    /// First byte in the file.
+    /// The address, in bytes from the file's base address.
     pub address: u64,
-    /// Bytes in the file.
+    /// The stored size in bytes.
     pub size: u64,
-    /// Number of defined elements within the dataset.
+    /// The number of defined elements within the extent.
     pub defined: u64,
-    /// Its sections.
+    /// The sections of the chunk.
     pub sections: Vec<SectionInfo>,
 }
 
-/// The stored bytes of a structured chunk.
+/// A stored structured chunk with its encoded bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StructuredChunk {
-    /// Where it lies, and what filters did to its sections.
+    /// The address and size of the chunk, and its sections.
     pub info: StructuredChunkInfo,
-    /// The bytes of all sections.
+    /// The encoded bytes of all sections.
     pub bytes: Vec<u8>,
 }
 
 impl StructuredChunk {
-    /// The stored bytes of a section.
+    /// Returns the encoded bytes of a section; `None` if the chunk has no such section.
     pub fn section(&self, section: Section) -> Option<&[u8]> {
         let info = self.info.sections.iter().find(|info| info.section == section)?;
         let range =
@@ -78,7 +78,7 @@ impl StructuredChunk {
 }
 
 impl SparseView<'_> {
-    /// How the dataset is cut into structured chunks, if it is.
+    /// Returns the description of the structured chunks; `None` if the dataset has another layout.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -107,10 +107,12 @@ impl SparseView<'_> {
         })
     }
 
-    /// The stored structured chunks, in the order of the index.
+    /// Returns the stored structured chunks, in the order of the index.
     ///
     /// # Errors
-    /// If the dataset has none, or the index or a chunk at the edge is damaged.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset has no structured
+    /// chunks, and [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the chunk index, or a chunk
+    /// at the edge of the dataset, is damaged.
     pub fn chunks(&self) -> Result<Vec<StructuredChunkInfo>> {
         let mut chunks = Vec::new();
         self.walk_chunks(&mut |chunk| {
@@ -120,9 +122,10 @@ impl SparseView<'_> {
         Ok(chunks)
     }
 
-    /// Passes each stored structured chunk to `visit`, in the order of the index, until `visit` returns
-    /// [`ControlFlow::Break`]. In a file that is only read the chunks are not in memory all at once. In a file that can be
-    /// changed they are the chunks as they were at the call: `visit` may change the file.
+    /// Calls `visit` with each stored structured chunk, in the order of the index, until `visit`
+    /// returns [`ControlFlow::Break`]. In a file that is open for reading only, memory never holds
+    /// the whole list of chunks. In a file that is open for writing, the chunks are those at the
+    /// time of the call, and `visit` may change the file.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -140,7 +143,7 @@ impl SparseView<'_> {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`chunks`](Self::chunks).
+    /// Returns the errors of [`chunks`](Self::chunks).
     pub fn visit_chunks(&self, mut visit: impl FnMut(StructuredChunkInfo) -> ControlFlow<()>) -> Result<()> {
         if !self.dataset.object().file().container.store.is_writable() {
             return self.walk_chunks(&mut visit);
@@ -149,7 +152,7 @@ impl SparseView<'_> {
         Ok(())
     }
 
-    /// Passes each chunk to `visit` while the file is held.
+    /// Calls `visit` with each chunk, under the right to read.
     fn walk_chunks(&self, visit: &mut dyn FnMut(StructuredChunkInfo) -> ControlFlow<()>) -> Result<()> {
         let file = self.dataset.object().file();
         let (open, _reading) = self.dataset.current()?;
@@ -166,8 +169,8 @@ impl SparseView<'_> {
         walk().map_err(|error| self.dataset.context(error))
     }
 
-    /// Gives the stored bytes of each structured chunk to `at`.
-    pub(crate) fn for_each_place(&self, at: &mut dyn FnMut(u64)) -> Result<()> {
+    /// Calls `at` with the stored size of each structured chunk.
+    pub(crate) fn for_each_stored_size(&self, at: &mut dyn FnMut(u64)) -> Result<()> {
         let file = self.dataset.object().file();
         let (open, _reading) = self.dataset.current()?;
         let source = open.structured_chunks(file).and_then(|source| source.ok_or_else(not_structured));
@@ -180,16 +183,19 @@ impl SparseView<'_> {
         walk.map_err(|error| self.dataset.context(error))
     }
 
-    /// The structured chunk that holds the element with these coordinates; `None` if it is not stored.
+    /// Returns the stored structured chunk that holds the element at the coordinates `element`;
+    /// `None` if the chunk is not stored.
     ///
     /// # Errors
-    /// As [`chunks`](Self::chunks), and if there is no such element.
+    /// Returns the errors of [`chunks`](Self::chunks), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset has no such element.
     pub fn chunk_at(&self, element: &[u64]) -> Result<Option<StructuredChunkInfo>> {
-        self.chunk_held(element).map(|(chunk, _reading)| chunk)
+        self.chunk_under_reading(element).map(|(chunk, _reading)| chunk)
     }
 
-    /// The chunk as it is, and stays while the second value lives.
-    fn chunk_held(&self, element: &[u64]) -> Result<(Option<StructuredChunkInfo>, Reading<'_>)> {
+    /// Returns the chunk, and the right to read. The chunk does not change while the second value
+    /// lives.
+    fn chunk_under_reading(&self, element: &[u64]) -> Result<(Option<StructuredChunkInfo>, Reading<'_>)> {
         let file = self.dataset.object().file();
         let (open, reading) = self.dataset.current()?;
         let find = || {
@@ -200,21 +206,24 @@ impl SparseView<'_> {
         Ok((find().map_err(|error| self.dataset.context(error))?, reading))
     }
 
-    /// The stored bytes of the structured chunk that holds the element with these coordinates, behind the filters; `None`
-    /// if it is not stored.
+    /// Reads the encoded bytes of the structured chunk that holds the element at the coordinates
+    /// `element`; `None` if the chunk is not stored.
+    ///
+    /// For an example see [`write_chunk`](Self::write_chunk).
     ///
     /// # Errors
-    /// As [`chunk_at`](Self::chunk_at), and if the bytes cannot be read.
+    /// Returns the errors of [`chunk_at`](Self::chunk_at), and I/O errors.
     pub fn read_chunk(&self, element: &[u64]) -> Result<Option<StructuredChunk>> {
-        let (info, _reading) = self.chunk_held(element)?;
+        let (info, _reading) = self.chunk_under_reading(element)?;
         let Some(info) = info else { return Ok(None) };
         let store = &self.dataset.object().file().container.store;
         let bytes = store.read_raw_vec(hyperslab_engine::Address::new(info.address), info.size);
         Ok(Some(StructuredChunk { info, bytes: bytes.map_err(|error| self.dataset.context(error))? }))
     }
 
-    /// Puts the stored bytes of a structured chunk, behind its filters, in place of the chunk that holds the element with
-    /// these coordinates. They must decode with this dataset's filters and chunk shape.
+    /// Replaces the structured chunk that holds the element at the coordinates `element` by a chunk
+    /// from [`read_chunk`](Self::read_chunk). The chunk must decode with the filters, the chunk
+    /// shape and the datatype of this dataset.
     ///
     /// ```
     /// use hyperslab::Points;
@@ -230,7 +239,9 @@ impl SparseView<'_> {
     /// ```
     ///
     /// # Errors
-    /// If there is no such element, or the chunk does not decode; nothing is written then.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset has no structured
+    /// chunks or no such element. Returns decoding errors of `chunk`. After an error nothing is
+    /// written.
     pub fn write_chunk(&self, element: &[u64], chunk: &StructuredChunk) -> Result<()> {
         let section = |info: &SectionInfo| ChunkSection {
             offset: info.offset,
@@ -246,7 +257,7 @@ impl SparseView<'_> {
 }
 
 fn not_structured() -> Error {
-    Error::Misuse("it is not in structured chunks".into())
+    Error::Misuse("the dataset has no structured chunks".into())
 }
 
 fn info(

@@ -1,25 +1,26 @@
-//! Sparse matrices in compressed rows and columns (CSR and CSC), from and to sparse datasets of two dimensions.
+//! Sparse matrices in compressed rows (CSR) and columns (CSC), from and to sparse datasets of two
+//! dimensions.
 
 use std::ops::Range;
 
-use hyperslab_engine::ops::sparse::{Coordinates, Defined, Slab, StructuredForm};
+use hyperslab_engine::ops::sparse::Coordinates;
 use hyperslab_engine::{Error, Result};
+use hyperslab_exact::to_u64;
 
 use super::SparseView;
-use super::read::shared;
+use super::read::map_slabs;
+use super::slab_rows::SlabRows;
+use crate::dataset::filled;
 use crate::datatype::convert::Conversions;
 use crate::{H5Type, Region, Selection};
 
-/// A whole number that counts rows, columns or elements of a sparse matrix.
+/// An integer type for row numbers, column numbers and element counts of a sparse matrix.
 pub trait MatrixIndex: Copy + Default + Send + Sync {
-    /// The number, if it is not negative.
+    /// Returns the value; `None` if it is negative.
     fn to_u64(self) -> Option<u64>;
 
-    /// The same number, if it fits.
+    /// Returns `number` in this type; `None` if it does not fit.
     fn from_u64(number: u64) -> Option<Self>;
-
-    /// The same number, which fits.
-    fn truncated(number: u64) -> Self;
 }
 
 macro_rules! matrix_index {
@@ -34,22 +35,19 @@ macro_rules! matrix_index {
             fn from_u64(number: u64) -> Option<Self> {
                 Self::try_from(number).ok()
             }
-
-            #[inline]
-            fn truncated(number: u64) -> Self {
-                Self::try_from(number).unwrap_or_default()
-            }
         }
     )*};
 }
 
 matrix_index!(u16, u32, u64, usize, i32, i64);
 
-/// A sparse matrix in compressed rows: of row `r` the elements `starts[r]..starts[r + 1]`, by ascending columns. In
-/// compressed columns it is the other way round.
+/// A sparse matrix in compressed rows (CSR) or compressed columns (CSC).
+///
+/// In compressed rows, row `r` has the elements `starts[r]..starts[r + 1]` of `indices` and
+/// `values`, in ascending order of columns. In compressed columns, rows and columns are exchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compressed<T, I> {
-    /// Where each row begins, and where the last one ends.
+    /// The position of the first element of each row, and the number of elements at the end.
     pub starts: Vec<usize>,
     /// The column of each element.
     pub indices: Vec<I>,
@@ -57,33 +55,36 @@ pub struct Compressed<T, I> {
     pub values: Vec<T>,
 }
 
-/// Coordinates of the elements of a matrix that is compressed along one dimension.
+/// The coordinates of the elements of a compressed matrix.
 pub(super) struct CompressedCoordinates<'a, I, P> {
     pub(super) starts: &'a [P],
     pub(super) indices: &'a [I],
-    /// Number of the first row.
+    /// The number of the first row, or of the first column if `by_columns`.
     pub(super) first: u64,
     pub(super) by_columns: bool,
 }
 
 impl<I: MatrixIndex, P: MatrixIndex> CompressedCoordinates<'_, I, P> {
-    fn start(&self, row: usize) -> usize {
-        let start = self.starts.get(row).and_then(|start| start.to_u64());
-        start.and_then(|start| usize::try_from(start).ok()).unwrap_or(usize::MAX)
+    fn start(&self, row: usize) -> Option<usize> {
+        self.starts.get(row).and_then(|start| usize::try_from(start.to_u64()?).ok())
     }
 
-    /// That starts ascend from 0 to the number of indices.
+    /// Checks that the starts ascend from 0 to the number of indices.
     fn check(&self) -> Result<()> {
-        let rows = self.starts.len();
-        let sound = rows > 0
-            && self.start(0) == 0
-            && self.start(rows.saturating_sub(1)) == self.indices.len()
-            && (1..rows).all(|row| self.start(row.saturating_sub(1)) <= self.start(row));
-        if sound {
-            return Ok(());
-        }
+        let last = self.starts.len().checked_sub(1).and_then(|last| self.start(last));
+        let ascend = |row: usize| match (self.start(row - 1), self.start(row)) {
+            (Some(before), Some(start)) => before <= start,
+            _ => false,
+        };
+        let sound = self.start(0) == Some(0)
+            && last == Some(self.indices.len())
+            && (1..self.starts.len()).all(ascend);
+        if sound { Ok(()) } else { Err(self.unordered()) }
+    }
+
+    fn unordered(&self) -> Error {
         let count = self.indices.len();
-        Err(Error::Misuse(format!("starts of rows that do not ascend from 0 to the {count} elements")))
+        Error::Misuse(format!("the starts of a compressed matrix do not ascend from 0 to {count}"))
     }
 }
 
@@ -99,29 +100,33 @@ impl<I: MatrixIndex, P: MatrixIndex> Coordinates for CompressedCoordinates<'_, I
     ) -> Result<()> {
         let mut row = self
             .starts
-            .partition_point(|start| start.to_u64().is_some_and(|start| start <= points.start as u64));
+            .partition_point(|start| start.to_u64().is_some_and(|start| start <= to_u64(points.start)));
         let mut number = points.start;
         while number < points.end {
-            // The row before the first that begins behind the point.
-            let end = self.start(row).min(points.end);
-            let along = self.first.saturating_add(row.saturating_sub(1) as u64);
-            for index in self.indices.get(number..end).unwrap_or_default() {
-                let across = index.to_u64().unwrap_or(u64::MAX);
+            // Element `number` is in row `row - 1`, which ends at the start of row
+            // `row`.
+            let (Some(end), Some(before)) = (self.start(row), row.checked_sub(1)) else {
+                return Err(self.unordered());
+            };
+            let end = end.min(points.end);
+            let along = self.first.checked_add(to_u64(before)).ok_or_else(|| {
+                Error::Misuse(format!("row {before} after row {} does not fit in 64 bits", self.first))
+            })?;
+            for index in self.indices.get(number..end).ok_or_else(|| self.unordered())? {
+                let across = index.to_u64();
+                let across = across.ok_or_else(|| Error::Misuse("a matrix index is negative".into()))?;
                 visit(number, &if self.by_columns { [across, along] } else { [along, across] })?;
-                number = number.saturating_add(1);
+                number += 1;
             }
-            if end <= number && row >= self.starts.len() {
-                break;
-            }
-            row = row.saturating_add(1);
+            row += 1;
         }
         Ok(())
     }
 }
 
 impl SparseView<'_> {
-    /// Writes the elements of a matrix in compressed rows (CSR): `starts` has one number more than the matrix has rows. The
-    /// dense matrix is never in memory.
+    /// Writes the elements of a matrix in compressed rows (CSR): `starts` has one number more than
+    /// the matrix has rows. No dense form of the matrix is needed.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -133,8 +138,10 @@ impl SparseView<'_> {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is not a sparse one of two dimensions, or too small;
-    /// if starts do not ascend; as [`write`](Self::write).
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is not sparse, does
+    /// not have two dimensions, or is smaller than the matrix; if `starts` do not ascend from 0 to
+    /// the number of elements; and if the lengths of `indices` and `values` differ. Returns the
+    /// errors of [`write`](Self::write).
     pub fn write_csr<T: H5Type, I: MatrixIndex, P: MatrixIndex>(
         &self,
         starts: &[P],
@@ -144,10 +151,11 @@ impl SparseView<'_> {
         self.write_csr_rows(0, starts, indices, values)
     }
 
-    /// As [`write_csr`](Self::write_csr), of rows from `first_row` on: for matrices that come block by block.
+    /// Writes a block of a matrix in compressed rows. The rows of the block begin at `first_row`;
+    /// see [`write_csr`](Self::write_csr).
     ///
     /// # Errors
-    /// As [`write_csr`](Self::write_csr).
+    /// Returns the errors of [`write_csr`](Self::write_csr).
     pub fn write_csr_rows<T: H5Type, I: MatrixIndex, P: MatrixIndex>(
         &self,
         first_row: u64,
@@ -159,11 +167,13 @@ impl SparseView<'_> {
         self.write_compressed(&points, values)
     }
 
-    /// Writes the elements of a matrix in compressed columns (CSC): `starts` has one number more than the matrix has
-    /// columns, `indices` are rows.
+    /// Writes the elements of a matrix in compressed columns (CSC): `starts` has one number more
+    /// than the matrix has columns, and `indices` are row numbers.
+    ///
+    /// For an example see [`read_csc`](Self::read_csc).
     ///
     /// # Errors
-    /// As [`write_csr`](Self::write_csr).
+    /// Returns the errors of [`write_csr`](Self::write_csr).
     pub fn write_csc<T: H5Type, I: MatrixIndex, P: MatrixIndex>(
         &self,
         starts: &[P],
@@ -179,7 +189,7 @@ impl SparseView<'_> {
         points: &CompressedCoordinates<'_, I, P>,
         values: &[T],
     ) -> Result<()> {
-        points.check().and_then(|()| self.check_matrix()).map_err(|error| self.dataset.context(error))?;
+        points.check().and_then(|()| self.matrix_dims()).map_err(|error| self.dataset.context(error))?;
         if points.indices.len() != values.len() {
             let (got, count) = (values.len(), points.indices.len());
             return Err(self.dataset.context(Error::Misuse(format!("{got} values for {count} elements"))));
@@ -187,37 +197,39 @@ impl SparseView<'_> {
         self.write_coordinates(None, points, &T::datatype(), &T::to_bytes(values))
     }
 
-    fn check_matrix(&self) -> Result<()> {
-        if self.dataset.is_structured() && self.dataset.ndim() == 2 {
-            return Ok(());
+    /// Returns the numbers of rows and columns of a sparse dataset of two dimensions.
+    fn matrix_dims(&self) -> Result<[u64; 2]> {
+        match *self.dataset.dataspace().dims() {
+            [rows, columns] if self.dataset.is_structured() => Ok([rows, columns]),
+            _ => Err(Error::Misuse("the dataset is not a sparse dataset of two dimensions".into())),
         }
-        Err(Error::Misuse("it is not a sparse dataset of two dimensions".into()))
     }
 
-    /// The defined elements as a matrix in compressed rows (CSR).
+    /// Reads the defined elements as a matrix in compressed rows (CSR).
+    ///
+    /// For an example see [`write_csr`](Self::write_csr).
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is not a sparse one of two dimensions, or a column
-    /// does not fit the type; as [`read`](Self::read).
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is not sparse or
+    /// does not have two dimensions, and if the column numbers do not fit in `I`. Returns the
+    /// errors of [`read`](Self::read).
     pub fn read_csr<T: H5Type, I: MatrixIndex>(&self) -> Result<Compressed<T, I>> {
-        let rows = self.dataset.dataspace().dims().first().copied().unwrap_or(0);
+        let [rows, _] = self.matrix_dims().map_err(|error| self.dataset.context(error))?;
         self.read_csr_rows(0..rows)
     }
 
-    /// As [`read_csr`](Self::read_csr), of some rows.
+    /// Reads some rows as a matrix in compressed rows; see [`read_csr`](Self::read_csr).
     ///
     /// # Errors
-    /// As [`read_csr`](Self::read_csr), and if there are no such rows.
+    /// Returns the errors of [`read_csr`](Self::read_csr), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset does not have these rows.
     pub fn read_csr_rows<T: H5Type, I: MatrixIndex>(&self, rows: Range<u64>) -> Result<Compressed<T, I>> {
-        self.check_matrix().map_err(|error| self.dataset.context(error))?;
-        let dims = self.dataset.dataspace().dims().to_vec();
-        let columns = dims.get(1).copied().unwrap_or(0);
-        if I::from_u64(columns.saturating_sub(1)).is_none() {
-            return Err(self
-                .dataset
-                .context(Error::Misuse(format!("numbers of {columns} columns do not fit the type"))));
+        let [_, columns] = self.matrix_dims().map_err(|error| self.dataset.context(error))?;
+        if columns.checked_sub(1).is_some_and(|last| I::from_u64(last).is_none()) {
+            let message = format!("the numbers of {columns} columns do not fit in the index type");
+            return Err(self.dataset.context(Error::Misuse(message)));
         }
-        let count = rows.end.saturating_sub(rows.start);
+        let count = if rows.start < rows.end { rows.end - rows.start } else { 0 };
         let mut starts = self.counters(count)?;
         let (mut indices, mut parts) = (Vec::new(), Vec::new());
         let mut total = 0_usize;
@@ -225,11 +237,12 @@ impl SparseView<'_> {
             let region = Region::new(&[rows.start, 0], &[count, columns]);
             let selection = Selection::region(&region.map_err(|error| self.dataset.context(error.into()))?);
             self.for_each_slabs(&selection, &mut |source, slabs| {
-                let packed: Vec<Packed<I>> =
-                    shared(self.dataset.object().file(), &slabs, |slab| Packed::new(&source.form, slab));
+                let packed =
+                    map_slabs(self.dataset.object().file(), &slabs, |slab| SlabRows::new(&source.form, slab));
                 for part in packed {
-                    part.count(&mut starts, rows.start);
-                    total = total.saturating_add(part.indices.len());
+                    let part: SlabRows<I> = part?;
+                    part.add_counts(&mut starts, rows.start)?;
+                    total += part.indices.len();
                     indices.push(part.indices);
                     parts.push(part.values);
                 }
@@ -238,27 +251,23 @@ impl SparseView<'_> {
         }
         let mut before = 0_usize;
         for start in &mut starts {
-            before = before.saturating_add(*start);
+            before += *start;
             *start = before;
         }
         let indices = indices.concat();
         Ok(Compressed { starts, indices, values: self.converted(total, &parts)? })
     }
 
-    /// Zeros for so many rows or columns and one more, if memory can hold them.
+    /// Returns `count + 1` zeros, within the limit for results.
     fn counters(&self, count: u64) -> Result<Vec<usize>> {
-        let limit = self.dataset.object().file().container.store.limits().result_bytes;
-        let bytes = count.saturating_add(1).saturating_mul(8);
-        let length = usize::try_from(count).ok().and_then(|count| count.checked_add(1));
-        let length = length.filter(|_| bytes <= limit);
-        let length = length.filter(|length| Vec::<usize>::new().try_reserve_exact(*length).is_ok());
-        let what = || "compressed matrix: bytes of its starts".into();
+        const WHAT: &str = "starts of a compressed matrix: bytes";
+        let count = self.dataset.check_result(WHAT, count, size_of::<usize>());
         let length =
-            length.ok_or_else(|| self.dataset.context(Error::Limit { what: what(), got: bytes, limit }))?;
-        Ok(vec![0; length])
+            count.and_then(|count| count.checked_add(1).ok_or(Error::Memory { what: WHAT, bytes: u64::MAX }));
+        length.and_then(|length| filled(length, 0, WHAT)).map_err(|error| self.dataset.context(error))
     }
 
-    /// Stored values, in pieces, as values of the type `T`.
+    /// Converts `count` stored values, which lie in `parts`, to the type `T`.
     fn converted<T: H5Type>(&self, count: usize, parts: &[Vec<u8>]) -> Result<Vec<T>> {
         let plan =
             Conversions::clone(self.dataset.conversions()).plan(self.dataset.datatype(), &T::datatype());
@@ -267,17 +276,23 @@ impl SparseView<'_> {
         let values = T::read_vec(count, |mut out| {
             for part in parts {
                 let elements = part.len() / from;
-                let length = elements.saturating_mul(to).min(out.len());
-                let (now, behind) = std::mem::take(&mut out).split_at_mut(length);
-                plan.convert(part, now, elements)?;
-                out = behind;
+                let target = elements.checked_mul(to).and_then(|length| {
+                    let (target, rest) = std::mem::take(&mut out).split_at_mut_checked(length)?;
+                    out = rest;
+                    Some(target)
+                });
+                let target = target.ok_or_else(|| {
+                    Error::internal("compressed matrix", "the parts have the counted values")
+                })?;
+                plan.convert(part, target, elements)?;
             }
             Ok::<(), Error>(())
         });
         values.map_err(|error| self.dataset.context(error))
     }
 
-    /// The defined elements as a matrix in compressed columns (CSC): `starts` are those of columns, `indices` rows.
+    /// Reads the defined elements as a matrix in compressed columns (CSC): `starts` are those of
+    /// columns, and `indices` are row numbers.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -289,17 +304,20 @@ impl SparseView<'_> {
     /// ```
     ///
     /// # Errors
-    /// As [`read_csr`](Self::read_csr).
+    /// Returns the errors of [`read_csr`](Self::read_csr), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the row numbers do not fit in `I`.
     pub fn read_csc<T: H5Type + Copy + Default, I: MatrixIndex>(&self) -> Result<Compressed<T, I>> {
         let rows = self.read_csr::<T, u64>()?;
-        let starts = self.counters(self.dataset.dataspace().dims().get(1).copied().unwrap_or(0))?;
-        rows.transposed(starts)
-            .ok_or_else(|| self.dataset.context(Error::Misuse("numbers of rows do not fit the type".into())))
+        let [_, columns] = self.matrix_dims().map_err(|error| self.dataset.context(error))?;
+        rows.transposed(self.counters(columns)?).ok_or_else(|| {
+            self.dataset.context(Error::Misuse("the row numbers do not fit in the index type".into()))
+        })
     }
 }
 
 impl<T: Copy + Default> Compressed<T, u64> {
-    /// The same matrix, compressed along the other dimension; `starts` are zeros, one more than it has coordinates.
+    /// Returns the same matrix, compressed along the other dimension. `starts` has one zero more
+    /// than that dimension is long. Returns `None` if an index does not fit.
     fn transposed<I: MatrixIndex>(&self, mut starts: Vec<usize>) -> Option<Compressed<T, I>> {
         for index in &self.indices {
             let count = starts.get_mut(usize::try_from(*index).ok()?.checked_add(1)?)?;
@@ -324,148 +342,5 @@ impl<T: Copy + Default> Compressed<T, u64> {
             }
         }
         Some(Compressed { starts, indices, values })
-    }
-}
-
-/// The elements of a slab in C order.
-struct Packed<I> {
-    first: u64,
-    counts: Vec<usize>,
-    indices: Vec<I>,
-    values: Vec<u8>,
-}
-
-impl<I: MatrixIndex> Packed<I> {
-    fn new(form: &StructuredForm, slab: &Slab) -> Self {
-        let count = usize::try_from(slab.len()).unwrap_or(usize::MAX);
-        let height = usize::try_from(slab.height).unwrap_or(usize::MAX);
-        let width = form.grid.chunk().get(1).copied().unwrap_or(1).max(1);
-        let mut packed = Self {
-            first: slab.first,
-            counts: vec![0; height],
-            indices: vec![I::default(); count],
-            values: vec![0; count.saturating_mul(form.element_size)],
-        };
-        for part in &slab.parts {
-            let mut row = Row::before(width);
-            let counts = &mut packed.counts;
-            part.set().for_each_offset(|offset| {
-                if offset >= row.end {
-                    row.enter(offset);
-                }
-                if let Some(count) = counts.get_mut(row.number) {
-                    *count = count.wrapping_add(1);
-                }
-            });
-        }
-        match form.element_size {
-            1 => packed.place::<1>(slab, width),
-            2 => packed.place::<2>(slab, width),
-            4 => packed.place::<4>(slab, width),
-            8 => packed.place::<8>(slab, width),
-            size => packed.place_any(slab, width, size),
-        }
-        packed
-    }
-
-    /// Where each row begins.
-    fn starts(&self) -> Vec<usize> {
-        let mut before = 0_usize;
-        let start = |count: &usize| {
-            let start = before;
-            before = before.saturating_add(*count);
-            start
-        };
-        self.counts.iter().map(start).collect()
-    }
-
-    /// Puts elements of `N` bytes to their places.
-    fn place<const N: usize>(&mut self, slab: &Slab, width: u64) {
-        let mut next = self.starts();
-        let (indices, values) = (&mut self.indices, self.values.as_chunks_mut::<N>().0);
-        for part in &slab.parts {
-            let source = part.values().as_chunks::<N>().0;
-            walk(part, width, &mut next, |column, from, to| {
-                if let Some(index) = indices.get_mut(to) {
-                    *index = I::truncated(column);
-                }
-                if let (Some(value), Some(source)) = (values.get_mut(to), source.get(from)) {
-                    *value = *source;
-                }
-            });
-        }
-    }
-
-    fn place_any(&mut self, slab: &Slab, width: u64, size: usize) {
-        let mut next = self.starts();
-        let (indices, values) = (&mut self.indices, &mut self.values);
-        for part in &slab.parts {
-            walk(part, width, &mut next, |column, from, to| {
-                if let Some(index) = indices.get_mut(to) {
-                    *index = I::truncated(column);
-                }
-                let range = |at: usize| at.saturating_mul(size)..at.saturating_add(1).saturating_mul(size);
-                if let (Some(value), Some(source)) =
-                    (values.get_mut(range(to)), part.values().get(range(from)))
-                {
-                    value.copy_from_slice(source);
-                }
-            });
-        }
-    }
-
-    /// Adds the number of elements of each row to the place behind it.
-    fn count(&self, starts: &mut [usize], first_row: u64) {
-        for (count, row) in self.counts.iter().zip(self.first..) {
-            let place = row.checked_sub(first_row).and_then(|row| usize::try_from(row).ok()?.checked_add(1));
-            if let Some(start) = place.and_then(|place| starts.get_mut(place)) {
-                *start = start.saturating_add(*count);
-            }
-        }
-    }
-}
-
-/// The row that a walk through a chunk is in.
-struct Row {
-    width: u64,
-    number: usize,
-    /// Offset of the first element, and of the first one behind.
-    start: u64,
-    end: u64,
-}
-
-impl Row {
-    fn before(width: u64) -> Self {
-        Self { width, number: 0, start: 0, end: 0 }
-    }
-
-    fn enter(&mut self, offset: u64) {
-        let number = offset / self.width;
-        self.number = usize::try_from(number).unwrap_or(usize::MAX);
-        self.start = number.saturating_mul(self.width);
-        self.end = self.start.saturating_add(self.width);
-    }
-}
-
-/// Visits the elements of a chunk: column, number in the chunk, place in the slab; `next` are the next places of rows.
-#[inline]
-fn walk(part: &Defined, width: u64, next: &mut [usize], mut visit: impl FnMut(u64, usize, usize)) {
-    let first = part.origin.get(1).copied().unwrap_or(0);
-    let mut row = Row::before(width);
-    let (mut from, mut to) = (0_usize, 0_usize);
-    part.set().for_each_offset(|offset| {
-        if offset >= row.end {
-            if let Some(left) = next.get_mut(row.number).filter(|_| row.end > 0) {
-                *left = to;
-            }
-            row.enter(offset);
-            to = next.get(row.number).copied().unwrap_or(usize::MAX);
-        }
-        visit(first.wrapping_add(offset.wrapping_sub(row.start)), from, to);
-        from = from.wrapping_add(1);
-        to = to.wrapping_add(1);
-    });
-    if let Some(left) = next.get_mut(row.number).filter(|_| row.end > 0) {
-        *left = to;
     }
 }

@@ -1,18 +1,22 @@
-//! How dense a matrix is where it has elements.
+//! The density of a matrix in the regions that have elements.
 
 use std::collections::HashSet;
 
 use hyperslab_engine::ops::sparse::Coordinates as _;
+use hyperslab_exact::to_u64;
 
+use super::builder::to_float;
 use super::csr::{CompressedCoordinates, MatrixIndex};
 use crate::DatasetBuilder;
 
-/// Rows and columns of the tiles by which the density of a matrix is told.
-const TILE: u64 = 256;
+/// The number of rows and of columns of the tiles whose density is counted.
+const TILE_SIDE: u64 = 256;
 
 impl DatasetBuilder {
-    /// As [`density`](Self::density), of a matrix in compressed rows (CSR) that will be written: where it has elements at
-    /// all, since a band or a block is dense however much emptiness is around it.
+    /// Sets the [`density`](Self::density) to that of a matrix in compressed rows (CSR). Only
+    /// regions with elements count, because chunks without elements are not stored: a band or a
+    /// block is dense even in a large empty matrix. If `starts` and `indices` are not valid, the
+    /// density does not change.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -30,7 +34,7 @@ impl DatasetBuilder {
         let mut last = [u64::MAX; 2];
         let walked = matrix.for_each(0..indices.len(), &mut |_, point| {
             if let [row, column] = point {
-                let tile = [row / TILE, column / TILE];
+                let tile = [row / TILE_SIDE, column / TILE_SIDE];
                 if tile != last {
                     tiles.insert(tile);
                     last = tile;
@@ -38,8 +42,8 @@ impl DatasetBuilder {
             }
             Ok(())
         });
-        let places = 65_536.0 * f64::from(u32::try_from(tiles.len()).unwrap_or(u32::MAX));
-        let count = f64::from(u32::try_from(indices.len()).unwrap_or(u32::MAX));
-        if walked.is_err() || tiles.is_empty() { self } else { self.density(count / places) }
+        let elements = to_float(TILE_SIDE * TILE_SIDE) * to_float(to_u64(tiles.len()));
+        let count = to_float(to_u64(indices.len()));
+        if walked.is_err() || tiles.is_empty() { self } else { self.density(count / elements) }
     }
 }

@@ -1,4 +1,4 @@
-//! The filters of sections, with the parameters that depend on what a section holds.
+//! The filter pipelines of the sections of structured chunks.
 
 use hyperslab_engine::format::DefinedEncoding;
 use hyperslab_engine::ops::datasets::Fill;
@@ -7,23 +7,23 @@ use hyperslab_filter::{DatasetFacts, FillValue, FilterError, FilterSpec, Pipelin
 use super::Section;
 use crate::Datatype;
 
-/// What matters to filters of the sections of a dataset's chunks.
+/// The properties of a dataset on which the filter parameters of its sections depend.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SectionFacts<'a> {
-    /// Type of the elements.
+    /// The datatype of the elements.
     pub(crate) datatype: &'a Datatype,
-    /// Elements of a chunk along each dimension.
+    /// The shape of a chunk, in elements.
     pub(crate) chunk: &'a [u64],
-    /// True if only defined elements are stored.
+    /// `true` if chunks store only defined elements.
     pub(crate) sparse: bool,
-    /// How they are written down.
+    /// The form of the selection of defined elements.
     pub(crate) encoding: DefinedEncoding,
-    /// What undefined elements read as.
+    /// The value of undefined elements.
     pub(crate) fill: &'a Fill,
 }
 
 impl SectionFacts<'_> {
-    /// The filters of each section, in the order of the sections.
+    /// Returns the filter pipeline of each section, in the order of the sections.
     pub(crate) fn pipelines(
         &self,
         filters: &dyn Fn(Section) -> Vec<FilterSpec>,
@@ -31,7 +31,7 @@ impl SectionFacts<'_> {
     ) -> Result<Vec<Pipeline>, FilterError> {
         let sections = Section::all(self.sparse, self.datatype.is_variable_length());
         let pipeline = |section: &Section| {
-            let shown = section.shown_type(self.datatype, self.chunk, self.encoding);
+            let shown = section.filter_type(self.datatype, self.chunk, self.encoding);
             let fill = match self.fill {
                 Fill::User(element) if *section == Section::Values => FillValue::Element(element),
                 _ => FillValue::Default,

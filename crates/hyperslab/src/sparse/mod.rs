@@ -1,15 +1,16 @@
-//! Sparse datasets: structured chunks, which store only the elements that were written, and what those of variable length
-//! hold.
+//! Sparse datasets: structured chunks, which store only the elements that were written and contain
+//! their variable-length data.
 
 mod builder;
 mod chunks;
-mod contents;
 mod csr;
 mod density;
 mod filters;
+mod heap_elements;
 mod nonzero;
 mod read;
 mod rows;
+mod slab_rows;
 #[cfg(feature = "sprs")]
 mod sprs;
 mod view;
@@ -20,7 +21,7 @@ use hyperslab_engine::format::{DefinedEncoding, Layout, StructuredChunkType};
 use crate::{Dataset, Datatype, H5Type as _};
 
 pub use builder::SelectionEncoding;
-pub(crate) use builder::SparseWanted;
+pub(crate) use builder::SparseOptions;
 pub use chunks::{SectionInfo, StructuredChunk, StructuredChunkInfo, StructuredChunking};
 pub use csr::{Compressed, MatrixIndex};
 pub(crate) use filters::SectionFacts;
@@ -30,16 +31,17 @@ pub use view::SparseView;
 /// A section of structured chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Section {
-    /// Which elements are defined.
+    /// The selection of the defined elements.
     Selection,
-    /// The values of these elements; of fixed size each.
+    /// The values of the defined elements, each of the same size. Values of variable length are
+    /// descriptors.
     Values,
-    /// What values of variable length hold.
+    /// The variable-length data.
     Heap,
 }
 
 impl Section {
-    /// The sections of the chunks of a dataset, in their order.
+    /// Returns the sections of a dataset's chunks, in their order.
     pub(crate) fn all(sparse: bool, variable: bool) -> &'static [Self] {
         match (sparse, variable) {
             (true, true) => &[Self::Selection, Self::Values, Self::Heap],
@@ -48,7 +50,7 @@ impl Section {
         }
     }
 
-    /// The name that the tools of the format have for it.
+    /// Returns the name of the section in the tools of the format.
     pub fn name(self) -> &'static str {
         match self {
             Self::Selection => "SPARSE_SELECTION",
@@ -57,8 +59,9 @@ impl Section {
         }
     }
 
-    /// The type that filters are told of: what stands in the section one after the other.
-    pub(crate) fn shown_type(
+    /// Returns the datatype by which filters derive their parameters: the type of the items that
+    /// the section consists of.
+    pub(crate) fn filter_type(
         self,
         datatype: &Datatype,
         chunk: &[u64],
@@ -69,10 +72,10 @@ impl Section {
         let corners = if encoding == DefinedEncoding::Hyperslab { 2 } else { 1 };
         match self {
             Self::Selection => {
-                let coordinates = u32::try_from(chunk.len()).unwrap_or(1).saturating_mul(corners);
+                let coordinates = chunk.iter().fold(0_u32, |coordinates, _| coordinates + corners);
                 Datatype::array([coordinates], coordinate)
             }
-            // Places in the heap, not contents: to filters they are bytes.
+            // The values are descriptors, which filters treat as bytes.
             Self::Values if datatype.is_variable_length() => Datatype::array([datatype.size], u8::datatype()),
             Self::Values => datatype.clone(),
             Self::Heap => u8::datatype(),
@@ -81,12 +84,12 @@ impl Section {
 }
 
 impl Dataset {
-    /// Returns whether elements lie in structured chunks.
+    /// Returns `true` if the elements lie in structured chunks.
     pub(crate) fn is_structured(&self) -> bool {
         matches!(self.description().layout.layout, Layout::Structured(_))
     }
 
-    /// Returns whether elements may be undefined.
+    /// Returns `true` if elements can be undefined.
     pub(crate) fn is_sparse(&self) -> bool {
         let layout = &self.description().layout.layout;
         matches!(layout, Layout::Structured(layout) if layout.chunk_type.contains(StructuredChunkType::SPARSE))

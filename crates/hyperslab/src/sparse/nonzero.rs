@@ -1,19 +1,21 @@
-//! Dense arrays as sparse datasets: only what differs from the fill value is defined.
+//! Dense arrays written to sparse datasets: only elements that differ from the fill value become
+//! defined.
 
 use hyperslab_engine::{Error, Result};
+use hyperslab_exact::{to_u64, to_usize};
 use ndarray::{ArrayBase, ArrayViewD, Axis, Data, Dimension, Slice};
 
 use super::SparseView;
 use crate::datatype::convert::Conversions;
 use crate::{H5Type, Points};
 
-/// Elements of an array that are looked through at once, if a row of chunks is not more.
-const BLOCK: usize = 1 << 22;
+/// The number of elements of an array that are compared at a time. A row of chunks may have more.
+const BLOCK_ELEMENTS: usize = 1 << 22;
 
 impl SparseView<'_> {
-    /// Writes an array of the dataset's shape, and defines only the elements that differ from the fill value; all others
-    /// are undefined then. It goes through in blocks of rows of chunks. In a dataset that is not sparse this is
-    /// [`Dataset::write`](crate::Dataset::write).
+    /// Writes an array of the dataset's shape, and makes exactly those elements defined that differ
+    /// from the fill value. Memory holds one block of rows of chunks at a time. If the dataset is
+    /// not sparse, this is [`Dataset::write`](crate::Dataset::write).
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -25,7 +27,7 @@ impl SparseView<'_> {
     /// ```
     ///
     /// # Errors
-    /// As [`Dataset::write`](crate::Dataset::write).
+    /// Returns the errors of [`Dataset::write`](crate::Dataset::write).
     pub fn write_nonzero<T, S, D>(&self, array: &ArrayBase<S, D>) -> Result<()>
     where
         T: H5Type + PartialEq,
@@ -36,10 +38,10 @@ impl SparseView<'_> {
             return self.dataset.write(.., array);
         };
         let dims = self.dataset.dataspace().dims().to_vec();
-        if !array.shape().iter().map(|size| *size as u64).eq(dims.iter().copied()) {
-            let what =
-                format!("an array of the shape {:?} for a dataset of the shape {dims:?}", array.shape());
-            return Err(self.dataset.context(Error::Misuse(what)));
+        if !array.shape().iter().copied().map(to_u64).eq(dims.iter().copied()) {
+            let got = array.shape();
+            let message = format!("an array of the shape {got:?} for a dataset of the shape {dims:?}");
+            return Err(self.dataset.context(Error::Misuse(message)));
         }
         let fill = self.fill_as::<T>()?;
         self.dataset
@@ -50,15 +52,21 @@ impl SparseView<'_> {
             self.erase(..)?;
         }
         let array = array.view().into_dyn();
-        let rows = array.shape().first().copied().unwrap_or(0);
-        let height =
-            chunking.shape.first().and_then(|height| usize::try_from(*height).ok()).unwrap_or(1).max(1);
-        let in_chunks = (array.len() / rows.max(1)).saturating_mul(height).max(1);
-        let step = (BLOCK / in_chunks).max(1).saturating_mul(height);
+        let (Some(rows), Some(height)) = (array.shape().first().copied(), chunking.shape.first().copied())
+        else {
+            return Err(Error::internal("sparse dataset", "structured chunks have dimensions"));
+        };
+        if array.is_empty() {
+            return Ok(());
+        }
+        // From 1 to `rows`, so that no product below exceeds the array or `BLOCK_ELEMENTS`.
+        let height = to_usize(height.clamp(1, to_u64(rows)))?;
+        let chunk_row_elements = array.len() / rows * height;
+        let step = (BLOCK_ELEMENTS / chunk_row_elements).max(1) * height;
         for first in (0..rows).step_by(step) {
-            let end = first.saturating_add(step).min(rows);
+            let end = (first + step).min(rows);
             let block = array.slice_axis(Axis(0), Slice::from(first..end));
-            let (points, values) = differing(&block, first as u64, &fill);
+            let (points, values) = differing(&block, to_u64(first), &fill);
             if !values.is_empty() {
                 self.write(&points, &values)?;
             }
@@ -66,7 +74,7 @@ impl SparseView<'_> {
         Ok(())
     }
 
-    /// The fill value as one of the type `T`.
+    /// Returns the fill value as a value of the type `T`.
     fn fill_as<T: H5Type>(&self) -> Result<T> {
         let stored = self.dataset.stored_fill_value()?;
         let zeros = vec![0; self.dataset.datatype().size as usize];
@@ -76,48 +84,50 @@ impl SparseView<'_> {
         let plan = plan.map_err(|error| self.dataset.context(error.into()))?;
         let fill = T::read_vec(1, |out| Ok::<(), Error>(plan.convert(bytes, out, 1)?));
         let fill = fill.map_err(|error| self.dataset.context(error))?.into_iter().next();
-        fill.ok_or_else(|| self.dataset.context(Error::Misuse("the fill value is not one element".into())))
+        fill.ok_or_else(|| Error::internal("fill value", "the conversion of an element returns an element"))
     }
 }
 
-/// The elements of a block that differ from the fill value, in C order.
+/// Returns the elements of a block that differ from the fill value, in C order. `first` is the
+/// coordinate of the first row of the block.
 fn differing<T: H5Type + PartialEq>(block: &ArrayViewD<'_, T>, first: u64, fill: &T) -> (Points, Vec<T>) {
     let rank = block.ndim();
     let mut points = Points { rank, coordinates: Vec::new() };
     let mut values = Vec::new();
     let differs = |one: &T, other: &T| one != other;
-    // A fill value that is not a number differs from itself; so do all others then, and only they are like it.
-    let no_number = differs(fill, fill);
+    // A NaN fill value differs from itself. Only NaN elements count as equal to such a fill
+    // value.
+    let fill_is_nan = differs(fill, fill);
     let mut at = vec![0_u64; rank];
     if let Some(row) = at.first_mut() {
         *row = first;
     }
     for line in block.rows() {
         for (column, value) in (0_u64..).zip(line) {
-            if differs(value, fill) && !(no_number && differs(value, value)) {
+            if differs(value, fill) && !(fill_is_nan && differs(value, value)) {
                 if let Some(last) = at.last_mut().filter(|_| rank > 1) {
                     *last = column;
                 } else if let Some(last) = at.last_mut() {
-                    *last = first.saturating_add(column);
+                    *last = first + column;
                 }
                 points.coordinates.extend_from_slice(&at);
                 values.push(*value);
             }
         }
-        step(&mut at, block.shape(), first);
+        next_line(&mut at, block.shape(), first);
     }
     (points, values)
 }
 
-/// The coordinates of the next line along the last dimension.
-fn step(at: &mut [u64], shape: &[usize], first: u64) {
-    let lines = at.len().saturating_sub(1);
-    for (dimension, (place, size)) in at.iter_mut().zip(shape).enumerate().take(lines).rev() {
+/// Advances `at` to the next line along the last dimension. The first dimension begins at `first`.
+fn next_line(at: &mut [u64], shape: &[usize], first: u64) {
+    let Some((_, lines)) = at.split_last_mut() else { return };
+    for (dimension, (coordinate, size)) in lines.iter_mut().zip(shape).enumerate().rev() {
         let start = if dimension == 0 { first } else { 0 };
-        *place = place.saturating_add(1);
-        if *place < start.saturating_add(*size as u64) {
+        *coordinate += 1;
+        if *coordinate < start + to_u64(*size) {
             return;
         }
-        *place = start;
+        *coordinate = start;
     }
 }

@@ -8,31 +8,32 @@ use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::ops::elements::ForeignHeap;
 use hyperslab_engine::ops::sparse::{Slab, StructuredSource};
 use hyperslab_engine::{Error, Result};
+use hyperslab_exact::to_u64;
 use rayon::prelude::*;
 
 use super::SparseView;
 use crate::datatype::convert::Conversions;
 use crate::{H5Type, Hyperslab, IntoSelection, Points, Region, Selection, Stored};
 
-/// Defined elements: their coordinates and their values, in C order.
+/// The coordinates and the values of defined elements, in C order.
 pub type Defined<T> = (Points, Vec<T>);
 
-/// The defined elements of some rows of a dataset.
+/// The defined elements of a block of rows.
 #[derive(Debug, Clone)]
 pub struct DefinedBlock<T> {
-    /// First row: coordinate along dimension 0.
+    /// The first row: the coordinate along dimension 0.
     pub start: u64,
-    /// Number of rows.
+    /// The number of rows.
     pub rows: u64,
-    /// Coordinates, in C order; those along dimension 0 count from the start of the dataset.
+    /// The coordinates of the elements in the dataset, in C order.
     pub points: Points,
-    /// Their values.
+    /// The values of the elements.
     pub values: Vec<T>,
 }
 
 impl<'a> SparseView<'a> {
-    /// The defined elements of a selection, in C order: coordinates and values. In datasets that are not sparse all
-    /// elements are defined.
+    /// Reads the defined elements of a selection: their coordinates and their values, in C order.
+    /// In a dataset that is not sparse, all elements are defined.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -44,7 +45,11 @@ impl<'a> SparseView<'a> {
     /// ```
     ///
     /// # Errors
-    /// If the selection reaches out of the dataset, for damaged chunks, and if values cannot be converted.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the selection exceeds the dataset
+    /// or there is no conversion from the datatype to `T`,
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if a chunk is damaged, and
+    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the result exceeds
+    /// [`Limits::result_bytes`](crate::Limits::result_bytes). Returns filter and I/O errors.
     pub fn read<T: H5Type>(&self, selection: impl IntoSelection) -> Result<Defined<T>> {
         let (points, stored) = self.read_stored(selection)?;
         let plan = stored
@@ -56,10 +61,11 @@ impl<'a> SparseView<'a> {
         Ok((points, values.map_err(|error| self.dataset.context(error))?))
     }
 
-    /// As [`read`](Self::read), of values as the file stores them.
+    /// Reads the defined elements of a selection, with values in the stored form; see
+    /// [`read`](Self::read).
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// Returns the errors of [`read`](Self::read).
     pub fn read_stored(&self, selection: impl IntoSelection) -> Result<(Points, Stored)> {
         let selected = self.dataset.resolve(selection)?;
         let selection = selected.selection();
@@ -70,7 +76,7 @@ impl<'a> SparseView<'a> {
         let mut points = Points { rank, coordinates: Vec::new() };
         let mut values = Vec::new();
         let foreign = self.for_each_slabs(selection, &mut |source, slabs| {
-            let parts = shared(self.dataset.object().file(), &slabs, |slab| slab.collect(&source.form));
+            let parts = map_slabs(self.dataset.object().file(), &slabs, |slab| slab.collect(&source.form));
             for part in parts {
                 let (coordinates, bytes) = part?;
                 points.coordinates.extend(coordinates);
@@ -83,28 +89,30 @@ impl<'a> SparseView<'a> {
         Ok((points, stored.with_foreign(foreign)))
     }
 
+    /// Reads all elements of a selection, for datasets that are not sparse.
     fn all_as_defined(&self, selection: &Selection) -> Result<(Points, Stored)> {
+        const WHAT: &str = "coordinates of defined elements: bytes";
         let dims = self.dataset.dataspace().dims().to_vec();
         let selection = &in_c_order(selection);
         let ordered = hyperslab_dataspace::Ordered::new(selection, &dims)
             .map_err(|error| self.dataset.context(error.into()))?;
-        let mut points = Points { rank: dims.len(), coordinates: Vec::new() };
-        let limit = self.dataset.object().file().container.store.limits().result_bytes;
-        let numbers = ordered.len().saturating_mul(dims.len() as u64);
-        let length = usize::try_from(numbers).ok().filter(|_| numbers.saturating_mul(8) <= limit);
-        if length.is_none_or(|length| points.coordinates.try_reserve_exact(length).is_err()) {
-            let what = "coordinates of defined elements: bytes".into();
-            return Err(self.dataset.context(Error::Limit { what, got: numbers.saturating_mul(8), limit }));
-        }
+        // A rank is small, and a coordinate has 8 bytes.
+        let count = self.dataset.check_result(WHAT, ordered.len(), 8 * dims.len());
+        let numbers = count.map_err(|error| self.dataset.context(error))? * dims.len();
+        let mut coordinates = Vec::new();
+        let reserved = coordinates.try_reserve_exact(numbers);
+        let full = |_| Error::Memory { what: WHAT, bytes: 8 * to_u64(numbers) };
+        reserved.map_err(|error| self.dataset.context(full(error)))?;
         for position in 0..ordered.len() {
-            if let Some((at, _)) = ordered.at(position) {
-                points.coordinates.extend(at);
-            }
+            let at = ordered.at(position);
+            let (at, _) = at.ok_or_else(|| Error::internal("selection", "its elements have positions"))?;
+            coordinates.extend(at);
         }
+        let points = Points { rank: dims.len(), coordinates };
         Ok((points, self.dataset.read_stored(&**selection)?))
     }
 
-    /// Gives the defined elements of a selection, some chunk rows at a time, to `visit`.
+    /// Calls `visit` with the defined elements of a selection, in batches of rows of chunks.
     pub(crate) fn for_each_slabs(
         &self,
         selection: &Selection,
@@ -115,7 +123,7 @@ impl<'a> SparseView<'a> {
         let (open, _reading) = self.dataset.current()?;
         let mut read = || {
             let Some(source) = open.structured_chunks(file)? else {
-                return Err(Error::Misuse("it is not in structured chunks".into()));
+                return Err(Error::Misuse("the dataset has no structured chunks".into()));
             };
             source.for_each_defined(file.read_context(), selection, Some(&foreign), &mut |slabs| {
                 visit(&source, slabs)
@@ -125,7 +133,7 @@ impl<'a> SparseView<'a> {
         Ok(foreign)
     }
 
-    /// Which elements of a selection are defined.
+    /// Returns the defined elements of a selection, as a selection.
     ///
     /// ```
     /// use hyperslab::{Region, Selection};
@@ -138,7 +146,7 @@ impl<'a> SparseView<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// Returns the errors of [`read`](Self::read).
     pub fn defined(&self, selection: impl IntoSelection) -> Result<Selection> {
         let selected = self.dataset.resolve(selection)?;
         let selection = selected.selection();
@@ -149,8 +157,10 @@ impl<'a> SparseView<'a> {
         let mut blocks: Vec<Block> = Vec::new();
         self.for_each_slabs(selection, &mut |_, slabs| {
             for part in slabs.iter().flat_map(|slab| &slab.parts) {
-                count = count.saturating_add(part.set().len());
-                blocks.extend(part.set().blocks().into_iter().map(|block| moved(block, &part.origin)));
+                count = added(count, part.set().len())?;
+                for block in part.set().blocks() {
+                    blocks.push(moved(block, &part.origin)?);
+                }
             }
             Ok(())
         })?;
@@ -160,7 +170,7 @@ impl<'a> SparseView<'a> {
         if count == self.dataset.size()? {
             return Ok(Selection::All);
         }
-        if count == blocks.len() as u64 {
+        if count == to_u64(blocks.len()) {
             blocks.sort_unstable_by(|one, other| one.start.cmp(&other.start));
             let coordinates = blocks.iter().flat_map(|block| block.start.iter().copied()).collect();
             return Ok(Selection::Points(Points { rank, coordinates }));
@@ -168,10 +178,11 @@ impl<'a> SparseView<'a> {
         Ok(Selection::Hyperslab(Hyperslab::Irregular { rank, blocks }))
     }
 
-    /// The number of defined elements; of all elements if the dataset is not sparse. Mostly the index of the chunks tells.
+    /// Returns the number of defined elements; of all elements if the dataset is not sparse.
+    /// Usually only the chunk index is read.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// Returns the errors of [`read`](Self::read).
     pub fn defined_count(&self) -> Result<u64> {
         if !self.dataset.is_sparse() {
             return self.dataset.size();
@@ -182,8 +193,7 @@ impl<'a> SparseView<'a> {
             let mut count = 0_u64;
             if let Some(source) = open.structured_chunks(file)? {
                 source.for_each_chunk(&file.container.store, &mut |scaled, location| {
-                    count =
-                        count.saturating_add(source.count_defined(file.read_context(), scaled, &location)?);
+                    count = added(count, source.count_defined(file.read_context(), scaled, &location)?)?;
                     Ok(())
                 })?;
             }
@@ -192,18 +202,19 @@ impl<'a> SparseView<'a> {
         count().map_err(|error| self.dataset.context(error))
     }
 
-    /// The share of elements that are defined, from 0 to 1; 0 if there are no elements.
+    /// Returns the share of elements that are defined, from 0 to 1; 0 if the dataset has no
+    /// elements.
     ///
     /// # Errors
-    /// As [`defined_count`](Self::defined_count).
-    #[expect(clippy::cast_precision_loss, reason = "a share")]
+    /// Returns the errors of [`defined_count`](Self::defined_count).
+    #[expect(clippy::cast_precision_loss, reason = "a share needs no more precision")]
     pub fn density(&self) -> Result<f64> {
         let all = self.dataset.size()?;
         Ok(if all == 0 { 0.0 } else { self.defined_count()? as f64 / all as f64 })
     }
 
-    /// The defined elements, some rows (coordinates along dimension 0) at a time: as many as chunks are high, and `rows` at
-    /// least. Memory holds one block.
+    /// Reads the defined elements in blocks of at least `rows` rows (coordinates along dimension 0)
+    /// and of whole chunks. Memory holds one block at a time.
     ///
     /// ```
     /// use hyperslab::Points;
@@ -219,44 +230,50 @@ impl<'a> SparseView<'a> {
     /// ```
     pub fn rows<T: H5Type>(self, rows: u64) -> impl Iterator<Item = Result<DefinedBlock<T>>> + 'a {
         let dims = self.dataset.dataspace().dims().to_vec();
-        let height = self.chunking().and_then(|chunks| chunks.shape.first().copied()).unwrap_or(1).max(1);
-        let step = rows.max(1).div_ceil(height).saturating_mul(height);
-        let end = dims.first().copied().unwrap_or(0);
-        let mut start = 0;
-        std::iter::from_fn(move || {
-            if start >= end {
-                return None;
-            }
-            let first = start;
-            let rows = step.min(end - first);
-            start = first.saturating_add(rows);
+        self.row_ranges(rows).map(move |range| {
+            let (start, rows) = (range.start, range.end - range.start);
             let mut region = Region::whole(&dims);
-            if let (Some(at), Some(count)) = (region.start.first_mut(), region.count.first_mut()) {
-                (*at, *count) = (first, rows);
+            if let (Some(first), Some(count)) = (region.start.first_mut(), region.count.first_mut()) {
+                (*first, *count) = (start, rows);
             }
-            let block = self.read::<T>(&region);
-            Some(block.map(|(points, values)| DefinedBlock { start: first, rows, points, values }))
+            self.read::<T>(&region).map(|(points, values)| DefinedBlock { start, rows, points, values })
         })
     }
 }
 
-/// Points have an order of their own, and may be there twice.
+/// Returns a selection with the same elements in C order, each once: points may be in another order
+/// or equal.
 fn in_c_order(selection: &Selection) -> Cow<'_, Selection> {
     let Selection::Points(points) = selection else { return Cow::Borrowed(selection) };
-    let mut places: Vec<&[u64]> = points.coordinates.chunks_exact(points.rank.max(1)).collect();
-    places.sort_unstable();
-    places.dedup();
-    Cow::Owned(Selection::Points(Points { rank: points.rank, coordinates: places.concat() }))
+    let mut sorted: Vec<&[u64]> = points.coordinates.chunks_exact(points.rank.max(1)).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    Cow::Owned(Selection::Points(Points { rank: points.rank, coordinates: sorted.concat() }))
 }
 
-fn moved(block: Block, origin: &[u64]) -> Block {
-    let add =
-        |corner: &[u64]| corner.iter().zip(origin).map(|(at, origin)| at.saturating_add(*origin)).collect();
-    Block { start: add(&block.start), end: add(&block.end) }
+/// Returns the block at the same position in a chunk whose first element is at `origin`.
+fn moved(block: Block, origin: &[u64]) -> Result<Block> {
+    let outside = || Error::internal("defined elements", "coordinates lie in the dataset");
+    let add = |corner: &[u64]| {
+        let coordinates = corner.iter().zip(origin).map(|(at, origin)| at.checked_add(*origin));
+        coordinates.collect::<Option<_>>().ok_or_else(outside)
+    };
+    Ok(Block { start: add(&block.start)?, end: add(&block.end)? })
 }
 
-/// What `work` makes of each slab, on all threads; the caller holds the file.
-pub(super) fn shared<T: Send>(file: &OpenFile, slabs: &[Slab], work: impl Fn(&Slab) -> T + Sync) -> Vec<T> {
+/// Returns the sum of two numbers of defined elements.
+fn added(count: u64, more: u64) -> Result<u64> {
+    let sum = count.checked_add(more);
+    sum.ok_or_else(|| Error::corrupt("chunk index", "defined elements", "a sum of at most 64 bits", "more"))
+}
+
+/// Returns the results of `work` for each slab, computed concurrently. The caller holds the right
+/// to read.
+pub(super) fn map_slabs<T: Send>(
+    file: &OpenFile,
+    slabs: &[Slab],
+    work: impl Fn(&Slab) -> T + Sync,
+) -> Vec<T> {
     let store = &file.container.store;
     if store.may_share() {
         store.share(|| slabs.par_iter().map(&work).collect())

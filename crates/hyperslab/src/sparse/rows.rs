@@ -1,4 +1,6 @@
-//! Sparse matrices that are larger than memory, block by block.
+//! Sparse datasets larger than memory, read in blocks of rows.
+
+use std::ops::Range;
 
 use hyperslab_engine::Result;
 
@@ -6,8 +8,9 @@ use super::SparseView;
 use crate::{Compressed, H5Type, MatrixIndex};
 
 impl<'a> SparseView<'a> {
-    /// The defined elements of a matrix in compressed rows, some rows at a time: as many as chunks are high, and `rows` at
-    /// least. Each block comes with the number of its first row; its `starts` count from 0. Memory holds one block.
+    /// Reads the defined elements of a matrix in compressed rows (CSR), in blocks of at least
+    /// `rows` rows and of whole chunks. Each item is the number of the first row of the block, and
+    /// the block, whose `starts` count from 0. Memory holds one block at a time.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -27,17 +30,22 @@ impl<'a> SparseView<'a> {
         self,
         rows: u64,
     ) -> impl Iterator<Item = Result<(u64, Compressed<T, I>)>> + 'a {
+        self.row_ranges(rows).map(move |rows| Ok((rows.start, self.read_csr_rows(rows)?)))
+    }
+
+    /// Returns the ranges of rows that consist of whole chunks and of at least `rows` rows. The
+    /// last range may be shorter.
+    pub(super) fn row_ranges(&self, rows: u64) -> impl Iterator<Item = Range<u64>> + use<> {
+        // A scalar dataset has no rows.
         let end = self.dataset.dataspace().dims().first().copied().unwrap_or(0);
         let height = self.chunking().and_then(|chunks| chunks.shape.first().copied()).unwrap_or(1).max(1);
-        let step = rows.max(1).div_ceil(height).saturating_mul(height);
+        let step = rows.max(1).div_ceil(height).checked_mul(height);
         let mut next = 0_u64;
         std::iter::from_fn(move || {
-            if next >= end {
-                return None;
-            }
-            let first = next;
-            next = first.saturating_add(step).min(end);
-            Some(self.read_csr_rows(first..next).map(|block| (first, block)))
+            let start = next;
+            // A step of more than 64 bits contains all rows.
+            next = step.and_then(|step| start.checked_add(step)).map_or(end, |next| next.min(end));
+            (start < end).then_some(start..next)
         })
     }
 }

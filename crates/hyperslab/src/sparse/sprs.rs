@@ -3,14 +3,15 @@
 use std::ops::{Add, Deref};
 
 use hyperslab_engine::{Error, Result};
+use hyperslab_exact::to_usize;
 use sprs::{CsMat, CsMatBase, CsMatI, SpIndex, TriMat, TriMatI};
 
 use super::SparseView;
 use crate::{Compressed, H5Type, MatrixIndex};
 
 impl SparseView<'_> {
-    /// Writes the elements of a compressed matrix of the crate `sprs`, by rows or by columns, which has the dataset's
-    /// shape. Needs the feature `sprs`.
+    /// Writes the elements of a compressed matrix of the crate `sprs`, in compressed rows or
+    /// columns, to a dataset of the same shape. Requires the feature `sprs`.
     ///
     /// ```
     /// use sprs::{CsMat, TriMat};
@@ -27,8 +28,8 @@ impl SparseView<'_> {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the matrix has another shape; as
-    /// [`write_csr`](Self::write_csr).
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the matrix has another shape than
+    /// the dataset. Returns the errors of [`write_csr`](Self::write_csr).
     pub fn write_sprs<T, I, P, PS, IS, DS>(&self, matrix: &CsMatBase<T, I, PS, IS, DS, P>) -> Result<()>
     where
         T: H5Type,
@@ -47,28 +48,34 @@ impl SparseView<'_> {
         }
     }
 
-    /// The defined elements as a matrix of the crate `sprs` in compressed rows (CSR). Needs the feature `sprs`.
+    /// Reads the defined elements as a matrix of the crate `sprs` in compressed rows (CSR).
+    /// Requires the feature `sprs`.
+    ///
+    /// For an example see [`write_sprs`](Self::write_sprs).
     ///
     /// # Errors
-    /// As [`read_csr`](Self::read_csr).
+    /// Returns the errors of [`read_csr`](Self::read_csr).
     pub fn read_sprs<T: H5Type>(&self) -> Result<CsMat<T>> {
         let Compressed { starts, indices, values } = self.read_csr::<T, usize>()?;
         let matrix = CsMatI::try_new(self.matrix_shape()?, starts, indices, values);
         matrix.map_err(|(.., error)| self.dataset.context(Error::Misuse(error.to_string())))
     }
 
-    /// The defined elements as a matrix of the crate `sprs` in compressed columns (CSC). Needs the feature `sprs`.
+    /// Reads the defined elements as a matrix of the crate `sprs` in compressed columns (CSC).
+    /// Requires the feature `sprs`.
+    ///
+    /// For an example see [`write_sprs`](Self::write_sprs).
     ///
     /// # Errors
-    /// As [`read_csr`](Self::read_csr).
+    /// Returns the errors of [`read_csr`](Self::read_csr).
     pub fn read_sprs_csc<T: H5Type + Default>(&self) -> Result<CsMat<T>> {
         let Compressed { starts, indices, values } = self.read_csc::<T, usize>()?;
         let matrix = CsMatI::try_new_csc(self.matrix_shape()?, starts, indices, values);
         matrix.map_err(|(.., error)| self.dataset.context(Error::Misuse(error.to_string())))
     }
 
-    /// Writes the entries of a matrix of triplets (COO) of the crate `sprs`, which has the dataset's shape. Entries of one
-    /// place are added up, as `sprs` itself does it. Needs the feature `sprs`.
+    /// Writes the entries of a triplet matrix (COO) of the crate `sprs` to a dataset of the same
+    /// shape. Entries with equal coordinates are added, as in `sprs`. Requires the feature `sprs`.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -84,7 +91,7 @@ impl SparseView<'_> {
     /// ```
     ///
     /// # Errors
-    /// As [`write_sprs`](Self::write_sprs).
+    /// Returns the errors of [`write_sprs`](Self::write_sprs).
     pub fn write_triplets<T, I>(&self, matrix: &TriMatI<T, I>) -> Result<()>
     where
         T: H5Type + Add<Output = T>,
@@ -94,28 +101,31 @@ impl SparseView<'_> {
         self.write_sprs(&matrix.to_csr::<usize>())
     }
 
-    /// The defined elements as a matrix of triplets (COO) of the crate `sprs`, in C order. Needs the feature `sprs`.
+    /// Reads the defined elements as a triplet matrix (COO) of the crate `sprs`, in C order.
+    /// Requires the feature `sprs`.
+    ///
+    /// For an example see [`write_triplets`](Self::write_triplets).
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is not one of two dimensions; as
-    /// [`read`](Self::read).
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset does not have two
+    /// dimensions. Returns the errors of [`read`](Self::read).
     pub fn read_triplets<T: H5Type>(&self) -> Result<TriMat<T>> {
         let shape = self.matrix_shape()?;
         let (points, values) = self.read::<T>(..)?;
         let (mut rows, mut columns) = (Vec::with_capacity(values.len()), Vec::with_capacity(values.len()));
         for point in points.coordinates.chunks_exact(2) {
             if let [row, column] = *point {
-                rows.push(crate::dataset::to_usize(row)?);
-                columns.push(crate::dataset::to_usize(column)?);
+                rows.push(to_usize(row)?);
+                columns.push(to_usize(column)?);
             }
         }
         Ok(TriMat::from_triplets(shape, rows, columns, values))
     }
 
-    /// Rows and columns.
+    /// Returns the numbers of rows and columns.
     fn matrix_shape(&self) -> Result<(usize, usize)> {
         match *self.dataset.dataspace().dims() {
-            [rows, columns] => Ok((crate::dataset::to_usize(rows)?, crate::dataset::to_usize(columns)?)),
+            [rows, columns] => Ok((to_usize(rows)?, to_usize(columns)?)),
             _ => Err(self
                 .dataset
                 .context(Error::Misuse(format!("a matrix has 2 dimensions, not {}", self.dataset.ndim())))),

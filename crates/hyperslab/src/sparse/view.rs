@@ -1,12 +1,12 @@
-//! The view of a dataset that carries the methods of sparse storage.
+//! The view of a dataset with the methods of sparse storage.
 
 use crate::Dataset;
 
-/// A dataset as sparse storage: its defined elements, its structured chunks, and matrices in compressed form; made by
-/// [`Dataset::sparse`].
+/// A view of a dataset as sparse storage: its defined elements, its structured chunks, and its
+/// elements as compressed matrices; made by [`Dataset::sparse`].
 ///
-/// Every dataset has this view. In a dataset that is not sparse all elements are defined, and methods that need structured
-/// chunks return [`ErrorKind::Misuse`](crate::ErrorKind::Misuse).
+/// Every dataset has this view. In a dataset that is not sparse, all elements are defined, and
+/// methods that need structured chunks return [`ErrorKind::Misuse`](crate::ErrorKind::Misuse).
 ///
 /// ```
 /// use hyperslab::Points;
@@ -24,7 +24,7 @@ pub struct SparseView<'a> {
 }
 
 impl Dataset {
-    /// Returns the view that carries the methods of sparse storage.
+    /// Returns a view of the dataset with the methods of sparse storage.
     pub fn sparse(&self) -> SparseView<'_> {
         SparseView { dataset: self }
     }

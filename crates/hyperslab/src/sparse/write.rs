@@ -1,17 +1,18 @@
-//! Writing points of sparse datasets, and making elements undefined.
+//! Writing and erasing elements of sparse datasets.
 
 use hyperslab_engine::ops::elements::WriteSource;
 use hyperslab_engine::ops::sparse::{Coordinates, StructuredWriter};
 use hyperslab_engine::{Error, Result};
 
 use super::SparseView;
-use super::contents::Contents;
+use super::heap_elements::HeapElements;
 use crate::datatype::convert::VariableArena;
 use crate::{Datatype, H5Type, IntoSelection, Points};
 
 impl SparseView<'_> {
-    /// Writes elements by their coordinates; in a sparse dataset they are defined then, whatever their value. Points may
-    /// come in any order; of two at one place the later one stays.
+    /// Writes the elements at `points`. In a sparse dataset these elements become defined, even if
+    /// they equal the fill value. Points may come in any order; of equal points the last value is
+    /// written.
     ///
     /// ```
     /// use hyperslab::Points;
@@ -24,17 +25,18 @@ impl SparseView<'_> {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) for points outside of the dataset, if there is another number of
-    /// values, or if these cannot be converted; nothing is written then. Those of filters and the medium.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a point lies outside the dataset,
+    /// if the number of values is not the number of points, or if there is no conversion to the
+    /// datatype; nothing is written then. Returns filter and I/O errors.
     pub fn write<T: H5Type>(&self, points: &Points, values: &[T]) -> Result<()> {
         self.write_bytes(points, &T::datatype(), &T::to_bytes(values))
     }
 
-    /// As [`write`](Self::write), of values of the type `memory`, which need be known only when the program
-    /// runs.
+    /// Writes the elements at `points` from the bytes of elements of the datatype `memory`; see
+    /// [`write`](Self::write).
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// Returns the errors of [`write`](Self::write).
     pub fn write_bytes(&self, points: &Points, memory: &Datatype, bytes: &[u8]) -> Result<()> {
         if points.rank != self.dataset.ndim() {
             let (got, rank) = (points.rank, self.dataset.ndim());
@@ -48,7 +50,7 @@ impl SparseView<'_> {
         self.write_coordinates(None, points, memory, bytes)
     }
 
-    /// As [`write`](Self::write), of texts, which are strings of variable length in the dataset.
+    /// Writes strings of fixed or variable length at `points`; see [`write`](Self::write).
     ///
     /// ```
     /// use hyperslab::{CharacterSet, Datatype, Points};
@@ -61,41 +63,38 @@ impl SparseView<'_> {
     /// ```
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// Returns the errors of [`write`](Self::write), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not strings.
     pub fn write_strings<S: AsRef<str>>(&self, points: &Points, texts: &[S]) -> Result<()> {
         if !self.dataset.is_structured() || !self.dataset.datatype().is_variable_string() {
             return self.dataset.write_strings(points, texts);
         }
         let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_ref().as_bytes()).collect();
-        let contents = self.dataset.foreign_texts(&texts)?;
-        self.put_contents(points, &contents)
+        let contents = self.dataset.text_elements(&texts)?;
+        self.write_heap_elements(points, &contents)
     }
 
-    /// As [`write`](Self::write), of sequences, which are of variable length in the dataset.
+    /// Writes sequences of variable length at `points`; see [`write`](Self::write).
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// Returns the errors of [`write`](Self::write), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not sequences.
     pub fn write_sequences<T: H5Type, S: AsRef<[T]>>(&self, points: &Points, sequences: &[S]) -> Result<()> {
-        use crate::datatype::convert::VariableSink as _;
         let arena = VariableArena::default();
-        let mut bytes = vec![0; sequences.len().saturating_mul(16)];
-        for (sequence, descriptor) in sequences.iter().zip(bytes.chunks_exact_mut(16)) {
-            let items = sequence.as_ref();
-            let stored = arena.store(&T::to_bytes(items), items.len(), descriptor);
-            stored.map_err(|error| self.dataset.context(error.into()))?;
-        }
+        let bytes = self.dataset.sequence_descriptors(sequences, &arena)?;
         let memory = Datatype::sequence(T::datatype(), 8);
-        let contents = self.dataset.foreign_contents(&memory, &bytes, Some(arena))?;
-        self.put_contents(points, &contents)
+        let contents = self.dataset.converted_elements(&memory, &bytes, Some(arena))?;
+        self.write_heap_elements(points, &contents)
     }
 
-    fn put_contents(&self, points: &Points, contents: &Contents) -> Result<()> {
+    fn write_heap_elements(&self, points: &Points, contents: &HeapElements) -> Result<()> {
         self.change_chunks(None, Some(contents), |writer, writing| {
-            writer.write_points(writing, points, &contents.origin())
+            writer.write_points(writing, points, &contents.write_source())
         })
     }
 
-    /// Writes points whose coordinates come from anywhere, once the dataset has that shape, if one is given.
+    /// Writes the elements at the coordinates `points`, after a change of the shape to `dims` if
+    /// that is given.
     pub(crate) fn write_coordinates<C: Coordinates>(
         &self,
         dims: Option<&[u64]>,
@@ -104,9 +103,9 @@ impl SparseView<'_> {
         bytes: &[u8],
     ) -> Result<()> {
         if self.dataset.datatype().is_variable_length() {
-            let contents = self.dataset.foreign_contents(memory, bytes, None)?;
+            let contents = self.dataset.converted_elements(memory, bytes, None)?;
             return self.change_chunks(dims, Some(&contents), |writer, writing| {
-                writer.write_points(writing, points, &contents.origin())
+                writer.write_points(writing, points, &contents.write_source())
             });
         }
         let plan = self.dataset.conversions().plan(memory, self.dataset.datatype());
@@ -116,26 +115,27 @@ impl SparseView<'_> {
         self.change_chunks(dims, None, |writer, writing| writer.write_points(writing, points, &from))
     }
 
-    /// Does something with the structured chunks, once the dataset has that shape, if one is given: all in one go, so that no flush comes
-    /// between.
+    /// Calls `work` with the writer of the structured chunks, after a change of the shape to `dims`
+    /// if that is given. Both are one step, without a flush in between.
     pub(super) fn change_chunks<T>(
         &self,
         dims: Option<&[u64]>,
-        contents: Option<&Contents>,
+        contents: Option<&HeapElements>,
         work: impl FnOnce(
             &mut StructuredWriter,
             &mut hyperslab_engine::ops::sparse::StructuredWriting<'_, '_>,
         ) -> Result<T>,
     ) -> Result<T> {
         let (file, address) = (self.dataset.object().file(), self.dataset.object().address());
-        let heap = contents.map(Contents::heap);
+        let heap = contents.map(HeapElements::heap);
         self.dataset.change(|edit| {
             dims.map_or(Ok(()), |dims| file.resize_dataset(edit, address, dims))?;
             file.change_structured(edit, address, heap, work)
         })
     }
 
-    /// Makes the selected elements undefined: they read as the fill value, and take no room in the file.
+    /// Makes the selected elements undefined: they read as the fill value and take no space in the
+    /// file.
     ///
     /// ```
     /// use hyperslab::Points;
@@ -149,20 +149,23 @@ impl SparseView<'_> {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is not sparse, or the selection reaches out of it.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the dataset is not sparse or the
+    /// selection exceeds the dataset. Returns filter and I/O errors.
     pub fn erase(&self, selection: impl IntoSelection) -> Result<()> {
         let selected = self.dataset.resolve(selection)?;
         if !self.dataset.is_structured() {
-            return Err(self
-                .dataset
-                .context(Error::Misuse("its elements cannot be undefined: it is not sparse".into())));
+            return Err(self.dataset.context(Error::Misuse(
+                "the dataset is not sparse: its elements cannot be undefined".into(),
+            )));
         }
         self.change_chunks(None, None, |writer, writing| writer.erase(writing, selected.selection()))
     }
 
-    /// Makes the dataset longer along a dimension by `length`, and writes points of the part that is new, whose
-    /// coordinates count from its start. The frames of a detector come like this: each takes one step along dimension 0,
-    /// and the chunk is 1 there, so that what is in the file is not touched again.
+    /// Extends the dataset at the end of the dimension `axis` by `length`, and writes elements of
+    /// the new part. The coordinates of `points` along `axis` count from the start of the new part.
+    ///
+    /// A detector, for instance, appends its frames along dimension 0 with chunks of size 1 along
+    /// this dimension, so that no stored chunk changes.
     ///
     /// ```
     /// use hyperslab::Points;
@@ -178,13 +181,18 @@ impl SparseView<'_> {
     /// ```
     ///
     /// # Errors
-    /// As [`Dataset::resize`](crate::Dataset::resize) and [`write`](Self::write). The dataset keeps its shape if a point does
-    /// not lie in the new part.
+    /// Returns the errors of [`Dataset::resize`](crate::Dataset::resize) and
+    /// [`write`](Self::write). The dataset keeps its shape if a point lies outside the new part.
     pub fn append<T: H5Type>(&self, axis: usize, length: u64, points: &Points, values: &[T]) -> Result<()> {
         let mut dims = self.dataset.dataspace().dims().to_vec();
         let rank = dims.len();
         let Some(before) = dims.get(axis).copied() else {
-            return Err(self.dataset.context(Error::Misuse(format!("there is no dimension {axis}"))));
+            return Err(self.dataset.context(Error::Misuse(format!("the dataset has no dimension {axis}"))));
+        };
+        let Some(after) = before.checked_add(length) else {
+            let message =
+                format!("{before} and {length} elements along dimension {axis} do not fit in 64 bits");
+            return Err(self.dataset.context(Error::Misuse(message)));
         };
         let mut moved = points.clone();
         for (number, point) in moved.coordinates.chunks_exact_mut(points.rank.max(1)).enumerate() {
@@ -195,11 +203,12 @@ impl SparseView<'_> {
                     .enumerate()
                     .all(|(dimension, (at, size))| *at < if dimension == axis { length } else { *size });
             if !inside {
-                let what = format!("point {number}, {point:?}, is not in what is added");
-                return Err(self.dataset.context(Error::Misuse(what)));
+                let message = format!("point {number}, {point:?}, lies outside the new part");
+                return Err(self.dataset.context(Error::Misuse(message)));
             }
             if let Some(at) = point.get_mut(axis) {
-                *at = at.saturating_add(before);
+                // Less than `after`, because the coordinate is less than `length`.
+                *at += before;
             }
         }
         if values.len().checked_mul(rank) != Some(moved.coordinates.len()) {
@@ -211,7 +220,7 @@ impl SparseView<'_> {
             return Err(self.dataset.context(Error::Misuse(what)));
         }
         if let Some(size) = dims.get_mut(axis) {
-            *size = before.saturating_add(length);
+            *size = after;
         }
         if values.is_empty() || !self.dataset.is_structured() {
             self.dataset.resize(&dims)?;

@@ -255,7 +255,11 @@ fn zeros_that_no_disk_has_are_there() {
         let left = SimulatedDisk::holding(files);
         let options = OpenOptions::new().journal(left.side_file(record::JOURNAL));
         let words = options.open_driver(left.file(record::FILE)).unwrap().dataset("words").unwrap();
-        assert_eq!(words.read_strings(..).unwrap().as_slice().unwrap(), ["few", "words"], "{seed}");
+        assert_eq!(
+            words.read_strings::<hyperslab::IxDyn>(..).unwrap().as_slice().unwrap(),
+            ["few", "words"],
+            "{seed}"
+        );
     }
     assert!(shorter > 0);
 }

@@ -273,7 +273,11 @@ impl World {
             }
             Content::Texts(texts) => {
                 let dataset = object.clone().into_dataset().unwrap();
-                assert_eq!(dataset.read_strings(..).unwrap().into_raw_vec_and_offset().0, *texts, "{at}");
+                assert_eq!(
+                    dataset.read_strings::<hyperslab::IxDyn>(..).unwrap().into_raw_vec_and_offset().0,
+                    *texts,
+                    "{at}"
+                );
             }
         }
     }
@@ -322,7 +326,7 @@ impl World {
                     json!(numbers)
                 }
                 Content::Texts(texts) => {
-                    let read = object.into_dataset().unwrap().read_strings(..).unwrap();
+                    let read = object.into_dataset().unwrap().read_strings::<hyperslab::IxDyn>(..).unwrap();
                     assert_eq!(read.into_raw_vec_and_offset().0, *texts);
                     json!(texts)
                 }

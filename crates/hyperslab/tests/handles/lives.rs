@@ -58,19 +58,22 @@ fn a_removed_group_keeps_its_members_and_takes_new_ones() {
     group.new_dataset("deep/new").write(&[5, 6]).unwrap();
     group.remove("deep/deeper").unwrap();
     group.rename("text", "words").unwrap();
-    assert_eq!(group.dataset("words").unwrap().read_strings(..).unwrap()[1], "twenty-two");
+    assert_eq!(
+        group.dataset("words").unwrap().read_strings::<hyperslab::IxDyn>(..).unwrap()[1],
+        "twenty-two"
+    );
     assert_eq!(group.dataset("deep/new").unwrap().link_count().unwrap(), 1);
     let word = group.dataset("words").unwrap();
     drop(group);
     file.flush().unwrap();
     // The group is gone, and with it the last link to what is open.
     assert_eq!(word.link_count().unwrap(), 0);
-    assert_eq!(word.read_strings(..).unwrap()[0], "one");
+    assert_eq!(word.read_strings::<hyperslab::IxDyn>(..).unwrap()[0], "one");
     file.link_hard("words", &word).unwrap();
     assert_eq!(file.member_names().unwrap(), ["words"]);
     file.close().unwrap();
     let again = File::from_bytes(sound(&medium)).unwrap();
-    assert_eq!(again.dataset("words").unwrap().read_strings(..).unwrap()[2].len(), 30);
+    assert_eq!(again.dataset("words").unwrap().read_strings::<hyperslab::IxDyn>(..).unwrap()[2].len(), 30);
     assert_eq!(again.object("words").unwrap().link_count().unwrap(), 1);
 }
 

@@ -55,11 +55,11 @@ fn no_reference_is_written_to_what_is_gone() {
     file.remove("x").unwrap();
     // It is open.
     references.write_references(.., std::slice::from_ref(&target)).unwrap();
-    assert_eq!(references.read_references(..).unwrap()[0].object().unwrap().token(), x.token());
+    assert_eq!(references.read_references::<IxDyn>(..).unwrap()[0].object().unwrap().token(), x.token());
     drop(x);
     file.flush().unwrap();
     assert_eq!(references.write_references(.., &[target]).unwrap_err().kind(), ErrorKind::NotFound);
-    let followed = references.read_references(..).unwrap()[0].object().unwrap_err();
+    let followed = references.read_references::<IxDyn>(..).unwrap()[0].object().unwrap_err();
     assert_eq!(followed.kind(), ErrorKind::NotFound);
     file.remove("references").unwrap();
     drop(references);
@@ -81,7 +81,7 @@ fn attributes_are_as_they_are_now() {
         object.set_attribute("text", "after, and much longer than before").unwrap();
         object.set_attribute("n0", [1.5, 2.5]).unwrap();
         assert_eq!(text.read_string().unwrap(), "after, and much longer than before");
-        assert_eq!(text.clone().read_strings().unwrap().len(), 1);
+        assert_eq!(text.clone().read_strings::<IxDyn>().unwrap().len(), 1);
         assert_eq!(n0.read::<f64, IxDyn>().unwrap().len(), 2);
         assert_eq!(n0.dataspace().unwrap().dims(), [2]);
         object.remove_attribute("text").unwrap();
@@ -113,7 +113,7 @@ fn a_handle_says_that_the_file_is_closed() {
     file.remove("g").unwrap();
     file.close().unwrap();
     let errors = [
-        text.read_strings(..).unwrap_err(),
+        text.read_strings::<IxDyn>(..).unwrap_err(),
         text.write_strings(.., &["d"]).unwrap_err(),
         text.resize(&[2]).unwrap_err(),
         group.links().unwrap_err(),

@@ -321,6 +321,9 @@ fn a_reference_to_an_attribute_without_a_name() {
     bytes[at] = 0;
     let (saved, salvaged) = salvage(bytes, "no name");
     let links = File::from_bytes(saved).unwrap().dataset("links").unwrap();
-    let [one] = &links.read_references(..).unwrap().into_raw_vec_and_offset().0[..] else { panic!("one") };
+    let [one] = &links.read_references::<hyperslab::IxDyn>(..).unwrap().into_raw_vec_and_offset().0[..]
+    else {
+        panic!("one")
+    };
     assert!(one.is_null(), "{salvaged}");
 }

@@ -1,4 +1,4 @@
-//! A dataset and what should be in it.
+//! The model of a sparse dataset, and its comparison with the dataset.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::kind::{Palette, sequence, words};
 use crate::make::Make;
 use crate::selection::{Chosen, Place, points_of};
 
-/// A dataset by a naive account.
+/// A naive model of a dataset.
 #[derive(Debug, Clone)]
 pub(crate) struct Array {
     pub(crate) make: Make,
@@ -50,7 +50,7 @@ impl Array {
         self.dims = dims.to_vec();
     }
 
-    /// Writes points, by one of the calls that do.
+    /// Writes points through one of the methods that write points.
     pub(crate) fn write_points(
         &self,
         dataset: &Dataset,
@@ -90,7 +90,7 @@ impl Array {
         values.iter().flat_map(|value| palette.element(self.kind(), *value)).collect()
     }
 
-    /// Writes to a selection, by one of the calls that do.
+    /// Writes to a selection through one of the methods that write selections.
     pub(crate) fn write(
         &self,
         dataset: &Dataset,
@@ -120,7 +120,7 @@ impl Array {
         }
     }
 
-    /// The defined places among some, in C order.
+    /// Returns the defined elements among some coordinates, in C order.
     fn defined_among(&self, chosen: &Chosen) -> Vec<Place> {
         if !self.make.sparse {
             let places: BTreeSet<&Place> = chosen.1.iter().collect();
@@ -133,7 +133,7 @@ impl Array {
         places.into_iter().filter(|place| self.values.contains_key(*place)).cloned().collect()
     }
 
-    /// Reads a selection in every way.
+    /// Reads a selection through every method that reads selections.
     pub(crate) fn compare_part(&self, dataset: &Dataset, chosen: &Chosen, call: u64) {
         let (selection, places) = chosen;
         assert_eq!(dataset.dataspace().dims(), self.dims);
@@ -164,7 +164,7 @@ impl Array {
         assert_eq!(self.kind().plain_of(stored), self.plain(expected), "{what}");
     }
 
-    /// Reads everything.
+    /// Reads all elements through every method.
     pub(crate) fn compare(&self, dataset: &Dataset) {
         let whole = Make::size(&self.dims);
         let places: Vec<Place> = whole.map(|size| all_places(&self.dims, size)).unwrap_or_default();
@@ -223,7 +223,7 @@ fn all_places(dims: &[u64], size: usize) -> Vec<Place> {
     (0..size as u64).map(place).collect()
 }
 
-/// The places of a selection that has no overlaps, in C order.
+/// Returns the coordinates of a selection without overlaps, in C order.
 fn places_of(selection: &Selection, dims: &[u64]) -> Vec<Place> {
     use hyperslab::Hyperslab;
     match selection {

@@ -1,6 +1,6 @@
-//! Numbers that decide what is done.
+//! The numbers that determine a sequence of operations.
 
-/// Numbers; zeros when there are no more.
+/// A list of numbers. After its end every number is zero.
 #[derive(Debug, Clone)]
 pub(crate) struct Numbers<'n>(std::slice::Iter<'n, u16>);
 
@@ -9,29 +9,29 @@ impl<'n> Numbers<'n> {
         Self(numbers.iter())
     }
 
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         u64::from(self.0.next().copied().unwrap_or(0)) % bound.max(1)
     }
 
-    /// True once in `of` times, but not for a number that is 0.
+    /// Returns `true` once in `of` times, but never for the number 0.
     pub(crate) fn once_in(&mut self, of: u64) -> bool {
         self.below(of) == of - 1
     }
 
-    /// One of some things.
+    /// Returns one of some values.
     pub(crate) fn one_of<T: Clone>(&mut self, things: &[T]) -> T {
         let at = self.below(things.len() as u64) as usize;
         things[at].clone()
     }
 
-    /// So many random numbers as they come, made of few.
+    /// Returns a generator of pseudo-random numbers, seeded by two drawn numbers.
     pub(crate) fn stream(&mut self) -> Stream {
         Stream(self.below(1 << 16) << 16 | self.below(1 << 16) | 1 << 40)
     }
 }
 
-/// Pseudo-random numbers from one that was drawn.
+/// A generator of pseudo-random numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Stream(u64);
 

@@ -1,4 +1,4 @@
-//! What the sequences found, and what they do not come across.
+//! Regressions that the random sequences found, and cases that they do not reach.
 
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ fn memory() -> File {
     FileOptions::new().create_in_memory().unwrap()
 }
 
-/// All elements of datasets that are not sparse are defined, also where no chunk is stored yet.
+/// In datasets that are not sparse, all elements are defined, also those of chunks that are not
+/// stored.
 #[test]
 fn all_elements_of_other_datasets_are_defined() {
     let file = memory();
@@ -32,7 +33,7 @@ fn all_elements_of_other_datasets_are_defined() {
     assert_eq!((points.coordinates, stored.strings().unwrap()), (vec![0, 1, 2], vec![String::new(); 3]));
 }
 
-/// Defined elements come in C order, each once, whatever the order of the points that are asked for.
+/// Defined elements are in C order without repetitions, whatever the order of the selected points.
 #[test]
 fn defined_elements_come_in_order() {
     let file = memory();
@@ -42,7 +43,7 @@ fn defined_elements_come_in_order() {
     assert_eq!((points.coordinates, values), (vec![0, 2], vec![10, 30]));
 }
 
-/// Sections of elements of variable length pass filters that must not fail, as all others do.
+/// Sections of variable-length data are encoded by mandatory filters, as other sections are.
 #[test]
 fn mandatory_filters_of_elements_of_variable_length() {
     let file = memory();
@@ -56,12 +57,12 @@ fn mandatory_filters_of_elements_of_variable_length() {
     let texts: Vec<String> = (0..100).map(|number| format!("text {number}")).collect();
     text.write_strings(.., &texts).unwrap();
     file.flush().unwrap();
-    assert_eq!(text.read_strings(..).unwrap().into_raw_vec_and_offset().0, texts);
+    assert_eq!(text.read_strings::<hyperslab::IxDyn>(..).unwrap().into_raw_vec_and_offset().0, texts);
     let chunk = text.sparse().read_chunk(&[0]).unwrap().unwrap();
     assert!(chunk.info.sections[1].size < chunk.info.sections[1].unfiltered / 4);
 }
 
-/// A shape that is changed together with the only chunk gets into the header.
+/// A change of the shape together with the only chunk is stored in the object header.
 #[test]
 fn a_shape_and_a_single_chunk_change_together() {
     for filter in [FilterSpec::deflate(9), FilterSpec::fletcher32()] {
@@ -91,20 +92,23 @@ fn a_shape_and_a_single_chunk_change_together() {
     }
 }
 
-/// What waits to be encoded is still there when a later change of the same chunk fails.
+/// Dirty elements of a chunk survive a later change of this chunk that fails.
 #[test]
-fn what_waits_outlives_a_change_that_fails() {
+fn dirty_elements_outlive_a_change_that_fails() {
     let file = memory();
     let new = file.new_dataset("a").datatype(Kind::Words.datatype()).shape(&[4]);
     let text = new.sparse(&[4]).create().unwrap();
     text.sparse().write_strings(&Points { rank: 1, coordinates: vec![1] }, &["one"]).unwrap();
-    // Places in the heap of the file, which chunks cannot lead to.
+    // Descriptors of the global heap, which structured chunks cannot contain.
     let elements = [[7_u8; 16]; 4].concat();
     text.write_stored(.., &elements).unwrap_err();
-    assert_eq!(text.read_strings(..).unwrap().into_raw_vec_and_offset().0, ["", "one", "", ""]);
+    assert_eq!(
+        text.read_strings::<hyperslab::IxDyn>(..).unwrap().into_raw_vec_and_offset().0,
+        ["", "one", "", ""]
+    );
 }
 
-/// A chunk at the edge with few elements in very many rows is as cheap as any.
+/// A chunk at the edge with few elements in very many rows costs no more than other chunks.
 #[test]
 fn large_chunks_at_the_edge() {
     let file = memory();
@@ -121,7 +125,7 @@ fn large_chunks_at_the_edge() {
     assert_eq!(a.sparse().chunks().unwrap(), []);
 }
 
-/// A dataset that is made where another one was does not read what that one had in memory.
+/// A dataset at the address of a deleted dataset does not read the deleted dataset's cached chunks.
 #[test]
 fn a_dataset_in_place_of_another() {
     let file = memory();
@@ -134,10 +138,10 @@ fn a_dataset_in_place_of_another() {
     }
 }
 
-/// Other programs may make a dataset shorter and leave behind what lies outside. That is not there, and does not come back
-/// when the dataset grows.
+/// Other programs may shrink a dataset and keep the elements outside in the file. Such elements are
+/// undefined, also after the dataset grows.
 #[test]
-fn what_others_leave_outside_does_not_come_back() {
+fn stored_elements_outside_the_extent_stay_undefined() {
     use hyperslab_format::codec::checksum;
     let medium = Arc::new(Core::from_vec("found", Vec::new()));
     let file = FileOptions::new().libver(LibverBounds::LATEST).create_driver(medium.clone()).unwrap();
@@ -163,7 +167,7 @@ fn what_others_leave_outside_does_not_come_back() {
     assert_eq!(a.read_raw::<u8>(..).unwrap()[12..], [0; 8]);
 }
 
-/// Growing by very much is no work: what is not stored is not walked over.
+/// The time of a resize does not depend on chunks that are not stored.
 #[test]
 fn growing_by_very_much() {
     let file = memory();
@@ -180,14 +184,14 @@ fn growing_by_very_much() {
     }
 }
 
-/// A dataset of very many rows, of which next to none is written.
+/// A dataset with very many rows, of which few are written.
 fn vast(file: &File, rows: u64, chunk: &[u64]) -> Dataset {
     let new = file.new_dataset("vast").of::<i32>().shape(&[rows, 8]).sparse(chunk);
     new.create().unwrap()
 }
 
 #[test]
-fn what_is_not_there_takes_no_time() {
+fn undefined_elements_take_no_time() {
     let file = FileOptions::new().create_in_memory().unwrap();
     let rows = 1 << 50;
     let dataset = vast(&file, rows, &[1, 4]);
@@ -195,7 +199,7 @@ fn what_is_not_there_takes_no_time() {
     dataset.sparse().write(&points, &[1, 2, 3]).unwrap();
     let (found, values) = dataset.sparse().read::<i32>(..).unwrap();
     assert_eq!((found.coordinates, values), (vec![5, 7, 1 << 40, 3, rows - 1, 0], vec![1, 3, 2]));
-    // Two blocks far apart, and every 2^40th row.
+    // Two distant blocks, and every 2^40th row.
     let block = |row: u64| Block { start: [row, 1].as_slice().into(), end: [row + 1, 2].as_slice().into() };
     let blocks = vec![block(10), block(1 << 45)];
     let far = Selection::Hyperslab(Hyperslab::Irregular { rank: 2, blocks });
@@ -205,7 +209,7 @@ fn what_is_not_there_takes_no_time() {
     dataset.write(Selection::Hyperslab(strided), &[9, 9, 9, 9]).unwrap();
     assert_eq!(dataset.sparse().defined_count().unwrap(), 15);
     assert!(file.info().length < 100_000, "{}", file.info().length);
-    // So many rows have no place in memory.
+    // Memory cannot hold so many rows.
     assert_eq!(dataset.sparse().read_csr::<i32, u32>().unwrap_err().kind(), ErrorKind::Limit);
     assert_eq!(dataset.sparse().read_csr_rows::<i32, u32>(10..12).unwrap().values, [1, 2, 3, 4]);
 }

@@ -1,4 +1,4 @@
-//! What others read from the files.
+//! The reading of the files by other programs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,14 +12,14 @@ use crate::world::name;
 
 const SCRIPT: &str = include_str!("outside.py");
 
-/// A file with what should be in it.
+/// A file and its expected contents.
 #[derive(Debug)]
 pub(crate) struct Written {
     pub(crate) file: PathBuf,
     pub(crate) arrays: Vec<Array>,
 }
 
-/// The independent reader, if it is beside the samples.
+/// Returns the independent reader, if it is beside the samples.
 pub(crate) fn oracle() -> Option<PathBuf> {
     let dir = std::env::var_os(corpus::SPARSE_VARIABLE)
         .map_or_else(|| workspace::root().join("../shared/sparse/samples"), PathBuf::from);
@@ -32,7 +32,7 @@ pub(crate) fn oracle() -> Option<PathBuf> {
     None
 }
 
-/// The answers about files, one each.
+/// Returns the answers of the reader, one for each file.
 fn ask(folder: &Path, task: &[&Path], written: &[Written]) -> Option<Vec<Value>> {
     let python = referee::python()?;
     let request = |written: &Written| {
@@ -50,7 +50,7 @@ fn ask(folder: &Path, task: &[&Path], written: &[Written]) -> Option<Vec<Value>>
     Some(answers)
 }
 
-/// The independent reader finds what should be there.
+/// Checks that the independent reader finds the expected contents.
 pub(crate) fn ask_oracle(folder: &Path, script: &Path, written: &[Written]) {
     let Some(answers) = ask(folder, &[Path::new("oracle"), script], written) else { return };
     for (written, answer) in written.iter().zip(&answers) {
@@ -77,7 +77,7 @@ fn compare(array: &Array, said: &[Value], what: &str) {
         assert_eq!(said, expected, "{what}");
         return;
     }
-    // All elements of stored chunks are there.
+    // All elements of stored chunks are present.
     let mut written = 0;
     for element in said {
         let place: Vec<u64> = element[0].as_array().unwrap().iter().map(|at| at.as_u64().unwrap()).collect();
@@ -88,7 +88,7 @@ fn compare(array: &Array, said: &[Value], what: &str) {
     assert_eq!(written, array.values.len(), "{what}");
 }
 
-/// libhdf5 reads what is ordinary, and refuses the rest.
+/// Checks that libhdf5 reads the ordinary datasets and refuses the sparse ones.
 pub(crate) fn ask_libhdf5(folder: &Path, written: &[Written]) {
     let Some(answers) = ask(folder, &[Path::new("libhdf5")], written) else { return };
     for (written, answer) in written.iter().zip(&answers) {
@@ -108,7 +108,8 @@ pub(crate) fn ask_libhdf5(folder: &Path, written: &[Written]) {
     }
 }
 
-/// The command `h5ls`, where it is installed, shows the ordinary dataset of a few files, and goes past the others.
+/// Checks that the command `h5ls`, if installed, lists the ordinary dataset of a few files and
+/// skips the sparse ones.
 pub(crate) fn ask_h5ls(written: &[Written]) {
     let run = |option: &str, path: String| {
         let output = Command::new("h5ls").arg(option).arg(path).output().ok()?;

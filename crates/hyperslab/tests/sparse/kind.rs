@@ -1,4 +1,4 @@
-//! Elements: small numbers, as elements of many types.
+//! Element types: small numbers represented as elements of many datatypes.
 
 use hyperslab::datatype::{ByteOrder, CharacterSet, StringPadding};
 use hyperslab::{Datatype, DatatypeClass, File, H5Type, Stored};
@@ -14,7 +14,7 @@ pub(crate) enum Kind {
     F64,
     Compound,
     Text,
-    /// From here on of variable length.
+    /// The following types are of variable length.
     Words,
     Sequence,
     Nested,
@@ -35,7 +35,7 @@ pub(crate) const KINDS: [Kind; 11] = [
     Kind::Mixed,
 ];
 
-/// Values are below this. 0 is an element all of whose bytes are 0.
+/// The upper bound of values. All bytes of the element for the value 0 are 0.
 pub(crate) const VALUES: u64 = 24;
 
 const LITTLE: ByteOrder = ByteOrder::LittleEndian;
@@ -73,7 +73,7 @@ impl Kind {
         matches!(self, Self::U8 | Self::I16Big | Self::I32 | Self::F32 | Self::F64)
     }
 
-    /// The number that an element of a number type has.
+    /// Returns the number that an element of a number type represents for a value.
     pub(crate) fn number(self, value: u8) -> f64 {
         match self {
             Self::F32 | Self::F64 => f64::from(value) * 0.5,
@@ -82,7 +82,7 @@ impl Kind {
         }
     }
 
-    /// The bytes of an element of fixed size.
+    /// Returns the bytes of an element of fixed size.
     pub(crate) fn encode(self, value: u8) -> Vec<u8> {
         match self {
             Self::U8 => vec![value],
@@ -103,7 +103,7 @@ impl Kind {
         }
     }
 
-    /// What an element holds, as JSON.
+    /// Returns the content of an element as JSON.
     pub(crate) fn json(self, value: u8) -> Value {
         match self {
             Self::U8 => json!(value),
@@ -121,7 +121,7 @@ impl Kind {
         }
     }
 
-    /// An element of fixed size itself; the contents of one of variable length.
+    /// Returns an element of fixed size, or the variable-length data of an element.
     pub(crate) fn plain(self, value: u8) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
@@ -142,7 +142,7 @@ impl Kind {
         out
     }
 
-    /// Elements that were read, as [`plain`](Self::plain) has them.
+    /// Returns elements that were read in the form of [`plain`](Self::plain).
     pub(crate) fn plain_of(self, stored: &Stored) -> Vec<Vec<u8>> {
         if !self.is_variable() {
             return stored.elements().map(<[u8]>::to_vec).collect();
@@ -202,8 +202,8 @@ fn nested(value: u8) -> Vec<Vec<i32>> {
     (0..value % 4).map(|at| sequence(value + at)).collect()
 }
 
-/// One element of each value of each kind of variable length, from which others are copied: only so do sequences get
-/// into sequences.
+/// Elements of each value of each type of variable length. Sequences of sequences can only be
+/// written by copying such elements.
 #[derive(Debug, Clone)]
 pub(crate) struct Palette {
     sequences: Vec<Vec<u8>>,
@@ -211,11 +211,11 @@ pub(crate) struct Palette {
     words: Vec<Vec<u8>>,
 }
 
-/// Where they lie.
+/// The paths of the datasets with these elements.
 pub(crate) const PALETTE: [&str; 3] = ["/palette sequences", "/palette nested", "/palette words"];
 
 impl Palette {
-    /// Writes them to a file.
+    /// Writes the elements to a file.
     pub(crate) fn write(file: &File) {
         let all = 0..VALUES as u8 + 4;
         let [sequences, outer, text] = PALETTE;
@@ -234,7 +234,7 @@ impl Palette {
         make(outer, Datatype::sequence(Descriptor::datatype(), 8), lists.len())
             .write_sequences(.., &lists)
             .unwrap();
-        // Not an empty one, which needs no place in the heap.
+        // No text is empty, because an empty text has no heap data.
         let texts: Vec<String> = all.map(|value| words(value.max(1))).collect();
         make(text, Kind::Words.datatype(), texts.len()).write_strings(.., &texts).unwrap();
     }
@@ -245,7 +245,7 @@ impl Palette {
         Self { sequences, nested, words }
     }
 
-    /// An element as the file's own heap has it.
+    /// Returns the descriptor of an element in the heap of the file.
     pub(crate) fn element(&self, kind: Kind, value: u8) -> Vec<u8> {
         let at = usize::from(value);
         match kind {
@@ -263,7 +263,7 @@ fn elements(file: &File, name: &str) -> Vec<Vec<u8>> {
     stored.elements().map(<[u8]>::to_vec).collect()
 }
 
-/// An element of the heap of a file, as items of sequences have it.
+/// A descriptor of the file's heap as an item of a sequence.
 #[derive(Debug, Clone, Copy)]
 struct Descriptor([u8; 16]);
 

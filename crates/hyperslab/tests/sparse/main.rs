@@ -1,8 +1,8 @@
-//! Random sequences of operations on sparse datasets, held against a naive model; an independent reader and libhdf5 are
-//! asked about the files that come out.
+//! Random sequences of operations on sparse datasets, compared with a naive model. An independent
+//! reader and libhdf5 read the resulting files.
 //!
-//! `HYPERSLAB_SPARSE=10000` is the number of sequences, `HYPERSLAB_SPARSE_SEED` where they begin. What fails is made short
-//! and its steps are printed.
+//! `HYPERSLAB_SPARSE=10000` sets the number of sequences, `HYPERSLAB_SPARSE_SEED` the first seed.
+//! The test shrinks a sequence that fails, and prints its steps.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -36,7 +36,7 @@ fn number_of(variable: &str, otherwise: u32) -> u32 {
     std::env::var(variable).map_or(otherwise, |number| number.parse().unwrap())
 }
 
-/// A sequence as numbers: what the file is made like, and what is done to it.
+/// A sequence as numbers: the properties of the file, and the operations on it.
 type Sequence = (Vec<u16>, Vec<Vec<u16>>);
 
 fn sequences(most: usize) -> impl Strategy<Value = Sequence> {
@@ -66,9 +66,9 @@ fn run((settings, operations): &Sequence, common: bool, trace: bool) -> World {
 }
 
 #[test]
-fn a_sparse_dataset_is_what_was_done_to_it() {
+fn a_sparse_dataset_equals_its_model() {
     let (mut runner, seed) = runner("model", number_of("HYPERSLAB_SPARSE", FEW));
-    // What fails while it is made short need not be told.
+    // Errors of shrunk sequences need not be printed.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let outcome = runner.run(&sequences(40), |sequence| {
@@ -83,7 +83,7 @@ fn a_sparse_dataset_is_what_was_done_to_it() {
     outcome.unwrap();
 }
 
-/// Files of random sequences go to others: as they are after the first step, and in the end.
+/// Other readers read the files of random sequences after the first step and at the end.
 #[test]
 fn others_read_the_files() {
     let cases = number_of("HYPERSLAB_SPARSE", FEW).div_ceil(2);

@@ -1,4 +1,4 @@
-//! What datasets are made like.
+//! The properties of new datasets.
 
 use hyperslab::filter::{BitshuffleCodec, FilterSpec};
 use hyperslab::{Dataset, ErrorKind, File, Section, SelectionEncoding};
@@ -6,16 +6,16 @@ use hyperslab::{Dataset, ErrorKind, File, Section, SelectionEncoding};
 use crate::draw::Numbers;
 use crate::kind::{KINDS, Kind, VALUES};
 
-/// A dataset to be made.
+/// The properties of a new dataset.
 #[derive(Debug, Clone)]
 pub(crate) struct Make {
     pub(crate) kind: Kind,
-    /// Undefined elements are possible; otherwise it has `variable_chunks`.
+    /// `true` if elements can be undefined; otherwise the dataset has `variable_chunks`.
     pub(crate) sparse: bool,
     pub(crate) dims: Vec<u64>,
     pub(crate) max_dims: Vec<Option<u64>>,
     pub(crate) chunk: Vec<u64>,
-    /// Filters of all sections.
+    /// The filters of all sections.
     pub(crate) filters: Vec<FilterSpec>,
     pub(crate) section_filters: Vec<(Section, Vec<FilterSpec>)>,
     pub(crate) edges_unfiltered: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Make {
     pub(crate) common: bool,
 }
 
-/// Longest side of datasets of so many dimensions.
+/// The largest size of a dimension, by the number of dimensions.
 const SIDES: [u64; 4] = [60, 13, 7, 4];
 
 impl Make {
@@ -34,7 +34,7 @@ impl Make {
         let sparse = !(kind.is_variable() && numbers.once_in(4));
         let index = numbers.below(4);
         let rank = 1 + numbers.below(4) as usize;
-        // Where undefined elements are none, chunks are as large as they look.
+        // If no element can be undefined, chunks have the stated number of elements.
         let vast = index >= 2 && sparse && numbers.once_in(6);
         let (mut dims, mut max_dims, mut chunk) = (Vec::new(), Vec::new(), Vec::new());
         let endless = if index == 3 { 2.min(rank) } else { usize::from(index == 2) };
@@ -44,7 +44,7 @@ impl Make {
             let size = numbers.below(side + 1);
             let is_endless = (dimension + rank - first) % rank < endless;
             let most = size.max(1) + if index == 0 { 0 } else { numbers.below(side / 2 + 1) };
-            // The other reader takes chunks of no more than 2^22 elements.
+            // The other reader refuses chunks of more than 2^22 elements.
             let wide = if common { &[1 << 5, 10, 1 << 4, 40][..] } else { &[1 << 9, 100, 1 << 8, 300] };
             let cut = if vast { numbers.one_of(wide) } else { 1 + numbers.below(side + 2) };
             let cut = if numbers.once_in(5) && !vast { 1 } else { cut };
@@ -104,18 +104,18 @@ impl Make {
             2 => vec![FilterSpec::shuffle()],
             3 => vec![deflate.optional()],
             4 => vec![FilterSpec::fletcher32(), deflate.optional()],
-            // They fail where they do not make it shorter.
+            // Mandatory filters fail if they do not shrink the data.
             5 => vec![FilterSpec::lzf().optional()],
             6 => vec![FilterSpec::zstd(3)],
             _ => vec![FilterSpec::bitshuffle(0, BitshuffleCodec::Lz4)],
         }
     }
 
-    /// Makes it.
+    /// Creates the dataset.
     pub(crate) fn create(&mut self, file: &File, path: &str) -> Dataset {
         match self.try_create(file, path) {
             Ok(dataset) => dataset,
-            // Some filters do not take every type.
+            // Some filters do not support every datatype.
             Err(error) if !self.common && error.kind() == ErrorKind::Misuse => {
                 (self.filters, self.section_filters) = (Vec::new(), Vec::new());
                 self.try_create(file, path).unwrap()
@@ -144,7 +144,7 @@ impl Make {
         new.create()
     }
 
-    /// Elements of the whole, if these are not too many to be read.
+    /// Returns all elements, if there are not too many to read.
     pub(crate) fn size(dims: &[u64]) -> Option<usize> {
         let size = dims.iter().try_fold(1_u64, |product, size| product.checked_mul(*size))?;
         usize::try_from(size).ok().filter(|size| *size <= 6000)

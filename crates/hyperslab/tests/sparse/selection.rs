@@ -1,4 +1,4 @@
-//! Selections, and which elements they select by a naive account.
+//! Random selections, and their elements by a naive computation.
 
 use std::collections::BTreeSet;
 
@@ -6,16 +6,16 @@ use hyperslab::{Block, Hyperslab, Points, Region, RegularHyperslab, Selection};
 
 use crate::draw::Numbers;
 
-/// Coordinates of an element.
+/// The coordinates of an element.
 pub(crate) type Place = Vec<u64>;
 
-/// A selection and the places of its elements in order.
+/// A selection and the coordinates of its elements in order.
 pub(crate) type Chosen = (Selection, Vec<Place>);
 
-/// Elements that a selection may have.
+/// The largest number of elements of a selection.
 const MOST: usize = 3000;
 
-/// A coordinate: often near where a chunk begins or the shape ends.
+/// Returns a coordinate, often near a chunk boundary or the end of the dimension.
 fn coordinate(numbers: &mut Numbers<'_>, size: u64, chunk: u64) -> u64 {
     let near = match numbers.below(4) {
         0 => numbers.below(size),
@@ -26,7 +26,7 @@ fn coordinate(numbers: &mut Numbers<'_>, size: u64, chunk: u64) -> u64 {
     near.min(size - 1)
 }
 
-/// Points anywhere in the shape: sorted or not, some of them twice.
+/// Returns points anywhere in the shape: sorted or not, with some repetitions.
 pub(crate) fn points(numbers: &mut Numbers<'_>, dims: &[u64], chunk: &[u64]) -> Vec<Place> {
     if dims.contains(&0) {
         return Vec::new();
@@ -35,7 +35,7 @@ pub(crate) fn points(numbers: &mut Numbers<'_>, dims: &[u64], chunk: &[u64]) -> 
     if numbers.once_in(3) {
         let (mut stream, count) = (numbers.stream(), numbers.below(400));
         for _ in 0..count {
-            // Not too far apart.
+            // The distance is limited.
             found.push(
                 dims.iter()
                     .map(|size| stream.below(*size) % (2 + chunk.iter().max().unwrap() * 2).min(*size))
@@ -64,7 +64,7 @@ pub(crate) fn points_of(rank: usize, places: &[Place]) -> Points {
     Points { rank, coordinates: places.concat() }
 }
 
-/// Some selection.
+/// Returns a selection of any kind.
 pub(crate) fn choose(numbers: &mut Numbers<'_>, dims: &[u64], chunk: &[u64]) -> Chosen {
     if dims.contains(&0) {
         let nothing = [Selection::All, Selection::None];
@@ -89,7 +89,7 @@ fn whole(dims: &[u64]) -> Vec<Place> {
     product(&axes)
 }
 
-/// All places with such coordinates, in C order.
+/// Returns all combinations of coordinates, in C order.
 fn product(axes: &[Vec<u64>]) -> Vec<Place> {
     let mut places = vec![Vec::new()];
     for axis in axes {
@@ -149,7 +149,7 @@ fn strided(numbers: &mut Numbers<'_>, dims: &[u64], chunk: &[u64]) -> Chosen {
     (Selection::Hyperslab(Hyperslab::Regular(hyperslab)), product(&axes))
 }
 
-/// Some boxes that do not overlap.
+/// Returns boxes that do not overlap.
 fn irregular(numbers: &mut Numbers<'_>, dims: &[u64], chunk: &[u64]) -> Chosen {
     let (mut blocks, mut taken) = (Vec::new(), BTreeSet::new());
     for _ in 0..=numbers.below(4) {

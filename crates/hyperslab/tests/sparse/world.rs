@@ -1,4 +1,4 @@
-//! The file and what should be in it, side by side.
+//! The file and its model.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use crate::kind::{Palette, VALUES};
 use crate::make::Make;
 use crate::selection::{choose, points};
 
-/// Where the file lies.
+/// The storage of the file.
 #[derive(Debug)]
 enum Medium {
     Memory(Arc<Core>),
     File(tempfile::TempPath),
 }
 
-/// What files are made like.
+/// The properties of the file.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) on_disk: bool,
@@ -52,17 +52,17 @@ impl Settings {
     }
 }
 
-/// The file and the model.
+/// The file and its model.
 pub(crate) struct World {
     settings: Settings,
     medium: Medium,
     file: Option<File>,
     palette: Palette,
     forgot: bool,
-    /// Each dataset, `/sparse`, `/sparse1`, and so on.
+    /// The datasets, `/sparse`, `/sparse1`, and so on.
     pub(crate) arrays: Vec<Array>,
     handles: Vec<Option<Dataset>>,
-    /// What was done, if it is to be told.
+    /// `true` if the steps are printed.
     trace: bool,
 }
 
@@ -125,7 +125,7 @@ impl World {
         self.file.as_ref().unwrap()
     }
 
-    /// The bytes of the file as they are on the medium.
+    /// Returns the stored bytes of the file.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         match &self.medium {
             Medium::Memory(core) => core.to_vec(),
@@ -133,7 +133,7 @@ impl World {
         }
     }
 
-    /// A dataset, by a handle that may have seen many changes.
+    /// Returns a dataset, by a handle that may be older than many changes.
     fn handle(&mut self, number: usize, anew: bool) -> Dataset {
         if anew || self.handles[number].is_none() {
             self.handles[number] = Some(self.file().dataset(&name(number)).unwrap());
@@ -141,7 +141,7 @@ impl World {
         self.handles[number].clone().unwrap()
     }
 
-    /// Does one thing to both, and compares where it reads.
+    /// Applies one operation to the file and the model, and compares what both return.
     pub(crate) fn perform(&mut self, numbers: &mut Numbers<'_>) {
         let what = numbers.below(22);
         let number = numbers.below(self.arrays.len() as u64) as usize;
@@ -256,7 +256,7 @@ impl World {
         }
     }
 
-    /// Puts a chunk as it is stored in another place.
+    /// Copies a stored chunk to other coordinates.
     fn copy_chunk(&mut self, number: usize, dataset: &Dataset, numbers: &mut Numbers<'_>) {
         let array = &self.arrays[number];
         let (dims, cut) = (array.dims.clone(), array.make.chunk.clone());
@@ -287,17 +287,17 @@ impl World {
         };
         let copies: Vec<Vec<u64>> = source.iter().map(moved).collect();
         let beyond = copies.iter().any(|place| place.iter().zip(&dims).any(|(at, size)| at >= size));
-        // Bytes that passed no filters, as edges do, are others where they pass some.
+        // Chunks at the edge may be unfiltered, and then do not decode at other coordinates.
         if array.make.edges_unfiltered && filtered && is_edge(&from) != is_edge(&to) {
             return;
         }
-        // What lies beyond the dataset in chunks that have all elements comes along.
+        // Chunks with all elements defined also contain elements outside the extent.
         if !array.make.sparse && (is_edge(&from) || is_edge(&to)) {
             return;
         }
         self.told(|| format!("copy chunk {number} {from:?} to {to:?}"));
         let outcome = dataset.sparse().write_chunk(&origin(&to), &chunk);
-        // What lies beyond the dataset is refused where elements may be undefined.
+        // Elements outside the extent are refused if elements can be undefined.
         if beyond && array.make.sparse {
             outcome.unwrap_err();
             return;
@@ -357,7 +357,7 @@ impl World {
         let options = CheckOptions { decode_chunks: true, ..CheckOptions::default() };
         let report = hyperslab_check::check(driver, &options).unwrap();
         assert_eq!(report.faults, 0, "{:#?}", report.findings);
-        // What the checker does not look at yet: the insides of these chunks.
+        // The checker does not check the contents of these chunks yet.
         let other = report.findings.iter().find(|finding| !finding.text.contains("structured chunk"));
         assert!(report.unchecked == 0 || other.is_none(), "{:#?}", report.findings);
         let space = self.settings.space;
@@ -368,7 +368,7 @@ impl World {
         assert_eq!(report.leaked_heap_objects.blocks, 0);
     }
 
-    /// Everything that is in a file is what the model says.
+    /// Checks that the file equals the model.
     fn compare(&self, file: &File) {
         assert_eq!(file.dataset("/plain").unwrap().read_raw::<i32>(..).unwrap(), [3, 1, 4, 1, 5]);
         for (number, array) in self.arrays.iter().enumerate() {

@@ -8,10 +8,10 @@ use hyperslab::{
 
 use super::{check, file, points, same_bytes, same_texts};
 
-/// Shape, largest shape, chunk, index.
+/// The shape, the largest shape, the chunk shape and the index.
 type Shape = (Vec<u64>, Vec<Option<u64>>, Vec<u64>, ChunkIndexKind);
 
-/// Shapes, with the index that goes with each.
+/// Shapes, and the chunk index that each leads to.
 fn shapes() -> [Shape; 4] {
     [
         (vec![20, 30], vec![Some(20), Some(30)], vec![20, 30], ChunkIndexKind::Single),
@@ -21,7 +21,7 @@ fn shapes() -> [Shape; 4] {
     ]
 }
 
-/// Every stored chunk has the same bytes in both.
+/// Checks that every stored chunk has the same bytes in both datasets.
 fn same_chunks(one: &Dataset, other: &Dataset) {
     let (first, second) = (one.sparse().chunks().unwrap(), other.sparse().chunks().unwrap());
     assert_eq!(first.len(), second.len());
@@ -54,7 +54,7 @@ fn numbers(file: &File, name: &str, shape: usize, filtered: bool, encoding: Sele
 }
 
 #[test]
-fn chunks_go_over_as_they_are_stored() {
+fn copies_contain_the_same_stored_chunks() {
     let folder = tempfile::tempdir().unwrap();
     for (number, (offsets, lengths)) in [(8, 8), (4, 8)].into_iter().enumerate() {
         for filtered in [false, true] {
@@ -86,7 +86,7 @@ fn chunks_go_over_as_they_are_stored() {
 }
 
 #[test]
-fn what_is_added_to_a_copy_is_written_down_as_the_rest() {
+fn elements_added_to_a_copy_have_the_same_encoding() {
     let source = FileOptions::new().create_in_memory().unwrap();
     let target = FileOptions::new().create_in_memory().unwrap();
     let before = numbers(&source, "a", 3, false, SelectionEncoding::Points);
@@ -102,7 +102,7 @@ fn what_is_added_to_a_copy_is_written_down_as_the_rest() {
     same_chunks(&before, &after);
 }
 
-/// Texts, sequences in records, and an element of which nothing is there.
+/// Texts, sequences in compounds, and an element without heap data.
 fn texts(file: &File, width: u8, sparse: bool) -> Dataset {
     let text = Datatype::variable_string(CharacterSet::Utf8, width);
     let new = file.new_dataset(if sparse { "sparse" } else { "dense" }).datatype(text).shape(&[50]);
@@ -125,8 +125,11 @@ fn texts_between_files_of_all_widths() {
             target.copy(&before, before.name()).unwrap();
             let after = target.dataset(before.name()).unwrap();
             assert_eq!(after.datatype().size, u32::from(to_width) + 8);
-            assert_eq!(before.read_strings(..).unwrap(), after.read_strings(..).unwrap());
-            assert_eq!(after.read_strings(..).unwrap()[4], "four and more");
+            assert_eq!(
+                before.read_strings::<hyperslab::IxDyn>(..).unwrap(),
+                after.read_strings::<hyperslab::IxDyn>(..).unwrap()
+            );
+            assert_eq!(after.read_strings::<hyperslab::IxDyn>(..).unwrap()[4], "four and more");
             if sparse {
                 same_texts(&before, &after);
                 assert_eq!(after.sparse().defined_count().unwrap(), 5);
@@ -159,7 +162,7 @@ fn references_lead_to_the_copies() {
 }
 
 #[test]
-fn files_that_cannot_hold_them_say_so() {
+fn copies_to_files_without_support_are_refused() {
     let source = FileOptions::new().create_in_memory().unwrap();
     let growing = numbers(&source, "growing", 2, false, SelectionEncoding::Blocks);
     let old = LibverBounds::new(LibraryVersion::V18, LibraryVersion::V114).unwrap();

@@ -1,4 +1,5 @@
-//! Sparse datasets copied, made of others, and made into others: what is read stays the same.
+//! Sparse datasets that are copied, created by repacking, or converted to other layouts: the
+//! elements stay the same.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 
@@ -8,18 +9,18 @@ mod samples;
 
 use hyperslab::{Dataset, File, FileOptions, Points};
 
-/// The file, closed and looked at by the checker.
+/// Checks that the file is sound.
 fn check(path: &std::path::Path) {
     let report = hyperslab_check::check_path(path).unwrap();
     assert!(report.is_sound(), "{report:?}");
 }
 
-/// A new file in a folder, with addresses and lengths of so many bytes.
+/// Creates a file with addresses of `offsets` bytes and lengths of `lengths` bytes.
 fn file(path: &std::path::Path, offsets: u8, lengths: u8) -> File {
     FileOptions::new().sizes(offsets, lengths).create(path).unwrap()
 }
 
-/// Points that are scattered, but always the same ones.
+/// Returns scattered points, always the same.
 fn points(dims: &[u64], count: u64) -> Points {
     let total: u64 = dims.iter().product();
     let (mut coordinates, mut seen) = (Vec::new(), std::collections::BTreeSet::new());
@@ -52,7 +53,7 @@ fn same_texts(one: &Dataset, other: &Dataset) {
     assert_eq!(values.strings().unwrap(), read.strings().unwrap());
 }
 
-/// What an error says, and what those say that led to it.
+/// Returns the message of an error, with the messages of its sources.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut said = error.to_string();
     let mut source = error.source();

@@ -1,4 +1,4 @@
-//! Files written anew, with datasets that become sparse, or stop being so.
+//! Repacked files with datasets that become sparse, or stop being sparse.
 
 use hyperslab::filter::FilterSpec;
 use hyperslab::{
@@ -15,7 +15,7 @@ fn repack(source: &File, work: &Repack<'_>) -> File {
     let done = work.run(source, &path).unwrap();
     assert_eq!(done.kept, []);
     check(&path);
-    // What is in memory stays when the folder goes.
+    // The bytes in memory outlive the folder.
     let bytes = std::fs::read(&path).unwrap();
     File::from_bytes(bytes).unwrap()
 }
@@ -24,7 +24,7 @@ fn bits(dataset: &Dataset) -> Vec<u32> {
     dataset.read_raw::<f32>(..).unwrap().into_iter().map(f32::to_bits).collect()
 }
 
-/// Values among which those that are not easily told from zero are many.
+/// Values of which many are zero, negative zero or NaN.
 fn value() -> impl Strategy<Value = f32> {
     prop_oneof![
         6 => Just(0.0_f32),
@@ -42,7 +42,7 @@ struct Case {
     values: Vec<f32>,
     fill: Option<f32>,
     undefined: Option<f32>,
-    /// `None` for side by side.
+    /// The chunk shape; `None` for the contiguous layout.
     chunk: Option<Vec<u64>>,
     sparse: Vec<u64>,
     filtered: bool,
@@ -127,7 +127,7 @@ proptest! {
         let skipped = case.undefined.or(case.fill).unwrap_or(0.0).to_bits();
         let defined = expected.iter().filter(|bits| **bits != skipped).count();
         prop_assert_eq!(made.sparse().defined_count().unwrap(), defined as u64);
-        // Other chunks, without filters; then as it was, side by side, in the header and in chunks.
+        // Other chunks, without filters; then the contiguous, compact and chunked layout.
         let again = Repack::new().layout("a", RepackLayout::AutoSparse { density: None }).unwrap();
         let again = again.filters("a", Vec::new()).unwrap();
         let other = repack(&sparse, &again);
@@ -146,9 +146,9 @@ proptest! {
 }
 
 #[test]
-fn chunks_that_nobody_wrote_stay_away() {
+fn chunks_without_writes_are_not_stored() {
     let source = FileOptions::new().create_in_memory().unwrap();
-    // Too large to be read whole.
+    // The dataset is too large to be read whole.
     let large =
         source.new_dataset("a").of::<f64>().shape(&[1 << 24, 1 << 20]).chunks(&[64, 64]).create().unwrap();
     let at = Points { rank: 2, coordinates: vec![5, 7, 1 << 23, 1 << 19] };
@@ -170,7 +170,7 @@ fn chunks_that_nobody_wrote_stay_away() {
 }
 
 #[test]
-fn the_elements_tell_the_density() {
+fn elements_determine_the_density() {
     let source = FileOptions::new().create_in_memory().unwrap();
     let dims = [2000, 1500];
     for (name, every) in [("thin", 1000), ("thick", 10)] {
@@ -201,7 +201,7 @@ fn filters_of_all_sections_and_of_one() {
             .map(|(_, filters)| filters.into_iter().map(|filter| filter.id).collect())
             .collect()
     };
-    // What is kept passes over the coordinates where it is for numbers.
+    // The kept filters skip the coordinates if they apply to numbers only.
     let kept = repack(&source, &Repack::new().layout("a", sparse.clone()).unwrap());
     assert_eq!(ids(&kept), [vec![1], vec![6, 1]]);
     let work = Repack::new().layout("a", sparse).unwrap();
@@ -209,7 +209,8 @@ fn filters_of_all_sections_and_of_one() {
     let work = work.section_filters("a", Section::Selection, vec![FilterSpec::shuffle()]).unwrap();
     let told = repack(&source, &work);
     assert_eq!(ids(&told), [vec![2], vec![1]]);
-    // One section alone, the rest as it is; and back, with the filters of the values.
+    // Other filters for one section, the rest unchanged; then the original filters, with those of
+    // the values.
     let work = Repack::new().section_filters("a", Section::Selection, Vec::new()).unwrap();
     let plain = repack(&told, &work);
     assert_eq!(ids(&plain), [vec![], vec![1]]);
@@ -264,7 +265,12 @@ fn texts_there_and_back() {
             same_texts(&sparse.dataset(name).unwrap(), &other.dataset(name).unwrap());
             for file in [&sparse, &other, &chunked, &beside] {
                 assert_eq!(
-                    file.dataset(name).unwrap().read_strings(..).unwrap().into_raw_vec_and_offset().0,
+                    file.dataset(name)
+                        .unwrap()
+                        .read_strings::<IxDyn>(..)
+                        .unwrap()
+                        .into_raw_vec_and_offset()
+                        .0,
                     texts
                 );
             }
@@ -273,7 +279,7 @@ fn texts_there_and_back() {
 }
 
 #[test]
-fn what_cannot_become_sparse_is_named() {
+fn datasets_that_cannot_become_sparse_are_named() {
     let source = FileOptions::new().create_in_memory().unwrap();
     source.new_dataset("scalar").write_scalar(4).unwrap();
     source.new_dataset("bytes").write(&[1_u8, 2, 3]).unwrap();
@@ -287,7 +293,7 @@ fn what_cannot_become_sparse_is_named() {
     check(&path);
     assert!(Repack::new().layout("*", RepackLayout::AutoSparse { density: Some(0.0) }).is_err());
     assert!(Repack::new().layout("*", RepackLayout::Sparse(vec![2, 0])).is_err());
-    // Nor can what an old library shall read.
+    // Library versions before the latest cannot have sparse datasets either.
     let old = LibverBounds::new(LibraryVersion::V18, LibraryVersion::V114).unwrap();
     let work = Repack::new().layout("bytes", RepackLayout::Sparse(vec![2])).unwrap().libver(old);
     let error = work.run(&source, folder.path().join("old.h5")).unwrap_err();

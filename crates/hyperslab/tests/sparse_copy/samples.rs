@@ -1,11 +1,11 @@
-//! Files of other programs, written anew.
+//! Files of other programs, repacked.
 
 use hyperslab::{Dataset, Layout, OpenOptions, Repack, RepackLayout};
 use hyperslab_testkit::corpus;
 
 use super::{check, same_bytes};
 
-/// The one sparse dataset of a sample.
+/// Returns the only sparse dataset of a sample.
 fn sparse(file: &hyperslab::File) -> Dataset {
     file.dataset("sparse").unwrap()
 }
@@ -51,7 +51,7 @@ fn samples_in_other_chunks_and_without_any() {
                 assert_eq!(read(&before), read(&after), "{} {number}", case.name);
             }
             if number == 0 && !case.name.starts_with("v17") {
-                // As it is stored, whatever other programs make of it.
+                // Repacking keeps the stored bytes of chunks.
                 for chunk in before.sparse().chunks().unwrap() {
                     let read =
                         |dataset: &Dataset| dataset.sparse().read_chunk(&chunk.offset).unwrap().unwrap();

@@ -1,4 +1,5 @@
-//! From what a dataset shall be to its description: layout, filters with their parameters, fill value.
+//! The description of a new dataset from its builder: layout, filters with their parameters, fill
+//! value.
 
 use hyperslab_engine::ops::datasets::{Fill, FillDescription};
 use hyperslab_engine::ops::objects;
@@ -6,21 +7,20 @@ use hyperslab_engine::ops::{NewDataset, NewLayout};
 use hyperslab_engine::{Address, Error, Result};
 use hyperslab_filter::{DatasetFacts, FillValue as FactsFill, Pipeline};
 
-use super::{DatasetBuilder, FillWanted, Storage};
+use super::{DatasetBuilder, NewFill, Storage};
 use crate::datatype::convert::Conversions;
 use crate::sparse::{Section, SectionFacts};
 use crate::{Dataspace, Datatype};
 
-/// Bytes that a chunk of one's own choice has about.
+/// The target size of a chunk whose shape hyperslab chooses, in bytes.
 const CHUNK_BYTES: u64 = 1 << 20;
 
-/// Bytes that a chunk has at least, if the dataset is not smaller.
-const LEAST_CHUNK_BYTES: u64 = 16 << 10;
+/// The smallest target size of such a chunk, in bytes.
+const MIN_CHUNK_BYTES: u64 = 16 << 10;
 
 impl DatasetBuilder {
     pub(super) fn describe(self) -> Result<NewDataset> {
-        let missing =
-            |what: &str| Error::Misuse(format!("the dataset has no {what}: say which with `{what}`"));
+        let missing = |what: &str| Error::Misuse(format!("the dataset has no {what}: set one with `{what}`"));
         let datatype = self.datatype.clone().ok_or_else(|| missing("datatype"))?;
         let dataspace = self.dataspace(&|| missing("shape"))?;
         let layout = self.layout(&dataspace, &datatype)?;
@@ -85,21 +85,21 @@ impl DatasetBuilder {
         })
     }
 
-    /// The same of the sections of structured chunks: the filters of all sections, then those of each.
+    /// Returns the filter pipeline of each section of structured chunks: the filters of all
+    /// sections, then those of the section.
     fn section_pipelines(
         &self,
         layout: &NewLayout,
         datatype: &Datatype,
         fill: &Fill,
     ) -> Result<Vec<Pipeline>> {
-        let NewLayout::Structured { chunk, sparse, encoding, .. } = layout else {
+        let NewLayout::Structured { chunk, sparse, .. } = layout else {
             return match self.sparse.has_filters() {
-                true => Err(Error::Misuse("only structured chunks have sections that pass filters".into())),
+                true => Err(Error::Misuse("section filters require structured chunks".into())),
                 false => Ok(Vec::new()),
             };
         };
-        let encoding = encoding.unwrap_or_default();
-        let facts = SectionFacts { datatype, chunk, sparse: *sparse, encoding, fill };
+        let facts = SectionFacts { datatype, chunk, sparse: *sparse, encoding: self.sparse.encoding, fill };
         let filters =
             |section: Section| self.filters.iter().chain(self.sparse.filters(section)).cloned().collect();
         facts
@@ -107,14 +107,12 @@ impl DatasetBuilder {
             .map_err(|error| Error::Misuse(error.to_string()))
     }
 
-    /// The filters with the parameters that the dataset asks for.
+    /// Returns the filter pipeline of chunks, with parameters derived from the dataset.
     fn pipeline(&self, layout: &NewLayout, datatype: &Datatype, fill: &Fill) -> Result<Pipeline> {
         let NewLayout::Chunked { chunk, .. } = layout else {
             return match self.filters.is_empty() {
                 true => Ok(Pipeline::default()),
-                false => {
-                    Err(Error::Misuse("only chunks pass filters: give the dataset a chunk shape".into()))
-                }
+                false => Err(Error::Misuse("filters require chunks: set a chunk shape".into())),
             };
         };
         let fill = match fill {
@@ -130,10 +128,10 @@ impl DatasetBuilder {
 
     fn fill_value(&self, datatype: &Datatype) -> Result<Fill> {
         Ok(match &self.fill {
-            FillWanted::Default => Fill::Default,
-            FillWanted::Undefined => Fill::Undefined,
-            FillWanted::Stored(element) => Fill::User(element.clone()),
-            FillWanted::Value(memory, value) => {
+            NewFill::Default => Fill::Default,
+            NewFill::Undefined => Fill::Undefined,
+            NewFill::Stored(element) => Fill::User(element.clone()),
+            NewFill::Value(memory, value) => {
                 let plan = Conversions::default().plan(memory, datatype)?;
                 let mut element = vec![0; datatype.size as usize];
                 plan.convert(value, &mut element, 1)?;
@@ -143,8 +141,9 @@ impl DatasetBuilder {
     }
 }
 
-/// A chunk of about [`CHUNK_BYTES`] bytes: dimensions that are short stay whole, longer ones are halved in turn, the
-/// longest first. Dimensions without elements count as one that will have some.
+/// Returns the shape of chunks of at most [`CHUNK_BYTES`] bytes: the longest dimension is halved
+/// until the chunk is small enough. A dimension of size 0 counts as 1, an unlimited dimension as at
+/// least 1024.
 pub(crate) fn auto_chunk(dataspace: &Dataspace, element_size: u64) -> Result<Vec<u64>> {
     if !matches!(dataspace, Dataspace::Simple(_)) {
         return Err(Error::Misuse("a scalar or null dataspace cannot be stored in chunks".into()));
@@ -157,10 +156,12 @@ pub(crate) fn auto_chunk(dataspace: &Dataspace, element_size: u64) -> Result<Vec
         .enumerate()
         .map(|(dimension, size)| if open(dimension) { (*size).max(1024) } else { (*size).max(1) })
         .collect();
+    // Saturates, because the product is only compared with the target.
     let bytes =
         |chunk: &[u64]| chunk.iter().fold(element_size.max(1), |product, size| product.saturating_mul(*size));
-    // What is small stays in few chunks; what is large gets chunks that many can read at once.
-    let target = (bytes(&chunk) / 64).clamp(LEAST_CHUNK_BYTES, CHUNK_BYTES);
+    // A 64th of the dataset: small datasets get few chunks, and large ones enough chunks for
+    // concurrent reads.
+    let target = (bytes(&chunk) / 64).clamp(MIN_CHUNK_BYTES, CHUNK_BYTES);
     while bytes(&chunk) > target {
         let Some(longest) = chunk.iter_mut().max().filter(|size| **size > 1) else { break };
         *longest = longest.div_ceil(2);

@@ -1,4 +1,4 @@
-//! Making datasets.
+//! The creation of datasets.
 
 mod describe;
 
@@ -11,7 +11,7 @@ use hyperslab_engine::ops::objects::NewHeader;
 use hyperslab_filter::FilterSpec;
 
 use super::data::ArrayData;
-use crate::sparse::SparseWanted;
+use crate::sparse::SparseOptions;
 use crate::{
     AllocationTime, CharacterSet, CommittedDatatype, CreationOrder, Dataset, Datatype, FillTime, Group,
     H5Type, ObjectKind, VirtualMapping,
@@ -19,7 +19,7 @@ use crate::{
 
 pub(crate) use describe::auto_chunk;
 
-/// What a new dataset shall be; made by [`Group::new_dataset`].
+/// The properties of a new dataset; made by [`Group::new_dataset`].
 ///
 /// ```
 /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -41,7 +41,7 @@ pub struct DatasetBuilder {
     group: Group,
     path: String,
     datatype: Option<Datatype>,
-    /// Held until the dataset counts as a use of it.
+    /// Keeps the committed datatype open until the dataset refers to it.
     committed: Option<CommittedDatatype>,
     dims: Option<Vec<u64>>,
     null: bool,
@@ -50,18 +50,18 @@ pub struct DatasetBuilder {
     pub(crate) storage: Storage,
     edges_unfiltered: bool,
     filters: Vec<FilterSpec>,
-    pub(crate) sparse: SparseWanted,
-    fill: FillWanted,
+    pub(crate) sparse: SparseOptions,
+    fill: NewFill,
     fill_time: FillWriteTime,
     allocation_time: StoredAllocation,
     header: NewHeader,
     times: bool,
 }
 
-/// How elements shall be stored.
+/// The storage layout of a new dataset.
 #[derive(Debug, Clone)]
 pub(crate) enum Storage {
-    /// As the rest needs it.
+    /// The layout that the other properties require.
     Any,
     Compact,
     Contiguous,
@@ -69,25 +69,26 @@ pub(crate) enum Storage {
     AutoChunks,
     External(Vec<ExternalPiece>),
     Virtual(Vec<VirtualMapping>),
-    /// Structured chunks, of a shape that is chosen if none is given.
+    /// Structured chunks. Without a shape, hyperslab chooses one.
     Structured {
         chunk: Option<Vec<u64>>,
         sparse: bool,
     },
 }
 
-/// The fill value that is asked for.
+/// The fill value of a new dataset.
 #[derive(Debug, Clone)]
-enum FillWanted {
+enum NewFill {
     Default,
     Undefined,
-    /// An element of that type.
+    /// The bytes of an element of the datatype.
     Value(Datatype, Vec<u8>),
     Stored(Vec<u8>),
 }
 
 impl Group {
-    /// Begins a dataset at `path`; groups on the way are made where there are none.
+    /// Returns the builder of a dataset at `path`. [`create`](DatasetBuilder::create) also creates
+    /// the groups of the path that do not exist.
     pub fn new_dataset(&self, path: &str) -> DatasetBuilder {
         DatasetBuilder {
             group: self.clone(),
@@ -101,8 +102,8 @@ impl Group {
             storage: Storage::Any,
             edges_unfiltered: false,
             filters: Vec::new(),
-            sparse: SparseWanted::default(),
-            fill: FillWanted::Default,
+            sparse: SparseOptions::default(),
+            fill: NewFill::Default,
             fill_time: FillWriteTime::IF_SET,
             allocation_time: StoredAllocation::DEFAULT,
             header: NewHeader::default(),
@@ -112,76 +113,81 @@ impl Group {
 }
 
 impl DatasetBuilder {
-    /// Elements of the type that `T` has in memory.
+    /// Sets the datatype to that of `T` in memory.
     pub fn of<T: H5Type>(self) -> Self {
         self.datatype(T::datatype())
     }
 
-    /// Elements of that type.
+    /// Sets the datatype.
     pub fn datatype(mut self, datatype: Datatype) -> Self {
         self.datatype = Some(datatype);
         self.committed = None;
         self
     }
 
-    /// Elements of a type that is committed in the same file, which the dataset then shares.
+    /// Sets the datatype to a committed datatype of the same file. The dataset refers to it instead
+    /// of storing a copy.
     pub fn committed(mut self, datatype: &CommittedDatatype) -> Self {
         self.datatype = Some(datatype.datatype().clone());
         self.committed = Some(datatype.clone());
         self
     }
 
-    /// The size of each dimension, slowest first; none at all for one element without shape.
+    /// Sets the size of each dimension, slowest first. An empty slice means a scalar dataset, which
+    /// has one element.
     pub fn shape(mut self, dims: &[u64]) -> Self {
         self.dims = Some(dims.to_vec());
         self
     }
 
-    /// No elements and no shape.
+    /// Sets a null dataspace: the dataset has neither shape nor elements.
     pub fn null(mut self) -> Self {
         self.null = true;
         self
     }
 
-    /// How large each dimension may become; [`None`] without end. Datasets that may grow are stored in chunks.
+    /// Sets the largest size of each dimension; [`None`] means unlimited. Datasets that can grow
+    /// are stored in chunks.
     pub fn max_shape(mut self, dims: &[Option<u64>]) -> Self {
         self.max_dims = Some(dims.to_vec());
         self
     }
 
-    /// All dimensions may grow without end.
+    /// Makes all dimensions unlimited.
     pub fn unlimited(mut self) -> Self {
         self.unlimited = true;
         self
     }
 
-    /// Chunks of that shape.
+    /// Sets the chunked layout with chunks of the shape `chunk`, in elements.
     pub fn chunks(mut self, chunk: &[u64]) -> Self {
         self.storage = Storage::Chunks(chunk.to_vec());
         self
     }
 
-    /// Chunks of a shape that is chosen by the dataset's: of about 1 MiB, and as long in each dimension as the dataset
-    /// is, by proportion.
+    /// Sets the chunked layout with a shape that hyperslab chooses: chunks of at most 1 MiB, in
+    /// which the longest dimensions of the dataset are halved first.
     pub fn auto_chunks(mut self) -> Self {
         self.storage = Storage::AutoChunks;
         self
     }
 
-    /// Elements in the object header, where they are read with it. At most about 64 KB.
+    /// Sets the compact layout: elements in the object header, at most about 64 KiB.
     pub fn compact(mut self) -> Self {
         self.storage = Storage::Compact;
         self
     }
 
-    /// Elements side by side, as it is by default for datasets that do not grow and have no filters.
+    /// Sets the contiguous layout: elements in one block. This is the default for datasets that
+    /// cannot grow and have no filters.
     pub fn contiguous(mut self) -> Self {
         self.storage = Storage::Contiguous;
         self
     }
 
-    /// Elements in other files, piece by piece: the name of a file, the offset of the first byte in it, and the number
-    /// of bytes, [`None`] for the last piece if it goes on without end.
+    /// Sets external storage: the raw data lies in other files. Each piece is the name of a file,
+    /// the offset of its first byte in that file, and the number of bytes. The number of the last
+    /// piece may be [`None`], which means unlimited.
     pub fn external(mut self, pieces: &[(&str, u64, Option<u64>)]) -> Self {
         let piece = |(file, offset, size): &(&str, u64, Option<u64>)| ExternalPiece {
             file: file.as_bytes().to_vec(),
@@ -192,8 +198,9 @@ impl DatasetBuilder {
         self
     }
 
-    /// Elements that are those of other datasets (library version 1.10 and later). Each mapping shows selected elements
-    /// of a source where those of the virtual dataset are; the file `.` is the dataset's own.
+    /// Sets the virtual layout (library version 1.10 and later). Each mapping shows selected
+    /// elements of a source dataset in a selection of the virtual dataset. The file name `.` means
+    /// the file of the virtual dataset.
     ///
     /// ```
     /// use hyperslab::{Region, Selection, VirtualMapping};
@@ -216,14 +223,15 @@ impl DatasetBuilder {
         self
     }
 
-    /// Chunks that reach beyond the dataset pass no filters (library version 1.10 and later; not with one unlimited
-    /// dimension in files whose lengths have less than 8 bytes).
+    /// Stores the chunks that exceed the extent without filters (library version 1.10 and later;
+    /// not with one unlimited dimension in files whose lengths have less than 8 bytes).
     pub fn unfiltered_edges(mut self) -> Self {
         self.edges_unfiltered = true;
         self
     }
 
-    /// Chunks pass this filter behind those named before.
+    /// Adds a filter at the end of the filter pipeline. Filters require chunks; without a chunk
+    /// shape hyperslab chooses one.
     ///
     /// ```
     /// use hyperslab::filter::FilterSpec;
@@ -239,70 +247,73 @@ impl DatasetBuilder {
         self
     }
 
-    /// Chunks are compressed with deflate (gzip) at that level, 0 to 9; h5py's default is 4.
+    /// Adds the filter deflate (gzip) with a level from 0 to 9. The default of h5py is 4.
     pub fn deflate(self, level: u32) -> Self {
         self.filter(FilterSpec::deflate(level))
     }
 
-    /// The bytes of elements are sorted by their significance before what follows compresses them.
+    /// Adds the filter shuffle, which groups the bytes of elements by significance, so that the
+    /// next filter compresses better.
     pub fn shuffle(self) -> Self {
         self.filter(FilterSpec::shuffle())
     }
 
-    /// Chunks carry a checksum, which is checked when they are read.
+    /// Adds the filter Fletcher32: each chunk has a checksum that reads verify.
     pub fn fletcher32(self) -> Self {
         self.filter(FilterSpec::fletcher32())
     }
 
-    /// The value of elements that were never written, converted to the dataset's type.
+    /// Sets the fill value, converted to the dataset's datatype.
     pub fn fill<T: H5Type>(mut self, value: T) -> Self {
-        self.fill = FillWanted::Value(T::datatype(), T::to_bytes(&[value]).into_owned());
+        self.fill = NewFill::Value(T::datatype(), T::to_bytes(&[value]).into_owned());
         self
     }
 
-    /// The value of elements that were never written, as bytes of one stored element.
+    /// Sets the fill value to the bytes of one stored element.
     pub fn fill_stored(mut self, element: &[u8]) -> Self {
-        self.fill = FillWanted::Stored(element.to_vec());
+        self.fill = NewFill::Stored(element.to_vec());
         self
     }
 
-    /// Elements that were never written have no value that could be relied on.
+    /// Leaves the fill value undefined: elements that were never written have unspecified values.
     pub fn no_fill(mut self) -> Self {
-        self.fill = FillWanted::Undefined;
+        self.fill = NewFill::Undefined;
         self
     }
 
-    /// When fill values are written: [`FillTime::IfSet`] by default.
+    /// Sets the time at which fill values are written. The default is [`FillTime::IfSet`].
     pub fn fill_time(mut self, time: FillTime) -> Self {
         self.fill_time = time.stored();
         self
     }
 
-    /// When space is allocated: what is usual for the layout by default.
+    /// Sets the time at which space is allocated. The default depends on the layout.
     pub fn allocation_time(mut self, time: AllocationTime) -> Self {
         self.allocation_time = time.stored();
         self
     }
 
-    /// Returns whether the header keeps times.
+    /// Sets whether the object header stores times of access and modification.
     pub fn track_times(mut self, yes: bool) -> Self {
         self.times = yes;
         self
     }
 
-    /// Returns whether the order in which attributes are created is remembered, and found by an index.
+    /// Sets whether the file records the creation order of attributes, with an index.
     pub fn track_order(self, yes: bool) -> Self {
         self.attribute_order(if yes { CreationOrder::Indexed } else { CreationOrder::Untracked })
     }
 
-    /// Returns whether the order in which attributes are created is remembered.
+    /// Sets whether and how the file records the creation order of attributes.
     pub fn attribute_order(mut self, order: CreationOrder) -> Self {
         self.header.attribute_order = order.of_attributes();
         self
     }
 
-    /// Up to how many attributes are kept in the header, and below how many they come back to it: 8 and 6 by default.
-    /// Headers of version 1, which library version 1.6 reads, keep all of them and do not say this.
+    /// Sets the largest number of attributes in compact storage, and the number below which
+    /// attributes return to compact storage from dense storage. The defaults are 8 and 6. Object
+    /// headers of version 1, which library version 1.6 reads, have compact storage only and do not
+    /// store these numbers.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -316,14 +327,15 @@ impl DatasetBuilder {
         self
     }
 
-    /// Makes the dataset. Nothing is written to it yet.
+    /// Creates the dataset. The elements have the fill value.
     ///
     /// # Errors
-    /// [`ErrorKind::Exists`](crate::ErrorKind::Exists) if the name is taken, [`ErrorKind::Misuse`](crate::ErrorKind::Misuse)
-    /// if type or shape are missing, if what is asked for contradicts itself, or if the file is open for reading only.
+    /// Returns [`ErrorKind::Exists`](crate::ErrorKind::Exists) if the path exists. Returns
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the datatype or the shape is missing, if
+    /// properties contradict each other, or if the file is open for reading only.
     pub fn create(self) -> Result<Dataset> {
         let (group, path) = (self.group.clone(), self.path.clone());
-        let what = || format!("cannot make the dataset `{path}`");
+        let what = || format!("cannot create the dataset `{path}`");
         let mappings = match &self.storage {
             Storage::Virtual(mappings) => mappings.iter().map(VirtualMapping::stored).collect(),
             _ => Vec::new(),
@@ -346,7 +358,8 @@ impl DatasetBuilder {
         Dataset::made(group.made(handle, ObjectKind::Dataset, &path), description)
     }
 
-    /// Makes the dataset and writes all of it. Type and shape are those of the array unless they were given.
+    /// Creates the dataset and writes all elements. The datatype and the shape default to those of
+    /// the array.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -356,7 +369,7 @@ impl DatasetBuilder {
     /// ```
     ///
     /// # Errors
-    /// As [`create`](Self::create) and [`Dataset::write`].
+    /// Returns the errors of [`create`](Self::create) and [`Dataset::write`].
     pub fn write<A: ArrayData + ?Sized>(mut self, array: &A) -> Result<Dataset> {
         self.datatype.get_or_insert_with(<A::Element as H5Type>::datatype);
         self.dims.get_or_insert_with(|| array.dims());
@@ -365,10 +378,18 @@ impl DatasetBuilder {
         Ok(dataset)
     }
 
-    /// Makes the dataset and writes texts to all of it, as strings of variable length unless another type was given.
+    /// Creates the dataset and writes strings to all elements. The datatype defaults to strings of
+    /// variable length in UTF-8, the shape to a single dimension.
+    ///
+    /// ```
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let names = file.new_dataset("names").write_strings(&["one", "two"])?;
+    /// assert_eq!(names.shape(), [2]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`create`](Self::create) and [`Dataset::write_strings`].
+    /// Returns the errors of [`create`](Self::create) and [`Dataset::write_strings`].
     pub fn write_strings<S: AsRef<str>>(mut self, texts: &[S]) -> Result<Dataset> {
         let width = self.group.file().container.params().size_of_offsets;
         self.datatype.get_or_insert_with(|| Datatype::variable_string(CharacterSet::Utf8, width));
@@ -378,10 +399,10 @@ impl DatasetBuilder {
         Ok(dataset)
     }
 
-    /// Makes a dataset of one element without shape and writes it.
+    /// Creates a scalar dataset and writes its element.
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// Returns the errors of [`write`](Self::write).
     pub fn write_scalar<T: H5Type>(mut self, value: T) -> Result<Dataset> {
         self.datatype.get_or_insert_with(T::datatype);
         self.dims.get_or_insert_with(Vec::new);

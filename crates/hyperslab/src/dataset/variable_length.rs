@@ -1,31 +1,33 @@
-//! Writing elements with contents in a heap: strings, sequences, dynamic values and references.
+//! Writing variable-length data and references: strings, sequences, dynamic values.
 
 use std::borrow::Cow;
 
 use hyperslab_engine::ops::elements::WriteSource;
 use hyperslab_engine::{Error, Result};
+use hyperslab_exact::to_u64;
 
 use super::Dataset;
 use crate::datatype::convert::{VariableArena, VariableSink as _};
-use crate::dynamic::Encoder;
+use crate::dynamic::{DESCRIPTOR_BYTES, Encoder};
 use crate::{Datatype, DatatypeClass, H5Type, IntoSelection, ReferenceTarget, Selection, Value};
 
 impl Dataset {
     /// Writes strings of fixed or variable length to the selected elements.
     ///
     /// ```
+    /// use hyperslab::Ix1;
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let names = file.new_dataset("names").write_strings(&["one", "", "three"])?;
-    /// assert_eq!(names.read_strings(..)?.into_raw_vec_and_offset().0, ["one", "", "three"]);
+    /// assert_eq!(names.read_strings::<Ix1>(..)?.to_vec(), ["one", "", "three"]);
     /// names.write_strings(.., &["a", "longer than before", "c"])?;
-    /// assert_eq!(names.read_strings(..)?[1], "longer than before");
+    /// assert_eq!(names.read_strings::<Ix1>(..)?[1], "longer than before");
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not strings, if the number of texts is not the
-    /// number of elements, or if a text is longer than a string of fixed length; the errors of
-    /// [`write`](Self::write).
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not strings, if
+    /// the number of texts is not the number of selected elements, or if a text is longer than a
+    /// string of fixed length. Returns the errors of [`write`](Self::write).
     pub fn write_strings<S: AsRef<str>>(&self, selection: impl IntoSelection, texts: &[S]) -> Result<()> {
         let selection = self.resolve(selection)?;
         let selection = selection.selection();
@@ -39,15 +41,15 @@ impl Dataset {
             DatatypeClass::VariableLength(_) if self.datatype().is_variable_string() => {
                 self.check_count(selection, texts.len())?;
                 if self.is_structured() {
-                    let contents = self.foreign_texts(&texts)?;
-                    return self.write_from(selection, &contents.origin());
+                    let contents = self.text_elements(&texts)?;
+                    return self.write_from(selection, &contents.write_source());
                 }
                 let file = self.object.file();
-                self.replace_variable_data(selection, |edit| file.store_texts(edit, &texts))
+                self.replace_variable_length(selection, |edit| file.store_texts(edit, &texts))
             }
             _ => {
                 Err(self
-                    .context(Error::Misuse(format!("its elements are no strings but {}", self.datatype()))))
+                    .context(Error::Misuse(format!("the elements are not strings but {}", self.datatype()))))
             }
         }
     }
@@ -55,17 +57,17 @@ impl Dataset {
     /// Writes sequences of variable length to the selected elements.
     ///
     /// ```
-    /// use hyperslab::{Datatype, H5Type};
+    /// use hyperslab::{Datatype, H5Type, Ix1};
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let dataset = file.new_dataset("a").datatype(Datatype::sequence(i32::datatype(), 8)).shape(&[2]).create()?;
     /// dataset.write_sequences(.., &[vec![1_i64, 2, 3], vec![]])?;
-    /// assert_eq!(dataset.read_sequences::<i32>(..)?.into_raw_vec_and_offset().0, [vec![1, 2, 3], vec![]]);
+    /// assert_eq!(dataset.read_sequences::<i32, Ix1>(..)?.to_vec(), [vec![1, 2, 3], vec![]]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not sequences or their items cannot be
-    /// converted; the errors of [`write`](Self::write).
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not sequences or
+    /// there is no conversion from `T` to the items. Returns the errors of [`write`](Self::write).
     pub fn write_sequences<T: H5Type, S: AsRef<[T]>>(
         &self,
         selection: impl IntoSelection,
@@ -73,19 +75,30 @@ impl Dataset {
     ) -> Result<()> {
         let selection = self.resolve(selection)?;
         let arena = VariableArena::default();
-        let mut bytes = vec![0; sequences.len().saturating_mul(16)];
-        for (sequence, descriptor) in sequences.iter().zip(bytes.chunks_exact_mut(16)) {
+        let bytes = self.sequence_descriptors(sequences, &arena)?;
+        let memory = Datatype::sequence(T::datatype(), 8);
+        self.write_variable_length(selection.selection(), &memory, &bytes, Some(arena))
+    }
+
+    /// Stores sequences in `arena` and returns their descriptors.
+    pub(crate) fn sequence_descriptors<T: H5Type, S: AsRef<[T]>>(
+        &self,
+        sequences: &[S],
+        arena: &VariableArena,
+    ) -> Result<Vec<u8>> {
+        let bytes = zeroed_elements(sequences.len(), DESCRIPTOR_BYTES);
+        let mut bytes = bytes.map_err(|error| self.context(error))?;
+        for (sequence, descriptor) in sequences.iter().zip(bytes.chunks_exact_mut(DESCRIPTOR_BYTES)) {
             let items = sequence.as_ref();
             arena
                 .store(&T::to_bytes(items), items.len(), descriptor)
                 .map_err(|error| self.context(error.into()))?;
         }
-        let memory = Datatype::sequence(T::datatype(), 8);
-        self.write_contents(selection.selection(), &memory, &bytes, Some(arena))
+        Ok(bytes)
     }
 
-    /// Writes elements of any datatype from dynamic values: compounds with members of variable length, sequences of such
-    /// compounds, arrays. The name of a member identifies the member.
+    /// Writes elements of any datatype from dynamic values: compounds with members of variable
+    /// length, sequences of such compounds, arrays. Members of a compound are matched by name.
     ///
     /// ```
     /// use hyperslab::{CharacterSet, Datatype, Value, datatype::ByteOrder::LittleEndian};
@@ -103,47 +116,50 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a value does not have the datatype of the dataset, or the number
-    /// of values is not the number of selected elements; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for references and times; the errors
-    /// of [`write`](Self::write).
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a value does not fit the datatype
+    /// of the dataset, or if the number of values is not the number of selected elements. Returns
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for references and times. Returns
+    /// the errors of [`write`](Self::write).
     pub fn write_values(&self, selection: impl IntoSelection, values: &[Value]) -> Result<()> {
         let selection = self.resolve(selection)?;
         let arena = VariableArena::default();
         let encoder = Encoder::new(self.datatype()).map_err(|error| self.context(error))?;
         let bytes = encoder.encode(values, &arena).map_err(|error| self.context(error))?;
-        self.write_contents(selection.selection(), encoder.memory(), &bytes, Some(arena))
+        self.write_variable_length(selection.selection(), encoder.memory(), &bytes, Some(arena))
     }
 
     /// Writes references of any kind to the selected elements.
     ///
     /// ```
-    /// use hyperslab::{Datatype, ReferenceTarget, Region, Selection};
+    /// use hyperslab::{Datatype, Ix1, IxDyn, ReferenceTarget, Region, Selection};
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
     /// let values = file.new_dataset("values").write(&[1, 2, 3, 4])?;
     /// let links = file.new_dataset("links").datatype(Datatype::object_reference(8)).shape(&[2]).create()?;
     /// links.write_references(.., &[ReferenceTarget::object(&values), ReferenceTarget::Null])?;
-    /// assert_eq!(links.read_references(..)?[0].object()?.token(), values.token());
+    /// assert_eq!(links.read_references::<Ix1>(..)?[0].object()?.token(), values.token());
     /// let middle = Selection::region(&Region::new(&[1], &[2])?);
     /// let parts = file.new_dataset("parts").datatype(Datatype::region_reference(8)).shape(&[1]).create()?;
     /// parts.write_references(.., &[ReferenceTarget::Region(values.token(), middle)])?;
-    /// assert_eq!(parts.read_references(..)?[0].read::<i32, hyperslab::IxDyn>()?.into_raw_vec_and_offset().0, [2, 3]);
+    /// let part = parts.read_references::<Ix1>(..)?[0].read::<i32, IxDyn>()?;
+    /// assert_eq!(part.into_raw_vec_and_offset().0, [2, 3]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not references, or if references of that kind
-    /// cannot have such a target; the errors of [`write`](Self::write).
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not references,
+    /// or if the kind of reference cannot have such a target. Returns the errors of
+    /// [`write`](Self::write).
     pub fn write_references(&self, selection: impl IntoSelection, targets: &[ReferenceTarget]) -> Result<()> {
         let selection = self.resolve(selection)?;
         let selection = selection.selection();
         let DatatypeClass::Reference(kind) = self.datatype().class else {
-            let what = format!("its elements are no references but {}", self.datatype());
-            return Err(self.context(Error::Misuse(what)));
+            let message = format!("the elements are not references but {}", self.datatype());
+            return Err(self.context(Error::Misuse(message)));
         };
         self.check_count(selection, targets.len())?;
         let (file, size) = (self.object.file(), self.datatype().size as usize);
-        self.replace_variable_data(selection, |edit| {
-            let mut elements = Vec::with_capacity(size.saturating_mul(targets.len()));
+        self.replace_variable_length(selection, |edit| {
+            let mut elements = Vec::new();
             for target in targets {
                 elements.extend(file.store_reference(
                     edit,
@@ -156,8 +172,9 @@ impl Dataset {
         })
     }
 
-    /// Converts and writes elements with contents of variable length. Frees the contents that they replace.
-    pub(super) fn write_contents(
+    /// Converts elements with variable-length data and writes them. Frees the variable-length data
+    /// that they replace.
+    pub(super) fn write_variable_length(
         &self,
         selection: &Selection,
         memory: &Datatype,
@@ -165,8 +182,8 @@ impl Dataset {
         arena: Option<VariableArena>,
     ) -> Result<()> {
         if self.is_structured() {
-            let contents = self.foreign_contents(memory, bytes, arena)?;
-            return self.write_from(selection, &contents.origin());
+            let contents = self.converted_elements(memory, bytes, arena)?;
+            return self.write_from(selection, &contents.write_source());
         }
         let file = self.object.file();
         let mut conversions = (*self.conversions).clone();
@@ -174,13 +191,14 @@ impl Dataset {
             conversions = conversions.with_source_heap(std::sync::Arc::new(arena));
         }
         self.check_count(selection, bytes.len() / (memory.size as usize).max(1))?;
-        self.replace_variable_data(selection, |edit| {
+        self.replace_variable_length(selection, |edit| {
             file.store_converted(edit, &conversions, (memory, self.datatype()), bytes)
         })
     }
 
-    /// Writes the elements that `store` returns, whose contents it puts into the heap. Frees the contents that they replace.
-    fn replace_variable_data(
+    /// Writes the elements that `store` returns, after `store` has put their variable-length data
+    /// into the heap. Frees the variable-length data that they replace.
+    fn replace_variable_length(
         &self,
         selection: &Selection,
         store: impl FnOnce(&mut hyperslab_engine::store::Edit<'_>) -> Result<Vec<u8>>,
@@ -190,21 +208,47 @@ impl Dataset {
         self.change(|edit| file.replace_variable_data(edit, self.write_to(), &selection, size, store))
     }
 
-    /// Returns an error unless the selection has `count` elements.
+    /// Returns an error if the number of selected elements is not `count`.
     fn check_count(&self, selection: &Selection, count: usize) -> Result<()> {
         let selected = self.dataspace().selected(selection).map_err(|error| self.context(error.into()))?;
-        if selected == count as u64 {
+        if selected == to_u64(count) {
             return Ok(());
         }
         Err(self.context(Error::Misuse(format!("{selected} elements are selected, but {count} are given"))))
     }
 }
 
+/// Returns a buffer of zero bytes for `count` elements of `size` bytes.
+///
+/// # Errors
+/// Returns [`Error::Memory`] if the memory cannot be allocated.
+pub(crate) fn zeroed_elements(count: usize, size: usize) -> Result<Vec<u8>> {
+    const WHAT: &str = "elements to write";
+    let length = count.checked_mul(size).ok_or(Error::Memory { what: WHAT, bytes: u64::MAX })?;
+    filled(length, 0, WHAT)
+}
+
+/// Returns a vector of `count` times `value`.
+///
+/// # Errors
+/// Returns [`Error::Memory`] if the memory cannot be allocated.
+pub(crate) fn filled<T: Clone>(count: usize, value: T, what: &'static str) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    let reserved = values.try_reserve_exact(count);
+    reserved.map_err(|_| {
+        // Saturates, because the size is only reported.
+        let bytes = to_u64(count).saturating_mul(to_u64(size_of::<T>()));
+        Error::Memory { what, bytes }
+    })?;
+    values.resize(count, value);
+    Ok(values)
+}
+
 /// Returns texts as strings of fixed length, padded with zero bytes.
 pub(crate) fn fixed_texts(size: usize, texts: &[&[u8]]) -> Result<Vec<u8>> {
-    let mut bytes = vec![0; size.saturating_mul(texts.len())];
-    for (text, place) in texts.iter().zip(bytes.chunks_exact_mut(size.max(1))) {
-        let Some(to) = place.get_mut(..text.len()) else {
+    let mut bytes = zeroed_elements(texts.len(), size)?;
+    for (text, element) in texts.iter().zip(bytes.chunks_exact_mut(size.max(1))) {
+        let Some(to) = element.get_mut(..text.len()) else {
             let text = String::from_utf8_lossy(text);
             return Err(Error::Misuse(format!("`{text}` is longer than the {size} bytes of a string")));
         };

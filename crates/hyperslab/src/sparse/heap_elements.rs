@@ -1,65 +1,66 @@
-//! Elements of variable length on their way into structured chunks.
+//! Elements of variable length for structured chunks, which contain their variable-length data.
 
 use std::sync::Arc;
 
 use hyperslab_engine::ops::elements::{ForeignHeap, WriteSource};
 use hyperslab_engine::{Error, Result};
 
+use crate::dataset::zeroed_elements;
 use crate::datatype::convert::{Conversions, VariableArena, VariableSink as _};
 use crate::{Dataset, Datatype};
 
-/// Elements in the dataset's type, and what they hold.
-pub(crate) struct Contents {
+/// Elements in the dataset's datatype, and a heap in memory with their variable-length data.
+pub(crate) struct HeapElements {
     elements: Vec<u8>,
     size: usize,
     heap: Arc<ForeignHeap>,
 }
 
-impl Contents {
-    /// What they hold.
+impl HeapElements {
+    /// Returns the heap to which the elements refer.
     pub(crate) fn heap(&self) -> &ForeignHeap {
         &self.heap
     }
 
-    /// The elements, to be written.
-    pub(crate) fn origin(&self) -> WriteSource<'_> {
+    /// Returns the source of a write of the elements.
+    pub(crate) fn write_source(&self) -> WriteSource<'_> {
         WriteSource::stored(&self.elements, self.size).with_heap(&self.heap)
     }
 }
 
 impl Dataset {
-    fn no_contents(&self) -> Contents {
+    fn heap_elements(&self, count: usize) -> Result<HeapElements> {
         let limit = self.object().file().container.store.limits().result_bytes;
         let size = self.datatype().size as usize;
-        Contents { elements: Vec::new(), size, heap: Arc::new(ForeignHeap::new(limit)) }
+        let elements = zeroed_elements(count, size).map_err(|error| self.context(error))?;
+        Ok(HeapElements { elements, size, heap: Arc::new(ForeignHeap::new(limit)) })
     }
 
-    /// Texts as elements, which are strings of variable length.
-    pub(crate) fn foreign_texts(&self, texts: &[&[u8]]) -> Result<Contents> {
-        let mut contents = self.no_contents();
-        contents.elements.resize(texts.len().saturating_mul(contents.size), 0);
+    /// Returns `texts` as elements of a dataset of strings of variable length.
+    pub(crate) fn text_elements(&self, texts: &[&[u8]]) -> Result<HeapElements> {
+        let mut contents = self.heap_elements(texts.len())?;
         for (text, element) in texts.iter().zip(contents.elements.chunks_exact_mut(contents.size.max(1))) {
             contents.heap.store(text, text.len(), element).map_err(|error| self.context(error.into()))?;
         }
         Ok(contents)
     }
 
-    /// Elements of the type `memory` in the dataset's type.
-    pub(crate) fn foreign_contents(
+    /// Converts elements of the datatype `memory` to the dataset's datatype. `arena` holds the
+    /// variable-length data of the elements in memory.
+    pub(crate) fn converted_elements(
         &self,
         memory: &Datatype,
         bytes: &[u8],
         arena: Option<VariableArena>,
-    ) -> Result<Contents> {
-        let mut contents = self.no_contents();
+    ) -> Result<HeapElements> {
+        let count = bytes.len() / (memory.size as usize).max(1);
+        let mut contents = self.heap_elements(count)?;
         let mut conversions =
             Conversions::clone(self.conversions()).with_destination_heap(Arc::clone(&contents.heap) as _);
         if let Some(arena) = arena {
             conversions = conversions.with_source_heap(Arc::new(arena));
         }
         let plan = conversions.plan(memory, self.datatype()).map_err(|error| self.context(error.into()))?;
-        let count = bytes.len() / (memory.size as usize).max(1);
-        contents.elements.resize(count.saturating_mul(contents.size), 0);
         plan.convert(bytes, &mut contents.elements, count)
             .map_err(|error| self.context(Error::from(error)))?;
         Ok(contents)
