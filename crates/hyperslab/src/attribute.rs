@@ -6,11 +6,16 @@ use std::sync::Arc;
 use hyperslab_engine::ops::attributes::{self, Attribute as EngineAttribute, AttributeValue};
 use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
+#[cfg(feature = "ndarray")]
 use ndarray::{Array, ArrayD, Dimension};
 use parking_lot::RwLock;
 
-use crate::dataset::{array, shape};
-use crate::{CharacterSet, Dataspace, Datatype, DynArray, H5Type, Object, ObjectToken, Reference, Stored};
+#[cfg(feature = "ndarray")]
+use crate::Reference;
+#[cfg(feature = "ndarray")]
+use crate::dataset::array;
+use crate::dataset::shape;
+use crate::{CharacterSet, Dataspace, Datatype, DynArray, H5Type, Object, ObjectToken, Stored};
 
 /// A named value beside an object. Its type, shape and elements are decoded when they are asked for, as they are then: of an
 /// attribute that was set again the new ones. An attribute that was removed, or has another name by now, is not found any
@@ -148,6 +153,7 @@ impl Attribute {
     /// # Errors
     /// An error if the type of the elements cannot be converted to `T`, or the attribute has another number of dimensions
     /// than `D`.
+    #[cfg(feature = "ndarray")]
     pub fn read<T: H5Type, D: Dimension>(&self) -> Result<Array<T, D>> {
         let (value, _reading) = self.value()?;
         let shape = shape(&value.dataspace)?;
@@ -193,6 +199,7 @@ impl Attribute {
     ///
     /// # Errors
     /// If they are no references, or lead out of their heap.
+    #[cfg(feature = "ndarray")]
     pub fn read_references(&self) -> Result<ArrayD<Reference>> {
         let (value, _reading) = self.value()?;
         let shape = shape(&value.dataspace)?;
@@ -203,6 +210,7 @@ impl Attribute {
     ///
     /// # Errors
     /// If they are no sequences, or their items cannot be converted to `T`.
+    #[cfg(feature = "ndarray")]
     pub fn read_sequences<T: H5Type>(&self) -> Result<ArrayD<Vec<T>>> {
         let (value, _reading) = self.value()?;
         let shape = shape(&value.dataspace)?;
@@ -213,6 +221,7 @@ impl Attribute {
     ///
     /// # Errors
     /// If they are no strings.
+    #[cfg(feature = "ndarray")]
     pub fn read_strings(&self) -> Result<ArrayD<String>> {
         let (value, _reading) = self.value()?;
         let shape = shape(&value.dataspace)?;

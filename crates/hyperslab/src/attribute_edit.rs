@@ -7,6 +7,7 @@ use hyperslab_engine::Result;
 use hyperslab_engine::ops::attributes::{self, NewAttribute};
 use hyperslab_engine::ops::objects;
 use hyperslab_engine::store::Edit;
+#[cfg(feature = "ndarray")]
 use ndarray::{ArrayBase, Data, Dimension};
 
 use crate::datatype::convert::VariableArena;
@@ -108,6 +109,7 @@ macro_rules! scalars {
 
 scalars!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 bool);
 
+#[cfg(feature = "ndarray")]
 impl<T: H5Type, S: Data<Elem = T>, D: Dimension> AttributeValue for ArrayBase<S, D> {
     fn content(&self) -> AttributeContent<'_> {
         many(self)

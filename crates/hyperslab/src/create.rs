@@ -6,15 +6,12 @@ use std::sync::Arc;
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::ops::groups::{GroupOptions as EngineGroupOptions, LinkOrder};
 use hyperslab_engine::ops::objects::AttributeOrder;
-use hyperslab_engine::store::{CreateOptions, Durability, FileLocking, StoreOptions};
-use hyperslab_engine::{Error, LibverBounds, Result};
-use hyperslab_filter::Registry;
-use hyperslab_vfd::{Access, Core, Driver, Sec2, SideFile};
+use hyperslab_engine::store::{CreateOptions, StoreOptions};
+use hyperslab_engine::{Error, Result};
+use hyperslab_vfd::{Access, Core, Driver, Sec2};
 
-use crate::external::{Beside, ExternalFiles};
 use crate::journal_place::journal_of;
-use crate::locking::choose;
-use crate::{File, FileSpace, GroupOptions, SharedMessages};
+use crate::{AccessOptions, File, FileSpace, GroupOptions, SharedMessages};
 
 /// How to make a file.
 ///
@@ -28,40 +25,28 @@ use crate::{File, FileSpace, GroupOptions, SharedMessages};
 /// assert_eq!(file.info().user_block, 512);
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
+pub type FileOptions = AccessOptions<Creating>;
+
+/// The options that only [`FileOptions`] has.
 #[derive(Debug, Clone, Default)]
-pub struct FileOptions {
+pub struct Creating {
     create: CreateOptions,
     root: EngineGroupOptions,
-    store: StoreOptions,
-    external: ExternalFiles,
-    locking: Option<FileLocking>,
 }
 
 impl FileOptions {
-    /// A file that HDF5 1.8 and later open, without a user block.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The versions of the library that shall read the file: [`LibverBounds::DEFAULT`] unless told otherwise.
-    #[must_use]
-    pub fn libver(mut self, bounds: LibverBounds) -> Self {
-        self.store.write = Some(bounds);
-        self
-    }
-
     /// Bytes before the HDF5 file that are free for anything: 0 or a power of two from 512 on.
     #[must_use]
     pub fn user_block(mut self, bytes: u64) -> Self {
-        self.create.user_block = bytes;
+        self.mode.create.user_block = bytes;
         self
     }
 
     /// Bytes of addresses and of lengths in the file: 2, 4 or 8 each, 8 by default.
     #[must_use]
     pub fn sizes(mut self, offsets: u8, lengths: u8) -> Self {
-        self.create.params.size_of_offsets = offsets;
-        self.create.params.size_of_lengths = lengths;
+        self.mode.create.params.size_of_offsets = offsets;
+        self.mode.create.params.size_of_lengths = lengths;
         self
     }
 
@@ -69,15 +54,15 @@ impl FileOptions {
     /// by default.
     #[must_use]
     pub fn symbol_table_ranks(mut self, btree: u16, node: u16) -> Self {
-        self.create.group_internal_k = btree;
-        self.create.group_leaf_k = node;
+        self.mode.create.group_internal_k = btree;
+        self.mode.create.group_leaf_k = node;
         self
     }
 
     /// Half of the children of a node of a version 1 B-tree of chunks: 32 by default.
     #[must_use]
     pub fn chunk_btree_rank(mut self, rank: u16) -> Self {
-        self.create.indexed_storage_k = rank;
+        self.mode.create.indexed_storage_k = rank;
         self
     }
 
@@ -96,39 +81,7 @@ impl FileOptions {
     /// ```
     #[must_use]
     pub fn file_space(mut self, space: FileSpace) -> Self {
-        self.create.file_space = space.stored();
-        self
-    }
-
-    /// Bytes by which the room for small blocks of metadata grows: 2048 by default. Nothing of it is stored.
-    #[must_use]
-    pub fn metadata_block(mut self, bytes: u64) -> Self {
-        self.store.placement.metadata_block = bytes;
-        self
-    }
-
-    /// Bytes by which the room for small raw data grows: 2048 by default. Nothing of it is stored.
-    #[must_use]
-    pub fn small_data_block(mut self, bytes: u64) -> Self {
-        self.store.placement.raw_block = bytes;
-        self
-    }
-
-    /// Blocks of `threshold` bytes and more begin at multiples of `alignment`, counted from the end of the user block,
-    /// in files without pages. Nothing of it is stored.
-    ///
-    /// ```
-    /// use hyperslab::{FileOptions, Layout};
-    /// let file = FileOptions::new().alignment(1000, 4096).create_in_memory()?;
-    /// let dataset = file.new_dataset("a").write(&[0_f64; 500])?;
-    /// let Layout::Contiguous { address: Some(address) } = dataset.layout() else { return Ok(()) };
-    /// assert_eq!(address % 4096, 0);
-    /// # Ok::<(), hyperslab::Error>(())
-    /// ```
-    #[must_use]
-    pub fn alignment(mut self, threshold: u64, alignment: u64) -> Self {
-        self.store.placement.alignment_threshold = threshold;
-        self.store.placement.alignment = alignment;
+        self.mode.create.file_space = space.stored();
         self
     }
 
@@ -143,7 +96,7 @@ impl FileOptions {
     /// ```
     #[must_use]
     pub fn root_group(mut self, options: GroupOptions) -> Self {
-        self.root = options.0;
+        self.mode.root = options.0;
         self
     }
 
@@ -163,84 +116,16 @@ impl FileOptions {
     /// ```
     #[must_use]
     pub fn shared_messages(mut self, shared: SharedMessages) -> Self {
-        self.create.shared_messages = shared.stored();
+        self.mode.create.shared_messages = shared.stored();
         self
     }
 
     /// Returns whether the root group remembers the order in which its links and attributes were created.
     #[must_use]
     pub fn track_order(mut self, yes: bool) -> Self {
-        self.root.link_order = if yes { LinkOrder::Indexed } else { LinkOrder::Untracked };
-        self.root.attribute_order = if yes { AttributeOrder::Indexed } else { AttributeOrder::Untracked };
-        self
-    }
-
-    /// The filters that may be used.
-    #[must_use]
-    pub fn filters(mut self, filters: Registry) -> Self {
-        self.store.filters = filters;
-        self
-    }
-
-    /// Bytes of chunks that are kept in memory, before they are encoded or after they were decoded: 64 MiB by default.
-    #[must_use]
-    pub fn chunk_cache(mut self, bytes: u64) -> Self {
-        self.store.chunk_cache = bytes;
-        self
-    }
-
-    /// Bytes of changes that are kept in memory between flushes: 64 MiB by default. When there are more, they are flushed after the
-    /// operation that made them.
-    #[must_use]
-    pub fn uncommitted(mut self, bytes: u64) -> Self {
-        self.store.uncommitted = bytes;
-        self
-    }
-
-    /// What the file survives of what is written to it: [`Durability::Full`] by default.
-    ///
-    /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("new.h5");
-    /// use hyperslab::{Durability, FileOptions};
-    /// let file = FileOptions::new().durability(Durability::Ordered).create(&path)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn durability(mut self, durability: Durability) -> Self {
-        self.store.durability = durability;
-        self
-    }
-
-    /// Where the journal of the changes lies: beside the file, with `.hjournal` added to its name, by default. A file behind a driver of
-    /// one's own has none unless it is given here, and then its changes are not atomic.
-    #[must_use]
-    pub fn journal(mut self, journal: Arc<dyn SideFile>) -> Self {
-        self.store.journal = Some(journal);
-        self
-    }
-
-    /// Returns whether the file is locked while it is open, so that many programs may read it or one may write it: as the environment
-    /// variable `HDF5_USE_FILE_LOCKING` says (`TRUE`, `FALSE` or `BEST_EFFORT`), which is [`FileLocking::BestEffort`] if it is
-    /// not set. The lock is that of libhdf5; it is given back when the last handle of the file is gone.
-    ///
-    /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("some.h5");
-    /// use hyperslab::{FileLocking, FileOptions};
-    /// let file = FileOptions::new().locking(FileLocking::On).create(&path)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn locking(mut self, locking: FileLocking) -> Self {
-        self.locking = Some(locking);
-        self
-    }
-
-    /// Which other files datasets may lie in.
-    #[must_use]
-    pub fn external_files(mut self, external: ExternalFiles) -> Self {
-        self.external = external;
+        self.mode.root.link_order = if yes { LinkOrder::Indexed } else { LinkOrder::Untracked };
+        self.mode.root.attribute_order =
+            if yes { AttributeOrder::Indexed } else { AttributeOrder::Untracked };
         self
     }
 
@@ -261,15 +146,14 @@ impl FileOptions {
         self.create_at(path.as_ref(), Access::CreateNew)
     }
 
-    fn create_at(mut self, path: &Path, access: Access) -> Result<File> {
-        self.store.locking = choose(self.locking);
+    fn create_at(self, path: &Path, access: Access) -> Result<File> {
         let driver = Sec2::open(path, access)
             .map_err(|source| Error::Io { action: format!("cannot make `{}`", path.display()), source })?;
-        let write = Some(self.store.write.unwrap_or(LibverBounds::DEFAULT));
-        let resolver = Beside::new(path, self.external, StoreOptions { write, ..self.store.clone() });
-        let journal = self.store.journal.clone().unwrap_or_else(|| journal_of(path));
-        let file = self.journal(journal).create_with(Arc::new(driver))?;
-        File::of(file.with_resolver(Arc::new(resolver)))
+        let options = self.store(true);
+        let journal = options.journal.clone().unwrap_or_else(|| journal_of(path));
+        let store = StoreOptions { journal: Some(journal), ..options.clone() };
+        let file = self.create_with(Arc::new(driver), store)?;
+        File::of(self.with_external_files(file, path, options))
     }
 
     /// Makes a file in memory. What it holds can be had with [`File::to_bytes`].
@@ -277,7 +161,7 @@ impl FileOptions {
     /// # Errors
     /// As [`create`](Self::create).
     pub fn create_in_memory(self) -> Result<File> {
-        File::of(self.create_with(Arc::new(Core::from_vec("file in memory", Vec::new())))?)
+        self.create_driver(Arc::new(Core::from_vec("file in memory", Vec::new())))
     }
 
     /// Makes a file in what a driver of one's own holds; its bytes are lost.
@@ -285,13 +169,12 @@ impl FileOptions {
     /// # Errors
     /// As [`create`](Self::create).
     pub fn create_driver(self, driver: Arc<dyn Driver>) -> Result<File> {
-        File::of(self.create_with(driver)?)
+        let file = self.create_with(driver, self.store(true))?;
+        File::of(self.with_virtual_options(file))
     }
 
-    fn create_with(self, driver: Arc<dyn Driver>) -> Result<OpenFile> {
-        let write = Some(self.store.write.unwrap_or(LibverBounds::DEFAULT));
-        let store = StoreOptions { write, locking: choose(self.locking), ..self.store };
-        OpenFile::create(driver, &self.create, &self.root, store)
+    fn create_with(&self, driver: Arc<dyn Driver>, store: StoreOptions) -> Result<OpenFile> {
+        OpenFile::create(self.logged(driver), &self.mode.create, &self.mode.root, store)
     }
 }
 

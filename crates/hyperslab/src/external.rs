@@ -10,8 +10,8 @@ use hyperslab_engine::store::{FileLocking, StoreOptions};
 use hyperslab_engine::{Error, LibverBounds, Result};
 use hyperslab_vfd::{Access, Driver, Sec2};
 
-use crate::file::open_path;
 use crate::journal_place::journal_beside;
+use crate::open_options::open_path;
 
 /// Files that lead on to further files, at most.
 const MAX_DEPTH: usize = 16;

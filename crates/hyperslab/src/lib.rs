@@ -50,6 +50,7 @@
 //!   `read_sprs`, `read_sprs_csc`, `write_triplets`, `read_triplets`.
 #![forbid(unsafe_code)]
 
+mod access_options;
 mod attribute;
 mod attribute_edit;
 mod conversion;
@@ -71,6 +72,7 @@ mod journal_place;
 mod layout;
 mod locking;
 mod object;
+mod open_options;
 mod pattern;
 mod phase_change;
 mod recovery;
@@ -84,16 +86,17 @@ mod swmr;
 pub mod vfd;
 mod walk;
 
+pub use access_options::AccessOptions;
 pub use attribute::Attribute;
 pub use attribute_edit::{AttributeContent, AttributeValue, Scalar};
 pub use copy::CopyOptions;
-pub use create::FileOptions;
+pub use create::{Creating, FileOptions};
 pub use creation_order::CreationOrder;
 pub use dataset::{ArrayData, ArrayDataMut, Blocks, Chunks, Dataset, DatasetBuilder, Field, StoredChunk};
 pub use driver::FileDriver;
 pub use dynamic::{Column, DynArray, NamedValues, Value};
 pub use external::ExternalFiles;
-pub use file::{File, OpenOptions};
+pub use file::File;
 pub use group::{Group, GroupStorage, Link, LinkRef, LinkTarget};
 pub use group_edit::GroupOptions;
 pub use hyperslab_dataspace::{
@@ -111,11 +114,13 @@ pub use layout::{
     AllocationTime, ChunkInfo, Chunking, ExternalFile, FillStatus, FillTime, FillValue, FilterInfo, Layout,
     SpaceStatus, VirtualMapping,
 };
+#[cfg(feature = "ndarray")]
 pub use ndarray::{
     Array, Array0, Array1, Array2, Array3, Array4, Array5, Array6, ArrayD, ArrayViewD, Dimension, Ix0, Ix1,
     Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn,
 };
 pub use object::{CommittedDatatype, Object, ObjectKind, ObjectToken};
+pub use open_options::{OpenOptions, Opening};
 pub use pattern::PathPattern;
 pub use phase_change::{EstimatedLinks, PhaseChange};
 pub use recovery::{

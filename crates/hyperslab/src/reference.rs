@@ -7,6 +7,7 @@ use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::ops::elements::ReferenceTarget as EngineTarget;
 use hyperslab_engine::store::Store;
 use hyperslab_engine::{Address, Error, Result};
+#[cfg(feature = "ndarray")]
 use ndarray::{Array, Dimension};
 
 use crate::{Attribute, Dataset, H5Type, Object, ObjectToken, Selection};
@@ -180,6 +181,7 @@ impl Reference {
     ///
     /// # Errors
     /// If there is no dataset, and as [`Dataset::read`].
+    #[cfg(feature = "ndarray")]
     pub fn read<T: H5Type, D: Dimension>(&self) -> Result<Array<T, D>> {
         let (_, target) = self.resolved()?;
         if let ReferenceTarget::Object(_) = target {

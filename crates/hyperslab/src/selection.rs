@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 use hyperslab_engine::{Error, Result};
+#[cfg(feature = "ndarray")]
 use ndarray::{ArrayBase, Data, Dimension};
 
 use crate::slice::{self, Slice};
@@ -257,6 +258,7 @@ tuples! {
     A B C D E F G H;
 }
 
+#[cfg(feature = "ndarray")]
 impl<S: Data<Elem = bool>, D: Dimension> IntoSelection for &ArrayBase<S, D> {
     fn into_selection<'a>(self, dims: &[u64]) -> Result<Selected<'a>>
     where

@@ -9,8 +9,8 @@ use hyperslab_engine::ops::elements::{
     ForeignHeap, ReferenceTarget as EngineTarget, VariableLengthReader, VariableLengthValue,
 };
 use hyperslab_engine::ops::{OpenFile, SharedHeap};
+use hyperslab_engine::store::parallel::prelude::*;
 use hyperslab_engine::{Error, Result};
-use rayon::prelude::*;
 
 use crate::datatype::Reference;
 use crate::datatype::convert::Conversions;

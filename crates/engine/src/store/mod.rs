@@ -18,6 +18,7 @@ mod members;
 mod open;
 mod open_objects;
 mod pages;
+pub mod parallel;
 mod publish;
 mod raw_file;
 mod repair;

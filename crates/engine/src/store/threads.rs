@@ -7,9 +7,8 @@
 
 use std::sync::OnceLock;
 
-use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
-
 use super::Store;
+use super::parallel::{self, Scope, ThreadPool, ThreadPoolBuilder};
 
 /// The threads of a file that can be changed, once they are needed.
 #[derive(Debug, Default)]
@@ -18,8 +17,8 @@ pub(super) struct Threads(OnceLock<Option<ThreadPool>>);
 impl Store {
     /// Returns whether somebody who holds the file may share work: see [`share`](Self::share).
     pub fn may_share(&self) -> bool {
-        if !self.writable || rayon::current_thread_index().is_none() {
-            return rayon::current_num_threads() > 1;
+        if !self.writable || parallel::current_thread_index().is_none() {
+            return parallel::current_num_threads() > 1;
         }
         self.threads.0.get().and_then(Option::as_ref).is_some_and(|own| own.current_thread_index().is_some())
     }
@@ -36,17 +35,17 @@ impl Store {
     pub(crate) fn share_in_place<'scope, T>(&self, work: impl FnOnce(&Scope<'scope>) -> T) -> T {
         match self.own_threads() {
             Some(threads) => threads.in_place_scope(work),
-            None => rayon::in_place_scope(work),
+            None => parallel::in_place_scope(work),
         }
     }
 
     /// The threads of the file, if it can be changed and this is none of them.
     fn own_threads(&self) -> Option<&ThreadPool> {
-        if !self.writable || rayon::current_thread_index().is_some() {
+        if !self.writable || parallel::current_thread_index().is_some() {
             return None;
         }
         let build = || {
-            let count = rayon::current_num_threads();
+            let count = parallel::current_num_threads();
             let name = |number| format!("hyperslab {number}");
             ThreadPoolBuilder::new().num_threads(count).thread_name(name).build().ok()
         };

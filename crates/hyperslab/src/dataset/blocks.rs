@@ -2,6 +2,7 @@
 
 use hyperslab_dataspace::Boxes;
 use hyperslab_engine::Result;
+#[cfg(feature = "ndarray")]
 use ndarray::ArrayD;
 
 use super::Dataset;
@@ -67,6 +68,7 @@ impl Dataset {
     ///
     /// # Errors
     /// Each box gives those of [`read`](Self::read).
+    #[cfg(feature = "ndarray")]
     pub fn read_blocks<T: H5Type>(
         &self,
         bytes: u64,

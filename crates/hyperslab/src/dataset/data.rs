@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+#[cfg(feature = "ndarray")]
 use ndarray::{ArrayBase, Data, DataMut, Dimension};
 
 use crate::H5Type;
@@ -60,6 +61,7 @@ impl<T: H5Type, const N: usize> ArrayData for [T; N] {
     }
 }
 
+#[cfg(feature = "ndarray")]
 impl<T: H5Type, S: Data<Elem = T>, D: Dimension> ArrayData for ArrayBase<S, D> {
     type Element = T;
 
@@ -130,6 +132,7 @@ macro_rules! slices {
 
 slices! { [T: H5Type] Vec<T>, [T: H5Type, const N: usize] [T; N] }
 
+#[cfg(feature = "ndarray")]
 impl<T: H5Type, S: DataMut<Elem = T>, D: Dimension> ArrayDataMut for ArrayBase<S, D> {
     fn contiguous(&mut self) -> Option<&mut [T]> {
         self.as_slice_mut()

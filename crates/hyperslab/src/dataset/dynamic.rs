@@ -4,13 +4,18 @@ use std::sync::Arc;
 
 use hyperslab_engine::ops::elements::{WriteSource, leaves_parts};
 use hyperslab_engine::{Error, Result};
+#[cfg(feature = "ndarray")]
 use ndarray::ArrayD;
 
+use super::Dataset;
+#[cfg(feature = "ndarray")]
+use super::array;
 use super::elements::Elements;
-use super::{Dataset, array};
+#[cfg(feature = "ndarray")]
+use crate::Reference;
 use crate::datatype::convert::Conversions;
 use crate::dynamic::DynArray;
-use crate::{Datatype, IntoSelection, Reference, Selection, Value, conversion};
+use crate::{Datatype, IntoSelection, Selection, Value, conversion};
 
 impl Dataset {
     /// The same dataset, read with other conversions: with exceptions as errors, or with rules of one's own. They
@@ -122,6 +127,7 @@ impl Dataset {
     ///
     /// # Errors
     /// If they are no references, or lead out of their heap.
+    #[cfg(feature = "ndarray")]
     pub fn read_references(&self, selection: impl IntoSelection) -> Result<ArrayD<Reference>> {
         let (shape, stored) = self.read_shaped(selection)?;
         array(&shape, stored.references().map_err(|error| self.context(error))?)

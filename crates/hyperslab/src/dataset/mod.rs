@@ -15,6 +15,7 @@ mod field;
 mod memory;
 mod read;
 mod storage;
+#[cfg(feature = "ndarray")]
 mod view;
 mod write;
 
@@ -23,6 +24,7 @@ use hyperslab_engine::ops::OpenDataset;
 use hyperslab_engine::ops::datasets::DatasetDescription;
 use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
+#[cfg(feature = "ndarray")]
 use ndarray::{Array, ArrayD, Dimension, IxDyn};
 use parking_lot::RwLock;
 
@@ -286,6 +288,7 @@ pub(crate) fn shape(dataspace: &Dataspace) -> Result<Vec<usize>> {
 }
 
 /// Returns an array of the elements; its number of dimensions is `D`'s.
+#[cfg(feature = "ndarray")]
 pub(crate) fn array<T, D: Dimension>(shape: &[usize], values: Vec<T>) -> Result<Array<T, D>> {
     check_rank::<D>(shape)?;
     ArrayD::from_shape_vec(IxDyn(shape), values)
@@ -294,6 +297,7 @@ pub(crate) fn array<T, D: Dimension>(shape: &[usize], values: Vec<T>) -> Result<
 }
 
 /// Returns an error unless arrays of the shape can have the dimension type `D`.
+#[cfg(feature = "ndarray")]
 pub(crate) fn check_rank<D: Dimension>(shape: &[usize]) -> Result<()> {
     match D::NDIM {
         Some(rank) if rank != shape.len() => {

@@ -3,11 +3,14 @@
 use std::borrow::Cow;
 
 use hyperslab_engine::{Error, Result};
+#[cfg(feature = "ndarray")]
 use ndarray::{Array, ArrayD, Dimension};
 
+use super::Dataset;
 use super::data::{self, ArrayDataMut};
 use super::elements::{Elements, Planned, Wanted};
-use super::{Dataset, array, check_rank};
+#[cfg(feature = "ndarray")]
+use super::{array, check_rank};
 use crate::datatype::convert::Conversions;
 use crate::{H5Type, Hyperslab, IntoSelection, Selection, Stored};
 
@@ -31,11 +34,13 @@ impl Dataset {
     /// # Errors
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the selection reaches out of the dataset, or has another number
     /// of dimensions than `D`; an error if the elements' type cannot be converted to `T`, or they cannot be read.
+    #[cfg(feature = "ndarray")]
     pub fn read<T: H5Type, D: Dimension>(&self, selection: impl IntoSelection) -> Result<Array<T, D>> {
         self.read_planned(selection, |conversions| conversions.plan(self.datatype(), &T::datatype()))
     }
 
     /// Reads the selected elements, converted as planned, into an array.
+    #[cfg(feature = "ndarray")]
     pub(super) fn read_planned<T: H5Type, D: Dimension>(
         &self,
         selection: impl IntoSelection,
@@ -169,6 +174,7 @@ impl Dataset {
     ///
     /// # Errors
     /// The errors of [`read_stored`](Self::read_stored), and an error if the elements are no strings.
+    #[cfg(feature = "ndarray")]
     pub fn read_strings(&self, selection: impl IntoSelection) -> Result<ArrayD<String>> {
         let (shape, stored) = self.read_shaped(selection)?;
         array(&shape, stored.strings().map_err(|error| self.context(error))?)
@@ -179,6 +185,7 @@ impl Dataset {
     /// # Errors
     /// The errors of [`read_stored`](Self::read_stored), and an error if the elements are no sequences, or their items
     /// cannot be converted to `T`.
+    #[cfg(feature = "ndarray")]
     pub fn read_sequences<T: H5Type>(&self, selection: impl IntoSelection) -> Result<ArrayD<Vec<T>>> {
         let (shape, stored) = self.read_shaped(selection)?;
         array(&shape, stored.sequences().map_err(|error| self.context(error))?)

@@ -270,7 +270,8 @@ impl Recovery {
         if is_same_file(source, target) {
             return Err(Error::Misuse("the damaged file cannot be its own copy".into()));
         }
-        let source = self.options.clone().salvage().open_file(source)?;
+        let source = self.options.clone().salvage().open_at(source)?;
+        let source = Arc::new(source);
         let (file, salvaged) = self.save(&source, |options| options.create(target))?;
         file.close()?;
         Ok(salvaged)
@@ -283,6 +284,7 @@ impl Recovery {
     pub fn salvage_bytes(&self, bytes: impl Into<Arc<[u8]>>) -> Result<(Vec<u8>, Salvaged)> {
         let driver: Arc<dyn Driver> = Arc::new(Core::image("damaged file", bytes.into()));
         let source = self.options.clone().salvage().open_image(driver)?;
+        let source = Arc::new(source);
         let (file, salvaged) = self.save(&source, FileOptions::create_in_memory)?;
         Ok((file.to_bytes()?, salvaged))
     }

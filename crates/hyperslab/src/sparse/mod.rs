@@ -7,6 +7,7 @@ mod contents;
 mod csr;
 mod density;
 mod filters;
+#[cfg(feature = "ndarray")]
 mod nonzero;
 mod read;
 mod rows;

@@ -1,7 +1,7 @@
 //! Parallel work on tiles and chunks.
 
+use crate::store::parallel::prelude::*;
 use hyperslab_dataspace::Tiles;
-use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::store::Store;
@@ -16,7 +16,7 @@ pub(in crate::data) fn is_worth(store: &Store, bytes: u64) -> bool {
 
 /// Returns whether `count` chunks are worth other threads, for a caller that holds no lock.
 pub(in crate::data) fn is_worth_concurrently(count: usize, chunk_bytes: usize) -> bool {
-    chunks_bytes(count, chunk_bytes) >= WORTH && rayon::current_num_threads() > 1
+    chunks_bytes(count, chunk_bytes) >= WORTH && crate::store::parallel::current_num_threads() > 1
 }
 
 /// Returns the bytes of `count` chunks, as an estimate of work. A product that passes 64 bits is as good as the

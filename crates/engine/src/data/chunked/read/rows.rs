@@ -1,10 +1,10 @@
 //! Chunks without filters that span all dimensions but the slowest: each of them is a stretch of the result, and those that
 //! follow each other in the file are read at once, straight into place.
 
+use crate::store::parallel::prelude::*;
 use hyperslab_dataspace::{Axis, Region};
 use hyperslab_exact::to_usize;
 use hyperslab_format::codec::Address;
-use rayon::prelude::*;
 
 use super::super::ChunkedSource;
 use super::chunk_box;
@@ -173,7 +173,8 @@ impl<'a> Rows<'a> {
         *settled = end;
         if requests.len() > 1 && parallel::is_worth(store, wanted) {
             // Each thread gets its turn several times, and whole pieces of the file at a time.
-            let per_task = requests.len().div_ceil(rayon::current_num_threads() * 4).min(TOGETHER);
+            let per_task =
+                requests.len().div_ceil(crate::store::parallel::current_num_threads() * 4).min(TOGETHER);
             return store.share(|| {
                 requests.par_chunks_mut(per_task).try_for_each(|requests| store.read_raw_many(requests))
             });
