@@ -1,4 +1,4 @@
-//! Which driver a file is opened with, and which files belong to it.
+//! The choice of the driver for a path, and the search for the members of a file.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use hyperslab_vfd::{
 
 use crate::journal_place::journal_of;
 
-/// How the bytes of a file are reached.
+/// The driver that stores the bytes of a file.
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -27,52 +27,62 @@ use crate::journal_place::journal_of;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum FileDriver {
-    /// As one file; or as the members of a family, split or multi file, if the file at the path says that it is the
-    /// first of them. What it does not say is taken for certain only if its name and its length fit: a file shorter
-    /// than its superblock says, number 0 in its name, and a file with number 1 beside it, are a family; one that cannot be
-    /// opened alone, with a configuration file of subfiles beside it, is the stub of these. No files are opened but those
-    /// beside it whose names are made of its own.
+    /// One file, or several members if the contents of the file or the names beside it say so.
+    ///
+    /// A file whose superblock names the family or multi driver is opened with its members. Other files are opened with
+    /// several members only in these cases:
+    /// - The file is shorter than its superblock states, its name contains the number 0, and a file with the number 1
+    ///   is beside it: a family.
+    /// - The file is shorter than its superblock states, its name ends with `-s.h5`, and another member of the multi
+    ///   driver is beside it: a multi file.
+    /// - The file cannot be opened alone, and a configuration file of the subfiling driver is beside it: a stub of
+    ///   subfiles.
+    ///
+    /// All members must be in the folder of the file, and their names must be formed from the file's name.
     #[default]
     Auto,
-    /// As one file, read at offsets.
+    /// One file that is read and written at offsets.
     Sec2,
-    /// As one file, read whole into memory when it is opened.
+    /// One file that is read into memory as a whole when it is opened.
     Core,
-    /// As one file, read through one buffer by one thread at a time.
+    /// One file that is read and written through one buffer, by one thread at a time.
     Stdio,
-    /// As one file, mapped into memory. Only for files that nobody changes or cuts meanwhile; see
+    /// One file that is mapped into memory. No program may change or truncate the file while it is mapped; see
     /// [`vfd::Mmap`](hyperslab_vfd::Mmap).
     Mmap,
-    /// The path is `HOST:PORT` of a [`vfd::StreamServer`](hyperslab_vfd::StreamServer).
+    /// A connection to a [`vfd::StreamServer`](hyperslab_vfd::StreamServer). The path is `HOST:PORT`.
     Stream(StreamOptions),
-    /// Members of one size. The path is that of the first one, or a pattern such as `name%05d.h5`.
+    /// Members of equal size. The path is the one of the first member, or a pattern such as `name%05d.h5`.
     Family {
-        /// Bytes of a member; what the file says, else the size of the first member, if it is not given.
+        /// Bytes of a member. With `None`, the size that the file states, or else the size of the first member.
         member_size: Option<u64>,
     },
-    /// One file for metadata and one for raw data. The path is that of the first one, or what both begin with.
+    /// One file for metadata and one for raw data. The path is the one of the metadata file, or the common start of
+    /// both names.
     Split {
-        /// What is added for the file with metadata, such as `-m.h5`.
+        /// The end of the name of the metadata file, such as `-m.h5`.
         metadata: String,
-        /// What is added for the file with raw data, such as `-r.h5`.
+        /// The end of the name of the raw data file, such as `-r.h5`.
         raw: String,
     },
-    /// Files for different kinds of data, as the file says; else those that libhdf5 makes, `-s.h5` to `-o.h5`. The
-    /// path is that of the file with the superblock, or what all begin with.
+    /// One file for each kind of data. The superblock names the files; if it names none, the names end with `-s.h5` to
+    /// `-o.h5`, as libhdf5 creates them. The path is the one of the file with the superblock, or the common start of
+    /// all names.
     Multi,
-    /// Stripes over several files, as the configuration file beside the stub at the path says. Only for reading.
+    /// Stripes over several files, for reading only. The path is the one of the stub file; the configuration file
+    /// beside the stub names the subfiles.
     Subfiling,
 }
 
 impl FileDriver {
-    /// The split driver with the extensions that libhdf5's tools use.
+    /// Returns the split driver with the name ends that the tools of libhdf5 use: `-m.h5` and `-r.h5`.
     pub fn split() -> Self {
         Self::Split { metadata: "-m.h5".into(), raw: "-r.h5".into() }
     }
 }
 
-/// The names of the drivers, with what they are by default.
-fn named() -> [(&'static str, FileDriver); 10] {
+/// Returns the drivers by name, with default parameters.
+fn drivers_by_name() -> [(&'static str, FileDriver); 10] {
     [
         ("auto", FileDriver::Auto),
         ("sec2", FileDriver::Sec2),
@@ -87,28 +97,28 @@ fn named() -> [(&'static str, FileDriver); 10] {
     ]
 }
 
-/// The driver's name, without its parameters.
+/// Writes the name of the driver without its parameters.
 impl fmt::Display for FileDriver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let same = |other: &FileDriver| std::mem::discriminant(other) == std::mem::discriminant(self);
-        f.write_str(named().iter().find(|(_, driver)| same(driver)).map_or("", |(name, _)| name))
+        f.write_str(drivers_by_name().iter().find(|(_, driver)| same(driver)).map_or("", |(name, _)| name))
     }
 }
 
-/// By name, with default parameters.
+/// Parses the name of a driver. The parameters have their defaults.
 impl FromStr for FileDriver {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let found = named().into_iter().find(|(name, _)| *name == text);
+        let found = drivers_by_name().into_iter().find(|(name, _)| *name == text);
         found.map(|(_, driver)| driver).ok_or_else(|| {
-            let names = named().map(|(name, _)| name).join(", ");
+            let names = drivers_by_name().map(|(name, _)| name).join(", ");
             Error::Misuse(format!("no driver is called `{text}`; there are {names}"))
         })
     }
 }
 
-/// Opens files with one driver.
+/// The driver and options with which files are opened.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Opener {
     pub(crate) driver: FileDriver,
@@ -117,14 +127,14 @@ pub(crate) struct Opener {
 }
 
 impl Opener {
-    /// Files are opened for writing where that is asked for.
+    /// Returns the access that the options demand.
     fn access(&self) -> Access {
         if self.options.write.is_some() { Access::ReadWrite } else { Access::ReadOnly }
     }
 
     pub(crate) fn open(&self, path: &Path) -> Result<OpenFile> {
-        let has_bytes_of_its_own = !matches!(self.driver, FileDriver::Core | FileDriver::Stream(_));
-        if self.options.journal.is_none() && has_bytes_of_its_own {
+        let is_on_disk = !matches!(self.driver, FileDriver::Core | FileDriver::Stream(_));
+        if self.options.journal.is_none() && is_on_disk {
             let options = StoreOptions { journal: Some(journal_of(path)), ..self.options.clone() };
             return Self { options, ..self.clone() }.open_members(path);
         }
@@ -139,14 +149,16 @@ impl Opener {
             FileDriver::Stdio => self.open_with(Stdio::open(path, self.access())),
             FileDriver::Mmap => self.open_mmap(path),
             FileDriver::Stream(options) => {
-                let server = path.to_str().ok_or_else(|| Error::Misuse("an address is not UTF-8".into()))?;
+                let server = path
+                    .to_str()
+                    .ok_or_else(|| Error::Misuse("the address of a stream server is not UTF-8".into()))?;
                 self.open_with(Stream::open(server, self.access(), *options))
             }
             FileDriver::Family { member_size } => self.open_family(path, *member_size),
             FileDriver::Split { metadata, raw } => {
-                let base = without(path, metadata).unwrap_or_else(|| path.to_owned());
+                let base = path_without_end(path, metadata).unwrap_or_else(|| path.to_owned());
                 let mut members = MultiMember::split(&base, metadata, raw);
-                if let Ok(Members::Multi(multi)) = said_by(&members[0].path)
+                if let Ok(Members::Multi(multi)) = stated_members(&members[0].path)
                     && let [first, second] = multi.ranges.as_slice()
                 {
                     members[0].expected = first.length;
@@ -157,17 +169,17 @@ impl Opener {
             FileDriver::Subfiling => match Subfiling::configuration_of(path).map_err(cannot_open)? {
                 Some(configuration) => self.open_subfiles(path, &configuration),
                 None => Err(Error::Misuse(format!(
-                    "there is no configuration file `{}.subfile_NUMBER.config` for this stub",
+                    "the configuration file `{}.subfile_NUMBER.config` of this stub does not exist",
                     path.display()
                 ))),
             },
             FileDriver::Multi => {
-                let base = without(path, "-s.h5").unwrap_or_else(|| path.to_owned());
+                let base = path_without_end(path, "-s.h5").unwrap_or_else(|| path.to_owned());
                 let [superblock, ..] = MultiMember::multi(&base);
                 let first = if path.is_file() { path } else { &superblock.path };
-                match said_by(first)? {
+                match stated_members(first)? {
                     Members::Multi(multi) => self.open_with(Multi::open(
-                        multi_members(first, &multi.ranges, Names::Any)?,
+                        multi_members(first, &multi.ranges, MemberNames::Any)?,
                         self.access(),
                     )),
                     _ => self.open_with(Multi::open(MultiMember::multi(&base), self.access())),
@@ -181,8 +193,8 @@ impl Opener {
         OpenFile::open(self.logged(Arc::new(driver)), self.options.clone())
     }
 
-    /// The file itself, whatever is in it.
-    pub(crate) fn plain(&self, path: &Path) -> Result<Arc<dyn Driver>> {
+    /// Returns the driver of the single file at `path`. The contents are not read.
+    pub(crate) fn single_file(&self, path: &Path) -> Result<Arc<dyn Driver>> {
         Ok(self.logged(Arc::new(Sec2::open(path, Access::ReadOnly).map_err(cannot_open)?)))
     }
 
@@ -200,10 +212,13 @@ impl Opener {
 
     #[cfg(not(all(unix, feature = "mmap")))]
     fn open_mmap(&self, _path: &Path) -> Result<OpenFile> {
-        Err(Error::unsupported("mapping files into memory (the feature `mmap`, on Unix)"))
+        Err(Error::unsupported(
+            "mapping files into memory without the feature `mmap`, or on a system other than Unix",
+        ))
     }
 
-    /// As one file first. If that is not all, as what the file says, or seems to be.
+    /// Opens the file alone. If that fails, opens the file with the members that its contents or the names beside it
+    /// show.
     fn open_auto(&self, path: &Path) -> Result<OpenFile> {
         let file = match Sec2::open(path, self.access()) {
             Ok(file) => Arc::new(file),
@@ -213,7 +228,7 @@ impl Opener {
                 return if exists { self.open_family(path, None) } else { Err(cannot_open(error)) };
             }
         };
-        // Damage is no reason to look for other files; what a sound part says is.
+        // Damage alone does not start a search for members. A sound superblock extension that names members does.
         if self.options.salvage {
             match Members::of(Arc::clone(&file) as _) {
                 Ok(Members::Family { member_size }) => {
@@ -231,7 +246,7 @@ impl Opener {
         match Members::of(file) {
             Ok(Members::Family { member_size }) => self.open_family_beside(path, Some(member_size)),
             Ok(Members::Multi(multi)) => self.open_multi_beside(path, &multi.ranges),
-            // Nothing says so: the error stands unless the files beside it make up for what is missing.
+            // The file names no members. The first error is returned unless files beside it hold the missing bytes.
             Ok(Members::Incomplete) => self.open_guessed(path).unwrap_or(Err(error)),
             _ => Err(error),
         }
@@ -249,9 +264,9 @@ impl Opener {
 
     fn open_guessed(&self, path: &Path) -> Option<Result<OpenFile>> {
         match guessed_members(path, self.access())? {
-            Found::Family(family) => Some(self.open_with(Ok(family))),
-            Found::Multi(multi) => Some(self.open_with(Ok(multi))).filter(Result::is_ok),
-            Found::Wrong(error) => Some(Err(error)),
+            GuessedMembers::Family(family) => Some(self.open_with(Ok(family))),
+            GuessedMembers::Multi(multi) => Some(self.open_with(Ok(multi))).filter(Result::is_ok),
+            GuessedMembers::Invalid(error) => Some(Err(error)),
         }
     }
 
@@ -268,47 +283,48 @@ impl Opener {
     }
 }
 
-/// Members of which the file itself does not say that there are any.
-enum Found {
+/// Members that were found by their names, because the file does not name them.
+enum GuessedMembers {
     Family(Family),
     Multi(Multi),
-    Wrong(Error),
+    Invalid(Error),
 }
 
-/// The members that make up for what is missing in the file at `path`, by their names.
-fn guessed_members(path: &Path, access: Access) -> Option<Found> {
+/// Returns the members that hold the missing bytes of the file at `path`, found by their names.
+fn guessed_members(path: &Path, access: Access) -> Option<GuessedMembers> {
     if FamilyPattern::of_first_member(path).any(|pattern| pattern.member(1).is_file()) {
-        return Some(family_beside(path, None, access).map_or_else(Found::Wrong, Found::Family));
+        return Some(
+            family_beside(path, None, access).map_or_else(GuessedMembers::Invalid, GuessedMembers::Family),
+        );
     }
-    let base = without(path, "-s.h5")?;
+    let base = path_without_end(path, "-s.h5")?;
     let members = MultiMember::multi(&base);
     if !members.iter().skip(1).any(|member| member.path.is_file()) {
         return None;
     }
     let beside = members.iter().try_for_each(|member| check_beside(path, &member.path));
     let opened = beside.and_then(|()| Multi::open(members, access).map_err(cannot_open));
-    opened.ok().map(Found::Multi)
+    opened.ok().map(GuessedMembers::Multi)
 }
 
-/// All members of the file at `path`, if it says that it is the first of several, or is less than it says and others make
-/// up for that.
+/// Returns the driver of all members of the file at `path`. Returns `None` if the file is complete by itself.
 pub(crate) fn members_of(path: &Path, access: Access) -> Result<Option<Arc<dyn Driver>>> {
-    match said_by(path) {
+    match stated_members(path) {
         Ok(Members::Family { member_size }) => {
             Ok(Some(Arc::new(family_beside(path, Some(member_size), access)?)))
         }
         Ok(Members::Multi(multi)) => Ok(Some(Arc::new(multi_beside(path, &multi.ranges, access)?))),
         Ok(Members::Incomplete) => match guessed_members(path, access) {
             None => Ok(None),
-            Some(Found::Wrong(error)) => Err(error),
-            Some(Found::Family(family)) => Ok(Some(Arc::new(family))),
-            Some(Found::Multi(multi)) => Ok(Some(Arc::new(multi))),
+            Some(GuessedMembers::Invalid(error)) => Err(error),
+            Some(GuessedMembers::Family(family)) => Ok(Some(Arc::new(family))),
+            Some(GuessedMembers::Multi(multi)) => Ok(Some(Arc::new(multi))),
         },
         _ => Ok(None),
     }
 }
 
-/// Members that nobody but the file has asked for lie in its folder.
+/// Opens a family that the caller did not choose. All members must be in the folder of the first one.
 fn family_beside(path: &Path, member_size: Option<u64>, access: Access) -> Result<Family> {
     let pattern = family_pattern(path)?;
     for number in 0.. {
@@ -322,14 +338,14 @@ fn family_beside(path: &Path, member_size: Option<u64>, access: Access) -> Resul
 }
 
 fn multi_beside(path: &Path, ranges: &[MemberRange], access: Access) -> Result<Multi> {
-    let members = multi_members(path, ranges, Names::OfTheWhole)?;
+    let members = multi_members(path, ranges, MemberNames::FormedFromFile)?;
     members.iter().try_for_each(|member| check_beside(path, &member.path))?;
     Multi::open(members, access).map_err(cannot_open)
 }
 
 fn family(path: &Path, member_size: Option<u64>, access: Access) -> Result<Family> {
     let pattern = family_pattern(path)?;
-    let size = member_size.or_else(|| match said_by(&pattern.member(0)) {
+    let size = member_size.or_else(|| match stated_members(&pattern.member(0)) {
         Ok(Members::Family { member_size }) => Some(member_size),
         _ => None,
     });
@@ -340,25 +356,25 @@ fn cannot_open(source: DriverError) -> Error {
     Error::Io { action: "cannot open the file".into(), source }
 }
 
-/// That a member, if it is there, lies in the folder of the first one or below, and not only a symbolic link to it.
+/// Checks that a member that exists is in the folder of the first member or below. Symbolic links are resolved first.
 fn check_beside(first: &Path, member: &Path) -> Result<()> {
     let (Ok(first), Ok(member_there)) = (first.canonicalize(), member.canonicalize()) else { return Ok(()) };
     if first.parent().is_some_and(|folder| member_there.starts_with(folder)) {
         return Ok(());
     }
     Err(Error::Misuse(format!(
-        "the member file `{}` lies outside of the folder of the first one; choose the driver to open such files",
+        "the member file `{}` is outside the folder of the first member; name the driver to open such files",
         member.display()
     )))
 }
 
-/// What the first member says of the others.
-fn said_by(first: &Path) -> Result<Members> {
+/// Returns the members that the superblock of the first member names.
+fn stated_members(first: &Path) -> Result<Members> {
     Members::of(Arc::new(Sec2::open(first, Access::ReadOnly).map_err(cannot_open)?))
 }
 
-/// The names of a family, by the pattern itself or by the first member. Of several numbers 0 in a name, it is the
-/// last one under which there is a second member.
+/// Returns the name pattern of a family. `path` is the pattern or the first member. If the name contains several
+/// numbers 0, the last one for which a second member exists is the member number.
 fn family_pattern(path: &Path) -> Result<FamilyPattern> {
     if !path.is_file()
         && let Some(text) = path.to_str().filter(|text| text.contains('%'))
@@ -374,51 +390,53 @@ fn family_pattern(path: &Path) -> Result<FamilyPattern> {
     }
     last.ok_or_else(|| {
         Error::Misuse(format!(
-            "`{}` is the first file of a family, but there is no number 0 in its name; open the pattern of the names, \
-             such as `name%05d.h5`",
+            "the name of the first family member `{}` contains no number 0; open the pattern of the names, such as \
+             `name%05d.h5`",
             path.display()
         ))
     })
 }
 
-/// The path without what its end is to be.
-fn without(path: &Path, end: &str) -> Option<PathBuf> {
+/// Returns the path without `end`. Returns `None` if the name does not end so.
+fn path_without_end(path: &Path, end: &str) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     Some(path.with_file_name(name.strip_suffix(end).filter(|base| !base.is_empty())?))
 }
 
-/// Which names of members are taken.
+/// The member names that are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Names {
-    /// Those that hold the name of the whole, so that a file which nobody called a multi file opens no others than
-    /// those named after it.
-    OfTheWhole,
-    /// Those of any file beside.
+enum MemberNames {
+    /// Names that contain the name of the file. A file that the caller did not open as a multi file can then open only
+    /// files that are named after it.
+    FormedFromFile,
+    /// The names of any files in the same folder.
     Any,
 }
 
-/// The member files of the multi driver whose first one is at `path`.
-fn multi_members(path: &Path, ranges: &[MemberRange], names: Names) -> Result<Vec<MultiMember>> {
+/// Returns the members of a multi file. The first member is at `path`.
+fn multi_members(path: &Path, ranges: &[MemberRange], names: MemberNames) -> Result<Vec<MultiMember>> {
     let first = ranges.iter().find(|range| range.start == 0);
-    let first = first.ok_or_else(|| Error::unsupported("a multi file whose superblock is not at 0"))?;
-    let own = MemberName::of(&first.name)?;
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let first = first.ok_or_else(|| Error::unsupported("a multi file without a member at offset 0"))?;
+    let own = MemberName::parse(&first.name)?;
+    let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| {
+        Error::unsupported(format!("the name of the multi file `{}`, which is not UTF-8", path.display()))
+    })?;
     let base = own.base(name).ok_or_else(|| {
         Error::Misuse(format!(
-            "`{name}` is the first file of several, but its name is not `{}` as it says itself; rename it, or open it \
-             with the split driver and the ends of the names",
+            "the first member of a multi file is `{name}`, but its superblock names it `{}`; rename the file, or open \
+             it with the split driver and the ends of the names",
             String::from_utf8_lossy(&first.name)
         ))
     })?;
     ranges
         .iter()
         .map(|range| {
-            let name = MemberName::of(&range.name)?;
-            if names == Names::OfTheWhole && (!name.place || base.is_empty()) {
+            let name = MemberName::parse(&range.name)?;
+            if names == MemberNames::FormedFromFile && (!name.has_base || base.is_empty()) {
                 let name = range.name.escape_ascii();
                 return Err(Error::Misuse(format!(
-                    "the member file name `{name}` is not made of the file's own name; choose the multi driver to open \
-                     such files"
+                    "the member file name `{name}` is not formed from the name of the file; name the multi driver to \
+                     open such files"
                 )));
             }
             let name = name.with(base);
@@ -427,56 +445,56 @@ fn multi_members(path: &Path, ranges: &[MemberRange], names: Names) -> Result<Ve
         .collect()
 }
 
-/// The name of a member: text around the place for the name of the whole, which it may be without.
+/// The name of a member: text before and after the name of the whole file, which a member name may lack.
 struct MemberName {
     before: String,
-    place: bool,
+    has_base: bool,
     after: String,
 }
 
 impl MemberName {
-    /// Takes `%s` and `%%` as C's `printf` does. Names that lead into another folder are refused: they come from the
-    /// file.
-    fn of(name: &[u8]) -> Result<Self> {
+    /// Parses a name with `%s` and `%%` as in C's `printf`. Returns an error for names that lead into another folder,
+    /// because the names come from the file.
+    fn parse(name: &[u8]) -> Result<Self> {
         let refused =
             |why| Error::unsupported(format!("the member file name `{}`, {why},", name.escape_ascii()));
         let text = std::str::from_utf8(name).map_err(|_| refused("which is not UTF-8"))?;
         let mut parts = [String::new(), String::new()];
-        let mut place = false;
+        let mut has_base = false;
         let mut rest = text;
-        while let Some((plain, behind)) = rest.split_once('%') {
-            let part = if place { &mut parts[1] } else { &mut parts[0] };
+        while let Some((plain, after)) = rest.split_once('%') {
+            let part = if has_base { &mut parts[1] } else { &mut parts[0] };
             part.push_str(plain);
-            rest = match (behind.strip_prefix('%'), behind.strip_prefix('s')) {
-                (Some(behind), _) => {
+            rest = match (after.strip_prefix('%'), after.strip_prefix('s')) {
+                (Some(after), _) => {
                     part.push('%');
-                    behind
+                    after
                 }
-                (_, Some(behind)) if !place => {
-                    place = true;
-                    behind
+                (_, Some(after)) if !has_base => {
+                    has_base = true;
+                    after
                 }
-                _ => return Err(refused("whose `%` has no meaning here")),
+                _ => return Err(refused("which has a `%` other than `%s` and `%%`")),
             };
         }
         let [mut before, mut after] = parts;
-        if place { &mut after } else { &mut before }.push_str(rest);
-        if text.contains(['/', '\\']) || (!place && matches!(before.as_str(), "" | "." | "..")) {
-            return Err(refused("which leads out of the file's folder"));
+        if has_base { &mut after } else { &mut before }.push_str(rest);
+        if text.contains(['/', '\\']) || (!has_base && matches!(before.as_str(), "" | "." | "..")) {
+            return Err(refused("which leads out of the folder of the file"));
         }
-        Ok(Self { before, place, after })
+        Ok(Self { before, has_base, after })
     }
 
-    /// The name of the whole, if `name` is that of this member.
+    /// Returns the name of the whole file if `name` is the name of this member.
     fn base<'a>(&self, name: &'a str) -> Option<&'a str> {
-        if !self.place {
+        if !self.has_base {
             return (name == self.before).then_some("");
         }
         name.strip_prefix(self.before.as_str())?.strip_suffix(self.after.as_str())
     }
 
     fn with(&self, base: &str) -> String {
-        if self.place { format!("{}{base}{}", self.before, self.after) } else { self.before.clone() }
+        if self.has_base { format!("{}{base}{}", self.before, self.after) } else { self.before.clone() }
     }
 }
 
@@ -486,7 +504,7 @@ mod tests {
 
     #[test]
     fn drivers_have_names() {
-        for (name, driver) in named() {
+        for (name, driver) in drivers_by_name() {
             assert_eq!(driver.to_string(), name);
             assert_eq!(name.parse::<FileDriver>().unwrap(), driver);
         }
@@ -499,7 +517,7 @@ mod tests {
         let range = |start, name: &str| MemberRange { start, length: 7, name: name.into() };
         let members = |path: &str, names: [&str; 2]| {
             let ranges = [range(0, names[0]), range(9, names[1])];
-            multi_members(path.as_ref(), &ranges, Names::Any).map(|members| {
+            multi_members(path.as_ref(), &ranges, MemberNames::Any).map(|members| {
                 members.iter().map(|member| member.path.display().to_string()).collect::<Vec<_>>()
             })
         };
@@ -515,8 +533,8 @@ mod tests {
         for (path, names) in [("meta", ["meta", "%s-r"]), ("x-s", ["%s-s", "raw"]), ("-s", ["%s-s", "%s-r"])]
         {
             let ranges = [range(0, names[0]), range(9, names[1])];
-            assert!(multi_members(path.as_ref(), &ranges, Names::OfTheWhole).is_err(), "{path}");
-            assert!(multi_members(path.as_ref(), &ranges, Names::Any).is_ok(), "{path}");
+            assert!(multi_members(path.as_ref(), &ranges, MemberNames::FormedFromFile).is_err(), "{path}");
+            assert!(multi_members(path.as_ref(), &ranges, MemberNames::Any).is_ok(), "{path}");
         }
         let renamed = members("y", ["%s-s.h5", "%s-r.h5"]).unwrap_err().to_string();
         assert!(renamed.contains("`y`") && renamed.contains("`%s-s.h5`"), "{renamed}");

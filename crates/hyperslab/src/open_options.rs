@@ -136,7 +136,7 @@ impl OpenOptions {
         let opener = self.opener(self.options());
         match opener.open(path.as_ref()) {
             Ok(file) => Ok(Arc::clone(file.container.store.driver())),
-            Err(error) if automatic && error.kind() != ErrorKind::Locked => opener.plain(path.as_ref()),
+            Err(error) if automatic && error.kind() != ErrorKind::Locked => opener.single_file(path.as_ref()),
             Err(error) => Err(error),
         }
     }

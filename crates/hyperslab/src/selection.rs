@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
-use hyperslab_engine::{Error, Result};
+#[cfg(feature = "ndarray")]
+use hyperslab_engine::Error;
+use hyperslab_engine::Result;
 #[cfg(feature = "ndarray")]
 use ndarray::{ArrayBase, Data, Dimension};
 
@@ -277,6 +279,7 @@ impl<S: Data<Elem = bool>, D: Dimension> IntoSelection for &ArrayBase<S, D> {
 }
 
 /// Returns the elements of a mask in C order that are `true`, as runs along the last dimension.
+#[cfg(feature = "ndarray")]
 fn masked(mask: impl Iterator<Item = bool>, dims: &[u64]) -> Selection {
     let mut blocks: Vec<Block> = Vec::new();
     for (at, selected) in Region::whole(dims).coordinates().zip(mask) {

@@ -1,12 +1,15 @@
 //! Datasets larger than memory, box by box.
 
 use hyperslab_dataspace::Boxes;
+#[cfg(feature = "ndarray")]
 use hyperslab_engine::Result;
 #[cfg(feature = "ndarray")]
 use ndarray::ArrayD;
 
 use super::Dataset;
-use crate::{H5Type, Layout, Region};
+#[cfg(feature = "ndarray")]
+use crate::H5Type;
+use crate::{Layout, Region};
 
 /// The boxes of a dataset, one after the other in C order: see [`Dataset::blocks`].
 #[derive(Debug, Clone)]
