@@ -10,11 +10,11 @@ use hyperslab_engine::{LibverBounds, Limits};
 use hyperslab_filter::Registry;
 use hyperslab_vfd::{AccessLog, Driver, Log, SideFile};
 
-use crate::external::{Beside, ExternalFiles};
+use crate::external::{ExternalFiles, ExternalResolver};
 use crate::locking::choose;
 
-/// Options for access to a file: those that [`OpenOptions`](crate::OpenOptions) and [`FileOptions`](crate::FileOptions)
-/// have in common, and in `M` those of one of the two.
+/// Options for access to a file: those that [`OpenOptions`](crate::OpenOptions) and
+/// [`FileOptions`](crate::FileOptions) have in common, and in `M` those of one of the two.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -50,8 +50,8 @@ impl<M> AccessOptions<M> {
         Self::default()
     }
 
-    /// Sets the versions of the library that can read what is written: [`LibverBounds::DEFAULT`] by default. A file that is
-    /// open for reading only ignores this option.
+    /// Sets the versions of the library that can read what is written: [`LibverBounds::DEFAULT`] by
+    /// default. A file that is open for reading only ignores this option.
     ///
     /// ```
     /// use hyperslab::{FileOptions, LibraryVersion, LibverBounds};
@@ -66,8 +66,8 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Counts the calls and bytes that the driver reads and writes. Other files that links, virtual datasets or raw data lead
-    /// to are not counted.
+    /// Counts the calls and bytes that the driver reads and writes. Other files that links, virtual
+    /// datasets or raw data lead to are not counted.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -114,8 +114,9 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the size of the chunk cache in bytes: 64 MiB by default. All datasets of the file share the cache. It holds decoded
-    /// chunks for later reads, and dirty chunks until they are encoded. With 0 no chunk is kept.
+    /// Sets the size of the chunk cache in bytes: 64 MiB by default. All datasets of the file share
+    /// the cache. It holds decoded chunks for later reads, and dirty chunks until they are encoded.
+    /// With 0 no chunk is kept.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -128,8 +129,8 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the largest number of dirty bytes that stay in memory between flushes: 64 MiB by default. An operation that
-    /// exceeds the limit is followed by a flush.
+    /// Sets the largest number of dirty bytes that stay in memory between flushes: 64 MiB by
+    /// default. An operation that exceeds the limit is followed by a flush.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().dirty_limit(1 << 30).create_in_memory()?;
@@ -157,19 +158,20 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the storage of the journal. By default the journal is a file beside the HDF5 file, with `.hjournal` added to the
-    /// name. A file on a driver that the program supplies has no journal by default, and then its commits are not atomic.
+    /// Sets the storage of the journal. By default the journal is a file beside the HDF5 file, with
+    /// `.hjournal` added to the name. A file on a driver that the program supplies has no journal
+    /// by default, and then its commits are not atomic.
     #[must_use]
     pub fn journal(mut self, journal: Arc<dyn SideFile>) -> Self {
         self.store.journal = Some(journal);
         self
     }
 
-    /// Sets the use of the advisory lock. The lock is the one of libhdf5: many programs can read a file, or one can write it. The
-    /// file is unlocked when its last handle is dropped.
+    /// Sets the use of the advisory lock. The lock is the one of libhdf5: many programs can read a
+    /// file, or one can write it. The file is unlocked when its last handle is dropped.
     ///
-    /// By default the environment variable `HDF5_USE_FILE_LOCKING` decides (`TRUE`, `FALSE` or `BEST_EFFORT`). If it is not
-    /// set, the default is [`FileLocking::BestEffort`].
+    /// By default the environment variable `HDF5_USE_FILE_LOCKING` decides (`TRUE`, `FALSE` or
+    /// `BEST_EFFORT`). If it is not set, the default is [`FileLocking::BestEffort`].
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -188,22 +190,25 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the bytes by which the space for small metadata blocks grows: 2048 by default. The file does not store this number.
+    /// Sets the bytes by which the space for small metadata blocks grows: 2048 by default. The file
+    /// does not store this number.
     #[must_use]
     pub fn metadata_block(mut self, bytes: u64) -> Self {
         self.store.placement.metadata_block = bytes;
         self
     }
 
-    /// Sets the bytes by which the space for small raw data grows: 2048 by default. The file does not store this number.
+    /// Sets the bytes by which the space for small raw data grows: 2048 by default. The file does
+    /// not store this number.
     #[must_use]
     pub fn small_data_block(mut self, bytes: u64) -> Self {
         self.store.placement.raw_block = bytes;
         self
     }
 
-    /// Aligns blocks of `threshold` bytes and more to multiples of `alignment` bytes, counted from the end of the user block.
-    /// Files with paged allocation ignore this option. The file does not store the two numbers.
+    /// Aligns blocks of `threshold` bytes and more to multiples of `alignment` bytes, counted from
+    /// the end of the user block. Files with paged allocation ignore this option. The file does not
+    /// store the two numbers.
     ///
     /// ```
     /// use hyperslab::{FileOptions, Layout};
@@ -220,32 +225,33 @@ impl<M> AccessOptions<M> {
         self
     }
 
-    /// Sets the folder for relative names of external raw data files. By default it is the folder of the HDF5 file, which
-    /// libhdf5 calls `${ORIGIN}`; the default of libhdf5 is the working directory.
+    /// Sets the folder for relative names of external raw data files. By default it is the folder
+    /// of the HDF5 file, which libhdf5 calls `${ORIGIN}`; the default of libhdf5 is the working
+    /// directory.
     #[must_use]
     pub fn raw_data_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.raw_folder = Some(folder.into());
         self
     }
 
-    /// Sets the extent of virtual datasets with unlimited mappings. By default such a dataset ends at the last element that
-    /// any source has.
+    /// Sets the extent of virtual datasets with unlimited mappings. By default such a dataset ends
+    /// at the last element that any source has.
     #[must_use]
     pub fn virtual_view(mut self, view: VirtualView) -> Self {
         self.virtual_options.view = view;
         self
     }
 
-    /// Sets the number of numbered sources (`%b`) of a virtual dataset that may be missing in sequence before the search
-    /// ends: 0 by default.
+    /// Sets the number of numbered sources (`%b`) of a virtual dataset that may be missing in
+    /// sequence before the search ends: 0 by default.
     #[must_use]
     pub fn virtual_gap(mut self, gap: u64) -> Self {
         self.virtual_options.gap = gap;
         self
     }
 
-    /// Sets the other files that links, virtual datasets and external raw data may lead to: [`ExternalFiles::Beside`] by
-    /// default.
+    /// Sets the other files that links, virtual datasets and external raw data may lead to:
+    /// [`ExternalFiles::Beside`] by default.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -286,7 +292,7 @@ impl<M> AccessOptions<M> {
 
     /// Returns the file at `path` with access to the other files that it leads to.
     pub(crate) fn with_external_files(&self, file: OpenFile, path: &Path, store: StoreOptions) -> OpenFile {
-        let resolver = Beside::new(path, self.external, store)
+        let resolver = ExternalResolver::new(path, self.external, store)
             .with_raw_folder(self.raw_folder.clone())
             .with_virtual_options(self.virtual_options);
         self.with_virtual_options(file).with_resolver(Arc::new(resolver))

@@ -19,16 +19,17 @@ use crate::{CharacterSet, Dataspace, Datatype, DynArray, H5Type, Object, ObjectT
 
 /// A named value of an object.
 ///
-/// Each method decodes the current datatype, shape and elements. If the attribute was set again after the handle was
-/// opened, the method returns the new value. If the attribute was removed or renamed, the method returns
-/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound). The handle keeps the object open: see
-/// [`Group::remove`](crate::Group::remove).
+/// Each method decodes the current datatype, shape and elements. If the attribute was set again
+/// after the handle was opened, the method returns the new value. If the attribute was removed or
+/// renamed, the method returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound). The handle
+/// keeps the object open: see [`Group::remove`](crate::Group::remove).
 pub struct Attribute {
     owner: Arc<Object>,
     attribute: EngineAttribute,
     /// The generation of the file in which the attribute was found.
     found: u64,
-    /// The decoded value in a box, because lists of attributes are sorted before any value is decoded.
+    /// The decoded value in a box, because lists of attributes are sorted before any value is
+    /// decoded.
     value: RwLock<Option<Box<Decoded>>>,
 }
 
@@ -47,7 +48,8 @@ impl Clone for Attribute {
 }
 
 impl Attribute {
-    /// Returns the handle of an attribute of `owner` that was just found. The caller holds [`Reading`].
+    /// Returns the handle of an attribute of `owner` that was just found. The caller holds
+    /// [`Reading`].
     pub(crate) fn new(owner: Arc<Object>, attribute: EngineAttribute) -> Self {
         let found = owner.file().container.store.generation();
         Self { owner, attribute, found, value: RwLock::default() }
@@ -68,13 +70,15 @@ impl Attribute {
         self.attribute.charset
     }
 
-    /// Returns the position of the attribute in the order of creation. If the object does not track this order, returns the
-    /// position in the object header, and `None` for attributes in dense storage.
+    /// Returns the position of the attribute in the order of creation. If the object does not track
+    /// this order, returns the position in the object header, and `None` for attributes in dense
+    /// storage.
     pub fn creation_order(&self) -> Option<u32> {
         self.attribute.creation_order
     }
 
-    /// Returns the current value, and the lock that keeps the value and its variable-length data unchanged.
+    /// Returns the current value, and the lock that keeps the value and its variable-length data
+    /// unchanged.
     fn value(&self) -> Result<(Arc<AttributeValue>, Reading<'_>)> {
         let reading = self.owner.file().reading()?;
         let value = self.decoded().map_err(|error| error.context(format!("attribute `{}`", self.name())))?;
@@ -161,8 +165,8 @@ impl Attribute {
     /// ```
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the attribute has a number of dimensions other than `D`,
-    /// and an error if the datatype cannot be converted to `T`.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the attribute has a number of
+    /// dimensions other than `D`, and an error if the datatype cannot be converted to `T`.
     #[cfg(feature = "ndarray")]
     pub fn read<T: H5Type, D: Dimension>(&self) -> Result<Array<T, D>> {
         let (value, _reading) = self.value()?;
@@ -180,8 +184,8 @@ impl Attribute {
     /// ```
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) unless the attribute has one element, and an error if the
-    /// datatype cannot be converted to `T`.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) unless the attribute has one
+    /// element, and an error if the datatype cannot be converted to `T`.
     pub fn read_scalar<T: H5Type>(&self) -> Result<T> {
         let (_, _reading) = self.value()?;
         match self.read_stored()?.convert::<T>()?.as_slice() {
@@ -206,7 +210,8 @@ impl Attribute {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the elements, or the variable-length data that they refer to, cannot be read.
+    /// Returns an error if the elements, or the variable-length data that they refer to, cannot be
+    /// read.
     pub fn read_dyn(&self) -> Result<DynArray> {
         let (value, _reading) = self.value()?;
         let shape = shape(&value.dataspace)?;
@@ -216,8 +221,8 @@ impl Attribute {
     /// Reads all elements as references.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not references, and
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind) if an element refers to no object of its heap.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not references,
+    /// and [`ErrorKind::Corrupt`](crate::ErrorKind) if an element refers to no object of its heap.
     #[cfg(feature = "ndarray")]
     pub fn read_references(&self) -> Result<ArrayD<Reference>> {
         let (value, _reading) = self.value()?;
@@ -228,8 +233,8 @@ impl Attribute {
     /// Reads all elements as vectors. The elements are variable-length sequences.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not sequences, and an error if the items
-    /// cannot be converted to `T`.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not sequences,
+    /// and an error if the items cannot be converted to `T`.
     #[cfg(feature = "ndarray")]
     pub fn read_sequences<T: H5Type>(&self) -> Result<ArrayD<Vec<T>>> {
         let (value, _reading) = self.value()?;
@@ -258,8 +263,8 @@ impl Attribute {
     /// ```
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) unless the attribute has one element, and the element is a
-    /// string.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) unless the attribute has one
+    /// element, and the element is a string.
     pub fn read_string(&self) -> Result<String> {
         let (_, _reading) = self.value()?;
         let strings = self.read_stored()?.strings()?;

@@ -15,7 +15,8 @@ use crate::dynamic::Encoder;
 use crate::group_edit::charset;
 use crate::{ArrayData, CharacterSet, Dataspace, Datatype, H5Type, Object, Value, conversion};
 
-/// A value for an attribute: a number, a text, a slice, a vector or an array. [`Scalar`] wraps any other [`H5Type`].
+/// A value for an attribute: a number, a text, a slice, a vector or an array. [`Scalar`] wraps any
+/// other [`H5Type`].
 ///
 /// ```
 /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -195,12 +196,12 @@ impl Object {
         self.file().finish(edit)
     }
 
-    /// Sets an attribute: creates the attribute, or replaces its value, datatype and shape. See [`AttributeValue`] for an
-    /// example.
+    /// Sets an attribute: creates the attribute, or replaces its value, datatype and shape. See
+    /// [`AttributeValue`] for an example.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading only, or if the value is too
-    /// large for the object header of an object without dense storage.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading
+    /// only, or if the value is too large for the object header of an object without dense storage.
     pub fn set_attribute(&self, name: &str, value: impl AttributeValue) -> Result<()> {
         self.set_content(name, value.content())
     }
@@ -208,8 +209,8 @@ impl Object {
     /// Sets an attribute to elements in the stored form.
     ///
     /// # Errors
-    /// Returns the errors of [`set_attribute`](Self::set_attribute), and an error unless `bytes` has the length of all
-    /// elements.
+    /// Returns the errors of [`set_attribute`](Self::set_attribute), and an error unless `bytes`
+    /// has the length of all elements.
     pub fn set_attribute_stored(
         &self,
         name: &str,
@@ -230,7 +231,8 @@ impl Object {
         })
     }
 
-    /// Sets an attribute to dynamic values of any datatype: compounds with variable-length members, sequences, arrays.
+    /// Sets an attribute to dynamic values of any datatype: compounds with variable-length members,
+    /// sequences, arrays.
     ///
     /// ```
     /// use hyperslab::{CharacterSet, Dataspace, Datatype, Value};
@@ -244,8 +246,9 @@ impl Object {
     ///
     /// # Errors
     /// Returns the errors of [`set_attribute`](Self::set_attribute),
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a value does not fit the datatype or the number of values is not
-    /// the number of elements, and [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for references and times.
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a value does not fit the datatype or the
+    /// number of values is not the number of elements, and
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for references and times.
     pub fn set_attribute_values(
         &self,
         name: &str,
@@ -312,7 +315,8 @@ impl Object {
     /// ```
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading only.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading
+    /// only.
     pub fn set_comment(&self, text: &str) -> Result<()> {
         let what = || format!("cannot comment on `{}`", self.name());
         self.change(what, |edit| objects::set_comment(edit, self.address(), text.as_bytes()))
@@ -338,8 +342,8 @@ impl Object {
     /// ```
     ///
     /// # Errors
-    /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the attribute `from` does not exist, and
-    /// [`ErrorKind::Exists`](crate::ErrorKind::Exists) if the attribute `to` exists.
+    /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the attribute `from` does not
+    /// exist, and [`ErrorKind::Exists`](crate::ErrorKind::Exists) if the attribute `to` exists.
     pub fn rename_attribute(&self, from: &str, to: &str) -> Result<()> {
         let what = || format!("cannot rename the attribute `{from}` of `{}`", self.name());
         self.change(what, |edit| {

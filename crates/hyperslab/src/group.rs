@@ -185,8 +185,9 @@ impl Group {
         Ok(links)
     }
 
-    /// Calls `visit` for each link, in ascending order of the bytes of their names, until `visit` returns
-    /// [`ControlFlow::Break`]. For large groups this is faster than [`Group::links`], which copies each name.
+    /// Calls `visit` for each link, in ascending order of the bytes of their names, until `visit`
+    /// returns [`ControlFlow::Break`]. For large groups this is faster than [`Group::links`], which
+    /// copies each name.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -206,7 +207,8 @@ impl Group {
     /// ```
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged. Then `visit` is not called.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged. Then `visit` is
+    /// not called.
     pub fn visit_links(&self, mut visit: impl FnMut(LinkRef<'_>) -> ControlFlow<()>) -> Result<()> {
         let (header, reading) = self.object.header_held()?;
         let container = &self.file().container;
@@ -235,7 +237,8 @@ impl Group {
         Ok(self.link(name)?.is_some())
     }
 
-    /// Returns the names of the links, in ascending order of their bytes. Bytes that are not UTF-8 are replaced by U+FFFD.
+    /// Returns the names of the links, in ascending order of their bytes. Bytes that are not UTF-8
+    /// are replaced by U+FFFD.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
@@ -313,17 +316,18 @@ impl Group {
         Ok(EstimatedLinks { count: estimated.count, name_length: estimated.name_length })
     }
 
-    /// Opens the object at `path`. The path starts at this group, or with a leading `/` at the root group. Soft and external
-    /// links are followed.
+    /// Opens the object at `path`. The path starts at this group, or with a leading `/` at the root
+    /// group. Soft and external links are followed.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if a name of the path does not exist.
+    /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if a name of the path does not
+    /// exist.
     pub fn object(&self, path: &str) -> Result<Object> {
         self.object.follow(path)
     }
 
-    /// Opens the object with `token` in the file of this group. If the group was opened through an external link, that file is
-    /// not the one with the link.
+    /// Opens the object with `token` in the file of this group. If the group was opened through an
+    /// external link, that file is not the one with the link.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -346,8 +350,8 @@ impl Group {
     /// Opens the group at `path`.
     ///
     /// # Errors
-    /// Returns the errors of [`object`](Self::object), and [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the object is
-    /// not a group.
+    /// Returns the errors of [`object`](Self::object), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the object is not a group.
     pub fn group(&self, path: &str) -> Result<Self> {
         self.object(path)?.into_group()
     }
@@ -355,8 +359,8 @@ impl Group {
     /// Opens the dataset at `path`.
     ///
     /// # Errors
-    /// Returns the errors of [`object`](Self::object), and [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the object is
-    /// not a dataset.
+    /// Returns the errors of [`object`](Self::object), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the object is not a dataset.
     pub fn dataset(&self, path: &str) -> Result<Dataset> {
         self.object(path)?.into_dataset()
     }
@@ -364,8 +368,8 @@ impl Group {
     /// Opens the committed datatype at `path`.
     ///
     /// # Errors
-    /// Returns the errors of [`object`](Self::object), and [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the object is
-    /// not a committed datatype.
+    /// Returns the errors of [`object`](Self::object), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the object is not a committed datatype.
     pub fn committed_datatype(&self, path: &str) -> Result<CommittedDatatype> {
         self.object(path)?.into_datatype()
     }
@@ -373,9 +377,11 @@ impl Group {
     /// Opens the targets of all hard links, in ascending order of the bytes of the link names.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group or an object header is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group or an object header is
+    /// damaged.
     pub fn members(&self) -> Result<Vec<Object>> {
-        // The lock prevents that a member is deleted between reading its link and opening its handle.
+        // The lock prevents that a member is deleted between reading its link and opening its
+        // handle.
         let _reading = self.file().reading()?;
         let mut members = Vec::new();
         for link in self.links()? {

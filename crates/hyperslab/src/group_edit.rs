@@ -29,7 +29,8 @@ impl GroupOptions {
         Self::default()
     }
 
-    /// Sets whether the group tracks and indexes the order in which links and attributes are created: no by default.
+    /// Sets whether the group tracks and indexes the order in which links and attributes are
+    /// created: no by default.
     #[must_use]
     pub fn track_order(self, yes: bool) -> Self {
         let order = if yes { CreationOrder::Indexed } else { CreationOrder::Untracked };
@@ -59,8 +60,9 @@ impl GroupOptions {
         self
     }
 
-    /// Sets the largest number of attributes in compact storage and the smallest number in dense storage: 8 and 6 by
-    /// default. Object headers of version 1, which library version 1.6 reads, hold all attributes and ignore this option.
+    /// Sets the largest number of attributes in compact storage and the smallest number in dense
+    /// storage: 8 and 6 by default. Object headers of version 1, which library version 1.6 reads,
+    /// hold all attributes and ignore this option.
     ///
     /// ```
     /// use hyperslab::{FileOptions, GroupOptions};
@@ -76,8 +78,8 @@ impl GroupOptions {
         self
     }
 
-    /// Sets the expected number of links and the expected bytes of a link name: 4 and 8 by default. The group is created with
-    /// space for these links.
+    /// Sets the expected number of links and the expected bytes of a link name: 4 and 8 by default.
+    /// The group is created with space for these links.
     ///
     /// ```
     /// use hyperslab::{FileOptions, GroupOptions};
@@ -93,15 +95,17 @@ impl GroupOptions {
         self
     }
 
-    /// Sets the initial bytes for link names of a group with a symbol table: enough for the estimated links by default. Other
-    /// groups ignore this option. The file does not store this number.
+    /// Sets the initial bytes for link names of a group with a symbol table: enough for the
+    /// estimated links by default. Other groups ignore this option. The file does not store this
+    /// number.
     #[must_use]
     pub fn local_heap_size(mut self, bytes: u32) -> Self {
         self.0.local_heap = Some(bytes);
         self
     }
 
-    /// Sets the largest number of links in compact storage and the smallest number in dense storage: 8 and 6 by default.
+    /// Sets the largest number of links in compact storage and the smallest number in dense
+    /// storage: 8 and 6 by default.
     #[must_use]
     pub fn link_phase_change(mut self, max_compact: u16, min_dense: u16) -> Self {
         self.0.phase_change.max_compact = max_compact;
@@ -140,8 +144,9 @@ impl Group {
         Ok(outcome)
     }
 
-    /// Creates an object or link at a path, and the groups of the path that do not exist. `make` receives the address of the
-    /// last group and the name in this group. `make` may leave object headers in editors, which are written later.
+    /// Creates an object or link at a path, and the groups of the path that do not exist. `make`
+    /// receives the address of the last group and the name in this group. `make` may leave object
+    /// headers in editors, which are written later.
     pub(crate) fn add<T>(
         &self,
         what: impl FnOnce() -> String,
@@ -190,7 +195,8 @@ impl Group {
         self.file().with_links(edit, group, |group, edit| group.insert(edit, &link))
     }
 
-    /// Returns the group of the last name of a path, and that name. Creates the groups of the path that do not exist.
+    /// Returns the group of the last name of a path, and that name. Creates the groups of the path
+    /// that do not exist.
     pub(crate) fn parent_of<'p>(&self, edit: &mut Edit<'_>, path: &'p str) -> Result<(Address, &'p str)> {
         let file = self.file();
         let mut group = if path.starts_with('/') { file.root() } else { self.address() };
@@ -246,7 +252,8 @@ impl Group {
         self.create_group_with(path, GroupOptions::default())
     }
 
-    /// Creates a group like [`create_group`](Self::create_group), with `options`. See [`GroupOptions`] for an example.
+    /// Creates a group like [`create_group`](Self::create_group), with `options`. See
+    /// [`GroupOptions`] for an example.
     ///
     /// # Errors
     /// Returns the errors of [`create_group`](Self::create_group).
@@ -354,8 +361,8 @@ impl Group {
         self.link_to(path, EngineTarget::Soft(target.as_bytes().to_vec()))
     }
 
-    /// Creates an external link to a path of another file. Neither the file nor the path need exist. See
-    /// [`Object::containing_file`] for an example.
+    /// Creates an external link to a path of another file. Neither the file nor the path need
+    /// exist. See [`Object::containing_file`] for an example.
     ///
     /// # Errors
     /// Returns the errors of [`create_group`](Self::create_group).
@@ -369,13 +376,16 @@ impl Group {
         self.add(what, path, |edit, parent, name| self.insert(edit, parent, name, target))
     }
 
-    /// Removes the link at `path`. An object without other links is deleted, together with all objects that only it links to.
+    /// Removes the link at `path`. An object without other links is deleted, together with all
+    /// objects that only it links to.
     ///
-    /// An object with open handles becomes an unlinked object: the object and the members of a group stay usable, and a new
-    /// link can be made to the object. The object is deleted when its last handle is dropped.
-    /// [`File::close`](crate::File::close) deletes all unlinked objects. After that their handles return errors.
+    /// An object with open handles becomes an unlinked object: the object and the members of a
+    /// group stay usable, and a new link can be made to the object. The object is deleted when its
+    /// last handle is dropped. [`File::close`](crate::File::close) deletes all unlinked objects.
+    /// After that their handles return errors.
     ///
-    /// Dropping the last handle does not write to the file. The next change, flush or close frees the space.
+    /// Dropping the last handle does not write to the file. The next change, flush or close frees
+    /// the space.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;

@@ -37,8 +37,9 @@ pub struct FileInfo {
     pub shared_messages: SharedMessages,
     /// The management of file space.
     pub file_space: FileSpace,
-    /// Bytes of the metadata cache image, if the file has one: metadata that the writer held in memory and stored as one block
-    /// when it closed the file. Opening a file for writing removes the image.
+    /// Bytes of the metadata cache image, if the file has one: metadata that the writer held in
+    /// memory and stored as one block when it closed the file. Opening a file for writing removes
+    /// the image.
     pub cache_image: Option<u64>,
     /// Bytes of the file, or of all members.
     pub length: u64,
@@ -76,8 +77,8 @@ pub struct SharedMessages {
     pub indexes: Vec<SharedMessageIndexInfo>,
     /// The largest number of messages of an index that is a list; a larger index is a B-tree.
     pub max_list: u16,
-    /// The smallest number of messages of an index that is a B-tree; a smaller index becomes a list again. At most
-    /// `max_list` + 1.
+    /// The smallest number of messages of an index that is a B-tree; a smaller index becomes a list
+    /// again. At most `max_list` + 1.
     pub min_btree: u16,
 }
 

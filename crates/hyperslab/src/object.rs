@@ -12,16 +12,19 @@ use hyperslab_engine::{Address, Error, Result};
 use parking_lot::RwLock;
 
 use crate::info::HeaderInfo;
+use crate::known::Known;
 use crate::{Attribute, CreationOrder, Dataset, Datatype, File, Group, PhaseChange};
 
 pub use hyperslab_engine::ops::objects::ObjectKind;
 
-/// The identity of an object within a file: the address of its header. A token does not keep the object open. The token of
-/// a deleted object is invalid, even if another object has its header at the same address.
+/// The identity of an object within a file: the address of its header. A token does not keep the
+/// object open. The token of a deleted object is invalid, even if another object has its header at
+/// the same address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectToken {
     address: u64,
-    /// The number of the object among those that had their headers at the address since the file was opened.
+    /// The number of the object among those that had their headers at the address since the file
+    /// was opened.
     life: u64,
 }
 
@@ -66,7 +69,8 @@ impl fmt::Display for ObjectToken {
 
 /// An object of any kind.
 ///
-/// An object is deleted when its last link is removed and its last handle is dropped: see [`Group::remove`].
+/// An object is deleted when its last link is removed and its last handle is dropped: see
+/// [`Group::remove`].
 ///
 /// ```
 /// use hyperslab::{FileOptions, ObjectKind};
@@ -85,66 +89,6 @@ pub struct Object {
     /// The kind, which never changes.
     kind: Option<ObjectKind>,
     name: Arc<str>,
-}
-
-/// A value that was read from a file, and the generation of the file at that time.
-pub(crate) struct Known<T> {
-    generation: u64,
-    /// `None` before the first read.
-    value: Option<Arc<T>>,
-}
-
-impl<T> Known<T> {
-    /// Returns a value that was read in the current generation of the file.
-    pub(crate) fn new(file: &OpenFile, value: Arc<T>) -> Arc<RwLock<Self>> {
-        let generation = file.container.store.generation();
-        Arc::new(RwLock::new(Self { generation, value: Some(value) }))
-    }
-
-    /// Returns an empty cell; the first use reads the value.
-    pub(crate) fn nothing() -> Arc<RwLock<Self>> {
-        Arc::new(RwLock::new(Self { generation: 0, value: None }))
-    }
-
-    /// Removes the value, so that the next use reads it again.
-    pub(crate) fn forget(this: &RwLock<Self>) {
-        this.write().value = None;
-    }
-
-    /// Returns the value that was read last, current or not. Returns `None` if the cell is empty or locked.
-    pub(crate) fn last(this: &RwLock<Self>) -> Option<Arc<T>> {
-        this.try_read().and_then(|known| known.value.clone())
-    }
-
-    /// Returns the value. Calls `read` if the file was changed since the last read.
-    pub(crate) fn get(
-        this: &RwLock<Self>,
-        file: &OpenFile,
-        read: impl FnOnce() -> Result<T>,
-    ) -> Result<Arc<T>> {
-        let _reading = file.reading()?;
-        Self::get_held(this, file, read)
-    }
-
-    /// Returns the value as [`get`](Self::get) does. The caller holds [`Reading`].
-    pub(crate) fn get_held(
-        this: &RwLock<Self>,
-        file: &OpenFile,
-        read: impl FnOnce() -> Result<T>,
-    ) -> Result<Arc<T>> {
-        let generation = file.container.store.generation();
-        {
-            let known = this.read();
-            if let Some(value) = &known.value
-                && known.generation == generation
-            {
-                return Ok(Arc::clone(value));
-            }
-        }
-        let value = Arc::new(read()?);
-        *this.write() = Self { generation, value: Some(Arc::clone(&value)) };
-        Ok(value)
-    }
 }
 
 impl Object {
@@ -179,13 +123,15 @@ impl Object {
         Known::forget(&self.header);
     }
 
-    /// Returns an object that was just created at `path`, relative to this object. The header is not read.
+    /// Returns an object that was just created at `path`, relative to this object. The header is
+    /// not read.
     pub(crate) fn made(&self, handle: ObjectHandle, kind: ObjectKind, path: &str) -> Self {
         let (file, name) = (Arc::clone(&self.file), self.name_of(path).into());
         Self { handle, file, header: Known::nothing(), kind: Some(kind), name }
     }
 
-    /// Opens an object that was just created at `path`, relative to this object, and reads its header.
+    /// Opens an object that was just created at `path`, relative to this object, and reads its
+    /// header.
     pub(crate) fn open_made(&self, handle: ObjectHandle, path: &str) -> Result<Self> {
         Self::open_held(Arc::clone(&self.file), handle, &self.name_of(path))
     }
@@ -275,7 +221,8 @@ impl Object {
         ObjectToken { address: self.address().raw(), life: self.handle.life() }
     }
 
-    /// Returns the kind of the object. Returns `None` if the messages of the header belong to no known kind.
+    /// Returns the kind of the object. Returns `None` if the messages of the header belong to no
+    /// known kind.
     pub fn kind(&self) -> Option<ObjectKind> {
         self.kind
     }
@@ -299,7 +246,8 @@ impl Object {
     /// Returns the object as a committed datatype.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the object is not a committed datatype.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the object is not a committed
+    /// datatype.
     pub fn into_datatype(self) -> Result<CommittedDatatype> {
         CommittedDatatype::new(self)
     }
@@ -314,8 +262,9 @@ impl Object {
         }
     }
 
-    /// Returns the file that contains the object. If the path of the object contains an external link (HDF5 File Format
-    /// Specification, IV.A.2.g), this file is the target of the link. References in the object refer to objects of this file.
+    /// Returns the file that contains the object. If the path of the object contains an external
+    /// link (HDF5 File Format Specification, IV.A.2.g), this file is the target of the link.
+    /// References in the object refer to objects of this file.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -351,7 +300,8 @@ impl Object {
         objects::comment(&self.file.container, &header)
     }
 
-    /// Returns the time of the last change in seconds since 1970-01-01 UTC, if the object header stores it.
+    /// Returns the time of the last change in seconds since 1970-01-01 UTC, if the object header
+    /// stores it.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
@@ -377,8 +327,8 @@ impl Object {
         Ok(CreationOrder::of(tracked, indexed))
     }
 
-    /// Returns the numbers of attributes at which the object changes between compact and dense storage. Object headers of
-    /// version 1 hold all attributes and do not store these numbers.
+    /// Returns the numbers of attributes at which the object changes between compact and dense
+    /// storage. Object headers of version 1 hold all attributes and do not store these numbers.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
@@ -398,7 +348,8 @@ impl Object {
     /// Returns all attributes, in ascending order of the bytes of their names.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header or the dense attribute storage is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header or the dense attribute
+    /// storage is damaged.
     pub fn attributes(&self) -> Result<Vec<Attribute>> {
         let _reading = self.file.reading()?;
         let mut found = Vec::new();
@@ -413,8 +364,8 @@ impl Object {
         Ok(found.into_iter().map(|attribute| Attribute::new(Arc::clone(&owner), attribute)).collect())
     }
 
-    /// Returns the names of all attributes, in ascending order of their bytes. Bytes that are not UTF-8 are replaced by
-    /// U+FFFD.
+    /// Returns the names of all attributes, in ascending order of their bytes. Bytes that are not
+    /// UTF-8 are replaced by U+FFFD.
     ///
     /// # Errors
     /// Returns the errors of [`attributes`](Self::attributes).
@@ -458,7 +409,8 @@ impl fmt::Debug for Object {
     }
 }
 
-/// A committed datatype: a datatype with a name in the file. See [`Group::commit_datatype`] for an example.
+/// A committed datatype: a datatype with a name in the file. See [`Group::commit_datatype`] for an
+/// example.
 #[derive(Debug, Clone)]
 pub struct CommittedDatatype {
     object: Object,

@@ -66,28 +66,29 @@ impl OpenOptions {
         self
     }
 
-    /// Opens the file as a SWMR reader if `yes` is true: another program may have the file open as SWMR writer.
+    /// Opens the file as a SWMR reader if `yes` is true: another program may have the file open as
+    /// SWMR writer.
     ///
     /// Objects keep the state in which they were first read until [`File::refresh`] or
-    /// [`Dataset::refresh`](crate::Dataset::refresh). Nothing else is kept in memory, so every read goes to the file. A block that
-    /// the writer is just writing is read again. The file is locked only while it is opened. See [`File::start_swmr_write`] for
-    /// an example.
+    /// [`Dataset::refresh`](crate::Dataset::refresh). Nothing else is kept in memory, so every read
+    /// goes to the file. A block that the writer is just writing is read again. The file is locked
+    /// only while it is opened. See [`File::start_swmr_write`] for an example.
     #[must_use]
     pub fn swmr_read(mut self, yes: bool) -> Self {
         self.mode.swmr_read = yes;
         self
     }
 
-    /// Opens the file as the SWMR writer if `yes` is true: as [`File::start_swmr_write`] after opening. Includes
-    /// [`write`](Self::write).
+    /// Opens the file as the SWMR writer if `yes` is true: as [`File::start_swmr_write`] after
+    /// opening. Includes [`write`](Self::write).
     #[must_use]
     pub fn swmr_write(mut self, yes: bool) -> Self {
         self.mode.swmr_write = yes;
         self
     }
 
-    /// Opens the file even if its status flags say that a writer has it open, or if it is shorter than the superblock states.
-    /// Access to missing bytes returns errors.
+    /// Opens the file even if its status flags say that a writer has it open, or if it is shorter
+    /// than the superblock states. Access to missing bytes returns errors.
     #[must_use]
     pub fn ignore_status_flags(mut self, yes: bool) -> Self {
         self.mode.ignore_status_flags = yes;
@@ -97,9 +98,10 @@ impl OpenOptions {
     /// Opens the file at `path`.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Io`](crate::ErrorKind::Io) if the file or one of its members cannot be opened,
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind) if it is not an HDF5 file, and
-    /// [`ErrorKind::Locked`](crate::ErrorKind::Locked) if another program holds a lock that excludes this access.
+    /// Returns [`ErrorKind::Io`](crate::ErrorKind::Io) if the file or one of its members cannot be
+    /// opened, [`ErrorKind::Corrupt`](crate::ErrorKind) if it is not an HDF5 file, and
+    /// [`ErrorKind::Locked`](crate::ErrorKind::Locked) if another program holds a lock that
+    /// excludes this access.
     pub fn open(self, path: impl AsRef<Path>) -> Result<File> {
         let swmr_write = self.mode.swmr_write;
         let file = File::of(self.open_at(path.as_ref())?)?;
@@ -120,17 +122,19 @@ impl OpenOptions {
     /// Opens the file whose bytes a driver of the program stores.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the bytes are not an HDF5 file, and the errors of the driver.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the bytes are not an HDF5 file, and the
+    /// errors of the driver.
     pub fn open_driver(self, driver: Arc<dyn Driver>) -> Result<File> {
         File::of(self.open_image(driver)?)
     }
 
-    /// Returns the driver through which [`open`](Self::open) reads the file at `path`. The driver covers all members of a file
-    /// that has several. With [`FileDriver::Auto`], a file that is not an HDF5 file gets [`vfd::Sec2`](crate::vfd::Sec2).
+    /// Returns the driver through which [`open`](Self::open) reads the file at `path`. The driver
+    /// covers all members of a file that has several. With [`FileDriver::Auto`], a file that is not
+    /// an HDF5 file gets [`vfd::Sec2`](crate::vfd::Sec2).
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Io`](crate::ErrorKind::Io) if the file cannot be read. With a driver other than
-    /// [`FileDriver::Auto`], returns the errors of [`open`](Self::open).
+    /// Returns [`ErrorKind::Io`](crate::ErrorKind::Io) if the file cannot be read. With a driver
+    /// other than [`FileDriver::Auto`], returns the errors of [`open`](Self::open).
     pub fn find_driver(self, path: impl AsRef<Path>) -> Result<Arc<dyn Driver>> {
         let automatic = matches!(self.mode.driver, FileDriver::Auto);
         let opener = self.opener(self.options());

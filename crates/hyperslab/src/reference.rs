@@ -57,7 +57,8 @@ impl ReferenceTarget {
         })
     }
 
-    /// Returns a target in another file in the form of the engine. The existence of the object is not checked.
+    /// Returns a target in another file in the form of the engine. The existence of the object is
+    /// not checked.
     fn in_other_file(&self) -> EngineTarget {
         let address = |token: &ObjectToken| Address::new(token.address());
         match self {
@@ -140,13 +141,13 @@ impl Reference {
         Error::Misuse(format!("a reference to {} {reason}", TargetText(&self.target)))
     }
 
-    /// Returns the referenced object: of a region the dataset, of an attribute the object with the attribute. A target in
-    /// another file is searched like the target of an external link, under the same
-    /// [`ExternalFiles`](crate::ExternalFiles) policy.
+    /// Returns the referenced object: of a region the dataset, of an attribute the object with the
+    /// attribute. A target in another file is searched like the target of an external link, under
+    /// the same [`ExternalFiles`](crate::ExternalFiles) policy.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) for a null reference, and the errors of opening the object
-    /// and its file.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) for a null reference, and the errors
+    /// of opening the object and its file.
     pub fn object(&self) -> Result<Object> {
         let (file, target) = self.resolved()?;
         let token = match target {
@@ -164,8 +165,8 @@ impl Reference {
     /// Returns the dataset of a region reference, and the selected elements.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the target is not a region, and the errors of
-    /// [`object`](Self::object).
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the target is not a region, and
+    /// the errors of [`object`](Self::object).
     pub fn region(&self) -> Result<(Dataset, Selection)> {
         let selection = match &self.target {
             ReferenceTarget::Region(_, selection) => selection,
@@ -175,17 +176,19 @@ impl Reference {
             },
             _ => return Err(self.misuse("is not a region")),
         };
-        // The old encoding lists the blocks of every selection; `simplified` restores a regular hyperslab.
+        // The old encoding lists the blocks of every selection; `simplified` restores a regular
+        // hyperslab.
         let dataset = self.object()?.into_dataset()?;
         Ok((dataset, selection.clone().simplified().map_err(Error::from)?))
     }
 
-    /// Reads the referenced elements: of a region the selected elements, of a dataset all elements. A region that is a
-    /// regular hyperslab has its own shape; the elements of other regions have one dimension.
+    /// Reads the referenced elements: of a region the selected elements, of a dataset all elements.
+    /// A region that is a regular hyperslab has its own shape; the elements of other regions have
+    /// one dimension.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the target is neither a dataset nor a region, and the
-    /// errors of [`Dataset::read`].
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the target is neither a dataset
+    /// nor a region, and the errors of [`Dataset::read`].
     #[cfg(feature = "ndarray")]
     pub fn read<T: H5Type, D: Dimension>(&self) -> Result<Array<T, D>> {
         let (_, target) = self.resolved()?;
@@ -200,8 +203,8 @@ impl Reference {
     ///
     /// # Errors
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the target is not an attribute,
-    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the attribute does not exist, and the errors of
-    /// [`object`](Self::object).
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the attribute does not exist, and the
+    /// errors of [`object`](Self::object).
     pub fn attribute(&self) -> Result<Attribute> {
         match self.resolved()?.1 {
             ReferenceTarget::Attribute(_, name) => self.object()?.attribute_of_bytes(name),

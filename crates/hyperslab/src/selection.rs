@@ -9,8 +9,10 @@ use hyperslab_engine::Result;
 #[cfg(feature = "ndarray")]
 use ndarray::{ArrayBase, Data, Dimension};
 
+#[cfg(feature = "ndarray")]
+use crate::Block;
 use crate::slice::{self, Slice};
-use crate::{Block, Hyperslab, Points, Region, Selection};
+use crate::{Hyperslab, Points, Region, Selection};
 
 /// The elements that a value selects in a dataset of a known shape; see [`IntoSelection`].
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -29,8 +29,8 @@ use ndarray::{Array, ArrayD, Dimension, IxDyn};
 use parking_lot::RwLock;
 
 use crate::datatype::convert::Conversions;
+use crate::known::Known;
 use crate::layout::{Chunking, ExternalFile, FillStatus, FillValue, FilterInfo, Layout, VirtualMapping};
-use crate::object::Known;
 use crate::{Dataspace, Datatype, Object, ObjectKind, ObjectToken, Stored, conversion};
 pub use blocks::Blocks;
 pub use builder::DatasetBuilder;

@@ -1,6 +1,8 @@
-//! Parallel iterators and thread pools: those of rayon, or sequential substitutes without the feature `parallel`.
+//! Parallel iterators and thread pools: those of rayon, or sequential substitutes without the
+//! feature `parallel`.
 //!
-//! All code of the crate imports rayon through this module, so that the sequential build compiles the same code.
+//! All code of the crate imports rayon through this module, so that the sequential build compiles
+//! the same code.
 
 #[cfg(feature = "parallel")]
 pub(crate) use rayon::{Scope, ThreadPool, ThreadPoolBuilder, current_thread_index, in_place_scope};
