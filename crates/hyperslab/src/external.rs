@@ -96,9 +96,9 @@ impl FileTree {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if opening the file at a real path takes the lock: `false` if the file is
-    /// already open for writing here. If `write` is true, releases the locks that readers of this
-    /// tree hold.
+    /// Returns `true` if opening the file at a real path takes the lock: `false` for the root file
+    /// and for files of this tree that are open for writing. If `write` is true, releases the
+    /// locks that readers of this tree hold.
     fn prepare_lock(&self, path: &Path, write: bool) -> Result<bool> {
         if self.real_root.get_or_init(|| self.real_path(&self.root)).as_deref() == Some(path) {
             return Ok(false);

@@ -46,7 +46,8 @@ impl<T> Known<T> {
         Self::get_held(this, file, read)
     }
 
-    /// Returns the value as [`get`](Self::get) does. The caller holds [`Reading`].
+    /// Returns the value as [`get`](Self::get) does. The caller holds the right
+    /// to read the file.
     pub(crate) fn get_held(
         this: &RwLock<Self>,
         file: &OpenFile,

@@ -103,12 +103,7 @@ impl OpenOptions {
     /// [`ErrorKind::Locked`](crate::ErrorKind::Locked) if another program holds a lock that
     /// excludes this access.
     pub fn open(self, path: impl AsRef<Path>) -> Result<File> {
-        let swmr_write = self.mode.swmr_write;
-        let file = File::of(self.open_at(path.as_ref())?)?;
-        if swmr_write {
-            file.start_swmr_write()?;
-        }
-        Ok(file)
+        self.open_root(self.open_at(path.as_ref())?)
     }
 
     /// Opens a file image in memory.
@@ -125,7 +120,7 @@ impl OpenOptions {
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the bytes are not an HDF5 file, and the
     /// errors of the driver.
     pub fn open_driver(self, driver: Arc<dyn Driver>) -> Result<File> {
-        File::of(self.open_image(driver)?)
+        self.open_root(self.open_image(driver)?)
     }
 
     /// Returns the driver through which [`open`](Self::open) reads the file at `path`. The driver
@@ -148,7 +143,7 @@ impl OpenOptions {
     /// Returns the options for salvage: read-only access that continues after damaged structures.
     pub(crate) fn salvage(mut self) -> Self {
         self.mode.salvage = true;
-        self.mode.write = false;
+        (self.mode.write, self.mode.swmr_write) = (false, false);
         self
     }
 
@@ -163,6 +158,15 @@ impl OpenOptions {
     pub(crate) fn open_image(&self, driver: Arc<dyn Driver>) -> Result<OpenFile> {
         let file = OpenFile::open(self.logged(driver), self.options())?;
         Ok(self.with_virtual_options(file))
+    }
+
+    /// Opens the root group, and starts SWMR writing if the options demand it.
+    fn open_root(&self, file: OpenFile) -> Result<File> {
+        let file = File::of(file)?;
+        if self.mode.swmr_write {
+            file.start_swmr_write()?;
+        }
+        Ok(file)
     }
 
     fn options(&self) -> StoreOptions {
