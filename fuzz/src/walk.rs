@@ -30,7 +30,7 @@ pub fn limits() -> Limits {
 
 /// Opens a file image and reads what is in it. Nothing comes of it but the certainty that it returns.
 pub fn image(bytes: &[u8]) {
-    let options = OpenOptions::new().limits(limits()).ignore_marks(true);
+    let options = OpenOptions::new().limits(limits()).ignore_status_flags(true);
     if let Ok(opened) = options.open_bytes(bytes.to_vec()) {
         file(&opened);
     }

@@ -51,7 +51,7 @@ fn judge(arguments: &[&str]) -> Option<String> {
 
 /// The paths of datasets, as far as they can be found.
 fn datasets(file: &Path) -> Vec<String> {
-    let Ok(file) = OpenOptions::new().ignore_marks(true).open(file) else { return Vec::new() };
+    let Ok(file) = OpenOptions::new().ignore_status_flags(true).open(file) else { return Vec::new() };
     let mut seen = HashSet::new();
     let mut found = Vec::new();
     let mut pending: Vec<(String, Object)> = vec![(String::new(), (**file.root()).clone())];

@@ -6,25 +6,34 @@ use std::sync::Arc;
 use hyperslab_engine::ops::attributes::{self, Attribute as EngineAttribute, AttributeValue};
 use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
+#[cfg(feature = "ndarray")]
 use ndarray::{Array, Dimension};
 use parking_lot::RwLock;
 
-use crate::dataset::{array, shape};
-use crate::{CharacterSet, Dataspace, Datatype, DynArray, H5Type, Object, ObjectToken, Reference, Stored};
+#[cfg(feature = "ndarray")]
+use crate::Reference;
+#[cfg(feature = "ndarray")]
+use crate::dataset::array;
+use crate::dataset::shape;
+use crate::{CharacterSet, Dataspace, Datatype, DynArray, H5Type, Object, ObjectToken, Stored};
 
-/// A named value beside an object. Its type, shape and elements are decoded when they are asked for, as they are then: of an
-/// attribute that was set again the new ones. An attribute that was removed, or has another name by now, is not found any
-/// more. The handle keeps the object in the file: see [`Group::remove`](crate::Group::remove).
+/// A named value of an object.
+///
+/// Each method decodes the current datatype, shape and elements. If the attribute was set again
+/// after the handle was opened, the method returns the new value. If the attribute was removed or
+/// renamed, the method returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound). The handle
+/// keeps the object open: see [`Group::remove`](crate::Group::remove).
 pub struct Attribute {
     owner: Arc<Object>,
     attribute: EngineAttribute,
     /// The generation of the file in which the attribute was found.
     found: u64,
-    /// Behind a pointer: many attributes are put in order before anybody asks for a value.
+    /// The decoded value in a box, because lists of attributes are sorted before any value is
+    /// decoded.
     value: RwLock<Option<Box<Decoded>>>,
 }
 
-/// A value, and the generation of the file in which it was that.
+/// A decoded value, and the generation of the file in which the value was read.
 #[derive(Debug, Clone)]
 struct Decoded {
     generation: u64,
@@ -39,41 +48,44 @@ impl Clone for Attribute {
 }
 
 impl Attribute {
-    /// An attribute of `owner` as it was found just now; the caller holds the file.
+    /// Returns the handle of an attribute of `owner` that was just found. The caller holds
+    /// [`Reading`].
     pub(crate) fn new(owner: Arc<Object>, attribute: EngineAttribute) -> Self {
         let found = owner.file().container.store.generation();
         Self { owner, attribute, found, value: RwLock::default() }
     }
 
-    /// The name; bytes that are not UTF-8 are replaced.
+    /// Returns the name. Bytes that are not UTF-8 are replaced by U+FFFD.
     pub fn name(&self) -> String {
         String::from_utf8_lossy(self.name_bytes()).into_owned()
     }
 
-    /// The name, as the bytes in the file.
+    /// Returns the bytes of the name.
     pub fn name_bytes(&self) -> &[u8] {
         self.attribute.name()
     }
 
-    /// How the name is encoded.
+    /// Returns the character set of the name.
     pub fn charset(&self) -> CharacterSet {
         self.attribute.charset
     }
 
-    /// When it was created among the attributes of its object. Where that is not tracked, attributes in the
-    /// object header have their place in it instead, and others have none.
+    /// Returns the position of the attribute in the order of creation. If the object does not track
+    /// this order, returns the position in the object header, and `None` for attributes in dense
+    /// storage.
     pub fn creation_order(&self) -> Option<u32> {
         self.attribute.creation_order
     }
 
-    /// The value as it is, and stays, with what it leads to, while the second value lives.
+    /// Returns the current value, and the lock that keeps the value and its variable-length data
+    /// unchanged.
     fn value(&self) -> Result<(Arc<AttributeValue>, Reading<'_>)> {
         let reading = self.owner.file().reading()?;
         let value = self.decoded().map_err(|error| error.context(format!("attribute `{}`", self.name())))?;
         Ok((value, reading))
     }
 
-    /// The value as it is; the caller holds the file.
+    /// Returns the current value. The caller holds [`Reading`].
     fn decoded(&self) -> Result<Arc<AttributeValue>> {
         let container = &self.owner.file().container;
         let generation = container.store.generation();
@@ -95,36 +107,43 @@ impl Attribute {
         Ok(value)
     }
 
-    /// The type of the elements.
+    /// Returns the datatype of the elements.
     ///
     /// # Errors
-    /// If the attribute's message is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the attribute message is damaged.
     pub fn datatype(&self) -> Result<Datatype> {
         Ok(self.value()?.0.datatype.clone())
     }
 
-    /// The committed datatype that is used, if one is.
+    /// Returns the token of the committed datatype, if the attribute uses one.
     ///
     /// # Errors
-    /// If the attribute's message is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the attribute message is damaged.
     pub fn committed_datatype(&self) -> Result<Option<ObjectToken>> {
         let (value, _reading) = self.value()?;
         let store = &self.owner.file().container.store;
         Ok(value.committed.map(|address| ObjectToken::of(store, address)))
     }
 
-    /// How many elements there are.
+    /// Returns the dataspace.
     ///
     /// # Errors
-    /// If the attribute's message is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the attribute message is damaged.
     pub fn dataspace(&self) -> Result<Dataspace> {
         Ok(self.value()?.0.dataspace.clone())
     }
 
-    /// The elements as stored; those never written are zero bytes.
+    /// Reads all elements in the stored form. Elements that were never written are zero bytes.
+    ///
+    /// ```
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// file.set_attribute("names", ["a", "bcd"])?;
+    /// assert_eq!(file.attribute("names")?.read_stored()?.strings()?, ["a", "bcd"]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// If the attribute's message is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the attribute message is damaged.
     pub fn read_stored(&self) -> Result<Stored> {
         let (value, _reading) = self.value()?;
         let bytes =
@@ -132,7 +151,7 @@ impl Attribute {
         Ok(Stored::new(Arc::clone(self.owner.file()), value.datatype.clone(), bytes))
     }
 
-    /// All elements as an array of the attribute's shape.
+    /// Reads all elements into an array of the attribute's shape.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/attributes_latest.h5");
@@ -146,18 +165,27 @@ impl Attribute {
     /// ```
     ///
     /// # Errors
-    /// An error if the type of the elements cannot be converted to `T`, or the attribute has another number of dimensions
-    /// than `D`.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the attribute has a number of
+    /// dimensions other than `D`, and an error if the datatype cannot be converted to `T`.
+    #[cfg(feature = "ndarray")]
     pub fn read<T: H5Type, D: Dimension>(&self) -> Result<Array<T, D>> {
         let (value, _reading) = self.value()?;
         let shape = shape(&value.dataspace)?;
         array(&shape, self.read_stored()?.convert()?)
     }
 
-    /// The only element.
+    /// Reads the only element.
+    ///
+    /// ```
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// file.set_attribute("offset", 273.15)?;
+    /// assert_eq!(file.attribute("offset")?.read_scalar::<f64>()?, 273.15);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`read`](Self::read), and if there is another number of elements than one.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) unless the attribute has one
+    /// element, and an error if the datatype cannot be converted to `T`.
     pub fn read_scalar<T: H5Type>(&self) -> Result<T> {
         let (_, _reading) = self.value()?;
         match self.read_stored()?.convert::<T>()?.as_slice() {
@@ -170,7 +198,7 @@ impl Attribute {
         }
     }
 
-    /// All elements, whatever their type.
+    /// Reads all elements of any datatype.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/attributes_latest.h5");
@@ -182,61 +210,78 @@ impl Attribute {
     /// ```
     ///
     /// # Errors
-    /// If the elements cannot be read, or what they point at.
+    /// Returns an error if the elements, or the variable-length data that they refer to, cannot be
+    /// read.
     pub fn read_dyn(&self) -> Result<DynArray> {
         let (value, _reading) = self.value()?;
         let shape = shape(&value.dataspace)?;
         Ok(DynArray::new(shape, self.read_stored()?.column()?))
     }
 
-    /// All elements as references, to be followed.
+    /// Reads all elements as references.
     ///
     /// # Errors
-    /// If they are no references, or lead out of their heap.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not references
+    /// or the attribute has another number of dimensions than `D`, and
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind) if an element refers to no object of its heap.
+    #[cfg(feature = "ndarray")]
     pub fn read_references<D: Dimension>(&self) -> Result<Array<Reference, D>> {
         let (value, _reading) = self.value()?;
         let shape = shape(&value.dataspace)?;
         array(&shape, self.read_stored()?.references()?)
     }
 
-    /// All elements as vectors, for sequences of variable length.
+    /// Reads all elements as vectors. The elements are variable-length sequences.
     ///
     /// # Errors
-    /// If they are no sequences, or their items cannot be converted to `T`.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not sequences
+    /// or the attribute has another number of dimensions than `D`, and
+    /// an error if the items cannot be converted to `T`.
+    #[cfg(feature = "ndarray")]
     pub fn read_sequences<T: H5Type, D: Dimension>(&self) -> Result<Array<Vec<T>, D>> {
         let (value, _reading) = self.value()?;
         let shape = shape(&value.dataspace)?;
         array(&shape, self.read_stored()?.sequences()?)
     }
 
-    /// All elements as text.
+    /// Reads all elements as text.
     ///
     /// # Errors
-    /// If they are no strings.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not strings
+    /// or the attribute has another number of dimensions than `D`.
+    #[cfg(feature = "ndarray")]
     pub fn read_strings<D: Dimension>(&self) -> Result<Array<String, D>> {
         let (value, _reading) = self.value()?;
         let shape = shape(&value.dataspace)?;
         array(&shape, self.read_stored()?.strings()?)
     }
 
-    /// The only element as text.
+    /// Reads the only element as text.
+    ///
+    /// ```
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// file.set_attribute("units", "K")?;
+    /// assert_eq!(file.attribute("units")?.read_string()?, "K");
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`read_strings`](Self::read_strings), and if there is another number of elements than one.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) unless the attribute has one
+    /// element, and the element is a string.
     pub fn read_string(&self) -> Result<String> {
         let (_, _reading) = self.value()?;
-        let mut strings = self.read_stored()?.strings()?;
-        match (strings.pop(), strings.len()) {
-            (Some(string), 0) => Ok(string),
-            (_, rest) => Err(Error::Misuse(format!(
-                "attribute `{}` has {rest} elements beside the last instead of one",
-                self.name()
-            ))),
-        }
+        let strings = self.read_stored()?.strings()?;
+        <[String; 1]>::try_from(strings).map(|[string]| string).map_err(|strings| {
+            Error::Misuse(format!(
+                "attribute `{}` has {} elements instead of one",
+                self.name(),
+                strings.len()
+            ))
+        })
     }
 }
 
-/// The bytes of all elements, zeros where the message holds none.
+/// Returns the bytes of all elements. A message without data stands for zeros.
 fn stored_bytes(value: &AttributeValue) -> Result<Vec<u8>> {
     let bytes = value
         .dataspace
@@ -244,7 +289,7 @@ fn stored_bytes(value: &AttributeValue) -> Result<Vec<u8>> {
         .and_then(|count| count.checked_mul(u64::from(value.datatype.size)))
         .and_then(|bytes| usize::try_from(bytes).ok());
     let expected = bytes.ok_or_else(|| {
-        Error::corrupt("attribute message", "dataspace", "elements that memory can hold", "more")
+        Error::corrupt("attribute message", "dataspace", "elements that fit into memory", "more")
     })?;
     if value.data.is_empty() && expected <= 1 << 16 {
         return Ok(vec![0; expected]);

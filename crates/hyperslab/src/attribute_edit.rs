@@ -1,4 +1,4 @@
-//! Setting, renaming and removing attributes, and comments.
+//! Changes of attributes and comments.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use hyperslab_engine::Result;
 use hyperslab_engine::ops::attributes::{self, NewAttribute};
 use hyperslab_engine::ops::objects;
 use hyperslab_engine::store::Edit;
+#[cfg(feature = "ndarray")]
 use ndarray::{ArrayBase, Data, Dimension};
 
 use crate::datatype::convert::VariableArena;
@@ -14,7 +15,8 @@ use crate::dynamic::Encoder;
 use crate::group_edit::charset;
 use crate::{ArrayData, CharacterSet, Dataspace, Datatype, H5Type, Object, Value, conversion};
 
-/// What an attribute can be set to: a number, text, a slice, vector or array; any other [`H5Type`] in [`Scalar`].
+/// A value for an attribute: a number, a text, a slice, a vector or an array. [`Scalar`] wraps any
+/// other [`H5Type`].
 ///
 /// ```
 /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -27,33 +29,41 @@ use crate::{ArrayData, CharacterSet, Dataspace, Datatype, H5Type, Object, Value,
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
 pub trait AttributeValue {
-    /// The value as the file is to store it.
+    /// Returns the value in the form that the file stores.
     fn content(&self) -> AttributeContent<'_>;
 }
 
-/// A value as the file is to store it.
+/// A value in the form that the file stores.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum AttributeContent<'a> {
-    /// Elements of a type.
+    /// Elements of a datatype.
     Elements {
-        /// The type.
+        /// The datatype.
         datatype: Datatype,
-        /// How many there are.
+        /// The dataspace.
         dataspace: Dataspace,
-        /// Their bytes.
+        /// The bytes of the elements.
         bytes: Cow<'a, [u8]>,
     },
-    /// Text.
+    /// Texts, stored as variable-length strings.
     Strings {
-        /// How many there are.
+        /// The dataspace.
         dataspace: Dataspace,
         /// The texts.
         texts: Vec<&'a str>,
     },
 }
 
-/// One element, as the value of an attribute.
+/// A value of one element for an attribute.
+///
+/// ```
+/// use hyperslab::{FixedText, Scalar};
+/// let file = hyperslab::FileOptions::new().create_in_memory()?;
+/// file.set_attribute("unit", Scalar(FixedText::<4>::new("mm").unwrap()))?;
+/// assert_eq!(file.attribute("unit")?.read_scalar::<FixedText<4>>()?.as_str(), "mm");
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scalar<T>(pub T);
 
@@ -108,6 +118,7 @@ macro_rules! scalars {
 
 scalars!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 bool);
 
+#[cfg(feature = "ndarray")]
 impl<T: H5Type, S: Data<Elem = T>, D: Dimension> AttributeValue for ArrayBase<S, D> {
     fn content(&self) -> AttributeContent<'_> {
         many(self)
@@ -162,6 +173,7 @@ impl<V: AttributeValue + ?Sized> AttributeValue for &V {
 }
 
 impl Object {
+    /// Runs `work` with the right to change the file. `what` is the context of errors.
     fn change<T>(
         &self,
         what: impl FnOnce() -> String,
@@ -174,7 +186,7 @@ impl Object {
         Ok(outcome)
     }
 
-    /// Sets an attribute that `make` makes, and writes it later.
+    /// Runs `set`, which sets an attribute. The object header is written later.
     fn set<'a>(&self, name: &str, set: impl FnOnce(&mut Edit<'_>) -> Result<()> + 'a) -> Result<()> {
         self.file().container.store.check_not_swmr_writer("no attribute can be made, deleted or changed")?;
         let mut edit = self.file().edit_deferred()?;
@@ -184,19 +196,21 @@ impl Object {
         self.file().finish(edit)
     }
 
-    /// Sets an attribute: makes it, or puts another value, type and shape in place of what it has.
+    /// Sets an attribute: creates the attribute, or replaces its value, datatype and shape. See
+    /// [`AttributeValue`] for an example.
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading only, or if the value is too long
-    /// for an object of the oldest format.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading
+    /// only, or if the value is too large for the object header of an object without dense storage.
     pub fn set_attribute(&self, name: &str, value: impl AttributeValue) -> Result<()> {
         self.set_content(name, value.content())
     }
 
-    /// Sets an attribute to elements as they are stored.
+    /// Sets an attribute to elements in the stored form.
     ///
     /// # Errors
-    /// As [`set_attribute`](Self::set_attribute), and if there are more or fewer bytes than the elements have.
+    /// Returns the errors of [`set_attribute`](Self::set_attribute), and an error unless `bytes`
+    /// has the length of all elements.
     pub fn set_attribute_stored(
         &self,
         name: &str,
@@ -217,7 +231,8 @@ impl Object {
         })
     }
 
-    /// Sets an attribute to dynamic values of any type: records with members of variable length, sequences, arrays.
+    /// Sets an attribute to dynamic values of any datatype: compounds with variable-length members,
+    /// sequences, arrays.
     ///
     /// ```
     /// use hyperslab::{CharacterSet, Dataspace, Datatype, Value};
@@ -230,8 +245,10 @@ impl Object {
     /// ```
     ///
     /// # Errors
-    /// As [`set_attribute`](Self::set_attribute); [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a value is none of that type, or there
-    /// are more or fewer than the dataspace has; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for references and times.
+    /// Returns the errors of [`set_attribute`](Self::set_attribute),
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a value does not fit the datatype or the
+    /// number of values is not the number of elements, and
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for references and times.
     pub fn set_attribute_values(
         &self,
         name: &str,
@@ -267,7 +284,7 @@ impl Object {
         }
     }
 
-    /// Texts become strings of variable length, as h5py has them.
+    /// Sets an attribute to texts, as variable-length strings like those of h5py.
     fn set_texts(&self, name: &str, dataspace: &Dataspace, texts: &[&str]) -> Result<()> {
         let file = self.file();
         let width = file.container.params().size_of_offsets;
@@ -287,7 +304,7 @@ impl Object {
         })
     }
 
-    /// Sets the comment on the object; an empty one takes it away.
+    /// Sets the comment of the object. An empty text removes the comment.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -298,7 +315,8 @@ impl Object {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading only.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading
+    /// only.
     pub fn set_comment(&self, text: &str) -> Result<()> {
         let what = || format!("cannot comment on `{}`", self.name());
         self.change(what, |edit| objects::set_comment(edit, self.address(), text.as_bytes()))
@@ -307,17 +325,25 @@ impl Object {
     /// Removes an attribute.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is none of that name.
+    /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the attribute does not exist.
     pub fn remove_attribute(&self, name: &str) -> Result<()> {
         let what = || format!("cannot remove the attribute `{name}` of `{}`", self.name());
         self.change(what, |edit| self.file().remove_attribute(edit, self.address(), name.as_bytes()))
     }
 
-    /// Gives an attribute another name.
+    /// Renames an attribute.
+    ///
+    /// ```
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// file.set_attribute("unit", "K")?;
+    /// file.rename_attribute("unit", "units")?;
+    /// assert_eq!(file.attribute_names()?, ["units"]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is none of the old name,
-    /// [`ErrorKind::Exists`](crate::ErrorKind::Exists) if there is one of the new name.
+    /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the attribute `from` does not
+    /// exist, and [`ErrorKind::Exists`](crate::ErrorKind::Exists) if the attribute `to` exists.
     pub fn rename_attribute(&self, from: &str, to: &str) -> Result<()> {
         let what = || format!("cannot rename the attribute `{from}` of `{}`", self.name());
         self.change(what, |edit| {

@@ -1,4 +1,4 @@
-//! Copying objects, within a file and into another one.
+//! Copies of objects, within a file and into another one.
 
 use std::sync::Arc;
 
@@ -12,9 +12,10 @@ use crate::{File, Group, Object};
 pub use hyperslab_engine::ops::CopyOptions;
 
 impl Group {
-    /// Copies an object of this file or another one, with all that belongs to it, to a path. Groups on the way are made
-    /// where there are none. Raw data goes over as it is stored; references and links within what is copied lead to the
-    /// copies.
+    /// Copies an object of this file or another one to a path of this file, with its attributes,
+    /// and of a group with all members. Creates the groups of the path that do not exist. Chunks
+    /// are copied in their encoded form. References and links whose target is copied too lead to
+    /// the copy.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -26,23 +27,35 @@ impl Group {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Exists`](crate::ErrorKind::Exists) if the path is taken, [`ErrorKind::Misuse`](crate::ErrorKind::Misuse)
-    /// if the file is open for reading only; those of reading what is copied.
+    /// Returns [`ErrorKind::Exists`](crate::ErrorKind::Exists) if the path exists,
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading only, and
+    /// the errors of reading the source.
     pub fn copy(&self, source: &Object, path: &str) -> Result<Object> {
         self.copy_with(source, path, CopyOptions::default())
     }
 
-    /// As [`copy`](Self::copy); `options` say how much comes along.
+    /// Copies an object like [`copy`](Self::copy), with `options`.
+    ///
+    /// ```
+    /// use hyperslab::CopyOptions;
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// file.create_group("a")?.set_attribute("n", 1)?;
+    /// let options = CopyOptions { without_attributes: true, ..CopyOptions::default() };
+    /// let copy = file.copy_with(&file.object("a")?, "b", options)?;
+    /// assert!(copy.attribute_names()?.is_empty());
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`copy`](Self::copy).
+    /// Returns the errors of [`copy`](Self::copy).
     pub fn copy_with(&self, source: &Object, path: &str, options: CopyOptions) -> Result<Object> {
         let (from, to) = (source.file(), self.file());
-        // Two threads that copy between the same two files must take them in the same order.
-        let settle = || {
+        // Threads that copy between the same two files lock them in the same order: the one at the
+        // lower address first.
+        let flush_source = || {
             if Arc::ptr_eq(from, to) || !from.container.store.is_writable() { Ok(()) } else { from.flush() }
         };
-        settle()?;
+        flush_source()?;
         let first = Arc::as_ptr(from) < Arc::as_ptr(to);
         let mut reading = None;
         if first && !Arc::ptr_eq(from, to) {
@@ -67,10 +80,12 @@ impl Group {
 }
 
 impl File {
-    /// Copies what is at `from` in another file to the path `to` in this one: see [`Group::copy`].
+    /// Copies the object at `from` of the file `source` to the path `to` of this file: see
+    /// [`Group::copy`].
     ///
     /// # Errors
-    /// As [`Group::copy`], and if there is nothing at `from`.
+    /// Returns the errors of [`Group::copy`], and
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if `from` does not exist.
     pub fn copy_from(&self, source: &Self, from: &str, to: &str) -> Result<Object> {
         let object = match from.trim_matches('/') {
             "" => Object::clone(source.root()),

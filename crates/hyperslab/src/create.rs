@@ -6,15 +6,12 @@ use std::sync::Arc;
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::ops::groups::{GroupOptions as EngineGroupOptions, LinkOrder};
 use hyperslab_engine::ops::objects::AttributeOrder;
-use hyperslab_engine::store::{CreateOptions, Durability, FileLocking, StoreOptions};
-use hyperslab_engine::{Error, LibverBounds, Result};
-use hyperslab_filter::Registry;
-use hyperslab_vfd::{Access, Core, Driver, Sec2, SideFile};
+use hyperslab_engine::store::{CreateOptions, StoreOptions};
+use hyperslab_engine::{Error, Result};
+use hyperslab_vfd::{Access, Core, Driver, Sec2};
 
-use crate::external::{Beside, ExternalFiles};
 use crate::journal_place::journal_of;
-use crate::locking::choose;
-use crate::{File, FileSpace, GroupOptions, SharedMessages};
+use crate::{AccessOptions, File, FileSpace, GroupOptions, SharedMessages};
 
 /// Options for the creation of a file.
 ///
@@ -28,33 +25,20 @@ use crate::{File, FileSpace, GroupOptions, SharedMessages};
 /// assert_eq!(file.info().user_block, 512);
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
+pub type FileOptions = AccessOptions<Creating>;
+
+/// The options that only [`FileOptions`] has.
 #[derive(Debug, Clone, Default)]
-pub struct FileOptions {
+pub struct Creating {
     create: CreateOptions,
     root: EngineGroupOptions,
-    store: StoreOptions,
-    external: ExternalFiles,
-    locking: Option<FileLocking>,
 }
 
 impl FileOptions {
-    /// Returns the default options: a file without a user block that HDF5 1.8 and later open.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets the library versions that can read the file. The default is [`LibverBounds::DEFAULT`].
-    #[must_use]
-    pub fn libver(mut self, bounds: LibverBounds) -> Self {
-        self.store.write = Some(bounds);
-        self
-    }
-
-    /// Sets the size of the user block in bytes: 0, or a power of two from 512 on. The user block
-    /// precedes the HDF5 data and is free for any use.
+    /// Bytes before the HDF5 file that are free for anything: 0 or a power of two from 512 on.
     #[must_use]
     pub fn user_block(mut self, bytes: u64) -> Self {
-        self.create.user_block = bytes;
+        self.mode.create.user_block = bytes;
         self
     }
 
@@ -62,8 +46,8 @@ impl FileOptions {
     /// 8.
     #[must_use]
     pub fn sizes(mut self, offsets: u8, lengths: u8) -> Self {
-        self.create.params.size_of_offsets = offsets;
-        self.create.params.size_of_lengths = lengths;
+        self.mode.create.params.size_of_offsets = offsets;
+        self.mode.create.params.size_of_lengths = lengths;
         self
     }
 
@@ -72,8 +56,8 @@ impl FileOptions {
     /// are 16 and 4.
     #[must_use]
     pub fn symbol_table_ranks(mut self, btree: u16, node: u16) -> Self {
-        self.create.group_internal_k = btree;
-        self.create.group_leaf_k = node;
+        self.mode.create.group_internal_k = btree;
+        self.mode.create.group_leaf_k = node;
         self
     }
 
@@ -81,7 +65,7 @@ impl FileOptions {
     /// of a node. The default is 32.
     #[must_use]
     pub fn chunk_btree_rank(mut self, rank: u16) -> Self {
-        self.create.indexed_storage_k = rank;
+        self.mode.create.indexed_storage_k = rank;
         self
     }
 
@@ -100,42 +84,7 @@ impl FileOptions {
     /// ```
     #[must_use]
     pub fn file_space(mut self, space: FileSpace) -> Self {
-        self.create.file_space = space.stored();
-        self
-    }
-
-    /// Sets the size in bytes of the blocks that hyperslab allocates at once for small metadata.
-    /// The default is 2048. The file does not store this option.
-    #[must_use]
-    pub fn metadata_block(mut self, bytes: u64) -> Self {
-        self.store.placement.metadata_block = bytes;
-        self
-    }
-
-    /// Sets the size in bytes of the blocks that hyperslab allocates at once for small raw data.
-    /// The default is 2048. The file does not store this option.
-    #[must_use]
-    pub fn small_data_block(mut self, bytes: u64) -> Self {
-        self.store.placement.raw_block = bytes;
-        self
-    }
-
-    /// Aligns blocks of at least `threshold` bytes to multiples of `alignment` bytes, counted from
-    /// the end of the user block. The option has no effect with paged allocation. The file does not
-    /// store this option.
-    ///
-    /// ```
-    /// use hyperslab::{FileOptions, Layout};
-    /// let file = FileOptions::new().alignment(1000, 4096).create_in_memory()?;
-    /// let dataset = file.new_dataset("a").write(&[0_f64; 500])?;
-    /// let Layout::Contiguous { address: Some(address) } = dataset.layout() else { return Ok(()) };
-    /// assert_eq!(address % 4096, 0);
-    /// # Ok::<(), hyperslab::Error>(())
-    /// ```
-    #[must_use]
-    pub fn alignment(mut self, threshold: u64, alignment: u64) -> Self {
-        self.store.placement.alignment_threshold = threshold;
-        self.store.placement.alignment = alignment;
+        self.mode.create.file_space = space.stored();
         self
     }
 
@@ -150,7 +99,7 @@ impl FileOptions {
     /// ```
     #[must_use]
     pub fn root_group(mut self, options: GroupOptions) -> Self {
-        self.root = options.0;
+        self.mode.root = options.0;
         self
     }
 
@@ -171,7 +120,7 @@ impl FileOptions {
     /// ```
     #[must_use]
     pub fn shared_messages(mut self, shared: SharedMessages) -> Self {
-        self.create.shared_messages = shared.stored();
+        self.mode.create.shared_messages = shared.stored();
         self
     }
 
@@ -179,80 +128,9 @@ impl FileOptions {
     /// index.
     #[must_use]
     pub fn track_order(mut self, yes: bool) -> Self {
-        self.root.link_order = if yes { LinkOrder::Indexed } else { LinkOrder::Untracked };
-        self.root.attribute_order = if yes { AttributeOrder::Indexed } else { AttributeOrder::Untracked };
-        self
-    }
-
-    /// Sets the registry of filters that the file may use.
-    #[must_use]
-    pub fn filters(mut self, filters: Registry) -> Self {
-        self.store.filters = filters;
-        self
-    }
-
-    /// Sets the size of the chunk cache in bytes: chunks in decoded form, clean and dirty. The
-    /// default is 64 MiB.
-    #[must_use]
-    pub fn chunk_cache(mut self, bytes: u64) -> Self {
-        self.store.chunk_cache = bytes;
-        self
-    }
-
-    /// Sets the limit in bytes on changes that memory holds between flushes. The default is 64 MiB.
-    /// An operation that exceeds the limit ends with a flush.
-    #[must_use]
-    pub fn uncommitted(mut self, bytes: u64) -> Self {
-        self.store.uncommitted = bytes;
-        self
-    }
-
-    /// Sets the failures that written data survives. The default is [`Durability::Full`].
-    ///
-    /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("new.h5");
-    /// use hyperslab::{Durability, FileOptions};
-    /// let file = FileOptions::new().durability(Durability::Ordered).create(&path)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn durability(mut self, durability: Durability) -> Self {
-        self.store.durability = durability;
-        self
-    }
-
-    /// Sets the journal. The default is a file beside the HDF5 file, whose name has `.hjournal`
-    /// added. A file with a driver of the program has a journal only if this method sets one;
-    /// without a journal, commits are not atomic.
-    #[must_use]
-    pub fn journal(mut self, journal: Arc<dyn SideFile>) -> Self {
-        self.store.journal = Some(journal);
-        self
-    }
-
-    /// Sets the locking of the file while it is open: several programs may read a file, or one may
-    /// write it. The default is the value of the environment variable `HDF5_USE_FILE_LOCKING`
-    /// (`TRUE`, `FALSE` or `BEST_EFFORT`), or else [`FileLocking::BestEffort`]. The lock is that of
-    /// libhdf5. It is released when the last handle of the file is dropped.
-    ///
-    /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("some.h5");
-    /// use hyperslab::{FileLocking, FileOptions};
-    /// let file = FileOptions::new().locking(FileLocking::On).create(&path)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn locking(mut self, locking: FileLocking) -> Self {
-        self.locking = Some(locking);
-        self
-    }
-
-    /// Sets the other files that external and virtual datasets may use.
-    #[must_use]
-    pub fn external_files(mut self, external: ExternalFiles) -> Self {
-        self.external = external;
+        self.mode.root.link_order = if yes { LinkOrder::Indexed } else { LinkOrder::Untracked };
+        self.mode.root.attribute_order =
+            if yes { AttributeOrder::Indexed } else { AttributeOrder::Untracked };
         self
     }
 
@@ -275,15 +153,14 @@ impl FileOptions {
         self.create_at(path.as_ref(), Access::CreateNew)
     }
 
-    fn create_at(mut self, path: &Path, access: Access) -> Result<File> {
-        self.store.locking = choose(self.locking);
+    fn create_at(self, path: &Path, access: Access) -> Result<File> {
         let driver = Sec2::open(path, access)
             .map_err(|source| Error::Io { action: format!("cannot create `{}`", path.display()), source })?;
-        let write = Some(self.store.write.unwrap_or(LibverBounds::DEFAULT));
-        let resolver = Beside::new(path, self.external, StoreOptions { write, ..self.store.clone() });
-        let journal = self.store.journal.clone().unwrap_or_else(|| journal_of(path));
-        let file = self.journal(journal).create_with(Arc::new(driver))?;
-        File::of(file.with_resolver(Arc::new(resolver)))
+        let options = self.store(true);
+        let journal = options.journal.clone().unwrap_or_else(|| journal_of(path));
+        let store = StoreOptions { journal: Some(journal), ..options.clone() };
+        let file = self.create_with(Arc::new(driver), store)?;
+        File::of(self.with_external_files(file, path, options))
     }
 
     /// Creates a file in memory. [`File::to_bytes`] returns its contents.
@@ -291,7 +168,7 @@ impl FileOptions {
     /// # Errors
     /// Returns the errors of [`create`](Self::create).
     pub fn create_in_memory(self) -> Result<File> {
-        File::of(self.create_with(Arc::new(Core::from_vec("file in memory", Vec::new())))?)
+        self.create_driver(Arc::new(Core::from_vec("file in memory", Vec::new())))
     }
 
     /// Creates a file in the storage of `driver`, and replaces the existing bytes.
@@ -299,13 +176,12 @@ impl FileOptions {
     /// # Errors
     /// Returns the errors of [`create`](Self::create).
     pub fn create_driver(self, driver: Arc<dyn Driver>) -> Result<File> {
-        File::of(self.create_with(driver)?)
+        let file = self.create_with(driver, self.store(true))?;
+        File::of(self.with_virtual_options(file))
     }
 
-    fn create_with(self, driver: Arc<dyn Driver>) -> Result<OpenFile> {
-        let write = Some(self.store.write.unwrap_or(LibverBounds::DEFAULT));
-        let store = StoreOptions { write, locking: choose(self.locking), ..self.store };
-        OpenFile::create(driver, &self.create, &self.root, store)
+    fn create_with(&self, driver: Arc<dyn Driver>, store: StoreOptions) -> Result<OpenFile> {
+        OpenFile::create(self.logged(driver), &self.mode.create, &self.mode.root, store)
     }
 }
 

@@ -1,27 +1,27 @@
-//! The record of the order in which links and attributes were created.
+//! The tracking of the order in which links and attributes were created.
 
 use hyperslab_engine::ops::groups::LinkOrder;
 use hyperslab_engine::ops::objects::AttributeOrder;
 
-/// The record that an object keeps of the order in which its links or attributes were created.
+/// The tracking of the order in which the links or attributes of an object were created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CreationOrder {
-    /// No record.
+    /// The order is not stored.
     #[default]
     Untracked,
-    /// A number for each link or attribute.
+    /// Each link or attribute stores its number.
     Tracked,
-    /// A number for each link or attribute, and an index by it once they are many.
+    /// Each link or attribute stores its number, and dense storage has an index by number.
     Indexed,
 }
 
 impl CreationOrder {
-    /// Returns `true` if there is a record.
+    /// Returns `true` if the order is stored.
     pub fn is_tracked(self) -> bool {
         self != Self::Untracked
     }
 
-    /// Returns the order of what is tracked and indexed as the two flags say.
+    /// Returns the value for the two flags of the format.
     pub(crate) fn of(tracked: bool, indexed: bool) -> Self {
         match (tracked, indexed) {
             (_, true) => Self::Indexed,

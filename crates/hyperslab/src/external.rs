@@ -1,4 +1,4 @@
-//! The other files that links and datasets lead to.
+//! Access to the other files that links and datasets lead to.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,66 +10,70 @@ use hyperslab_engine::store::{FileLocking, StoreOptions};
 use hyperslab_engine::{Error, LibverBounds, Result};
 use hyperslab_vfd::{Access, Driver, Sec2};
 
-use crate::file::open_path;
 use crate::journal_place::journal_beside;
+use crate::open_options::open_path;
 
-/// Files that lead on to further files, at most.
+/// The longest chain of files that lead to each other.
 const MAX_DEPTH: usize = 16;
 
-/// Which other files the links and datasets of a file may lead to.
+/// The other files that links, virtual datasets and external raw data of a file may lead to.
 ///
-/// Relative names are looked for beside the file with the link, then an absolute name as it is, then its last
-/// part beside the file. Relative names of files with raw data are looked for beside the file too, or in the
-/// folder that [`OpenOptions::raw_data_folder`](crate::OpenOptions::raw_data_folder) names; absolute ones
-/// are taken as they are.
+/// A relative name is searched in the folder of the file with the link. An absolute name is tried
+/// first as an absolute path, then by its last component in the folder of the file. A relative name
+/// of an external raw data file is searched in the folder of the file or in
+/// [`raw_data_folder`](crate::AccessOptions::raw_data_folder); an absolute name is used as it is.
 ///
-/// A name is inside a folder if the file is that it leads to, through `..` and symbolic links. Pipes and devices are never
-/// opened. Nobody is to exchange folders for symbolic links meanwhile: between the look and the opening there is time.
+/// A file counts as inside a folder if its path, with `..` and symbolic links resolved, is inside.
+/// Pipes and devices are never opened. The check and the opening are two steps: another program
+/// must not replace a folder by a symbolic link between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ExternalFiles {
-    /// None.
+    /// No files.
     Refuse,
-    /// Files in the folder of the file with the link, or in folders below it.
+    /// Files in the folder of the file with the link, or below.
     #[default]
     Beside,
-    /// All.
+    /// All files.
     Anywhere,
 }
 
-/// Opens files by their place beside another one.
+/// The resolver of the file names that one file contains.
 #[derive(Debug)]
-pub(crate) struct Beside {
+pub(crate) struct ExternalResolver {
     folder: PathBuf,
     raw_folder: Option<PathBuf>,
     virtual_options: VirtualOptions,
     policy: ExternalFiles,
     options: StoreOptions,
-    /// For files that are changed.
+    /// The bounds for files that are opened for writing; `None` if this file is open for reading
+    /// only.
     write: Option<LibverBounds>,
     path: PathBuf,
-    /// Where the file really lies, and its folder.
-    place: OnceLock<Option<PathBuf>>,
+    /// The real path of the file: without symbolic links.
+    real_path: OnceLock<Option<PathBuf>>,
+    /// The real path of `folder`.
     real_folder: OnceLock<Option<PathBuf>>,
-    tree: Arc<Tree>,
+    tree: Arc<FileTree>,
     depth: usize,
 }
 
-/// The files that are open since links of one file lead to them. They must not be in each other's way.
+/// The open files that one file leads to. They are recorded so that their locks do not conflict
+/// with each other.
 #[derive(Debug, Default)]
-struct Tree {
+struct FileTree {
     root: PathBuf,
     real_root: OnceLock<Option<PathBuf>>,
     open: Mutex<Vec<(PathBuf, Weak<OpenFile>)>>,
-    /// Where folders really lie: many files are in few of them.
+    /// Real paths of folders. Many files are in few folders.
     folders: Mutex<HashMap<PathBuf, PathBuf>>,
 }
 
-/// Folders of which it is known where they really lie.
-const FOLDERS: usize = 64;
+/// The largest number of folders in [`FileTree::folders`].
+const MAX_CACHED_FOLDERS: usize = 64;
 
-impl Tree {
-    /// Where a file really lies, if it is there.
-    fn place(&self, path: &Path) -> Option<PathBuf> {
+impl FileTree {
+    /// Returns the real path of a file that exists.
+    fn real_path(&self, path: &Path) -> Option<PathBuf> {
         let (folder, name) = (path.parent().filter(|folder| folder.is_absolute()), path.file_name());
         let (Some(folder), Some(name)) = (folder, name) else { return path.canonicalize().ok() };
         if path.symlink_metadata().ok()?.is_symlink() {
@@ -80,22 +84,23 @@ impl Tree {
             return Some(real.join(name));
         }
         let real = folder.canonicalize().ok()?;
-        if folders.len() >= FOLDERS {
+        if folders.len() >= MAX_CACHED_FOLDERS {
             folders.clear();
         }
-        let place = real.join(name);
+        let path = real.join(name);
         folders.insert(folder.to_owned(), real);
-        Some(place)
+        Some(path)
     }
 
     fn open(&self) -> MutexGuard<'_, Vec<(PathBuf, Weak<OpenFile>)>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether the file at that path is to be locked when it is opened: it is not if it is open for writing already.
-    /// Those who read it give their locks back if it is to be written.
-    fn make_way(&self, path: &Path, write: bool) -> Result<bool> {
-        if self.real_root.get_or_init(|| self.place(&self.root)).as_deref() == Some(path) {
+    /// Returns `true` if opening the file at a real path takes the lock: `false` for the root file
+    /// and for files of this tree that are open for writing. If `write` is true, releases the
+    /// locks that readers of this tree hold.
+    fn prepare_lock(&self, path: &Path, write: bool) -> Result<bool> {
+        if self.real_root.get_or_init(|| self.real_path(&self.root)).as_deref() == Some(path) {
             return Ok(false);
         }
         let mut open = self.open();
@@ -117,61 +122,61 @@ impl Tree {
     }
 }
 
-impl Beside {
-    /// For links of the file at `path`.
+impl ExternalResolver {
+    /// Creates the resolver for the file at `path`.
     pub(crate) fn new(path: &Path, policy: ExternalFiles, options: StoreOptions) -> Self {
-        let tree = Tree { root: path.to_owned(), ..Tree::default() };
+        let tree = FileTree { root: path.to_owned(), ..FileTree::default() };
         Self::at(path, policy, options, Arc::new(tree))
     }
 
-    fn at(path: &Path, policy: ExternalFiles, options: StoreOptions, tree: Arc<Tree>) -> Self {
+    fn at(path: &Path, policy: ExternalFiles, options: StoreOptions, tree: Arc<FileTree>) -> Self {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         Self {
             folder: folder.unwrap_or(Path::new(".")).to_owned(),
             raw_folder: None,
             virtual_options: VirtualOptions::default(),
             policy,
-            // Other files are read, whatever is done with this one, until somebody writes to them.
+            // Other files are open for reading only, until a write needs `write`.
             write: options.write,
-            // Each file has a journal of its own.
+            // Each file has its own journal.
             options: StoreOptions { write: None, journal: None, ..options },
             path: path.to_owned(),
-            place: OnceLock::new(),
+            real_path: OnceLock::new(),
             real_folder: OnceLock::new(),
             tree,
             depth: 0,
         }
     }
 
-    /// For links of a file that this one leads to.
+    /// Creates the resolver for a file that this one leads to. `MAX_DEPTH` bounds the depth.
     fn further(&self, path: &Path) -> Self {
         Self {
             raw_folder: self.raw_folder.clone(),
             virtual_options: self.virtual_options,
             write: None,
-            depth: self.depth.saturating_add(1),
+            depth: self.depth + 1,
             ..Self::at(path, self.policy, self.options.clone(), Arc::clone(&self.tree))
         }
     }
 
-    /// Where the file itself really lies.
-    fn place(&self) -> Option<&Path> {
-        self.place.get_or_init(|| self.tree.place(&self.path)).as_deref()
+    /// Returns the real path of the file itself.
+    fn real_path(&self) -> Option<&Path> {
+        self.real_path.get_or_init(|| self.tree.real_path(&self.path)).as_deref()
     }
 
-    /// With another folder for files of raw data.
+    /// Sets the folder for external raw data files.
     pub(crate) fn with_raw_folder(mut self, folder: Option<PathBuf>) -> Self {
         self.raw_folder = folder;
         self
     }
 
-    /// With another view of virtual datasets.
+    /// Sets the view of virtual datasets.
     pub(crate) fn with_virtual_options(mut self, options: VirtualOptions) -> Self {
         self.virtual_options = options;
         self
     }
 
-    /// Where the file may be, best guess first.
+    /// Returns the existing paths for a name, in the order in which they are tried.
     fn candidates(&self, name: &Path) -> Vec<PathBuf> {
         let mut candidates = vec![self.folder.join(name)];
         if let Some(last) = name.file_name().filter(|_| name.is_absolute()) {
@@ -181,19 +186,19 @@ impl Beside {
         candidates
     }
 
-    /// Returns whether what really lies at `place` may be opened.
-    fn is_allowed(&self, place: Option<&Path>, folder: Option<&Path>) -> bool {
+    /// Returns `true` if the file at a real path may be opened.
+    fn is_allowed(&self, path: Option<&Path>, folder: Option<&Path>) -> bool {
         match self.policy {
             ExternalFiles::Refuse => false,
             ExternalFiles::Anywhere => true,
-            ExternalFiles::Beside => match (place, folder) {
-                (Some(place), Some(folder)) => place.starts_with(folder),
+            ExternalFiles::Beside => match (path, folder) {
+                (Some(path), Some(folder)) => path.starts_with(folder),
                 _ => false,
             },
         }
     }
 
-    /// The name as a path, if files may be opened at all.
+    /// Returns the name as text. Returns an error if no files may be opened.
     fn name<'a>(&self, name: &'a [u8]) -> Result<&'a str> {
         if self.policy == ExternalFiles::Refuse {
             return Err(Error::Misuse("other files are not opened (`ExternalFiles::Refuse`)".into()));
@@ -206,15 +211,15 @@ impl Beside {
 
 fn outside(name: &str) -> Error {
     Error::Misuse(format!(
-        "`{name}` lies outside of the folder of the file that names it; open the file with \
-         `ExternalFiles::Anywhere` to follow such names"
+        "`{name}` is outside the folder of the file that names it; open the file with `ExternalFiles::Anywhere` to \
+         follow such names"
     ))
 }
 
-impl Beside {
+impl ExternalResolver {
     fn open_for(&self, name: &[u8], write: Option<LibverBounds>) -> Result<Arc<OpenFile>> {
         if self.depth >= MAX_DEPTH {
-            return Err(Error::Misuse(format!("more than {MAX_DEPTH} files lead on to each other")));
+            return Err(Error::Misuse(format!("more than {MAX_DEPTH} files lead to each other in a chain")));
         }
         let name = self.name(name)?;
         let candidates = self.candidates(Path::new(name));
@@ -222,23 +227,23 @@ impl Beside {
             return Err(Error::NotFound { what: "file", name: name.to_owned() });
         }
         let folder = self.real_folder.get_or_init(|| self.folder.canonicalize().ok()).as_deref();
-        let mut places = candidates.iter().map(|path| (path, self.tree.place(path)));
-        let allowed = places.find(|(_, place)| self.is_allowed(place.as_deref(), folder));
-        let (path, place) = allowed.ok_or_else(|| outside(name))?;
+        let mut real_paths = candidates.iter().map(|path| (path, self.tree.real_path(path)));
+        let allowed = real_paths.find(|(_, real)| self.is_allowed(real.as_deref(), folder));
+        let (path, real) = allowed.ok_or_else(|| outside(name))?;
         let mut options = StoreOptions { write, ..self.options.clone() };
         let resolver = Self { write, ..self.further(path) };
-        let place = place.unwrap_or_else(|| path.clone());
-        if !self.tree.make_way(&place, write.is_some())? {
+        let real = real.unwrap_or_else(|| path.clone());
+        if !self.tree.prepare_lock(&real, write.is_some())? {
             options.locking = FileLocking::Off;
         }
         let file = open_path(path, options)?.with_virtual_options(self.virtual_options);
         let file = Arc::new(file.with_resolver(Arc::new(resolver)));
-        self.tree.open().push((place, Arc::downgrade(&file)));
+        self.tree.open().push((real, Arc::downgrade(&file)));
         Ok(file)
     }
 }
 
-impl FileResolver for Beside {
+impl FileResolver for ExternalResolver {
     fn open(&self, name: &[u8]) -> Result<Arc<OpenFile>> {
         self.open_for(name, None)
     }
@@ -252,8 +257,8 @@ impl FileResolver for Beside {
 
     fn is_own(&self, name: &[u8]) -> bool {
         let Ok(name) = std::str::from_utf8(name) else { return false };
-        let named = self.candidates(Path::new(name)).first().and_then(|path| self.tree.place(path));
-        named.is_some() && named.as_deref() == self.place()
+        let named = self.candidates(Path::new(name)).first().and_then(|path| self.tree.real_path(path));
+        named.is_some() && named.as_deref() == self.real_path()
     }
 }
 
@@ -271,7 +276,7 @@ impl RawFileResolver for Beside {
         let name = self.name(name)?;
         let path = self.raw_path(name);
         if !path.exists() {
-            // Only where the file may be is it made.
+            // A file is created only in an allowed folder.
             let folder = path.parent().unwrap_or(Path::new("."));
             if !self.is_raw_allowed(folder) {
                 return Err(outside(name));
@@ -285,7 +290,7 @@ impl RawFileResolver for Beside {
     }
 }
 
-impl Beside {
+impl ExternalResolver {
     fn raw_folder(&self) -> &Path {
         self.raw_folder.as_deref().unwrap_or(&self.folder)
     }
@@ -295,9 +300,10 @@ impl Beside {
         self.is_allowed(path.as_deref(), folder.as_deref())
     }
 
-    /// Returns whether that is the file with the dataset, or its journal, neither of which is raw data to be overwritten.
+    /// Returns `true` for the file with the dataset and for its journal, which raw data must not
+    /// overwrite.
     fn is_part_of_file(&self, path: &Path) -> bool {
-        let (Ok(path), Some(own)) = (path.canonicalize(), self.place()) else { return false };
+        let (Ok(path), Some(own)) = (path.canonicalize(), self.real_path()) else { return false };
         path == own || path == journal_beside(own).path()
     }
 
@@ -310,7 +316,7 @@ impl Beside {
             return Err(outside(name));
         }
         if access != Access::ReadOnly && self.is_part_of_file(path) {
-            return Err(Error::Misuse(format!("`{name}` is the file itself, or its journal")));
+            return Err(Error::Misuse(format!("`{name}` is the HDF5 file itself or its journal")));
         }
         let driver = Sec2::open(path, access)
             .map_err(|source| Error::Io { action: format!("cannot open `{name}`"), source })?;

@@ -1,4 +1,4 @@
-//! Groups and the links in them.
+//! Groups and their links.
 
 use std::fmt;
 use std::ops::{ControlFlow, Deref};
@@ -10,13 +10,24 @@ use hyperslab_engine::ops::groups::{
 };
 use hyperslab_engine::store::{ObjectHandle, Store};
 use hyperslab_engine::{Address, Result};
+use hyperslab_exact::to_usize;
 
 use crate::{
     CharacterSet, CommittedDatatype, CreationOrder, Dataset, EstimatedLinks, Object, ObjectKind, ObjectToken,
     PhaseChange,
 };
 
-/// A group: links by name.
+/// A group: a set of named links.
+///
+/// ```
+/// use hyperslab::{FileOptions, Group};
+/// let file = FileOptions::new().create_in_memory()?;
+/// let run: Group = file.create_group("runs/1")?;
+/// run.new_dataset("counts").write(&[1, 2, 3])?;
+/// assert_eq!(file.group("runs")?.member_names()?, ["1"]);
+/// assert_eq!(run.dataset("counts")?.read_raw::<i32>(..)?, [1, 2, 3]);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Group {
     object: Object,
@@ -28,31 +39,31 @@ impl fmt::Debug for Group {
     }
 }
 
-/// How a group keeps its links.
+/// The storage of the links of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum GroupStorage {
-    /// In a symbol table (files of the oldest format).
+    /// A symbol table, the format of HDF5 before 1.8.
     SymbolTable,
-    /// In the object header.
+    /// Messages in the object header.
     Compact,
-    /// In a heap with an index.
+    /// A fractal heap with B-tree indexes.
     Dense,
 }
 
-/// A name in a group, and what it leads to.
+/// A link: a name in a group and its target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// The name, as the bytes in the file.
+    /// The bytes of the name.
     pub name: Vec<u8>,
-    /// How the name is encoded.
+    /// The character set of the name.
     pub charset: CharacterSet,
-    /// When it was created among the links of its group, where that is tracked.
+    /// The position of the link in the order of creation, if the group tracks this order.
     pub creation_order: Option<u64>,
-    /// What it leads to.
+    /// The target.
     pub target: LinkTarget,
 }
 
-/// What a link leads to.
+/// The target of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LinkTarget {
@@ -67,41 +78,41 @@ pub enum LinkTarget {
         /// Path in that file.
         path: Vec<u8>,
     },
-    /// A link of a class that an application defined.
+    /// A target of a user-defined link class.
     UserDefined {
         /// The class, 65 to 255.
         class: u8,
-        /// Its value.
+        /// The value of the link.
         value: Vec<u8>,
     },
 }
 
-/// A link that is seen where it was read; see [`Group::visit_links`].
+/// A borrowed link; see [`Group::visit_links`].
 #[derive(Clone, Copy)]
 pub struct LinkRef<'a> {
     view: LinkView<'a>,
     store: &'a Store,
-    /// How many objects were deleted when the link was found.
+    /// The number of deleted objects of the file when the link was read.
     deletions: u64,
 }
 
 impl LinkRef<'_> {
-    /// The name, as the bytes in the file.
+    /// Returns the bytes of the name.
     pub fn name(&self) -> &[u8] {
         self.view.name
     }
 
-    /// How the name is encoded.
+    /// Returns the character set of the name.
     pub fn charset(&self) -> CharacterSet {
         self.view.charset
     }
 
-    /// When it was created among the links of its group, where that is tracked.
+    /// Returns the position of the link in the order of creation, if the group tracks this order.
     pub fn creation_order(&self) -> Option<u64> {
         self.view.creation_order
     }
 
-    /// The object of this file that a hard link leads to.
+    /// Returns the target of a hard link, and `None` for other links.
     pub fn hard(&self) -> Option<ObjectToken> {
         match self.view.target {
             TargetView::Hard(address) => Some(ObjectToken::as_of(self.store, address, self.deletions)),
@@ -109,7 +120,7 @@ impl LinkRef<'_> {
         }
     }
 
-    /// The link with a name and a target of its own.
+    /// Returns an owned copy of the link.
     pub fn to_link(&self) -> Link {
         Link::new(self.view.to_link(), |address| ObjectToken::as_of(self.store, address, self.deletions))
     }
@@ -140,7 +151,7 @@ impl Link {
         Self { name: link.name, charset: link.charset, creation_order: link.creation_order, target }
     }
 
-    /// The name, with bytes that are not UTF-8 replaced.
+    /// Returns the name. Bytes that are not UTF-8 are replaced by U+FFFD.
     pub fn name_lossy(&self) -> String {
         String::from_utf8_lossy(&self.name).into_owned()
     }
@@ -152,7 +163,7 @@ impl Group {
         Ok(Self { object })
     }
 
-    /// A group in this one that was made just now.
+    /// Returns the handle of a group that was just created at `path` of this group.
     pub(crate) fn made_group(&self, handle: ObjectHandle, path: &str) -> Self {
         Self { object: self.object.made(handle, ObjectKind::Group, path) }
     }
@@ -161,10 +172,10 @@ impl Group {
         self.object.file()
     }
 
-    /// The links, in ascending order of their names' bytes.
+    /// Returns the links, in ascending order of the bytes of their names.
     ///
     /// # Errors
-    /// If the group is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
     pub fn links(&self) -> Result<Vec<Link>> {
         let mut links = Vec::new();
         self.visit_links(|link| {
@@ -174,8 +185,9 @@ impl Group {
         Ok(links)
     }
 
-    /// Calls `visit` for each link, in ascending order of their names' bytes, until it breaks. In groups of many links that is
-    /// faster than [`Group::links`], which copies each name.
+    /// Calls `visit` for each link, in ascending order of the bytes of their names, until `visit`
+    /// returns [`ControlFlow::Break`]. For large groups this is faster than [`Group::links`], which
+    /// copies each name.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -195,7 +207,8 @@ impl Group {
     /// ```
     ///
     /// # Errors
-    /// If the group is damaged; then `visit` is not called.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged. Then `visit` is
+    /// not called.
     pub fn visit_links(&self, mut visit: impl FnMut(LinkRef<'_>) -> ControlFlow<()>) -> Result<()> {
         let (header, reading) = self.object.header_held()?;
         let container = &self.file().container;
@@ -205,10 +218,10 @@ impl Group {
             .map_err(|error| error.context(format!("links of `{}`", self.name())))
     }
 
-    /// The link of that name in this group, if there is one. Paths are not followed.
+    /// Returns the link `name` of this group, if it exists. `name` is not a path.
     ///
     /// # Errors
-    /// If the group is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
     pub fn link(&self, name: &str) -> Result<Option<Link>> {
         let (header, _reading) = self.object.header_held()?;
         let container = &self.file().container;
@@ -216,18 +229,19 @@ impl Group {
         Ok(found.map(|link| Link::new(link, |address| ObjectToken::of(&container.store, address))))
     }
 
-    /// Returns whether there is a link of that name in this group.
+    /// Returns `true` if the group has a link `name`. `name` is not a path.
     ///
     /// # Errors
-    /// If the group is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
     pub fn link_exists(&self, name: &str) -> Result<bool> {
         Ok(self.link(name)?.is_some())
     }
 
-    /// The names of the links, sorted; bytes that are not UTF-8 are replaced.
+    /// Returns the names of the links, in ascending order of their bytes. Bytes that are not UTF-8
+    /// are replaced by U+FFFD.
     ///
     /// # Errors
-    /// If the group is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
     pub fn member_names(&self) -> Result<Vec<String>> {
         let mut names = Vec::new();
         self.visit_links(|link| {
@@ -237,28 +251,28 @@ impl Group {
         Ok(names)
     }
 
-    /// The number of links.
+    /// Returns the number of links.
     ///
     /// # Errors
-    /// If the group is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
     pub fn len(&self) -> Result<usize> {
         let (header, _reading) = self.object.header_held()?;
         let count = groups::count_links(&self.file().container, &header)?;
-        Ok(usize::try_from(count).unwrap_or(usize::MAX))
+        Ok(to_usize(count)?)
     }
 
-    /// Returns whether there are no links.
+    /// Returns `true` if the group has no links.
     ///
     /// # Errors
-    /// If the group is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
     pub fn is_empty(&self) -> Result<bool> {
         Ok(self.len()? == 0)
     }
 
-    /// How the group keeps its links.
+    /// Returns the storage of the links.
     ///
     /// # Errors
-    /// If the group is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
     pub fn storage(&self) -> Result<GroupStorage> {
         let (header, _reading) = self.object.header_held()?;
         Ok(match groups::GroupStorage::of(&self.file().container, &header)? {
@@ -268,10 +282,10 @@ impl Group {
         })
     }
 
-    /// Returns the record that the group keeps of the order in which its links were created.
+    /// Returns the tracking of the order in which links were created.
     ///
     /// # Errors
-    /// An error if the group is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
     pub fn link_order(&self) -> Result<CreationOrder> {
         let (header, _reading) = self.object.header_held()?;
         let storage = groups::GroupStorage::of(&self.file().container, &header)?;
@@ -282,37 +296,38 @@ impl Group {
         ))
     }
 
-    /// Returns the numbers of links at which their storage changes.
+    /// Returns the numbers of links at which the group changes between compact and dense storage.
     ///
     /// # Errors
-    /// An error if the group is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
     pub fn link_phase_change(&self) -> Result<PhaseChange> {
         let (header, _reading) = self.object.header_held()?;
         let change = groups::phase_change(&self.file().container, &header)?;
         Ok(PhaseChange { max_compact: change.max_compact, min_dense: change.min_dense })
     }
 
-    /// Returns the links that the group was made for.
+    /// Returns the number and name length of links that the group was created for.
     ///
     /// # Errors
-    /// An error if the group is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
     pub fn estimated_links(&self) -> Result<EstimatedLinks> {
         let (header, _reading) = self.object.header_held()?;
         let estimated = groups::estimated(&self.file().container, &header)?;
         Ok(EstimatedLinks { count: estimated.count, name_length: estimated.name_length })
     }
 
-    /// The object at a path, from this group or, with a leading `/`, from the root group. Soft links are
-    /// followed.
+    /// Opens the object at `path`. The path starts at this group, or with a leading `/` at the root
+    /// group. Soft and external links are followed.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`](crate::ErrorKind) if a name of the path is missing.
+    /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if a name of the path does not
+    /// exist.
     pub fn object(&self, path: &str) -> Result<Object> {
         self.object.follow(path)
     }
 
-    /// The object with that token in the group's file, whatever its paths are. Behind an external link that is another
-    /// file than the one with the link.
+    /// Opens the object with `token` in the file of this group. If the group was opened through an
+    /// external link, that file is not the one with the link.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -326,41 +341,47 @@ impl Group {
     /// ```
     ///
     /// # Errors
-    /// If there is no object. [`ErrorKind::NotFound`](crate::ErrorKind) if it was deleted.
+    /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the object was deleted, and
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind) if the address has no object header.
     pub fn object_at(&self, token: ObjectToken) -> Result<Object> {
         Object::open_token(Arc::clone(self.file()), token, &token.to_string())
     }
 
-    /// The group at a path.
+    /// Opens the group at `path`.
     ///
     /// # Errors
-    /// As [`object`](Self::object), and if the object is no group.
+    /// Returns the errors of [`object`](Self::object), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the object is not a group.
     pub fn group(&self, path: &str) -> Result<Self> {
         self.object(path)?.into_group()
     }
 
-    /// The dataset at a path.
+    /// Opens the dataset at `path`.
     ///
     /// # Errors
-    /// As [`object`](Self::object), and if the object is no dataset.
+    /// Returns the errors of [`object`](Self::object), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the object is not a dataset.
     pub fn dataset(&self, path: &str) -> Result<Dataset> {
         self.object(path)?.into_dataset()
     }
 
-    /// The committed datatype at a path.
+    /// Opens the committed datatype at `path`.
     ///
     /// # Errors
-    /// As [`object`](Self::object), and if the object is no committed datatype.
+    /// Returns the errors of [`object`](Self::object), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the object is not a committed datatype.
     pub fn committed_datatype(&self, path: &str) -> Result<CommittedDatatype> {
         self.object(path)?.into_datatype()
     }
 
-    /// The objects that hard links of this group lead to, in the order of the links.
+    /// Opens the targets of all hard links, in ascending order of the bytes of the link names.
     ///
     /// # Errors
-    /// If the group or an object's header is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group or an object header is
+    /// damaged.
     pub fn members(&self) -> Result<Vec<Object>> {
-        // Held, so that no member is deleted between the look at its link and the handle.
+        // The lock prevents that a member is deleted between reading its link and opening its
+        // handle.
         let _reading = self.file().reading()?;
         let mut members = Vec::new();
         for link in self.links()? {

@@ -1,4 +1,4 @@
-//! Changing groups: new groups, links, other names, deletion.
+//! Changes of groups: creation, links, renaming, removal.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use hyperslab_engine::{Address, Error, Result};
 
 use crate::{CharacterSet, CommittedDatatype, CreationOrder, Datatype, Group, Object};
 
-/// How a group is made.
+/// Options for creating a group.
 ///
 /// ```
 /// use hyperslab::{FileOptions, GroupOptions};
@@ -24,19 +24,20 @@ use crate::{CharacterSet, CommittedDatatype, CreationOrder, Datatype, Group, Obj
 pub struct GroupOptions(pub(crate) EngineOptions);
 
 impl GroupOptions {
-    /// What [`Group::create_group`] makes.
+    /// Returns the options that [`Group::create_group`] uses.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns whether the order in which links and attributes are created is remembered, and found by an index.
+    /// Sets whether the group tracks and indexes the order in which links and attributes are
+    /// created: no by default.
     #[must_use]
     pub fn track_order(self, yes: bool) -> Self {
         let order = if yes { CreationOrder::Indexed } else { CreationOrder::Untracked };
         self.link_order(order).attribute_order(order)
     }
 
-    /// Returns whether the order in which links are created is remembered.
+    /// Sets the tracking of the order in which links are created.
     ///
     /// ```
     /// use hyperslab::{CreationOrder, FileOptions, GroupOptions};
@@ -52,15 +53,16 @@ impl GroupOptions {
         self
     }
 
-    /// Returns whether the order in which attributes are created is remembered.
+    /// Sets the tracking of the order in which attributes are created.
     #[must_use]
     pub fn attribute_order(mut self, order: CreationOrder) -> Self {
         self.0.attribute_order = order.of_attributes();
         self
     }
 
-    /// Up to how many attributes are kept in the header, and below how many they come back to it: 8 and 6 by default.
-    /// Headers of version 1, which library version 1.6 reads, keep all of them and do not say this.
+    /// Sets the largest number of attributes in compact storage and the smallest number in dense
+    /// storage: 8 and 6 by default. Object headers of version 1, which library version 1.6 reads,
+    /// hold all attributes and ignore this option.
     ///
     /// ```
     /// use hyperslab::{FileOptions, GroupOptions};
@@ -76,8 +78,8 @@ impl GroupOptions {
         self
     }
 
-    /// How many links the group will have about, with names of how many bytes, so that there is room for them: 4 and 8
-    /// by default.
+    /// Sets the expected number of links and the expected bytes of a link name: 4 and 8 by default.
+    /// The group is created with space for these links.
     ///
     /// ```
     /// use hyperslab::{FileOptions, GroupOptions};
@@ -93,15 +95,17 @@ impl GroupOptions {
         self
     }
 
-    /// Bytes for the names of links that a group of the old style begins with: enough for the estimated links by
-    /// default. Files do not say it, and groups of the new style have no use for it.
+    /// Sets the initial bytes for link names of a group with a symbol table: enough for the
+    /// estimated links by default. Other groups ignore this option. The file does not store this
+    /// number.
     #[must_use]
     pub fn local_heap_size(mut self, bytes: u32) -> Self {
         self.0.local_heap = Some(bytes);
         self
     }
 
-    /// Up to how many links are kept in the header, and below how many they come back to it: 8 and 6 by default.
+    /// Sets the largest number of links in compact storage and the smallest number in dense
+    /// storage: 8 and 6 by default.
     #[must_use]
     pub fn link_phase_change(mut self, max_compact: u16, min_dense: u16) -> Self {
         self.0.phase_change.max_compact = max_compact;
@@ -109,7 +113,7 @@ impl GroupOptions {
         self
     }
 
-    /// Returns whether the header keeps the times of its creation and changes.
+    /// Sets whether the object header stores the times of creation, access and change.
     #[must_use]
     pub fn track_times(mut self, yes: bool) -> Self {
         self.0.times = yes;
@@ -117,13 +121,13 @@ impl GroupOptions {
     }
 }
 
-/// The character set that a name needs.
+/// Returns the character set that a name needs.
 pub(crate) fn charset(name: &str) -> CharacterSet {
     if name.is_ascii() { CharacterSet::Ascii } else { CharacterSet::Utf8 }
 }
 
 impl Group {
-    /// Does something with the right to change the file, and names what it was about if it fails.
+    /// Runs `work` with the right to change the file. `what` is the context of errors.
     pub(crate) fn change<T>(
         &self,
         what: impl FnOnce() -> String,
@@ -133,15 +137,16 @@ impl Group {
             .container
             .store
             .check_not_swmr_writer("no object can be made, deleted or changed")
-            .map_err(|error| error.context(what_of(self)))?;
-        let mut edit = self.file().edit().map_err(|error| error.context(what_of(self)))?;
+            .map_err(|error| error.context(group_context(self)))?;
+        let mut edit = self.file().edit().map_err(|error| error.context(group_context(self)))?;
         let outcome = work(&mut edit).map_err(|error| error.context(what()))?;
         self.file().finish(edit)?;
         Ok(outcome)
     }
 
-    /// Makes something at a path. Groups on the way are made where there are none. `make` gets the address of the last
-    /// one and the name in it, and may leave headers open: they are written later.
+    /// Creates an object or link at a path, and the groups of the path that do not exist. `make`
+    /// receives the address of the last group and the name in this group. `make` may leave object
+    /// headers in editors, which are written later.
     pub(crate) fn add<T>(
         &self,
         what: impl FnOnce() -> String,
@@ -152,8 +157,8 @@ impl Group {
         file.container
             .store
             .check_not_swmr_writer("no object can be made, deleted or changed")
-            .map_err(|error| error.context(what_of(self)))?;
-        let mut edit = file.edit_deferred().map_err(|error| error.context(what_of(self)))?;
+            .map_err(|error| error.context(group_context(self)))?;
+        let mut edit = file.edit_deferred().map_err(|error| error.context(group_context(self)))?;
         let work = || {
             let (parent, name) = if let Some(name) = self.own_name(path) {
                 (self.address(), name)
@@ -168,17 +173,17 @@ impl Group {
         Ok(outcome)
     }
 
-    /// The path, if it is a name in this very group.
+    /// Returns the path if it is a single name.
     fn own_name<'p>(&self, path: &'p str) -> Option<&'p str> {
         (!path.is_empty() && path != "." && !path.contains('/')).then_some(path)
     }
 
-    /// An error if there is a link of that name, before anything is made for it.
+    /// Returns an error if the group has a link of that name.
     pub(crate) fn refuse(&self, edit: &mut Edit<'_>, group: Address, name: &str) -> Result<()> {
         self.file().with_links(edit, group, |group, edit| group.refuse(edit, name.as_bytes()))
     }
 
-    /// Puts a link into a group, to be written later.
+    /// Inserts a link into the editor of a group. The group is written later.
     pub(crate) fn insert(
         &self,
         edit: &mut Edit<'_>,
@@ -190,7 +195,8 @@ impl Group {
         self.file().with_links(edit, group, |group, edit| group.insert(edit, &link))
     }
 
-    /// The group in which the last name of a path lies, and that name. Groups on the way are made where there are none.
+    /// Returns the group of the last name of a path, and that name. Creates the groups of the path
+    /// that do not exist.
     pub(crate) fn parent_of<'p>(&self, edit: &mut Edit<'_>, path: &'p str) -> Result<(Address, &'p str)> {
         let file = self.file();
         let mut group = if path.starts_with('/') { file.root() } else { self.address() };
@@ -203,18 +209,18 @@ impl Group {
             }
             group = self.enter(edit, group, name)?;
         }
-        let last = last.ok_or_else(|| Error::Misuse(format!("`{path}` names nothing that could be made")))?;
+        let last = last.ok_or_else(|| Error::Misuse(format!("the path `{path}` has no last name")))?;
         Ok((group, last))
     }
 
-    /// The group of that name in a group, made if there is none.
+    /// Returns the member group of that name. Creates the group if it does not exist.
     fn enter(&self, edit: &mut Edit<'_>, group: Address, name: &str) -> Result<Address> {
         use hyperslab_engine::ops::objects::{self, ObjectHeader, ObjectKind};
         let container = &self.file().container;
         match objects::resolve(container, group, name.as_bytes()) {
             Ok(objects::Resolved::Object(header)) => match ObjectKind::of(&header) {
                 Some(ObjectKind::Group) => Ok(ObjectHeader::address(&header)),
-                _ => Err(Error::Misuse(format!("`{name}` is not a group: nothing can be made in it"))),
+                _ => Err(Error::Misuse(format!("`{name}` is not a group and cannot have members"))),
             },
             Ok(objects::Resolved::External { .. }) => {
                 Err(Error::Misuse(format!("`{name}` leads to another file: open that one to change it")))
@@ -228,7 +234,7 @@ impl Group {
         }
     }
 
-    /// Makes a group. Groups on the way are made where there are none.
+    /// Creates a group, and the groups of the path that do not exist.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -240,16 +246,17 @@ impl Group {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Exists`](crate::ErrorKind::Exists) if the name is taken, [`ErrorKind::Misuse`](crate::ErrorKind::Misuse)
-    /// if the file is open for reading only.
+    /// Returns [`ErrorKind::Exists`](crate::ErrorKind::Exists) if the path exists, and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading only.
     pub fn create_group(&self, path: &str) -> Result<Self> {
         self.create_group_with(path, GroupOptions::default())
     }
 
-    /// As [`create_group`](Self::create_group), made as `options` say.
+    /// Creates a group like [`create_group`](Self::create_group), with `options`. See
+    /// [`GroupOptions`] for an example.
     ///
     /// # Errors
-    /// As [`create_group`](Self::create_group).
+    /// Returns the errors of [`create_group`](Self::create_group).
     pub fn create_group_with(&self, path: &str, options: GroupOptions) -> Result<Self> {
         let what = || format!("cannot make the group `{path}`");
         let made = self.add(what, path, |edit, parent, name| {
@@ -261,7 +268,7 @@ impl Group {
         Ok(self.made_group(made, path))
     }
 
-    /// Commits a datatype at `path`, where datasets and attributes may share it.
+    /// Commits a datatype at `path`. Datasets and attributes can share a committed datatype.
     ///
     /// ```
     /// use hyperslab::{Datatype, H5Type};
@@ -273,7 +280,7 @@ impl Group {
     /// ```
     ///
     /// # Errors
-    /// As [`create_group`](Self::create_group).
+    /// Returns the errors of [`create_group`](Self::create_group).
     pub fn commit_datatype(&self, path: &str, datatype: &Datatype) -> Result<CommittedDatatype> {
         let handle = self.change(
             || format!("cannot commit the datatype `{path}`"),
@@ -288,10 +295,11 @@ impl Group {
         self.open_made(handle, path)?.into_datatype()
     }
 
-    /// The group at `path`, made if there is none.
+    /// Opens the group at `path`, or creates the group if it does not exist.
     ///
     /// # Errors
-    /// As [`create_group`](Self::create_group), and if something else is at `path`.
+    /// Returns the errors of [`create_group`](Self::create_group), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the object at `path` is not a group.
     pub fn require_group(&self, path: &str) -> Result<Self> {
         match self.group(path) {
             Err(error) if error.kind() == crate::ErrorKind::NotFound => self.create_group(path),
@@ -299,7 +307,7 @@ impl Group {
         }
     }
 
-    /// An error if there is a link of that name, before anything is made for it.
+    /// Returns an error if the group has a link of that name.
     pub(crate) fn refuse_taken(&self, group: Address, name: &str) -> Result<()> {
         use hyperslab_engine::ops::groups;
         use hyperslab_engine::ops::objects::ObjectHeader;
@@ -311,7 +319,7 @@ impl Group {
         }
     }
 
-    /// Makes a link to an object of this file.
+    /// Creates a hard link to an object of this file.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -323,10 +331,11 @@ impl Group {
     /// ```
     ///
     /// # Errors
-    /// As [`create_group`](Self::create_group), and if the object is in another file.
+    /// Returns the errors of [`create_group`](Self::create_group), and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if `target` is in another file.
     pub fn link_hard(&self, path: &str, target: &Object) -> Result<()> {
         if !Arc::ptr_eq(self.file(), target.file()) {
-            let other = "a hard link leads to an object of the same open file; use an external link";
+            let other = "the target of a hard link must be in the same open file; use an external link";
             return Err(Error::Misuse(other.into()));
         }
         let what = || format!("cannot make the link `{path}`");
@@ -336,18 +345,27 @@ impl Group {
         })
     }
 
-    /// Makes a link to a path in this file, whether there is something or not.
+    /// Creates a soft link to a path of this file. The path need not exist.
+    ///
+    /// ```
+    /// let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// file.link_soft("latest", "/runs/1")?;
+    /// file.create_group("runs/1")?;
+    /// assert_eq!(file.group("latest")?.token(), file.group("runs/1")?.token());
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`create_group`](Self::create_group).
+    /// Returns the errors of [`create_group`](Self::create_group).
     pub fn link_soft(&self, path: &str, target: &str) -> Result<()> {
         self.link_to(path, EngineTarget::Soft(target.as_bytes().to_vec()))
     }
 
-    /// Makes a link to a path in another file, whether there is something or not.
+    /// Creates an external link to a path of another file. Neither the file nor the path need
+    /// exist. See [`Object::containing_file`] for an example.
     ///
     /// # Errors
-    /// As [`create_group`](Self::create_group).
+    /// Returns the errors of [`create_group`](Self::create_group).
     pub fn link_external(&self, path: &str, file: &str, target: &str) -> Result<()> {
         let (file, target) = (file.as_bytes().to_vec(), target.as_bytes().to_vec());
         self.link_to(path, EngineTarget::External { file, path: target })
@@ -358,12 +376,16 @@ impl Group {
         self.add(what, path, |edit, parent, name| self.insert(edit, parent, name, target))
     }
 
-    /// Takes the link at `path` away. An object that no other link leads to is deleted, with all that only it leads to: at
-    /// once, or, while somebody has it open, when its last handle is dropped. Until then it can be used in every way, and
-    /// a link can be made to it again; what a removed group leads to stays in it. [`File::close`](crate::File::close) deletes what
-    /// no link leads to, whoever has it open: its handles give errors then.
+    /// Removes the link at `path`. An object without other links is deleted, together with all
+    /// objects that only it links to.
     ///
-    /// Dropping the last handle does not touch the file. The next change, flush or close gives the space back.
+    /// An object with open handles becomes an unlinked object: the object and the members of a
+    /// group stay usable, and a new link can be made to the object. The object is deleted when its
+    /// last handle is dropped. [`File::close`](crate::File::close) deletes all unlinked objects.
+    /// After that their handles return errors.
+    ///
+    /// Dropping the last handle does not write to the file. The next change, flush or close frees
+    /// the space.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -378,7 +400,7 @@ impl Group {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is none.
+    /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the link does not exist.
     pub fn remove(&self, path: &str) -> Result<()> {
         self.change(
             || format!("cannot remove `{path}`"),
@@ -389,7 +411,7 @@ impl Group {
         )
     }
 
-    /// Gives the link at `from` another path. Groups on the way are made where there are none.
+    /// Moves the link at `from` to the path `to`. Creates the groups of the path that do not exist.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;
@@ -400,8 +422,8 @@ impl Group {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is none, [`ErrorKind::Exists`](crate::ErrorKind::Exists)
-    /// if the new path is taken.
+    /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the link does not exist, and
+    /// [`ErrorKind::Exists`](crate::ErrorKind::Exists) if the new path exists.
     pub fn rename(&self, from: &str, to: &str) -> Result<()> {
         self.change(
             || format!("cannot rename `{from}` to `{to}`"),
@@ -415,7 +437,7 @@ impl Group {
         )
     }
 
-    /// The group in which the last name of a path lies, which is there, and that name.
+    /// Returns the existing group of the last name of a path, and that name.
     pub(crate) fn existing_parent<'p>(&self, path: &'p str) -> Result<(Address, &'p str)> {
         use hyperslab_engine::ops::objects;
         let trimmed = path.trim_end_matches('/');
@@ -436,11 +458,11 @@ impl Group {
     }
 }
 
-fn what_of(group: &Group) -> String {
+fn group_context(group: &Group) -> String {
     format!("`{}`", group.name())
 }
 
-/// Puts a link into a group.
+/// Inserts a link into a group.
 pub(crate) fn insert(
     group: &Group,
     edit: &mut Edit<'_>,

@@ -1,4 +1,4 @@
-//! What is said of a file or header as a whole.
+//! Properties of whole files and object headers.
 
 use hyperslab_engine::format::{
     FileSpaceStrategy as StoredStrategy, SharedMessageIndex as StoredIndex, SharedMessageTypes,
@@ -7,81 +7,90 @@ use hyperslab_engine::ops::objects::{Container, ObjectHeader};
 use hyperslab_engine::store::FileSpace as StoredSpace;
 use hyperslab_vfd::DriverKind;
 
-/// What a file's superblock and its extension say.
+/// The properties that the superblock of a file and its extension state.
+///
+/// ```
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+/// let info = hyperslab::File::open(path)?.info();
+/// println!("superblock {}, {} bytes", info.superblock_version, info.length);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileInfo {
-    /// How the bytes are reached.
+    /// The driver that stores the bytes.
     pub driver: DriverKind,
     /// Version of the superblock, 0 to 3.
     pub superblock_version: u8,
-    /// Bytes before the superblock.
+    /// Bytes of the user block.
     pub user_block: u64,
     /// Bytes of an address.
     pub size_of_offsets: u8,
     /// Bytes of a length.
     pub size_of_lengths: u8,
-    /// Half of the children of a node of an old-style group's B-tree.
+    /// Half of the children of a B-tree node of a symbol table.
     pub group_internal_k: u16,
-    /// Half of the entries of an old-style group's symbol table node.
+    /// Half of the entries of a symbol table node.
     pub group_leaf_k: u16,
     /// Half of the children of a node of a version 1 B-tree of chunks.
     pub indexed_storage_k: u16,
-    /// What objects share; nothing in most files.
+    /// The shared messages; none in most files.
     pub shared_messages: SharedMessages,
-    /// How space is managed.
+    /// The management of file space.
     pub file_space: FileSpace,
-    /// Bytes of the metadata cache image, if the file has one: blocks that its writer kept in memory until it closed the
-    /// file, and put down together. A file that is open to be changed has none any more.
+    /// Bytes of the metadata cache image, if the file has one: metadata that the writer held in
+    /// memory and stored as one block when it closed the file. Opening a file for writing removes
+    /// the image.
     pub cache_image: Option<u64>,
-    /// Bytes of the file, or of all its members.
+    /// Bytes of the file, or of all members.
     pub length: u64,
 }
 
-/// An index of messages that objects share.
+/// An index of shared messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedMessageIndexInfo {
-    /// Types of messages in it: the constants of this type, joined by `|`.
+    /// The message types of the index: constants of this type, joined by `|`.
     pub types: u16,
-    /// Bytes below which messages are not shared.
+    /// The smallest message that is shared, in bytes.
     pub min_size: u32,
 }
 
 impl SharedMessageIndexInfo {
-    /// Shapes of datasets and attributes.
+    /// Dataspaces of datasets and attributes.
     pub const DATASPACES: u16 = SharedMessageTypes::DATASPACE.bits();
-    /// Types of their elements.
+    /// Datatypes of datasets and attributes.
     pub const DATATYPES: u16 = SharedMessageTypes::DATATYPE.bits();
     /// Fill values.
     pub const FILL_VALUES: u16 = SharedMessageTypes::FILL_VALUE.bits();
     /// Filter pipelines.
     pub const FILTER_PIPELINES: u16 = SharedMessageTypes::FILTER_PIPELINE.bits();
-    /// Attributes, with name and elements.
+    /// Attributes with their names and elements.
     pub const ATTRIBUTES: u16 = SharedMessageTypes::ATTRIBUTE.bits();
-    /// All types of messages that can be shared.
+    /// All message types that can be shared.
     pub const ALL: u16 =
         Self::DATASPACES | Self::DATATYPES | Self::FILL_VALUES | Self::FILTER_PIPELINES | Self::ATTRIBUTES;
 }
 
-/// What a file shares, and how it finds that.
+/// The shared messages of a file and their indexes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedMessages {
-    /// The indexes, each with its types of messages; at most eight.
+    /// The indexes, at most eight, with disjoint message types.
     pub indexes: Vec<SharedMessageIndexInfo>,
-    /// Most messages that an index lists; with more it becomes a B-tree.
+    /// The largest number of messages of an index that is a list; a larger index is a B-tree.
     pub max_list: u16,
-    /// Fewest messages in a B-tree; with fewer it becomes a list again. At most one more than `max_list`.
+    /// The smallest number of messages of an index that is a B-tree; a smaller index becomes a list
+    /// again. At most `max_list` + 1.
     pub min_btree: u16,
 }
 
 impl Default for SharedMessages {
-    /// Nothing is shared.
+    /// Returns the settings of a file that shares no messages.
     fn default() -> Self {
         Self { indexes: Vec::new(), max_list: 50, min_btree: 40 }
     }
 }
 
 impl SharedMessages {
-    /// One index for messages of these types from so many bytes on.
+    /// Returns one index for messages of the given types that have at least `min_size` bytes.
     ///
     /// ```
     /// use hyperslab::{SharedMessageIndexInfo as Index, SharedMessages};
@@ -118,20 +127,20 @@ impl SharedMessages {
     }
 }
 
-/// How a file manages its space.
+/// The management of the space of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileSpace {
-    /// Who hands out space.
+    /// The structures that allocate space.
     pub strategy: FileSpaceStrategy,
-    /// True if free space is remembered when the file is closed.
+    /// `true` if the file stores its free-space managers when it is closed.
     pub persist: bool,
-    /// Smallest piece of free space that is remembered, in bytes.
+    /// The smallest block of free space that a free-space manager records, in bytes.
     pub threshold: u64,
     /// Bytes of a page.
     pub page_size: u64,
 }
 
-/// Who hands out space in a file.
+/// The structures that allocate space in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileSpaceStrategy {
     /// Free-space managers and aggregators.
@@ -140,7 +149,7 @@ pub enum FileSpaceStrategy {
     Page,
     /// Aggregators.
     Aggregators,
-    /// Nobody: space is always new.
+    /// Neither of the two: all new blocks are at the end of the file.
     None,
 }
 
@@ -195,16 +204,16 @@ impl FileSpace {
     }
 }
 
-/// How an object header is stored.
+/// The storage of an object header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeaderInfo {
-    /// 1 or 2.
+    /// The version, 1 or 2.
     pub version: u8,
-    /// Messages, those without meaning included.
+    /// The number of messages, including NIL messages.
     pub messages: usize,
-    /// The first chunk and its continuations.
+    /// The number of chunks: the first one and its continuation blocks.
     pub chunks: usize,
-    /// Flags of a version 2 header.
+    /// The flags of a version 2 header.
     pub flags: u8,
 }
 

@@ -1,13 +1,14 @@
-//! The place of the journal of a file.
+//! The path of the journal of a file.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use hyperslab_vfd::{PathSideFile, SideFile};
 
-/// Returns the journal of a file: the same one whatever symbolic links lead to the file.
+/// Returns the journal of a file. All symbolic links to the file lead to the same journal.
 pub(crate) fn journal_of(path: &Path) -> Arc<dyn SideFile> {
-    // Symbolic links on the way lead to the same folder; one in place of the file leads to another.
+    // A symbolic link in the folder part of the path leads to the same folder. A link that is the
+    // last name may lead to another folder.
     let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
     let path = if is_link { std::fs::canonicalize(path) } else { std::path::absolute(path) }
         .unwrap_or_else(|_| path.to_owned());
@@ -37,7 +38,7 @@ fn journal_of_other_name(_path: &Path) -> Option<PathSideFile> {
     None
 }
 
-/// Returns the journal of the file at an absolute path without links.
+/// Returns the journal beside the file at an absolute path that is not a symbolic link.
 pub(crate) fn journal_beside(path: &Path) -> PathSideFile {
     PathSideFile::beside(path, ".hjournal")
 }

@@ -1,6 +1,8 @@
-//! HDF5 in Rust, without the C library.
+//! HDF5 in Rust, without the C library: reads, writes and changes HDF5 files.
 //!
-//! Open a file, walk its groups, read its datasets and attributes:
+//! # Reading
+//!
+//! [`File::open`] opens a file for reading. A [`File`] dereferences to its root [`Group`]:
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -16,8 +18,9 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Compounds and enumerations become structs and enums of one's own by [`H5Type`](derive@H5Type); what has a type
-//! that is not known beforehand is read by [`Dataset::read_dyn`]:
+//! [`Dataset::read`] reads elements into arrays of the crate `ndarray`, [`Dataset::read_raw`] into
+//! vectors, and [`Dataset::read_dyn`] into dynamic values of any datatype. The derive macro
+//! [`H5Type`](derive@H5Type) maps compounds and enumerations to structs and enums:
 //!
 //! ```
 //! # fn main() -> hyperslab::Result<()> {
@@ -35,21 +38,45 @@
 //! # Ok(()) }
 //! ```
 //!
-//! [`File`], [`Group`], [`Dataset`] and [`Attribute`] are cheap to clone and may be used from any number of
-//! threads at once. Errors ([`Error`]) say whose fault they are ([`Error::kind`]) and, for damaged files, which
-//! structure is wrong, at which address.
+//! # Writing
+//!
+//! [`File::create`] and [`FileOptions`] create files, [`OpenOptions`] opens existing files for
+//! writing. Changes become durable with [`File::flush`] and [`File::close`]:
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("new.h5");
+//! let file = hyperslab::File::create(&path)?;
+//! let log = file.new_dataset("log").write(&[1.5, 2.5])?;
+//! log.set_attribute("unit", "V")?;
+//! file.close()?;
+//! # Ok(()) }
+//! ```
+//!
+//! # Threads and errors
+//!
+//! [`File`], [`Group`], [`Dataset`] and [`Attribute`] are handles: cheap to clone, and usable from
+//! several threads at the same time. [`Error::kind`] tells damaged files, unsupported features,
+//! limits, misuse and I/O failures apart. The error for a damaged file names the structure and its
+//! address.
 //!
 //! # Features
 //!
+//! - `ndarray` (on by default): arrays of the crate `ndarray` as results and arguments. Without this
+//!   feature, `Dataset::read_raw`, `read_stored` and `read_into` read into vectors and slices.
+//! - `parallel` (on): reads and writes on several threads, by rayon. Without this feature all work
+//!   is done on the calling thread.
 //! - `mmap` (on): the driver that maps a file into memory.
-//! - `bzip2`, `lz4`, `lzo`, `snappy`, `zfp`, `zstd-rs` (all on): codecs of filters. A reader without one of them returns
-//!   [`ErrorKind::Unsupported`] for chunks that need it. Deflate, shuffle, szip, n-bit, scale-offset, LZF, bitshuffle and
-//!   Blosc are always there.
+//! - `bzip2`, `lz4`, `lzo`, `snappy`, `zfp`, `zstd-rs` (all on): codecs of filters. Without a codec,
+//!   access to chunks that need it returns [`ErrorKind::Unsupported`]. Deflate, shuffle, szip, n-bit,
+//!   scale-offset, LZF, bitshuffle and the structure of Blosc are always built in.
 //! - `zstd`, `libdeflate`: Zstandard and deflate by C libraries.
-//! - `sprs`: sparse datasets from and to the matrices of the crate `sprs`: `SparseView::write_sprs`,
-//!   `read_sprs`, `read_sprs_csc`, `write_triplets`, `read_triplets`.
+//! - `sprs`: sparse datasets from and to matrices of the crate `sprs`: `SparseView::write_sprs`,
+//!   `read_sprs`, `read_sprs_csc`, `write_triplets`, `read_triplets`. Includes `ndarray`.
 #![forbid(unsafe_code)]
 
+mod access_options;
 mod attribute;
 mod attribute_edit;
 mod conversion;
@@ -68,9 +95,11 @@ mod group;
 mod group_edit;
 mod info;
 mod journal_place;
+mod known;
 mod layout;
 mod locking;
 mod object;
+mod open_options;
 mod pattern;
 mod phase_change;
 mod recovery;
@@ -84,16 +113,17 @@ mod swmr;
 pub mod vfd;
 mod walk;
 
+pub use access_options::AccessOptions;
 pub use attribute::Attribute;
 pub use attribute_edit::{AttributeContent, AttributeValue, Scalar};
 pub use copy::CopyOptions;
-pub use create::FileOptions;
+pub use create::{Creating, FileOptions};
 pub use creation_order::CreationOrder;
 pub use dataset::{ArrayData, ArrayDataMut, Blocks, Chunks, Dataset, DatasetBuilder, Field, StoredChunk};
 pub use driver::FileDriver;
 pub use dynamic::{Column, DynArray, NamedValues, Value};
 pub use external::ExternalFiles;
-pub use file::{File, OpenOptions};
+pub use file::File;
 pub use group::{Group, GroupStorage, Link, LinkRef, LinkTarget};
 pub use group_edit::GroupOptions;
 pub use hyperslab_dataspace::{
@@ -111,11 +141,13 @@ pub use layout::{
     AllocationTime, ChunkInfo, Chunking, ExternalFile, FillStatus, FillTime, FillValue, FilterInfo, Layout,
     SpaceStatus, VirtualMapping,
 };
+#[cfg(feature = "ndarray")]
 pub use ndarray::{
     Array, Array0, Array1, Array2, Array3, Array4, Array5, Array6, ArrayD, ArrayViewD, Dimension, Ix0, Ix1,
     Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn,
 };
 pub use object::{CommittedDatatype, Object, ObjectKind, ObjectToken};
+pub use open_options::{OpenOptions, Opening};
 pub use pattern::PathPattern;
 pub use phase_change::{EstimatedLinks, PhaseChange};
 pub use recovery::{

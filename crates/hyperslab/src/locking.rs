@@ -1,17 +1,18 @@
-//! Whether files are locked, where nobody says so: the one place that reads the environment.
+//! The default of file locking. No other module reads the environment.
 
 use hyperslab_engine::store::FileLocking;
 
-/// As libhdf5 has it.
+/// The environment variable that libhdf5 reads.
 const VARIABLE: &str = "HDF5_USE_FILE_LOCKING";
 
-/// What was chosen, else what the environment says.
+/// Returns the chosen value, or else the value of the environment variable.
 pub(crate) fn choose(chosen: Option<FileLocking>) -> FileLocking {
-    chosen.unwrap_or_else(|| said(std::env::var(VARIABLE).ok().as_deref()))
+    chosen.unwrap_or_else(|| parse(std::env::var(VARIABLE).ok().as_deref()))
 }
 
-/// What a value of the variable means. Values that libhdf5 does not know either are as none.
-fn said(value: Option<&str>) -> FileLocking {
+/// Returns the meaning of a value of the variable. Values that libhdf5 does not know count as not
+/// set.
+fn parse(value: Option<&str>) -> FileLocking {
     match value {
         Some("TRUE" | "1") => FileLocking::On,
         Some("FALSE" | "0") => FileLocking::Off,
@@ -24,12 +25,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_environment_speaks_as_to_libhdf5() {
+    fn values_of_the_variable_mean_what_libhdf5_means() {
         let values = ["TRUE", "1", "FALSE", "0", "BEST_EFFORT", "false", ""];
-        let said = values.map(|value| said(Some(value)));
+        let parsed = values.map(|value| parse(Some(value)));
         use FileLocking::{BestEffort, Off, On};
-        assert_eq!(said, [On, On, Off, Off, BestEffort, BestEffort, BestEffort]);
-        assert_eq!(super::said(None), BestEffort);
+        assert_eq!(parsed, [On, On, Off, Off, BestEffort, BestEffort, BestEffort]);
+        assert_eq!(parse(None), BestEffort);
         assert_eq!(choose(Some(Off)), Off);
     }
 }

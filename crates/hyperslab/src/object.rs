@@ -1,4 +1,4 @@
-//! What all objects have: a place, a kind, attributes, a comment.
+//! Objects of any kind: address, kind, attributes, comment.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -12,47 +12,50 @@ use hyperslab_engine::{Address, Error, Result};
 use parking_lot::RwLock;
 
 use crate::info::HeaderInfo;
+use crate::known::Known;
 use crate::{Attribute, CreationOrder, Dataset, Datatype, File, Group, PhaseChange};
 
 pub use hyperslab_engine::ops::objects::ObjectKind;
 
-/// What tells an object from all others of its file: where its header lies. A token does not keep its object in the file:
-/// once that is deleted, the token leads to nothing, even if another object has its header there by then.
+/// The identity of an object within a file: the address of its header. A token does not keep the
+/// object open. The token of a deleted object is invalid, even if another object has its header at
+/// the same address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectToken {
     address: u64,
-    /// Which one it is of the objects that had their headers there since the file was opened.
+    /// The number of the object among those that had their headers at the address since the file
+    /// was opened.
     life: u64,
 }
 
 impl ObjectToken {
-    /// The token of the object that is at an address now.
+    /// Returns the token of the object that is at an address now.
     pub(crate) fn of(store: &Store, address: Address) -> Self {
         Self::as_of(store, address, store.deletions())
     }
 
-    /// The token of the object that was at an address after so many deletions.
+    /// Returns the token of the object that was at an address after the given number of deletions.
     pub(crate) fn as_of(store: &Store, address: Address, deletions: u64) -> Self {
         Self { address: address.raw(), life: store.life_of(address, deletions) }
     }
 
-    /// The token of an object of another file.
-    pub(crate) fn elsewhere(address: Address) -> Self {
+    /// Returns the token of an object of another file.
+    pub(crate) fn in_other_file(address: Address) -> Self {
         Self { address: address.raw(), life: 0 }
     }
 
-    /// A handle of the object, taken under [`Reading`].
+    /// Returns a handle of the object. The caller holds [`Reading`].
     pub(crate) fn hold(self, store: &Store) -> Result<ObjectHandle> {
         store.hold_known(Address::new(self.address), self.life)
     }
 
-    /// The address for the engine, if the object is there.
+    /// Returns the address for the engine. Returns an error if the object was deleted.
     pub(crate) fn check(self, store: &Store) -> Result<Address> {
         let address = Address::new(self.address);
         store.check_life(address, self.life).map(|()| address)
     }
 
-    /// Where the object's header lies, in bytes from the file's base address.
+    /// Returns the address of the object header, in bytes from the base address of the file.
     pub fn address(self) -> u64 {
         self.address
     }
@@ -66,79 +69,30 @@ impl fmt::Display for ObjectToken {
 
 /// An object of any kind.
 ///
-/// An object lives until its last link is removed and its last handle is dropped: see [`Group::remove`].
+/// An object is deleted when its last link is removed and its last handle is dropped: see
+/// [`Group::remove`].
+///
+/// ```
+/// use hyperslab::{FileOptions, ObjectKind};
+/// let file = FileOptions::new().create_in_memory()?;
+/// file.new_dataset("a").write(&[1.5, 2.5])?;
+/// let object = file.object("a")?;
+/// assert_eq!(object.kind(), Some(ObjectKind::Dataset));
+/// assert_eq!(object.into_dataset()?.shape(), [2]);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Object {
     handle: ObjectHandle,
     file: Arc<OpenFile>,
     header: Arc<RwLock<Known<ObjectHeader>>>,
-    /// What it is, which does not change.
+    /// The kind, which never changes.
     kind: Option<ObjectKind>,
     name: Arc<str>,
 }
 
-/// What was read of a file that may be changed, and after which change.
-pub(crate) struct Known<T> {
-    generation: u64,
-    /// `None` before it is read for the first time.
-    value: Option<Arc<T>>,
-}
-
-impl<T> Known<T> {
-    /// What was read of the file as it is now.
-    pub(crate) fn new(file: &OpenFile, value: Arc<T>) -> Arc<RwLock<Self>> {
-        let generation = file.container.store.generation();
-        Arc::new(RwLock::new(Self { generation, value: Some(value) }))
-    }
-
-    /// Nothing yet.
-    pub(crate) fn nothing() -> Arc<RwLock<Self>> {
-        Arc::new(RwLock::new(Self { generation: 0, value: None }))
-    }
-
-    /// Lets it be read again when it is asked for next.
-    pub(crate) fn forget(this: &RwLock<Self>) {
-        this.write().value = None;
-    }
-
-    /// What was known last, whether it is still true or not; `None` if that cannot be said at once.
-    pub(crate) fn last(this: &RwLock<Self>) -> Option<Arc<T>> {
-        this.try_read().and_then(|known| known.value.clone())
-    }
-
-    /// What is known, or, where the file was changed since, what `read` gives.
-    pub(crate) fn get(
-        this: &RwLock<Self>,
-        file: &OpenFile,
-        read: impl FnOnce() -> Result<T>,
-    ) -> Result<Arc<T>> {
-        let _reading = file.reading()?;
-        Self::get_held(this, file, read)
-    }
-
-    /// As [`get`](Self::get), for those who hold the file already.
-    pub(crate) fn get_held(
-        this: &RwLock<Self>,
-        file: &OpenFile,
-        read: impl FnOnce() -> Result<T>,
-    ) -> Result<Arc<T>> {
-        let generation = file.container.store.generation();
-        {
-            let known = this.read();
-            if let Some(value) = &known.value
-                && known.generation == generation
-            {
-                return Ok(Arc::clone(value));
-            }
-        }
-        let value = Arc::new(read()?);
-        *this.write() = Self { generation, value: Some(Arc::clone(&value)) };
-        Ok(value)
-    }
-}
-
 impl Object {
-    /// The object that has its header at an address to which a link leads.
+    /// Opens the object whose header is at the target address of a link.
     pub(crate) fn open(file: Arc<OpenFile>, address: Address, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
         let _reading = known.reading()?;
@@ -146,7 +100,7 @@ impl Object {
         Self::open_held(file, handle, name)
     }
 
-    /// The object with that token.
+    /// Opens the object with a token.
     pub(crate) fn open_token(file: Arc<OpenFile>, token: ObjectToken, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
         let _reading = known.reading()?;
@@ -154,7 +108,7 @@ impl Object {
         Self::open_held(file, handle, name)
     }
 
-    /// The object of a handle.
+    /// Opens the object of a handle.
     pub(crate) fn open_held(file: Arc<OpenFile>, handle: ObjectHandle, name: &str) -> Result<Self> {
         let known = Arc::clone(&file);
         let _reading = known.reading()?;
@@ -164,23 +118,25 @@ impl Object {
         Ok(Self { handle, file, header, kind, name: name.into() })
     }
 
-    /// Lets the header be read again.
+    /// Removes the cached header, so that the next use reads it again.
     pub(crate) fn forget_header(&self) {
         Known::forget(&self.header);
     }
 
-    /// An object of this file that was made just now, at that path from this one.
+    /// Returns an object that was just created at `path`, relative to this object. The header is
+    /// not read.
     pub(crate) fn made(&self, handle: ObjectHandle, kind: ObjectKind, path: &str) -> Self {
         let (file, name) = (Arc::clone(&self.file), self.name_of(path).into());
         Self { handle, file, header: Known::nothing(), kind: Some(kind), name }
     }
 
-    /// As [`made`](Self::made), of an object whose header is read.
+    /// Opens an object that was just created at `path`, relative to this object, and reads its
+    /// header.
     pub(crate) fn open_made(&self, handle: ObjectHandle, path: &str) -> Result<Self> {
         Self::open_held(Arc::clone(&self.file), handle, &self.name_of(path))
     }
 
-    /// The name of what is at that path from this object.
+    /// Returns the name of the object at `path`, relative to this object.
     fn name_of(&self, path: &str) -> String {
         match path.strip_prefix('/') {
             Some(absolute) => format!("/{}", absolute.trim_end_matches('/')),
@@ -188,12 +144,12 @@ impl Object {
         }
     }
 
-    /// Follows a path from this object, which is a group.
+    /// Opens the object at a path that starts at this group.
     pub(crate) fn follow(&self, path: &str) -> Result<Self> {
         let whole = || format!("cannot open `{path}`");
         let _reading = self.file.reading()?;
         let container = &self.file.container;
-        // Somebody who writes meanwhile may have changed the header that is known.
+        // A SWMR writer may have changed the header since it was read.
         let found = if container.store.is_swmr_reader() {
             objects::resolve(container, self.address(), path.as_bytes())
         } else {
@@ -209,13 +165,13 @@ impl Object {
                 Ok(Self { handle, file, header, kind, name })
             }
             objects::Resolved::External { file, path } => {
-                self.follow_out(&file, &path).map_err(|error| error.context(whole()))
+                self.follow_external(&file, &path).map_err(|error| error.context(whole()))
             }
         }
     }
 
-    /// Follows an external link.
-    fn follow_out(&self, file: &[u8], path: &[u8]) -> Result<Self> {
+    /// Opens the target of an external link.
+    fn follow_external(&self, file: &[u8], path: &[u8]) -> Result<Self> {
         let text = std::str::from_utf8(path).map_err(|_| {
             Error::unsupported(format!("the external path `{}`, which is not UTF-8", path.escape_ascii()))
         })?;
@@ -230,7 +186,7 @@ impl Object {
         &self.file
     }
 
-    /// The object's header as it is now.
+    /// Returns the current object header.
     pub(crate) fn header(&self) -> Result<Arc<ObjectHeader>> {
         let load = || {
             self.handle.check()?;
@@ -239,57 +195,59 @@ impl Object {
         Known::get(&self.header, &self.file, load).map_err(|error| error.context(format!("`{}`", self.name)))
     }
 
-    /// The object's header as it is, and stays while the second value lives.
+    /// Returns the current object header, and the lock that keeps the header unchanged.
     pub(crate) fn header_held(&self) -> Result<(Arc<ObjectHeader>, Reading<'_>)> {
         let reading = self.file.reading()?;
         Ok((self.header()?, reading))
     }
 
-    /// Where the header lies.
+    /// Returns the address of the object header.
     pub(crate) fn address(&self) -> Address {
         self.handle.address()
     }
 
-    /// What keeps the object in the file.
+    /// Returns the handle that keeps the object open.
     pub(crate) fn handle(&self) -> &ObjectHandle {
         &self.handle
     }
 
-    /// The path by which the object was opened; `/` for the root group.
+    /// Returns the path by which the object was opened; `/` for the root group.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What tells the object from all others of its file.
+    /// Returns the token, which identifies the object within its file.
     pub fn token(&self) -> ObjectToken {
         ObjectToken { address: self.address().raw(), life: self.handle.life() }
     }
 
-    /// What the object is; `None` if its header makes no object that is known.
+    /// Returns the kind of the object. Returns `None` if the messages of the header belong to no
+    /// known kind.
     pub fn kind(&self) -> Option<ObjectKind> {
         self.kind
     }
 
-    /// The object as a group.
+    /// Returns the object as a group.
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind) if it is something else.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the object is not a group.
     pub fn into_group(self) -> Result<Group> {
         Group::new(self)
     }
 
-    /// The object as a dataset.
+    /// Returns the object as a dataset.
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind) if it is something else.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the object is not a dataset.
     pub fn into_dataset(self) -> Result<Dataset> {
         Dataset::new(self)
     }
 
-    /// The object as a committed datatype.
+    /// Returns the object as a committed datatype.
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind) if it is something else.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the object is not a committed
+    /// datatype.
     pub fn into_datatype(self) -> Result<CommittedDatatype> {
         CommittedDatatype::new(self)
     }
@@ -304,11 +262,12 @@ impl Object {
         }
     }
 
-    /// The file that the object is in: another one than it was opened from, if an external link (HDF5 File
-    /// Format Specification, IV.A.2.g) led to it. References in the object name objects of that file.
+    /// Returns the file that contains the object. If the path of the object contains an external
+    /// link (HDF5 File Format Specification, IV.A.2.g), this file is the target of the link.
+    /// References in the object refer to objects of this file.
     ///
     /// ```
-    /// let folder = tempfile::tempdir()?;
+    /// # let folder = tempfile::tempdir()?;
     /// let other = hyperslab::File::create(folder.path().join("other.h5"))?;
     /// other.create_group("inside/deep")?;
     /// other.close()?;
@@ -319,76 +278,78 @@ impl Object {
     /// ```
     ///
     /// # Errors
-    /// If the root group of that file is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the root group of the file is damaged.
     pub fn containing_file(&self) -> Result<File> {
         File::of_open(Arc::clone(&self.file))
     }
 
-    /// Number of hard links to the object.
+    /// Returns the number of hard links to the object.
     ///
     /// # Errors
-    /// If the header is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
     pub fn link_count(&self) -> Result<u32> {
         self.header()?.reference_count(&self.file.container.store)
     }
 
-    /// The comment on the object, as the bytes in the file.
+    /// Returns the bytes of the comment, if the object has one.
     ///
     /// # Errors
-    /// If the header is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
     pub fn comment(&self) -> Result<Option<Vec<u8>>> {
         let (header, _reading) = self.header_held()?;
         objects::comment(&self.file.container, &header)
     }
 
-    /// When the object was last changed, in seconds since 1970-01-01 UTC, where the file says so.
+    /// Returns the time of the last change in seconds since 1970-01-01 UTC, if the object header
+    /// stores it.
     ///
     /// # Errors
-    /// If the header is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
     pub fn modified(&self) -> Result<Option<i64>> {
         let (header, _reading) = self.header_held()?;
         objects::modification_time(&self.file.container, &header)
     }
 
-    /// How the object's header is stored.
+    /// Returns the storage of the object header.
     ///
     /// # Errors
-    /// If the header is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
     pub fn header_info(&self) -> Result<HeaderInfo> {
         Ok(HeaderInfo::of(&*self.header()?))
     }
 
-    /// Returns the record that the object keeps of the order in which its attributes were created.
+    /// Returns the tracking of the order in which attributes were created.
     ///
     /// # Errors
-    /// An error if the header is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
     pub fn attribute_order(&self) -> Result<CreationOrder> {
         let (tracked, indexed) = HeaderInfo::attribute_order(&*self.header()?);
         Ok(CreationOrder::of(tracked, indexed))
     }
 
-    /// Returns the numbers of attributes at which their storage changes. Headers of version 1 do not state them, and keep
-    /// all attributes.
+    /// Returns the numbers of attributes at which the object changes between compact and dense
+    /// storage. Object headers of version 1 hold all attributes and do not store these numbers.
     ///
     /// # Errors
-    /// An error if the header is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
     pub fn attribute_phase_change(&self) -> Result<PhaseChange> {
         let change = self.header()?.attribute_phase_change();
         Ok(PhaseChange { max_compact: change.max_compact, min_dense: change.min_dense })
     }
 
-    /// Returns whether the header keeps the times of its creation and changes.
+    /// Returns `true` if the object header stores the times of creation, access and change.
     ///
     /// # Errors
-    /// If the header is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.
     pub fn tracks_times(&self) -> Result<bool> {
         Ok(self.header()?.tracks_times())
     }
 
-    /// All attributes, in ascending order of their names' bytes.
+    /// Returns all attributes, in ascending order of the bytes of their names.
     ///
     /// # Errors
-    /// If the header or the heap of the attributes is damaged.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header or the dense attribute
+    /// storage is damaged.
     pub fn attributes(&self) -> Result<Vec<Attribute>> {
         let _reading = self.file.reading()?;
         let mut found = Vec::new();
@@ -403,18 +364,19 @@ impl Object {
         Ok(found.into_iter().map(|attribute| Attribute::new(Arc::clone(&owner), attribute)).collect())
     }
 
-    /// The names of all attributes, sorted; bytes that are not UTF-8 are replaced.
+    /// Returns the names of all attributes, in ascending order of their bytes. Bytes that are not
+    /// UTF-8 are replaced by U+FFFD.
     ///
     /// # Errors
-    /// As [`attributes`](Self::attributes).
+    /// Returns the errors of [`attributes`](Self::attributes).
     pub fn attribute_names(&self) -> Result<Vec<String>> {
         Ok(self.attributes()?.iter().map(Attribute::name).collect())
     }
 
-    /// The attribute of that name.
+    /// Returns the attribute `name`.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`](crate::ErrorKind) if there is none.
+    /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the attribute does not exist.
     pub fn attribute(&self, name: &str) -> Result<Attribute> {
         self.attribute_of_bytes(name.as_bytes())
     }
@@ -447,7 +409,8 @@ impl fmt::Debug for Object {
     }
 }
 
-/// A committed datatype.
+/// A committed datatype: a datatype with a name in the file. See [`Group::commit_datatype`] for an
+/// example.
 #[derive(Debug, Clone)]
 pub struct CommittedDatatype {
     object: Object,
@@ -464,7 +427,7 @@ impl CommittedDatatype {
         Ok(Self { object, datatype })
     }
 
-    /// The type.
+    /// Returns the datatype.
     pub fn datatype(&self) -> &Datatype {
         &self.datatype
     }

@@ -1,4 +1,4 @@
-//! References: elements that point at objects, regions of datasets and attributes.
+//! References: elements that point to objects, regions of datasets, or attributes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,11 +7,14 @@ use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::ops::elements::ReferenceTarget as EngineTarget;
 use hyperslab_engine::store::Store;
 use hyperslab_engine::{Address, Error, Result};
+#[cfg(feature = "ndarray")]
 use ndarray::{Array, Dimension};
 
-use crate::{Attribute, Dataset, H5Type, Object, ObjectToken, Selection};
+#[cfg(feature = "ndarray")]
+use crate::H5Type;
+use crate::{Attribute, Dataset, Object, ObjectToken, Selection};
 
-/// What a reference points at.
+/// The target of a reference.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ReferenceTarget {
@@ -19,29 +22,29 @@ pub enum ReferenceTarget {
     Null,
     /// An object of this file.
     Object(ObjectToken),
-    /// Elements of a dataset of this file.
+    /// Selected elements of a dataset of this file.
     Region(ObjectToken, Selection),
-    /// An attribute of an object of this file, by the bytes of its name.
+    /// An attribute of an object of this file, named by the bytes of the attribute name.
     Attribute(ObjectToken, Vec<u8>),
-    /// Something in another file.
+    /// A target in another file.
     External {
         /// The bytes of the file's name.
         file: Vec<u8>,
-        /// What is meant of that file.
+        /// The target in that file.
         target: Box<Self>,
     },
 }
 
 impl ReferenceTarget {
-    /// An object as the target of a reference.
+    /// Returns the target that is `object`.
     pub fn object(object: &Object) -> Self {
         Self::Object(object.token())
     }
 
-    /// As the engine has it.
+    /// Returns the target in the form of the engine.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`](crate::ErrorKind) if it is an object that was deleted.
+    /// Returns [`ErrorKind::NotFound`](crate::ErrorKind) if the object was deleted.
     pub(crate) fn stored(&self, store: &Store) -> Result<EngineTarget> {
         Ok(match self {
             Self::Null => EngineTarget::Null,
@@ -49,13 +52,14 @@ impl ReferenceTarget {
             Self::Region(token, selection) => EngineTarget::Region(token.check(store)?, selection.clone()),
             Self::Attribute(token, name) => EngineTarget::Attribute(token.check(store)?, name.clone()),
             Self::External { file, target } => {
-                EngineTarget::External { file: file.clone(), target: Box::new(target.elsewhere()) }
+                EngineTarget::External { file: file.clone(), target: Box::new(target.in_other_file()) }
             }
         })
     }
 
-    /// The same of a target in another file, about which this one knows nothing.
-    fn elsewhere(&self) -> EngineTarget {
+    /// Returns a target in another file in the form of the engine. The existence of the object is
+    /// not checked.
+    fn in_other_file(&self) -> EngineTarget {
         let address = |token: &ObjectToken| Address::new(token.address());
         match self {
             Self::Null => EngineTarget::Null,
@@ -63,12 +67,12 @@ impl ReferenceTarget {
             Self::Region(token, selection) => EngineTarget::Region(address(token), selection.clone()),
             Self::Attribute(token, name) => EngineTarget::Attribute(address(token), name.clone()),
             Self::External { file, target } => {
-                EngineTarget::External { file: file.clone(), target: Box::new(target.elsewhere()) }
+                EngineTarget::External { file: file.clone(), target: Box::new(target.in_other_file()) }
             }
         }
     }
 
-    /// What an element of that file says.
+    /// Returns the target that an element of the file of `store` states.
     pub(crate) fn new(store: &Store, target: EngineTarget) -> Self {
         Self::with(&|address| ObjectToken::of(store, address), target)
     }
@@ -80,13 +84,13 @@ impl ReferenceTarget {
             EngineTarget::Region(address, selection) => Self::Region(token(address), selection),
             EngineTarget::Attribute(address, name) => Self::Attribute(token(address), name),
             EngineTarget::External { file, target } => {
-                Self::External { file, target: Box::new(Self::with(&ObjectToken::elsewhere, *target)) }
+                Self::External { file, target: Box::new(Self::with(&ObjectToken::in_other_file, *target)) }
             }
         }
     }
 }
 
-/// A reference that can be followed.
+/// A reference together with the file that it was read from.
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/references_latest.h5");
@@ -111,17 +115,17 @@ impl Reference {
         Self { file, target }
     }
 
-    /// Returns whether it points at nothing.
+    /// Returns `true` for a null reference.
     pub fn is_null(&self) -> bool {
         self.target == ReferenceTarget::Null
     }
 
-    /// What it points at.
+    /// Returns the target.
     pub fn target(&self) -> &ReferenceTarget {
         &self.target
     }
 
-    /// The file with the target, and the target in it.
+    /// Returns the file that contains the target, and the target in that file.
     fn resolved(&self) -> Result<(Arc<OpenFile>, &ReferenceTarget)> {
         match &self.target {
             ReferenceTarget::External { file, target } => {
@@ -133,16 +137,17 @@ impl Reference {
         }
     }
 
-    fn misuse(&self, what: &str) -> Error {
-        Error::Misuse(format!("a reference to {} {what}", Words(&self.target)))
+    fn misuse(&self, reason: &str) -> Error {
+        Error::Misuse(format!("a reference to {} {reason}", TargetText(&self.target)))
     }
 
-    /// The object: the one that is meant, the dataset of a region, or the object with an attribute. A target in
-    /// another file is looked for as external links are, under the same
-    /// [`ExternalFiles`](crate::ExternalFiles) policy.
+    /// Returns the referenced object: of a region the dataset, of an attribute the object with the
+    /// attribute. A target in another file is searched like the target of an external link, under
+    /// the same [`ExternalFiles`](crate::ExternalFiles) policy.
     ///
     /// # Errors
-    /// If it points at nothing, or the object or its file cannot be opened.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) for a null reference, and the errors
+    /// of opening the object and its file.
     pub fn object(&self) -> Result<Object> {
         let (file, target) = self.resolved()?;
         let token = match target {
@@ -157,29 +162,34 @@ impl Reference {
         Object::open_token(file, token, &name).map_err(|error| error.context(name))
     }
 
-    /// The dataset of a region, and the elements that are meant.
+    /// Returns the dataset of a region reference, and the selected elements.
     ///
     /// # Errors
-    /// If it is no region, and as [`object`](Self::object).
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the target is not a region, and
+    /// the errors of [`object`](Self::object).
     pub fn region(&self) -> Result<(Dataset, Selection)> {
         let selection = match &self.target {
             ReferenceTarget::Region(_, selection) => selection,
             ReferenceTarget::External { target, .. } => match &**target {
                 ReferenceTarget::Region(_, selection) => selection,
-                _ => return Err(self.misuse("is no region")),
+                _ => return Err(self.misuse("is not a region")),
             },
-            _ => return Err(self.misuse("is no region")),
+            _ => return Err(self.misuse("is not a region")),
         };
-        // The old form lists the blocks of any selection; `simplified` finds the regular one again.
+        // The old encoding lists the blocks of every selection; `simplified` restores a regular
+        // hyperslab.
         let dataset = self.object()?.into_dataset()?;
         Ok((dataset, selection.clone().simplified().map_err(Error::from)?))
     }
 
-    /// The elements that are meant: of a region in its own shape, if it has one (a box, or blocks at equal
-    /// distances), else one after the other; of a dataset all.
+    /// Reads the referenced elements: of a region the selected elements, of a dataset all elements.
+    /// A region that is a regular hyperslab has its own shape; the elements of other regions have
+    /// one dimension.
     ///
     /// # Errors
-    /// If there is no dataset, and as [`Dataset::read`].
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the target is neither a dataset
+    /// nor a region, and the errors of [`Dataset::read`].
+    #[cfg(feature = "ndarray")]
     pub fn read<T: H5Type, D: Dimension>(&self) -> Result<Array<T, D>> {
         let (_, target) = self.resolved()?;
         if let ReferenceTarget::Object(_) = target {
@@ -189,22 +199,24 @@ impl Reference {
         dataset.read(&selection)
     }
 
-    /// The attribute that is meant.
+    /// Returns the referenced attribute.
     ///
     /// # Errors
-    /// If it is no reference to an attribute, the attribute is not there, and as [`object`](Self::object).
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the target is not an attribute,
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the attribute does not exist, and the
+    /// errors of [`object`](Self::object).
     pub fn attribute(&self) -> Result<Attribute> {
         match self.resolved()?.1 {
             ReferenceTarget::Attribute(_, name) => self.object()?.attribute_of_bytes(name),
-            _ => Err(self.misuse("is no attribute")),
+            _ => Err(self.misuse("is not an attribute")),
         }
     }
 }
 
-/// The target in words.
-struct Words<'a>(&'a ReferenceTarget);
+/// The text that names a target in messages.
+struct TargetText<'a>(&'a ReferenceTarget);
 
-impl fmt::Display for Words<'_> {
+impl fmt::Display for TargetText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             ReferenceTarget::Null => f.write_str("nothing"),
@@ -214,7 +226,7 @@ impl fmt::Display for Words<'_> {
                 write!(f, "the attribute `{}` of the {token}", String::from_utf8_lossy(name))
             }
             ReferenceTarget::External { file, target } => {
-                write!(f, "{} in `{}`", Words(target), String::from_utf8_lossy(file))
+                write!(f, "{} in `{}`", TargetText(target), String::from_utf8_lossy(file))
             }
         }
     }
@@ -228,6 +240,6 @@ impl PartialEq for Reference {
 
 impl fmt::Debug for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Reference(to {})", Words(&self.target))
+        write!(f, "Reference(to {})", TargetText(&self.target))
     }
 }

@@ -3,11 +3,16 @@
 use std::borrow::Cow;
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
-use hyperslab_engine::{Error, Result};
+#[cfg(feature = "ndarray")]
+use hyperslab_engine::Error;
+use hyperslab_engine::Result;
+#[cfg(feature = "ndarray")]
 use ndarray::{ArrayBase, Data, Dimension};
 
+#[cfg(feature = "ndarray")]
+use crate::Block;
 use crate::slice::{self, Slice};
-use crate::{Block, Hyperslab, Points, Region, Selection};
+use crate::{Hyperslab, Points, Region, Selection};
 
 /// The elements that a value selects in a dataset of a known shape; see [`IntoSelection`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -259,6 +264,7 @@ tuples! {
     A B C D E F G H;
 }
 
+#[cfg(feature = "ndarray")]
 impl<S: Data<Elem = bool>, D: Dimension> IntoSelection for &ArrayBase<S, D> {
     fn into_selection<'a>(self, dims: &[u64]) -> Result<Selected<'a>>
     where
@@ -278,6 +284,7 @@ impl<S: Data<Elem = bool>, D: Dimension> IntoSelection for &ArrayBase<S, D> {
 
 /// Returns the elements whose value in a mask in C order is `true`, as runs along the last
 /// dimension.
+#[cfg(feature = "ndarray")]
 fn masked(mask: impl Iterator<Item = bool>, dims: &[u64]) -> Selection {
     let mut blocks: Vec<Block> = Vec::new();
     for (at, selected) in Region::whole(dims).coordinates().zip(mask) {

@@ -9,9 +9,9 @@ use hyperslab_engine::ops::elements::{
     ForeignHeap, ReferenceTarget as EngineTarget, VariableLengthReader, VariableLengthValue,
 };
 use hyperslab_engine::ops::{OpenFile, SharedHeap};
+use hyperslab_engine::store::parallel::prelude::*;
 use hyperslab_engine::{Error, Result};
 use hyperslab_exact::{to_u64, to_usize};
-use rayon::prelude::*;
 
 use crate::datatype::Reference;
 use crate::datatype::convert::Conversions;

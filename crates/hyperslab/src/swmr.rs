@@ -1,15 +1,18 @@
-//! One writes to a file while others read it (single writer, multiple readers).
+//! Single writer, multiple readers (SWMR): reading a file while another program writes it.
 
 use hyperslab_engine::Result;
 
-use crate::object::Known;
+use crate::known::Known;
 use crate::{Dataset, File};
 
 impl File {
-    /// Lets others read the file from now on while it is written (single writer, multiple readers): those that open it for SWMR
-    /// reading, with hyperslab or libhdf5. From now on, datasets take elements and grow, and nothing else can be changed; each
-    /// [`flush`](Self::flush) shows readers what was written until then, and [`close`](Self::close) ends it. There is no journal, and
-    /// what is freed is lost. The file has a superblock of version 3.
+    /// Makes this process the SWMR writer of the file. From now on SWMR readers of hyperslab or
+    /// libhdf5 can open the file.
+    ///
+    /// A SWMR writer can write elements and extend datasets. All other changes return errors.
+    /// Readers see the changes after each [`flush`](Self::flush). [`close`](Self::close) ends SWMR
+    /// writing. A SWMR writer uses no journal, and freed space is lost. The file must have a
+    /// superblock of version 3.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -29,14 +32,14 @@ impl File {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading only or its superblock is older; as
-    /// [`flush`](Self::flush).
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading only
+    /// or its superblock has a lower version, and the errors of [`flush`](Self::flush).
     pub fn start_swmr_write(&self) -> Result<()> {
         self.root().file().start_swmr_write()
     }
 
-    /// Takes all objects as they are now. Means something only in a file that is open for
-    /// [SWMR reading](crate::OpenOptions::swmr_read).
+    /// Makes later reads of all objects see the current contents of the file. Has an effect only on
+    /// a file that is open for [SWMR reading](crate::OpenOptions::swmr_read).
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -46,23 +49,26 @@ impl File {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io); [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if there is no superblock any more.
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the superblock is damaged, and
+    /// I/O errors.
     pub fn refresh(&self) -> Result<()> {
         self.root().file().refresh()
     }
 
-    /// How often a block had to be read again, since a writer was in the middle of writing it.
+    /// Returns the number of times that a block was read again, because the writer was just writing
+    /// it.
     pub fn swmr_retries(&self) -> u64 {
         self.root().file().container.store.retries()
     }
 }
 
 impl Dataset {
-    /// Takes the dataset as it is now: its shape, its attributes and what will be read. Means something only in a file that is
-    /// open for [SWMR reading](crate::OpenOptions::swmr_read).
+    /// Makes later reads see the current shape, attributes and elements of the dataset. Has an
+    /// effect only on a file that is open for [SWMR reading](crate::OpenOptions::swmr_read). See
+    /// [`File::start_swmr_write`] for an example.
     ///
     /// # Errors
-    /// The errors of reading its header.
+    /// Returns the errors of reading the object header.
     pub fn refresh(&self) -> Result<()> {
         if self.object().file().container.store.is_swmr_reader() {
             self.object().forget_header();

@@ -1,4 +1,4 @@
-//! All objects of a file, each once.
+//! Iteration over all objects of a file, each once.
 
 use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
@@ -9,12 +9,15 @@ use hyperslab_engine::store::ObjectHandle;
 
 use crate::{File, Link, LinkTarget, Object, ObjectKind, ObjectToken};
 
-/// Bytes of a path beyond which the names of objects have only its end.
-const LONGEST_NAME: usize = 4096;
+/// The largest number of path bytes in the name of an object. A longer path is shortened to its
+/// end.
+const MAX_NAME_BYTES: usize = 4096;
 
-/// Walks the objects that hard links lead to from the root group: breadth first, the links of each group in
-/// ascending order of their names' bytes. Each object comes once, under its first path, so cycles of links end. The
-/// [name](Object::name) of an object whose path is longer than 4096 bytes is the end of that path, behind `…`.
+/// An iterator over the objects that hard links lead to from the root group.
+///
+/// The order is breadth first, and within a group by the bytes of the link names. Each object is
+/// visited once, under its first path, so cycles of links end. If a path is longer than 4096 bytes,
+/// the [name](Object::name) of the object is `…` and the end of the path.
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
@@ -25,40 +28,42 @@ const LONGEST_NAME: usize = 4096;
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
 ///
-/// Beside threads that delete objects, the walk has a handle of each object that it is still to visit, and passes over those
-/// that no link leads to any more when their turn comes.
+/// Other threads may delete objects during the iteration. The iterator holds a handle of each
+/// object that it has not visited yet, and skips objects that have become unlinked.
 #[derive(Debug)]
 pub struct Walk {
     file: File,
     known: HashSet<ObjectToken>,
-    pending: VecDeque<Pending>,
-    /// The names of all objects, each with the number of the group that it is in: whole paths of deep groups would take
-    /// memory in proportion to the square of the depth.
+    unvisited: VecDeque<Unvisited>,
+    /// The names of all objects, each with the number of its group. Whole paths of nested groups
+    /// would need memory in proportion to the square of the depth.
     names: Vec<(usize, Box<[u8]>)>,
-    /// The group that was visited last, and its path: most objects are in it, or in one beside it.
+    /// The number and the path of the group that was visited last, because most objects are in this
+    /// group or in a sibling.
     recent: (usize, Vec<u8>),
 }
 
-/// An object that a walk is still to visit.
+/// An object that a walk has not visited yet.
 #[derive(Debug)]
-struct Pending {
+struct Unvisited {
     token: ObjectToken,
-    /// The handle, or why there is none.
+    /// The handle, or the error of taking it.
     handle: Result<ObjectHandle>,
-    /// The number of the object's name.
+    /// The index into `Walk::names`.
     number: usize,
 }
 
-/// An object on a walk.
+/// An object that a [`Walk`] visits.
 #[derive(Debug)]
 pub struct Visited {
-    /// Its first path, as the bytes in the file; `/` for the root group.
+    /// The bytes of the first path of the object; `/` for the root group.
     pub path: Vec<u8>,
-    /// What tells it from others.
+    /// The identity of the object.
     pub token: ObjectToken,
-    /// The object, or why it cannot be opened. The walk goes on either way.
+    /// The object, or the error of opening it. The walk continues in both cases.
     pub object: Result<Object>,
-    /// The links of a group, in ascending order of their names' bytes.
+    /// The links of a group, in ascending order of the bytes of their names; `None` for other
+    /// objects.
     pub links: Option<Result<Vec<Link>>>,
 }
 
@@ -66,28 +71,28 @@ impl Walk {
     pub(crate) fn new(file: &File) -> Self {
         let root = file.root();
         let token = root.token();
-        let pending = Pending { token, handle: Ok(root.handle().clone()), number: 0 };
+        let next = Unvisited { token, handle: Ok(root.handle().clone()), number: 0 };
         Self {
             file: file.clone(),
             known: HashSet::from([token]),
-            pending: VecDeque::from([pending]),
+            unvisited: VecDeque::from([next]),
             names: vec![(0, Box::default())],
             recent: (0, Vec::new()),
         }
     }
 
     /// Returns the next object that is still linked.
-    fn next_linked(&mut self) -> Option<Pending> {
+    fn next_linked(&mut self) -> Option<Unvisited> {
         let store = &self.file.root().file().container.store;
         loop {
-            let pending = self.pending.pop_front()?;
-            if !pending.handle.as_ref().is_ok_and(|handle| store.is_unlinked(handle.address())) {
-                return Some(pending);
+            let next = self.unvisited.pop_front()?;
+            if !next.handle.as_ref().is_ok_and(|handle| store.is_unlinked(handle.address())) {
+                return Some(next);
             }
         }
     }
 
-    /// Returns the path of the object with that number.
+    /// Returns the path of an object by its number.
     fn path(&self, number: usize) -> Vec<u8> {
         let (mut names, mut at) = (Vec::new(), number);
         while at != self.recent.0
@@ -104,9 +109,9 @@ impl Walk {
         if path.is_empty() { b"/".to_vec() } else { path }
     }
 
-    /// Opens an object and, of a group, notes the targets of its links.
-    fn visit(&mut self, pending: Pending) -> Visited {
-        let Pending { token, handle, number } = pending;
+    /// Opens an object. Adds the targets of the links of a group to the unvisited objects.
+    fn visit(&mut self, next: Unvisited) -> Visited {
+        let Unvisited { token, handle, number } = next;
         let path = self.path(number);
         let file = self.file.root().file();
         let object = handle.and_then(|handle| Object::open_held(Arc::clone(file), handle, &name_of(&path)));
@@ -121,7 +126,7 @@ impl Walk {
                 && self.known.insert(token)
             {
                 let handle = token.hold(&file.container.store);
-                self.pending.push_back(Pending { token, handle, number: self.names.len() });
+                self.unvisited.push_back(Unvisited { token, handle, number: self.names.len() });
                 self.names.push((number, link.name.as_slice().into()));
             }
         }
@@ -136,23 +141,24 @@ impl Iterator for Walk {
     type Item = Visited;
 
     fn next(&mut self) -> Option<Visited> {
-        // Held by a clone, so that links and what they lead to are those of one moment.
+        // One lock for the whole step, so that no link changes before its target is opened. The
+        // clone keeps `self` free.
         let file = Arc::clone(self.file.root().file());
         let reading = file.reading();
-        let pending = self.next_linked()?;
+        let next = self.next_linked()?;
         Some(match reading {
-            Ok(_reading) => self.visit(pending),
+            Ok(_reading) => self.visit(next),
             Err(error) => {
-                let path = self.path(pending.number);
-                Visited { path, token: pending.token, object: Err(error), links: None }
+                let path = self.path(next.number);
+                Visited { path, token: next.token, object: Err(error), links: None }
             }
         })
     }
 }
 
-/// The name of an object by its path: of a long one, the end.
+/// Returns the name of an object by its path: the whole path, or the end of a long path.
 pub(crate) fn name_of(path: &[u8]) -> Cow<'_, str> {
-    let Some(end) = path.len().checked_sub(LONGEST_NAME).and_then(|from| path.get(from..)) else {
+    let Some(end) = path.len().checked_sub(MAX_NAME_BYTES).and_then(|from| path.get(from..)) else {
         return String::from_utf8_lossy(path);
     };
     let end = end.iter().position(|byte| *byte == b'/').and_then(|at| end.get(at..)).unwrap_or(end);

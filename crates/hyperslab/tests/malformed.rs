@@ -72,7 +72,8 @@ mod memory {
 
 /// Asks a file for everything; what comes does not matter. A file that says it is damaged is opened all the same.
 fn walk(path: &Path) {
-    let Ok(file) = File::open(path).or_else(|_| OpenOptions::new().ignore_marks(true).open(path)) else {
+    let Ok(file) = File::open(path).or_else(|_| OpenOptions::new().ignore_status_flags(true).open(path))
+    else {
         return;
     };
     let mut seen = HashSet::from([file.token()]);

@@ -1,5 +1,6 @@
 //! `cargo xtask features`: builds of every crate by itself, with the fewest and the most features
-//! and with the oldest supported Rust. Features that are off by default must pass their tests.
+//! and with the oldest supported Rust. Features that are off by default must pass their tests, and
+//! so must the builds without `parallel` and `ndarray`.
 
 use anyhow::{Context, Result, ensure};
 
@@ -9,12 +10,28 @@ use crate::tidy::manifest::{self, Package};
 /// Features that are off by default, whose tests run here.
 const TESTED_FEATURES: &[(&str, &str)] = &[("hyperslab", "sprs")];
 
+/// Tests that run without default features, as arguments of `cargo test`.
+const TESTED_WITHOUT_FEATURES: &[&[&str]] =
+    &[&["--package", "hyperslab-engine", "--lib"], &["--package", "hyperslab", "--test", "small_reader"]];
+
+/// The crate whose features are also checked one by one.
+const FACADE: &str = "hyperslab";
+
 pub(crate) fn run(_: &[String]) -> Result<()> {
     for package in manifest::packages()? {
-        check(&package, "--no-default-features")?;
-        if package.has_features {
-            check(&package, "--all-features")?;
+        check(&package, &["--no-default-features"])?;
+        if !package.features.is_empty() {
+            check(&package, &["--all-features"])?;
         }
+        if package.name == FACADE {
+            for feature in package.features.iter().filter(|feature| *feature != "default") {
+                check(&package, &["--no-default-features", "--features", feature])?;
+            }
+        }
+    }
+    for test in TESTED_WITHOUT_FEATURES {
+        let without = [&["test", "--quiet", "--no-default-features"], *test].concat();
+        shell::run(&mut shell::cargo(&without))?;
     }
     for (package, feature) in TESTED_FEATURES {
         let with = ["test", "--quiet", "--package", package, "--features", feature];
@@ -25,8 +42,9 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
     oldest_rust()
 }
 
-fn check(package: &Package, features: &str) -> Result<()> {
-    shell::run(&mut shell::cargo(&["check", "--quiet", "--package", &package.name, features]))
+fn check(package: &Package, features: &[&str]) -> Result<()> {
+    let check = ["check", "--quiet", "--package", &package.name];
+    shell::run(&mut shell::cargo(&[&check[..], features].concat()))
 }
 
 fn oldest_rust() -> Result<()> {

@@ -43,7 +43,7 @@ impl RawSeal {
 
 /// Returns the checksums of raw data in a file whose other checksums are right.
 pub fn raw_seals(bytes: &[u8]) -> Vec<RawSeal> {
-    let options = OpenOptions::new().limits(walk::limits()).ignore_marks(true);
+    let options = OpenOptions::new().limits(walk::limits()).ignore_status_flags(true);
     let Ok(file) = options.open_bytes(bytes.to_vec()) else { return Vec::new() };
     let base = usize::try_from(file.info().user_block).unwrap_or(0);
     let mut found = Vec::new();

@@ -22,6 +22,7 @@ mod options;
 mod page;
 mod page_source;
 mod pages;
+pub mod parallel;
 mod publish;
 mod ranges;
 mod raw_file;

@@ -8,9 +8,8 @@
 
 use std::sync::OnceLock;
 
-use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
-
 use super::Store;
+use super::parallel::{self, Scope, ThreadPool, ThreadPoolBuilder};
 
 /// The threads of a writable file, created at their first use.
 #[derive(Debug, Default)]
@@ -19,8 +18,8 @@ pub(super) struct Threads(OnceLock<Option<ThreadPool>>);
 impl Store {
     /// Returns whether a thread that holds the file may share work; see [`share`](Self::share).
     pub fn may_share(&self) -> bool {
-        if !self.write_state.is_writable || rayon::current_thread_index().is_none() {
-            return rayon::current_num_threads() > 1;
+        if !self.write_state.is_writable || parallel::current_thread_index().is_none() {
+            return parallel::current_num_threads() > 1;
         }
         let own = self.sharing.threads.0.get().and_then(Option::as_ref);
         own.is_some_and(|own| own.current_thread_index().is_some())
@@ -39,17 +38,17 @@ impl Store {
     pub(crate) fn share_in_place<'scope, T>(&self, work: impl FnOnce(&Scope<'scope>) -> T) -> T {
         match self.own_threads() {
             Some(threads) => threads.in_place_scope(work),
-            None => rayon::in_place_scope(work),
+            None => parallel::in_place_scope(work),
         }
     }
 
     /// Returns the threads of the file, if the file is writable and this thread belongs to no pool.
     fn own_threads(&self) -> Option<&ThreadPool> {
-        if !self.write_state.is_writable || rayon::current_thread_index().is_some() {
+        if !self.write_state.is_writable || parallel::current_thread_index().is_some() {
             return None;
         }
         let build = || {
-            let count = rayon::current_num_threads();
+            let count = parallel::current_num_threads();
             let name = |number| format!("hyperslab {number}");
             ThreadPoolBuilder::new().num_threads(count).thread_name(name).build().ok()
         };

@@ -1,11 +1,15 @@
 //! Iteration over the elements of a dataset in blocks of bounded size.
 
 use hyperslab_dataspace::Boxes;
+#[cfg(feature = "ndarray")]
 use hyperslab_engine::Result;
+#[cfg(feature = "ndarray")]
 use ndarray::ArrayD;
 
 use super::Dataset;
-use crate::{H5Type, Layout, Region};
+#[cfg(feature = "ndarray")]
+use crate::H5Type;
+use crate::{Layout, Region};
 
 /// The blocks of a dataset in C order; made by [`Dataset::blocks`].
 #[derive(Debug, Clone)]
@@ -70,6 +74,7 @@ impl Dataset {
     ///
     /// # Errors
     /// Each item is an error for which [`read`](Self::read) would fail.
+    #[cfg(feature = "ndarray")]
     pub fn read_blocks<T: H5Type>(
         &self,
         bytes: u64,

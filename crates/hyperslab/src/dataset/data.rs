@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use hyperslab_exact::{product, to_u64};
+#[cfg(feature = "ndarray")]
 use ndarray::{ArrayBase, Data, DataMut, Dimension};
 
 use crate::H5Type;
@@ -61,6 +62,7 @@ impl<T: H5Type, const N: usize> ArrayData for [T; N] {
     }
 }
 
+#[cfg(feature = "ndarray")]
 impl<T: H5Type, S: Data<Elem = T>, D: Dimension> ArrayData for ArrayBase<S, D> {
     type Element = T;
 
@@ -133,6 +135,7 @@ macro_rules! slices {
 
 slices! { [T: H5Type] Vec<T>, [T: H5Type, const N: usize] [T; N] }
 
+#[cfg(feature = "ndarray")]
 impl<T: H5Type, S: DataMut<Elem = T>, D: Dimension> ArrayDataMut for ArrayBase<S, D> {
     fn contiguous(&mut self) -> Option<&mut [T]> {
         self.as_slice_mut()

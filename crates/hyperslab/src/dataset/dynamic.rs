@@ -4,13 +4,18 @@ use std::sync::Arc;
 
 use hyperslab_engine::ops::elements::{WriteSource, leaves_parts};
 use hyperslab_engine::{Error, Result};
+#[cfg(feature = "ndarray")]
 use ndarray::{Array, Dimension};
 
 use super::Dataset;
+#[cfg(feature = "ndarray")]
+use super::array;
 use super::elements::Elements;
+#[cfg(feature = "ndarray")]
+use crate::Reference;
 use crate::datatype::convert::Conversions;
 use crate::dynamic::DynArray;
-use crate::{Datatype, IntoSelection, Reference, Selection, Value, conversion};
+use crate::{Datatype, IntoSelection, Selection, Value, conversion};
 
 impl Dataset {
     /// Returns a handle of the same dataset that reads with other conversions: with exceptions as
@@ -136,6 +141,7 @@ impl Dataset {
     /// or the selection has another number of dimensions than `D`, and
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if an element refers to heap data that
     /// does not exist.
+    #[cfg(feature = "ndarray")]
     pub fn read_references<D: Dimension>(
         &self,
         selection: impl IntoSelection,

@@ -1,6 +1,7 @@
 //! Views of one member of compound elements.
 
 use hyperslab_engine::{Error, Result};
+#[cfg(feature = "ndarray")]
 use ndarray::{Array, Dimension};
 
 use super::data::{ArrayData, ArrayDataMut};
@@ -63,6 +64,7 @@ impl Field<'_> {
     ///
     /// # Errors
     /// Returns the errors of [`Dataset::read`].
+    #[cfg(feature = "ndarray")]
     pub fn read<T: H5Type, D: Dimension>(&self, selection: impl IntoSelection) -> Result<Array<T, D>> {
         self.dataset.read_planned(selection, |conversions| self.plan(conversions, &T::datatype()))
     }

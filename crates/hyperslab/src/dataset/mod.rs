@@ -15,6 +15,7 @@ mod memory;
 mod read;
 mod storage;
 mod variable_length;
+#[cfg(feature = "ndarray")]
 mod view;
 mod write;
 
@@ -24,12 +25,13 @@ use hyperslab_engine::ops::datasets::DatasetDescription;
 use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
 use hyperslab_exact::to_usize;
+#[cfg(feature = "ndarray")]
 use ndarray::{Array, ArrayD, Dimension, IxDyn};
 use parking_lot::RwLock;
 
 use crate::datatype::convert::Conversions;
+use crate::known::Known;
 use crate::layout::{Chunking, ExternalFile, FillStatus, FillValue, FilterInfo, Layout, VirtualMapping};
-use crate::object::Known;
 use crate::{Dataspace, Datatype, Object, ObjectKind, ObjectToken, Stored, conversion};
 pub use blocks::Blocks;
 pub use builder::DatasetBuilder;
@@ -296,6 +298,7 @@ pub(crate) fn shape(dataspace: &Dataspace) -> Result<Vec<usize>> {
 }
 
 /// Returns an array of the elements. The array has the number of dimensions of `D`.
+#[cfg(feature = "ndarray")]
 pub(crate) fn array<T, D: Dimension>(shape: &[usize], values: Vec<T>) -> Result<Array<T, D>> {
     check_rank::<D>(shape)?;
     ArrayD::from_shape_vec(IxDyn(shape), values)
@@ -304,6 +307,7 @@ pub(crate) fn array<T, D: Dimension>(shape: &[usize], values: Vec<T>) -> Result<
 }
 
 /// Returns an error if an array of the shape cannot have the dimension type `D`.
+#[cfg(feature = "ndarray")]
 pub(crate) fn check_rank<D: Dimension>(shape: &[usize]) -> Result<()> {
     match D::NDIM {
         Some(rank) if rank != shape.len() => {

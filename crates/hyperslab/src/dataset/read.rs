@@ -4,11 +4,14 @@ use std::borrow::Cow;
 
 use hyperslab_engine::{Error, Result};
 use hyperslab_exact::to_u64;
+#[cfg(feature = "ndarray")]
 use ndarray::{Array, Dimension};
 
+use super::Dataset;
 use super::data::{self, ArrayDataMut};
 use super::elements::{Elements, Planned, SelectedElements};
-use super::{Dataset, array, check_rank};
+#[cfg(feature = "ndarray")]
+use super::{array, check_rank};
 use crate::datatype::convert::Conversions;
 use crate::{H5Type, Hyperslab, IntoSelection, Selection, Stored};
 
@@ -34,11 +37,13 @@ impl Dataset {
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the selection exceeds the
     /// dataset, if it has another number of dimensions than `D`, or if there is no conversion from
     /// the datatype to `T`. Returns filter and I/O errors.
+    #[cfg(feature = "ndarray")]
     pub fn read<T: H5Type, D: Dimension>(&self, selection: impl IntoSelection) -> Result<Array<T, D>> {
         self.read_planned(selection, |conversions| conversions.plan(self.datatype(), &T::datatype()))
     }
 
     /// Reads the selected elements into an array, with the conversion that `plan` returns.
+    #[cfg(feature = "ndarray")]
     pub(super) fn read_planned<T: H5Type, D: Dimension>(
         &self,
         selection: impl IntoSelection,
@@ -187,6 +192,7 @@ impl Dataset {
     /// Returns the errors of [`read_stored`](Self::read_stored), and
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not strings or the
     /// selection has another number of dimensions than `D`.
+    #[cfg(feature = "ndarray")]
     pub fn read_strings<D: Dimension>(&self, selection: impl IntoSelection) -> Result<Array<String, D>> {
         let (shape, stored) = self.read_shaped(selection)?;
         self.shaped(&shape, stored.strings())
@@ -211,6 +217,7 @@ impl Dataset {
     /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the elements are not sequences, if there
     /// is no conversion from the items to `T`, or if the selection has another number of dimensions
     /// than `D`.
+    #[cfg(feature = "ndarray")]
     pub fn read_sequences<T: H5Type, D: Dimension>(
         &self,
         selection: impl IntoSelection,

@@ -1,4 +1,4 @@
-//! Takes down what is told while a damaged file is copied.
+//! The record of objects and losses while a damaged file is copied.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,23 +14,24 @@ use crate::walk::name_of;
 
 use super::report::{Loss, LossPart, Salvaged, SalvagedObject};
 
-/// Losses of one object that are listed.
-const MOST_LOSSES: usize = 1000;
+/// The largest number of losses that are listed for one object.
+const MAX_LISTED_LOSSES: usize = 1000;
 
 #[derive(Debug, Default)]
 pub(super) struct Collector {
-    found: RefCell<Found>,
+    record: RefCell<SalvageRecord>,
 }
 
 #[derive(Debug, Default)]
-struct Found {
+struct SalvageRecord {
     objects: Vec<SalvagedObject>,
-    /// Objects by two hashes of their paths, since whole paths of deep groups would take much memory.
+    /// Indexes of objects by two hashes of the path, because whole paths of nested groups would
+    /// need much memory.
     by_path: HashMap<(u64, u64), usize>,
     hashers: [RandomState; 2],
 }
 
-impl Found {
+impl SalvageRecord {
     fn object(&mut self, path: &str) -> Option<&mut SalvagedObject> {
         let next = self.objects.len();
         let [one, other] = self.hashers.each_ref().map(|hasher| hasher.hash_one(path));
@@ -51,11 +52,11 @@ impl Found {
 
 impl Collector {
     pub(super) fn has_losses(&self) -> bool {
-        self.found.borrow().objects.iter().any(|object| !object.losses.is_empty())
+        self.record.borrow().objects.iter().any(|object| !object.losses.is_empty())
     }
 
     pub(super) fn finish(self) -> Salvaged {
-        Salvaged { objects: self.found.into_inner().objects }
+        Salvaged { objects: self.record.into_inner().objects }
     }
 }
 
@@ -67,15 +68,15 @@ impl CopyGuide for Collector {
 
 impl Salvage for Collector {
     fn object(&self, path: &str, kind: ObjectKind, address: Address) {
-        if let Some(object) = self.found.borrow_mut().object(path) {
+        if let Some(object) = self.record.borrow_mut().object(path) {
             (object.kind, object.address) = (Some(kind), address.get());
         }
     }
 
     fn lost(&self, path: &str, part: LostPart, damage: Damage) {
-        let mut found = self.found.borrow_mut();
+        let mut record = self.record.borrow_mut();
         let (path, part) = match part {
-            // What a link leads to is an object of its own.
+            // The target of a link is recorded as an object.
             LostPart::Link(name) => {
                 let name = String::from_utf8_lossy(&name).into_owned();
                 (format!("{}/{name}", path.trim_end_matches('/')), LossPart::Object)
@@ -83,30 +84,31 @@ impl Salvage for Collector {
             part => (path.to_owned(), loss_of(part)),
         };
         let Damage { structure, address, why } = damage;
-        let Some(object) = found.object(&path) else { return };
-        // Of a row of elements in pieces, one.
+        let Some(object) = record.object(&path) else { return };
+        // Adjacent rows of elements become one loss.
         if let (
             LossPart::Row { first, count },
             Some(Loss { part: LossPart::Row { first: start, count: length }, .. }),
         ) = (&part, object.losses.last_mut())
-            && start.saturating_add(*length) == *first
+            && start.checked_add(*length) == Some(*first)
+            && let Some(sum) = length.checked_add(*count)
         {
-            *length = length.saturating_add(*count);
+            *length = sum;
             return;
         }
         let loss = Loss { part, structure, address, why };
         if object.losses.iter().rev().take(16).any(|known| *known == loss) {
             return;
         }
-        if object.losses.len() >= MOST_LOSSES && loss.part != LossPart::Object {
-            object.more_losses = object.more_losses.saturating_add(1);
+        if object.losses.len() >= MAX_LISTED_LOSSES && loss.part != LossPart::Object {
+            object.more_losses += 1;
         } else {
             object.losses.push(loss);
         }
     }
 
     fn chunks(&self, path: &str, tally: ChunkTally) {
-        if let Some(object) = self.found.borrow_mut().object(path) {
+        if let Some(object) = self.record.borrow_mut().object(path) {
             object.chunks = Some(tally);
         }
     }

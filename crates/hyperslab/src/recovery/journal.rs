@@ -1,4 +1,4 @@
-//! A look at the journal beside a file, and its use on a copy.
+//! Inspection of the journal beside a file, and replay of a journal into a copy.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,16 +14,17 @@ use crate::{File, FileLocking, LibverBounds};
 
 pub use hyperslab_engine::store::{JournalComparison, JournalOutcome, JournalReport, JournalVerdict};
 
+/// Returns the journal at `journal`, or else the one beside the file.
 fn journal_at(path: &Path, journal: Option<&Path>) -> Arc<dyn SideFile> {
     journal.map_or_else(|| journal_of(path), |journal| Arc::new(PathSideFile::new(journal)) as _)
 }
 
-/// Deletes the unlinked objects that the journal in `side` lists, after a replay of the journal, and removes the journal. Returns the
-/// fate of the journal, or `None` if nothing was done: the journal lists no objects, does not belong to the file, or the file cannot be
-/// opened.
+/// Replays the journal in `side`, deletes the unlinked objects that the journal lists, and removes
+/// the journal. Returns the fate of the journal. Returns `None` without a change if the journal
+/// lists no objects or does not belong to the file, or if the file cannot be opened.
 ///
 /// # Errors
-/// [`Error::Io`] if the file or the journal cannot be written.
+/// Returns [`Error::Io`] if the file or the journal cannot be written.
 pub(super) fn delete_unlinked(
     driver: &Arc<dyn Driver>,
     side: Arc<dyn SideFile>,
@@ -46,14 +47,15 @@ pub(super) fn delete_unlinked(
     match OpenFile::open(Arc::clone(driver), options) {
         Ok(file) => file.close().map(|_| Some(fate)),
         Err(error @ Error::Io { .. }) => Err(error),
-        // A damaged file keeps the objects. The repair goes on without this step.
+        // The objects of a damaged file stay. The repair continues without this step.
         Err(_) => Ok(None),
     }
 }
 
 impl Recovery {
-    /// Compares the journal beside the file at `path`, or the one at `journal`, with the file. Returns `None` if there is no journal, or
-    /// none with a whole commit. Nothing is changed.
+    /// Compares the journal beside the file at `path`, or the one at `journal`, with the file.
+    /// Returns `None` if the journal does not exist or contains no complete commit. Neither file is
+    /// changed.
     ///
     /// ```
     /// use hyperslab::{File, Recovery};
@@ -65,8 +67,10 @@ impl Recovery {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if one of the files cannot be read; [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the
-    /// journal's header is damaged; [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file in the journal's place is no journal.
+    /// Returns [`ErrorKind::Io`](crate::ErrorKind::Io) if one of the files cannot be read,
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the header of the journal is damaged,
+    /// and [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file at the path of the journal
+    /// is not a journal.
     pub fn journal_of(path: impl AsRef<Path>, journal: Option<&Path>) -> Result<Option<JournalReport>> {
         let failed = |source| Error::Io { action: "cannot open the file".into(), source };
         let path = path.as_ref();
@@ -74,13 +78,15 @@ impl Recovery {
         journal_report(&file, &*journal_at(path, journal))
     }
 
-    /// Copies the file at `path` to a new file at `copy`, and brings the commits of the journal beside the file, or of the one at
-    /// `journal`, into the copy, whatever the comparison of the journal with the file says. The file and the journal stay as they are.
+    /// Copies the file at `path` to a new file at `copy`, and replays the journal beside the file,
+    /// or the one at `journal`, into the copy. The journal is replayed even if the comparison with
+    /// the file fails. The file and the journal are not changed.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if a file cannot be read, or the copy exists or cannot be written;
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if there is no journal; [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the journal
-    /// holds no whole commit.
+    /// Returns [`ErrorKind::Io`](crate::ErrorKind::Io) if a file cannot be read, or the copy exists
+    /// or cannot be written, [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the journal does
+    /// not exist, and [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the journal contains no
+    /// complete commit.
     pub fn replay_into(path: impl AsRef<Path>, journal: Option<&Path>, copy: impl AsRef<Path>) -> Result<()> {
         let (path, copy) = (path.as_ref(), copy.as_ref());
         let cannot_copy = |source| {
@@ -97,15 +103,16 @@ impl Recovery {
             replay_into_copy(&*journal_at(path, journal), &to)
         };
         replay().inspect_err(|_| {
-            // The error says why there is no copy; half of one would be taken for the whole.
+            // An incomplete copy is removed, because it could be taken for a complete one.
             let _ = std::fs::remove_file(copy);
         })
     }
 }
 
 impl File {
-    /// Returns the fate of a journal that lay beside the file when the file was opened: replayed, set aside because the file was replaced or
-    /// changed by another program, …. `None` if there was no journal with a commit.
+    /// Returns the fate of the journal that was beside the file when the file was opened: for
+    /// instance replayed, or set aside because another program has changed the file. Returns `None`
+    /// if the file had no journal with a commit.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");

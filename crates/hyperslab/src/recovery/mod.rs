@@ -1,4 +1,4 @@
-//! What is left of damaged files.
+//! Repair and salvage of damaged files.
 
 mod collect;
 mod journal;
@@ -23,13 +23,16 @@ pub use hyperslab_engine::store::{EndRepair, JournalRepair, MarksRepair, Repaire
 pub use journal::{JournalComparison, JournalOutcome, JournalReport, JournalVerdict};
 pub use report::{ChunkTally, Loss, LossPart, Outcome, Salvaged, SalvagedObject, SalvagedState};
 
-/// Saves what can be read of a damaged file into a new one: a truncated file, one that a program has left in the middle of
-/// a change, one with bad sectors.
+/// Repair and salvage of damaged files.
 ///
-/// Damage is passed over part by part: nodes of indexes, links, attributes, chunks, elements of variable length. Chunks and
-/// elements that cannot be read have the fill value in the new file. Where something is lost, the file is searched for
-/// objects that no sound link leads to any more; they come into the group `/lost+found`, under the addresses that they had.
-/// The damaged file is only read.
+/// [`repair`](Self::repair) corrects a file in place that its writer did not close.
+/// [`salvage`](Self::salvage) copies what can be read of a damaged file into a new file, for
+/// instance of a truncated file or of a file with bad sectors.
+///
+/// Salvage skips the damaged parts: index nodes, links, attributes, chunks, variable-length
+/// elements. Chunks and elements that cannot be read have the fill value in the new file. If a part
+/// is lost, salvage searches the file for objects without a readable link, and copies them into the
+/// group `/lost+found`, named by their old addresses. The damaged file is not changed.
 ///
 /// ```
 /// use hyperslab::{File, Recovery, SalvagedState};
@@ -74,82 +77,87 @@ impl Default for Recovery {
 }
 
 impl Recovery {
-    /// With the built-in filters and limits.
+    /// Returns the default options: the built-in filters and the default limits.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How the damaged file is opened: driver, filters, limits.
+    /// Sets the options with which salvage opens the damaged file, such as driver, filters and
+    /// limits.
     #[must_use]
     pub fn options(mut self, options: OpenOptions) -> Self {
         self.options = options;
         self
     }
 
-    /// The versions of the library that shall read the new file.
+    /// Sets the versions of the library that can read the new file of a salvage.
     #[must_use]
     pub fn libver(mut self, bounds: LibverBounds) -> Self {
         self.libver = Some(bounds);
         self
     }
 
-    /// Returns whether the file is searched for objects that nothing leads to, where something is lost: yes, if nothing is said.
-    /// Among them may be objects that were deleted before the damage.
-    /// Objects whose links are known but cannot be made (two of one name, say) go to `/lost+found` either way.
+    /// Sets whether salvage searches the file for objects without links if a part is lost: yes
+    /// by default. The search may also find objects that were deleted before the damage. Objects
+    /// whose links are known but cannot be created, for instance because two links have the same
+    /// name, are copied to `/lost+found` in both cases.
     #[must_use]
     pub fn search(mut self, yes: bool) -> Self {
         self.search = yes;
         self
     }
 
-    /// In place: a journal beside the file is removed, whatever it says, instead of being replayed.
+    /// Sets whether repair removes the journal beside the file instead of replaying it.
     #[must_use]
     pub fn discard_journal(mut self, yes: bool) -> Self {
         self.repair.discard_journal = yes;
         self
     }
 
-    /// In place: whether the file is locked meanwhile, so that no writer lives; what `HDF5_USE_FILE_LOCKING` says, else
-    /// [`FileLocking::BestEffort`], if nothing is said.
+    /// Sets the use of the lock in a repair, which proves that the file has no writer. The default
+    /// is that of [`OpenOptions::locking`].
     #[must_use]
     pub fn locking(mut self, locking: FileLocking) -> Self {
         self.locking = Some(locking);
         self
     }
 
-    /// In place: the file is put right although it is not locked, or a process has it open for writing. To be asked for by who
-    /// knows that no writer lives: the marks and the journal of a writer that lives would be taken from it.
+    /// Sets whether repair continues without a lock, and even if a process has the file open for
+    /// writing. The caller must know that the file has no writer, because the repair clears the
+    /// status flags and removes the journal of a running writer.
     #[must_use]
     pub fn unlocked(mut self, yes: bool) -> Self {
         self.unlocked = yes;
         self
     }
 
-    /// In place: the superblock of a file that is shorter than it says shall say how long it is. To be asked for where a
-    /// check has shown that nothing lies behind the end; what does is lost.
+    /// Sets whether repair corrects the stated end of a file that is shorter to its real length.
+    /// Blocks past the real end are lost. The caller must know, for instance from `hyperslab
+    /// check`, that no block is there.
     #[must_use]
     pub fn cut_end(mut self, yes: bool) -> Self {
         self.repair.cut_end = yes;
         self
     }
 
-    /// In place: the marks that say that the file is being written stay.
+    /// Sets whether repair keeps the status flags, which say that a writer has the file open.
     #[must_use]
-    pub fn keep_marks(mut self, yes: bool) -> Self {
+    pub fn keep_status_flags(mut self, yes: bool) -> Self {
         self.repair.keep_marks = yes;
         self
     }
 
-    /// In place: the end that the superblock states (its end of file address, section II.A of the specification) stays, also
-    /// if the file is longer.
+    /// Sets whether repair keeps the stated end of file (the end of file address of the superblock,
+    /// section II.A of the specification), even if the file is longer.
     #[must_use]
     pub fn keep_end(mut self, yes: bool) -> Self {
         self.repair.keep_end = yes;
         self
     }
 
-    /// In place: the file gets so many bytes behind the later of its stated and its real end, and the superblock says so.
+    /// Makes repair extend the file by `bytes` after its stated or its real end, whichever is
+    /// later, and state the new end in the superblock.
     ///
     /// ```
     /// use hyperslab::{File, Recovery};
@@ -159,22 +167,23 @@ impl Recovery {
     /// # let length = path.metadata()?.len();
     /// # std::fs::OpenOptions::new().append(true).open(&path)?.set_len(length - 1)?;
     /// assert!(Recovery::end_of(&path)?.is_truncated());
-    /// Recovery::new().room(100).repair(&path)?;
+    /// Recovery::new().extend_by(100).repair(&path)?;
     /// let end = Recovery::end_of(&path)?;
     /// assert_eq!((end.stated, end.length), (Some(length + 100), length + 100));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn room(mut self, bytes: u64) -> Self {
+    pub fn extend_by(mut self, bytes: u64) -> Self {
         self.repair.room = Some(bytes);
         self
     }
 
-    /// Where a file ends, by its superblock and in truth. Nothing is changed, and a journal is not looked at.
+    /// Returns the stated and the real end of a file. The file is not changed, and a journal is
+    /// ignored.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it cannot be read, [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if it
-    /// has no superblock.
+    /// Returns [`ErrorKind::Io`](crate::ErrorKind::Io) if the file cannot be read, and
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if it has no superblock.
     pub fn end_of(path: impl AsRef<Path>) -> Result<EndRepair> {
         let failed = |source| Error::Io { action: "cannot open the file".into(), source };
         let path = path.as_ref();
@@ -184,8 +193,9 @@ impl Recovery {
         }
     }
 
-    /// Puts a file right in place that its writer has not closed: replays its journal, clears the marks that say that it is
-    /// being written, and corrects the stated end of a file that is longer. Blocks of metadata are not looked at.
+    /// Repairs a file in place that its writer did not close: replays the journal, clears the
+    /// status flags, and corrects the stated end of a file that is longer. Metadata blocks are not
+    /// checked.
     ///
     /// ```
     /// use hyperslab::{File, Recovery};
@@ -201,11 +211,12 @@ impl Recovery {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Locked`](crate::ErrorKind::Locked) if somebody has the file locked, or, as far as the system tells, open
-    /// for writing (SWMR writers of libhdf5 hold no lock); [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if locking is
-    /// off and [`unlocked`](Self::unlocked) was not asked for; [`ErrorKind::Io`](crate::ErrorKind::Io) if it cannot be written;
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the superblock is damaged, or the journal does not belong to what
-    /// the file has become.
+    /// Returns [`ErrorKind::Locked`](crate::ErrorKind::Locked) if another program has the file
+    /// locked or, as far as the system reports it, open for writing (SWMR writers of libhdf5 hold
+    /// no lock). Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if locking is off and
+    /// [`unlocked`](Self::unlocked) is not set, [`ErrorKind::Io`](crate::ErrorKind::Io) if the file
+    /// cannot be written, and [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the superblock
+    /// is damaged or the journal does not belong to the current state of the file.
     pub fn repair(&self, path: impl AsRef<Path>) -> Result<Repaired> {
         let path = path.as_ref();
         let failed = |source| Error::Io { action: "cannot repair the file".into(), source };
@@ -231,15 +242,16 @@ impl Recovery {
         Ok(repaired)
     }
 
-    /// Keeps writers away, and makes sure that there is none. Returns whether the file is locked now.
+    /// Locks the file and checks that no process has it open for writing. Returns `true` if the
+    /// file is locked.
     fn lock(&self, driver: &dyn Driver) -> Result<bool> {
         let kind = LockKind::Exclusive;
         let locking = crate::locking::choose(self.locking);
         let is_locked = match locking {
             FileLocking::Off if !self.unlocked => {
                 return Err(Error::Misuse(
-                    "locking is off, so that a writer may live whose marks and journal would be taken from it: let the \
-                     file be locked, or ask for it to be put right unlocked if you know that nobody writes it"
+                    "locking is off, and a repair would clear the status flags and remove the journal of a running \
+                     writer: switch locking on, or ask for a repair without a lock if the file has no writer"
                         .into(),
                 ));
             }
@@ -260,29 +272,34 @@ impl Recovery {
         Ok(is_locked)
     }
 
-    /// Saves what is left of the file at `source` into a new one at `target`, in place of a file that is there.
+    /// Copies what can be read of the file at `source` into a new file at `target`. An existing
+    /// file at `target` is replaced.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if `source` cannot be read at all or `target` not be written,
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if both are the same.
+    /// Returns [`ErrorKind::Io`](crate::ErrorKind::Io) if no byte of `source` can be read or
+    /// `target` cannot be written, and [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if both are
+    /// the same file.
     pub fn salvage(&self, source: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<Salvaged> {
         let (source, target) = (source.as_ref(), target.as_ref());
         if is_same_file(source, target) {
             return Err(Error::Misuse("the damaged file cannot be its own copy".into()));
         }
-        let source = self.options.clone().salvage().open_file(source)?;
+        let source = self.options.clone().salvage().open_at(source)?;
+        let source = Arc::new(source);
         let (file, salvaged) = self.save(&source, |options| options.create(target))?;
         file.close()?;
         Ok(salvaged)
     }
 
-    /// As [`salvage`](Self::salvage), of a file image, to another one.
+    /// Copies what can be read of a file image into a new file image, like
+    /// [`salvage`](Self::salvage).
     ///
     /// # Errors
-    /// As [`salvage`](Self::salvage).
+    /// Returns the errors of [`salvage`](Self::salvage).
     pub fn salvage_bytes(&self, bytes: impl Into<Arc<[u8]>>) -> Result<(Vec<u8>, Salvaged)> {
         let driver: Arc<dyn Driver> = Arc::new(Core::image("damaged file", bytes.into()));
         let source = self.options.clone().salvage().open_image(driver)?;
+        let source = Arc::new(source);
         let (file, salvaged) = self.save(&source, FileOptions::create_in_memory)?;
         Ok((file.to_bytes()?, salvaged))
     }
@@ -294,7 +311,8 @@ impl Recovery {
     ) -> Result<(File, Salvaged)> {
         let target = match create(self.like(source)) {
             Ok(target) => target,
-            // What a damaged file says of itself need not be possible.
+            // The properties that a damaged file states may be invalid. The new file then has the
+            // default properties.
             Err(error) if error.kind() == crate::ErrorKind::Io => return Err(error),
             Err(_) => create(self.bounded(FileOptions::new()))?,
         };
@@ -316,7 +334,7 @@ impl Recovery {
         }
     }
 
-    /// A new file with what cannot be changed later as in the damaged one.
+    /// Returns the options for a new file with the same fixed properties as the damaged one.
     fn like(&self, source: &OpenFile) -> FileOptions {
         let info = crate::FileInfo::of(&source.container);
         let options = FileOptions::new()

@@ -1,4 +1,4 @@
-//! What became of each object of a damaged file.
+//! The report of a salvage: the state of each object of the damaged file.
 
 use std::fmt;
 
@@ -7,11 +7,12 @@ use hyperslab_dataspace::Region;
 use crate::ObjectKind;
 pub use hyperslab_engine::ops::ChunkTally;
 
-/// What was saved of a damaged file, and what was lost.
+/// The result of a salvage: the objects of the damaged file and their losses. See
+/// [`Recovery`](crate::Recovery) for an example.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Salvaged {
-    /// The objects that were found, in the order in which they were copied.
+    /// The objects, in the order in which they were copied.
     pub objects: Vec<SalvagedObject>,
 }
 
@@ -19,89 +20,90 @@ pub struct Salvaged {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SalvagedObject {
-    /// Its path.
+    /// The path of the object.
     pub path: String,
-    /// What it is; `None` if that could not be found out.
+    /// The kind of the object; `None` if it is not known.
     pub kind: Option<ObjectKind>,
-    /// The address of its header in the damaged file, where known.
+    /// The address of the object header in the damaged file, if it is known.
     pub address: Option<u64>,
-    /// The chunks of a dataset in chunks.
+    /// The numbers of chunks of a chunked dataset.
     pub chunks: Option<ChunkTally>,
-    /// What was lost of it.
+    /// The losses of the object.
     pub losses: Vec<Loss>,
-    /// Losses that are not listed.
+    /// The number of losses that `losses` does not list.
     pub more_losses: u64,
 }
 
-/// Something that was lost.
+/// A lost part of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loss {
-    /// What.
+    /// The part that was lost.
     pub part: LossPart,
-    /// The structure that is damaged, in the specification's words, where one is.
+    /// The name of the damaged structure in the specification, if a structure is damaged.
     pub structure: Option<&'static str>,
-    /// Where it lies.
+    /// The address of the damaged structure.
     pub address: Option<u64>,
-    /// What is wrong with it.
+    /// The description of the damage.
     pub why: String,
 }
 
-/// The part of an object that was lost.
+/// A part of an object that can be lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LossPart {
-    /// All of it.
+    /// The whole object.
     Object,
-    /// A block; what it held is not known.
+    /// A metadata block with unknown contents.
     Block,
-    /// Links.
+    /// Some or all links.
     Links,
-    /// Attributes.
+    /// Some or all attributes.
     Attributes,
-    /// The attribute of that name.
+    /// The attribute with this name.
     Attribute(String),
     /// The comment.
     Comment,
-    /// All elements: they have the fill value.
+    /// All elements. They have the fill value in the new file.
     Elements,
-    /// So many elements from a number on, in C order: they have the fill value.
+    /// Consecutive elements in C order. They have the fill value in the new file.
     Row {
-        /// The number of the first.
+        /// The index of the first element.
         first: u64,
-        /// How many.
+        /// The number of elements.
         count: u64,
     },
-    /// The elements of a box: they have the fill value.
+    /// The elements of a region. They have the fill value in the new file.
     Region(Region),
-    /// What some elements of variable length or references led to: they are empty.
+    /// The variable-length data or targets of references of some elements. They are empty in the
+    /// new file.
     Contents,
 }
 
-/// What became of an object.
+/// The state of an object after a salvage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SalvagedState {
-    /// Nothing was lost.
+    /// All parts were copied.
     Whole,
-    /// Something was lost.
+    /// Some parts were lost.
     Partly,
-    /// It is not in the new file.
+    /// The object is not in the new file.
     Lost,
 }
 
-/// What became of a file.
+/// The state of a file after a salvage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// Nothing was lost.
+    /// All objects were copied as a whole.
     Whole,
-    /// Something was lost.
+    /// Some objects or parts of objects were lost.
     Partly,
-    /// No object could be saved.
+    /// No object was copied.
     Nothing,
 }
 
 impl SalvagedState {
-    /// The word for it.
+    /// Returns the word for the state.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Whole => "whole",
@@ -112,7 +114,7 @@ impl SalvagedState {
 }
 
 impl SalvagedObject {
-    /// What became of it.
+    /// Returns the state of the object.
     pub fn state(&self) -> SalvagedState {
         let lost = self.losses.iter().any(|loss| loss.part == LossPart::Object);
         match lost {
@@ -124,10 +126,10 @@ impl SalvagedObject {
 }
 
 impl Salvaged {
-    /// What became of the file.
+    /// Returns the state of the file.
     pub fn outcome(&self) -> Outcome {
         let any = |wanted: SalvagedState| self.objects.iter().any(|object| object.state() == wanted);
-        // An empty root group is nothing.
+        // A root group alone does not count as a saved object.
         let saved =
             self.objects.iter().any(|object| object.path != "/" && object.state() != SalvagedState::Lost);
         match any(SalvagedState::Partly) || any(SalvagedState::Lost) {
@@ -137,7 +139,7 @@ impl Salvaged {
         }
     }
 
-    /// The number of objects of which that became.
+    /// Returns the number of objects in a state.
     pub fn count(&self, state: SalvagedState) -> usize {
         self.objects.iter().filter(|object| object.state() == state).count()
     }
@@ -162,7 +164,7 @@ impl fmt::Display for LossPart {
                 }
                 f.write_str("]")
             }
-            Self::Contents => f.write_str("what some elements lead to"),
+            Self::Contents => f.write_str("the targets of some elements"),
         }
     }
 }
@@ -193,7 +195,8 @@ impl fmt::Display for SalvagedObject {
     }
 }
 
-/// One line for each object that is not whole, with what it lost; then how many there are.
+/// Writes a line and the losses for each object that is not whole, and then the numbers of objects
+/// by state.
 impl fmt::Display for Salvaged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for object in self.objects.iter().filter(|object| object.state() != SalvagedState::Whole) {

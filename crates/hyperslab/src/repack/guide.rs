@@ -1,4 +1,4 @@
-//! How each dataset is to be stored, by the patterns that match it.
+//! The storage of each dataset in the new file, by the patterns that match its path.
 
 use std::cell::{Cell, RefCell};
 
@@ -12,7 +12,7 @@ use hyperslab_filter::{DatasetFacts, FillValue, FilterSpec, Pipeline};
 use super::{Repack, RepackLayout, Repacked, sparse};
 use crate::dataset::auto_chunk;
 
-/// The rules, and what came of them.
+/// The rules of a repack, and the record of their results.
 pub(super) struct Guide<'r> {
     pub(super) rules: &'r Repack<'r>,
     source: &'r OpenFile,
@@ -30,11 +30,12 @@ impl<'r> Guide<'r> {
         Repacked { kept: self.kept.into_inner(), bytes: self.bytes.get() }
     }
 
-    /// Why elements cannot be read, and so not be stored another way.
+    /// Returns the reason if the elements cannot be decoded, and so cannot be stored in another
+    /// layout.
     pub(super) fn unreadable(&self, description: &DatasetDescription) -> Option<String> {
         let missing = |pipeline: &Pipeline| {
             let missing = pipeline.missing(self.source.container.store.filters()).next()?;
-            Some(format!("there is no filter {}", missing.id.0))
+            Some(format!("the filter {} is not available", missing.id.0))
         };
         match &description.filters {
             Filters::Chunk(pipeline) => missing(pipeline),
@@ -42,21 +43,26 @@ impl<'r> Guide<'r> {
         }
     }
 
-    /// The layout that is asked for; `None` to leave it.
-    fn layout(&self, wanted: &RepackLayout, dataset: StoredBefore<'_>, filtered: bool) -> Result<Wish> {
+    /// Returns the storage that a demanded layout leads to.
+    fn layout(
+        &self,
+        wanted: &RepackLayout,
+        dataset: StoredBefore<'_>,
+        filtered: bool,
+    ) -> Result<StorageChoice> {
         let before = dataset.description;
         let Dataspace::Simple(extent) = &before.dataspace else {
             return Ok(match (&before.dataspace, wanted) {
-                (Dataspace::Scalar, RepackLayout::Contiguous) => Wish::Layout(NewLayout::Contiguous),
+                (Dataspace::Scalar, RepackLayout::Contiguous) => StorageChoice::Layout(NewLayout::Contiguous),
                 (Dataspace::Scalar, RepackLayout::Compact) => compact(before),
-                // What has no elements, or only one, is not worth a word.
-                _ => Wish::Stay,
+                // Null and scalar datasets keep their storage without a notice.
+                _ => StorageChoice::Keep,
             });
         };
         let size = u64::from(before.datatype.size);
-        let auto = || -> Result<Wish> {
+        let auto = || -> Result<StorageChoice> {
             let chunk = auto_chunk(&before.dataspace, size)?;
-            Ok(Wish::Layout(NewLayout::Chunked { chunk: chunk.into(), edges_unfiltered: false }))
+            Ok(StorageChoice::Layout(NewLayout::Chunked { chunk: chunk.into(), edges_unfiltered: false }))
         };
         Ok(match wanted {
             RepackLayout::Compact => compact(before),
@@ -64,42 +70,47 @@ impl<'r> Guide<'r> {
             RepackLayout::Auto if sparse::is_sparse(before) => self.layout_for_filters(dataset, filtered)?,
             RepackLayout::AutoSparse { density } => self.auto_sparse(dataset, *density)?,
             RepackLayout::Auto if filtered || before.dataspace.is_extendible() => auto()?,
-            RepackLayout::Auto | RepackLayout::Contiguous => Wish::Layout(NewLayout::Contiguous),
+            RepackLayout::Auto | RepackLayout::Contiguous => StorageChoice::Layout(NewLayout::Contiguous),
             RepackLayout::Chunked(shape) | RepackLayout::Sparse(shape)
                 if shape.len() != extent.dims.len() =>
             {
-                Wish::Refused(format!("it has {} dimensions, the chunk {}", extent.dims.len(), shape.len()))
+                StorageChoice::Refused(format!(
+                    "the dataset has {} dimensions, the chunk {}",
+                    extent.dims.len(),
+                    shape.len()
+                ))
             }
             RepackLayout::Chunked(shape) => {
                 let chunk = fitting(before, shape);
-                Wish::Layout(NewLayout::Chunked { chunk, edges_unfiltered: false })
+                StorageChoice::Layout(NewLayout::Chunked { chunk, edges_unfiltered: false })
             }
-            RepackLayout::Sparse(shape) => Wish::Layout(self.sparse_layout(fitting(before, shape))),
+            RepackLayout::Sparse(shape) => StorageChoice::Layout(self.sparse_layout(fitting(before, shape))),
         })
     }
 
-    fn storage_of(&self, dataset: StoredBefore<'_>) -> Result<Wish> {
+    /// Returns the storage that the rules choose for a dataset.
+    fn storage_of(&self, dataset: StoredBefore<'_>) -> Result<StorageChoice> {
         let before = dataset.description;
         let layout = self.rules.layouts.iter().rev().find(|(glob, _)| glob.matches(dataset.path));
-        let elements = before.dataspace.element_count().unwrap_or(u64::MAX);
-        let bytes = elements.saturating_mul(before.datatype.size.into());
+        let size = u64::from(before.datatype.size);
+        let bytes = before.dataspace.element_count().and_then(|count| count.checked_mul(size));
         let filters = self.rules.filters.iter().rev().find(|(glob, _)| glob.matches(dataset.path));
-        let filters = filters.filter(|_| bytes >= self.rules.least_filtered);
+        let filters = filters.filter(|_| bytes.is_none_or(|bytes| bytes >= self.rules.least_filtered));
         let sections = sparse::is_structured(before)
             && (self.rules.encoding.is_some()
                 || self.rules.section_filters.iter().any(|(glob, ..)| glob.matches(dataset.path)));
         if layout.is_none() && filters.is_none() && !sections {
-            return Ok(Wish::Stay);
+            return Ok(StorageChoice::Keep);
         }
         let specs = filters.map(|(_, specs)| specs.as_slice());
         let filtered = specs.is_some_and(|specs| !specs.is_empty());
-        let wish = match layout {
+        let choice = match layout {
             Some((_, wanted)) => self.layout(wanted, dataset, filtered)?,
             None => self.layout_for_filters(dataset, filtered)?,
         };
-        let Wish::Layout(layout) = wish else { return Ok(wish) };
+        let StorageChoice::Layout(layout) = choice else { return Ok(choice) };
         if let Some(why) = self.unreadable(before) {
-            return Ok(Wish::Refused(why));
+            return Ok(StorageChoice::Refused(why));
         }
         if matches!(layout, NewLayout::Structured { .. }) {
             return self.structured(dataset, layout, specs);
@@ -107,27 +118,29 @@ impl<'r> Guide<'r> {
         self.with_filters(before, layout, specs)
     }
 
-    /// What has filters is in chunks: those it had, if any.
-    fn layout_for_filters(&self, dataset: StoredBefore<'_>, filtered: bool) -> Result<Wish> {
+    /// Returns a chunked layout if the dataset has or gets filters. Chunked datasets keep their
+    /// chunk shape.
+    fn layout_for_filters(&self, dataset: StoredBefore<'_>, filtered: bool) -> Result<StorageChoice> {
         match &dataset.description.layout.layout {
-            Layout::Chunked(chunked) => Ok(Wish::Layout(NewLayout::Chunked {
+            Layout::Chunked(chunked) => Ok(StorageChoice::Layout(NewLayout::Chunked {
                 chunk: chunked.dims.clone(),
                 edges_unfiltered: chunked.leaves_edges_unfiltered(),
             })),
             Layout::Structured(_) => Ok(self.same_structured(dataset)),
             _ if filtered => self.layout(&RepackLayout::AutoChunked, dataset, true),
-            _ => Ok(Wish::Stay),
+            _ => Ok(StorageChoice::Keep),
         }
     }
 
+    /// Returns the layout with its filters.
     fn with_filters(
         &self,
         before: &DatasetDescription,
         layout: NewLayout,
         specs: Option<&[FilterSpec]>,
-    ) -> Result<Wish> {
+    ) -> Result<StorageChoice> {
         let NewLayout::Chunked { chunk, .. } = &layout else {
-            return Ok(Wish::Storage(NewStorage::unfiltered(layout)));
+            return Ok(StorageChoice::Storage(NewStorage::unfiltered(layout)));
         };
         let pipeline = match (specs, &before.filters) {
             (Some(specs), _) => {
@@ -139,27 +152,28 @@ impl<'r> Guide<'r> {
                 let facts = DatasetFacts::new(&before.datatype, chunk).with_fill(fill);
                 match Pipeline::for_dataset(specs, &facts, self.target.container.store.filters()) {
                     Ok(pipeline) => pipeline,
-                    Err(error) => return Ok(Wish::Refused(error.to_string())),
+                    Err(error) => return Ok(StorageChoice::Refused(error.to_string())),
                 }
             }
-            // The parameters of some filters depend on the chunks: they are only good for those they were made for.
+            // The parameters of some filters depend on the chunk shape. A pipeline is kept only for
+            // the same shape.
             (None, Filters::Chunk(pipeline)) if same_chunk(before, chunk) => pipeline.clone(),
             (None, filters) => {
                 let pipeline = match filters {
                     Filters::Chunk(pipeline) => pipeline.clone(),
                     Filters::Sections(_) => sparse::filters_of_values(before),
                 };
-                match self.remade(before, chunk, &pipeline) {
+                match self.rebuilt(before, chunk, &pipeline) {
                     Ok(pipeline) => pipeline,
-                    Err(why) => return Ok(Wish::Refused(why)),
+                    Err(why) => return Ok(StorageChoice::Refused(why)),
                 }
             }
         };
-        Ok(Wish::Storage(NewStorage { pipeline, ..NewStorage::unfiltered(layout) }))
+        Ok(StorageChoice::Storage(NewStorage { pipeline, ..NewStorage::unfiltered(layout) }))
     }
 
-    /// The same filters, for other chunks.
-    fn remade(
+    /// Returns the same filters with parameters for another chunk shape.
+    fn rebuilt(
         &self,
         before: &DatasetDescription,
         chunk: &[u64],
@@ -172,7 +186,7 @@ impl<'r> Guide<'r> {
     }
 }
 
-/// The filters of a pipeline, to be made for other chunks.
+/// Returns the specifications of the filters of a pipeline.
 pub(super) fn specs_of(pipeline: &Pipeline) -> Vec<FilterSpec> {
     let stages = pipeline.stages.iter().map(|stage| {
         let client_data = stage.client_data.clone();
@@ -181,29 +195,32 @@ pub(super) fn specs_of(pipeline: &Pipeline) -> Vec<FilterSpec> {
     stages.collect()
 }
 
-/// A chunk that is nowhere longer than the dataset can become.
+/// Returns the chunk shape, limited to the largest size of each dimension.
 pub(super) fn fitting(before: &DatasetDescription, shape: &[u64]) -> Dims {
     let most = before.dataspace.max_dims();
     let fit = |(size, most): (&u64, Option<u64>)| most.map_or(*size, |most| (*size).min(most.max(1)));
     shape.iter().zip(most).map(fit).collect()
 }
 
-/// What is to be done with a dataset.
-pub(super) enum Wish {
-    /// Nothing.
-    Stay,
-    /// It cannot be, and why.
+/// The storage that the rules choose for a dataset.
+pub(super) enum StorageChoice {
+    /// Keep the storage.
+    Keep,
+    /// The demanded storage is not possible, for this reason.
     Refused(String),
+    /// A layout whose filters are not chosen yet.
     Layout(NewLayout),
+    /// A layout with its filters.
     Storage(NewStorage),
 }
 
-fn compact(before: &DatasetDescription) -> Wish {
+/// Returns the compact layout if the elements fit into an object header.
+fn compact(before: &DatasetDescription) -> StorageChoice {
     let bytes = before.dataspace.element_count();
     let bytes = bytes.and_then(|count| count.checked_mul(u64::from(before.datatype.size)));
     match bytes {
-        Some(bytes) if bytes <= MAX_COMPACT => Wish::Layout(NewLayout::Compact),
-        _ => Wish::Refused(format!("it has more than {MAX_COMPACT} bytes")),
+        Some(bytes) if bytes <= MAX_COMPACT => StorageChoice::Layout(NewLayout::Compact),
+        _ => StorageChoice::Refused(format!("the dataset has more than {MAX_COMPACT} bytes")),
     }
 }
 
@@ -214,10 +231,10 @@ fn same_chunk(before: &DatasetDescription, chunk: &[u64]) -> bool {
 impl CopyGuide for Guide<'_> {
     fn storage(&self, dataset: StoredBefore<'_>) -> Result<Option<NewStorage>> {
         match self.storage_of(dataset)? {
-            Wish::Storage(storage) => Ok(Some(storage)),
-            Wish::Layout(layout) => Ok(Some(NewStorage::unfiltered(layout))),
-            Wish::Stay => Ok(None),
-            Wish::Refused(why) => {
+            StorageChoice::Storage(storage) => Ok(Some(storage)),
+            StorageChoice::Layout(layout) => Ok(Some(NewStorage::unfiltered(layout))),
+            StorageChoice::Keep => Ok(None),
+            StorageChoice::Refused(why) => {
                 self.kept.borrow_mut().push((dataset.path.to_owned(), why));
                 Ok(None)
             }
@@ -230,9 +247,9 @@ impl CopyGuide for Guide<'_> {
     }
 
     fn copied(&self, path: &str, bytes: u64) {
-        self.bytes.set(self.bytes.get().saturating_add(bytes));
+        self.bytes.set(self.bytes.get() + bytes);
         if let Some(progress) = &self.rules.progress {
-            // Both files are held meanwhile.
+            // Both files are locked during the call.
             let _callbacks = [self.source, self.target].map(|file| file.container.store.begin_callback());
             progress(path, bytes);
         }

@@ -1,4 +1,5 @@
-//! Writing a file anew: compacted, in other versions of the format, its datasets stored another way.
+//! Rewriting a file: without free space, in other versions of the format, with other layouts and
+//! filters.
 
 mod guide;
 mod sparse;
@@ -8,6 +9,7 @@ use std::sync::Arc;
 
 use hyperslab_engine::ops::CopyOptions;
 use hyperslab_engine::{Error, Result};
+use hyperslab_exact::to_usize;
 use hyperslab_filter::FilterSpec;
 
 use crate::{
@@ -15,52 +17,61 @@ use crate::{
     SharedMessages,
 };
 use guide::Guide;
-use sparse::Value;
+use sparse::TypedElement;
 
-/// How the datasets that a pattern names are stored.
+/// The layout for the datasets that match a pattern. See [`Repack`] for an example.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RepackLayout {
-    /// Side by side. Datasets that could grow no longer can.
+    /// Contiguous. Extendible datasets become fixed in size.
     Contiguous,
-    /// In the object header, as far as they have room there. Datasets that could grow no longer can.
+    /// Compact, if the elements fit into the object header. Extendible datasets become fixed in
+    /// size.
     Compact,
-    /// In chunks of that shape; dimensions that are shorter get chunks as long as they are.
+    /// Chunked, with chunks of this shape. A chunk is not longer than the largest size of the
+    /// dimension.
     Chunked(Vec<u64>),
-    /// In chunks of a shape that is chosen by the dataset's.
+    /// Chunked, with a chunk shape chosen from the shape of the dataset.
     AutoChunked,
-    /// As [`AutoChunked`](Self::AutoChunked) what can grow or shall pass filters, side by side all else. What is sparse
-    /// stays so.
+    /// [`AutoChunked`](Self::AutoChunked) for datasets that are extendible or get filters,
+    /// contiguous for others. Sparse datasets stay sparse.
     Auto,
-    /// Only defined elements, in structured chunks of that shape: see [`DatasetBuilder::sparse`](crate::DatasetBuilder::sparse).
-    /// Of a dataset that has all elements, those are defined that are not, bit by bit, as the fill value, or as the
-    /// [`undefined`](Repack::undefined) one. Dimensions that are shorter get chunks as long as they are.
+    /// Sparse, with structured chunks of this shape: see
+    /// [`DatasetBuilder::sparse`](crate::DatasetBuilder::sparse). In a dataset that was not sparse,
+    /// elements are defined whose bits differ from the fill value or from the
+    /// [`undefined`](Repack::undefined) value. A chunk is not longer than the largest size of the
+    /// dimension.
     Sparse(Vec<u64>),
-    /// As [`Sparse`](Self::Sparse), in chunks of a shape that is chosen by the dataset's and by the share of elements that
-    /// are defined, above 0 and at most 1. If it is not given, the elements tell; of large datasets, a sample of them.
+    /// [`Sparse`](Self::Sparse), with a chunk shape chosen from the shape of the dataset and the
+    /// share of defined elements.
     AutoSparse {
-        /// The share.
+        /// The share of defined elements, above 0 and at most 1. With `None` the elements are
+        /// counted; in large datasets a sample.
         density: Option<f64>,
     },
 }
 
-/// What became of a file.
+/// The result of a [`Repack`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repacked {
-    /// Datasets that are stored as before although another way was asked for, and why.
+    /// Paths of the datasets whose storage was not changed as demanded, and the reasons.
     pub kept: Vec<(String, String)>,
     /// Bytes of raw data that were copied.
     pub bytes: u64,
 }
 
-/// What is told of progress: the dataset, and how many bytes of raw data were copied since the last call.
+/// A callback for progress: the path of the dataset, and the bytes of raw data copied since the
+/// last call.
 type Progress<'a> = Box<dyn Fn(&str, u64) + 'a>;
 
-/// Writes a file anew, streaming, with everything that is in it: all objects, links, attributes, types, references,
-/// orders of creation, comments and the user block. Datasets that cannot be decoded, for want of a filter, are copied as
-/// they are stored, also where another way is asked for ([`Repacked::kept`] names those); but not references and contents
-/// of variable length, which mean something else in another file.
+/// Rewrites a file. The new file has all objects, links, attributes, datatypes, references,
+/// creation orders, comments and the user block of the source. Raw data is copied in blocks, so the
+/// memory does not grow with the size of the file.
+///
+/// A dataset that cannot be decoded because a filter is missing is copied in its stored form, even
+/// if another layout is demanded ([`Repacked::kept`] lists such datasets). Undecodable references
+/// and variable-length data cannot be copied, because their stored form refers to the source file.
 ///
 /// ```
 /// use hyperslab::{FileOptions, Repack, RepackLayout, filter::FilterSpec};
@@ -82,7 +93,7 @@ pub struct Repack<'a> {
     layouts: Vec<(PathPattern, RepackLayout)>,
     filters: Vec<(PathPattern, Vec<FilterSpec>)>,
     section_filters: Vec<(PathPattern, Section, Vec<FilterSpec>)>,
-    undefined: Vec<(PathPattern, Value)>,
+    undefined: Vec<(PathPattern, TypedElement)>,
     encoding: Option<SelectionEncoding>,
     libver: Option<LibverBounds>,
     space: Option<FileSpace>,
@@ -116,27 +127,34 @@ impl std::fmt::Debug for Repack<'_> {
 }
 
 impl<'a> Repack<'a> {
-    /// Everything as it is stored.
+    /// Returns the options that keep the storage of all datasets.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How the datasets are stored whose paths match a pattern: `*` and `?` stand for any characters of a name, `**` for
-    /// any of a path, and a pattern without slash is held against the last name. Of several that match, the last counts.
+    /// Sets the layout of the datasets whose paths match a pattern. The last call with a matching
+    /// pattern decides.
+    ///
+    /// In a pattern, `*` and `?` match any characters of a name, and `**` any characters of a path.
+    /// A pattern without a slash is compared with the last name of the path.
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the pattern is none, a chunk has a dimension of zero, or a share
-    /// of elements is not one.
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the pattern is invalid, a chunk
+    /// dimension is 0, or a density is not above 0 and at most 1.
     pub fn layout(mut self, pattern: &str, layout: RepackLayout) -> Result<Self> {
         match &layout {
             RepackLayout::Chunked(shape) | RepackLayout::Sparse(shape)
                 if shape.is_empty() || shape.contains(&0) =>
             {
-                return Err(Error::Misuse(format!("a chunk of the shape {shape:?}")));
+                return Err(Error::Misuse(format!(
+                    "a chunk shape {shape:?} with a dimension of 0 or without dimensions"
+                )));
             }
             RepackLayout::AutoSparse { density: Some(density) } if !(*density > 0.0 && *density <= 1.0) => {
-                return Err(Error::Misuse(format!("a share of {density} of the elements")));
+                return Err(Error::Misuse(format!(
+                    "a density of {density}, which is not above 0 and at most 1"
+                )));
             }
             _ => {}
         }
@@ -144,18 +162,19 @@ impl<'a> Repack<'a> {
         Ok(self)
     }
 
-    /// Which filters the chunks of those datasets pass; none if the list is empty. Datasets that are not in chunks get
-    /// such. Of structured chunks every section passes them.
+    /// Sets the filters of the datasets that match a pattern; an empty list removes all filters.
+    /// Datasets that are not chunked become chunked. The filters apply to each section of
+    /// structured chunks.
     ///
     /// # Errors
-    /// As [`layout`](Self::layout).
+    /// Returns the errors of [`layout`](Self::layout).
     pub fn filters(mut self, pattern: &str, filters: Vec<FilterSpec>) -> Result<Self> {
         self.filters.push((PathPattern::new(pattern)?, filters));
         Ok(self)
     }
 
-    /// Which filters a section of the structured chunks of those datasets passes, instead of those that
-    /// [`filters`](Self::filters) names.
+    /// Sets the filters of one section of the structured chunks of the datasets that match a
+    /// pattern, in place of those of [`filters`](Self::filters).
     ///
     /// ```
     /// use hyperslab::{FileOptions, Repack, RepackLayout, Section, filter::FilterSpec};
@@ -176,7 +195,7 @@ impl<'a> Repack<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`layout`](Self::layout).
+    /// Returns the errors of [`layout`](Self::layout).
     pub fn section_filters(
         mut self,
         pattern: &str,
@@ -187,8 +206,9 @@ impl<'a> Repack<'a> {
         Ok(self)
     }
 
-    /// The value that counts as undefined where datasets with all elements become sparse, instead of their fill value; it
-    /// becomes the fill value, so that what is read stays the same. It is compared bit by bit: there is more than one NaN.
+    /// Sets the value of undefined elements for datasets that become sparse, in place of the fill
+    /// value. The value becomes the fill value of the new dataset, so that reads return the same
+    /// elements. The bits are compared, because there are several NaN values.
     ///
     /// ```
     /// use hyperslab::{FileOptions, Repack, RepackLayout};
@@ -207,51 +227,53 @@ impl<'a> Repack<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`layout`](Self::layout).
+    /// Returns the errors of [`layout`](Self::layout).
     pub fn undefined<T: H5Type>(mut self, pattern: &str, value: T) -> Result<Self> {
-        let value = Value { datatype: T::datatype(), bytes: T::to_bytes(&[value]).into_owned() };
+        let value = TypedElement { datatype: T::datatype(), bytes: T::to_bytes(&[value]).into_owned() };
         self.undefined.push((PathPattern::new(pattern)?, value));
         Ok(self)
     }
 
-    /// How sparse datasets list their defined elements; as before, and in blocks where they become sparse, if nothing is
-    /// said.
+    /// Sets the encoding of the set of defined elements of sparse datasets. By default sparse
+    /// datasets keep their encoding, and datasets that become sparse get the encoding as blocks.
     #[must_use]
     pub fn selection_encoding(mut self, encoding: SelectionEncoding) -> Self {
         self.encoding = Some(encoding);
         self
     }
 
-    /// The versions of the library that shall read the new file.
+    /// Sets the versions of the library that can read the new file: [`LibverBounds::DEFAULT`] by
+    /// default.
     #[must_use]
     pub fn libver(mut self, bounds: LibverBounds) -> Self {
         self.libver = Some(bounds);
         self
     }
 
-    /// How the new file manages its space; as the old one does if nothing is said.
+    /// Sets the management of file space: that of the source by default.
     #[must_use]
     pub fn file_space(mut self, space: FileSpace) -> Self {
         self.space = Some(space);
         self
     }
 
-    /// Bytes of the user block; as many as the old one has if nothing is said. What it holds is copied as far as there
-    /// is room.
+    /// Sets the bytes of the user block: as many as in the source by default. The contents are
+    /// copied, and cut off if the new user block is smaller.
     #[must_use]
     pub fn user_block(mut self, bytes: u64) -> Self {
         self.user_block = Some(bytes);
         self
     }
 
-    /// Which messages the objects of the new file share; those of the old one if nothing is said.
+    /// Sets the shared messages of the new file: those of the source by default.
     #[must_use]
     pub fn shared_messages(mut self, shared: SharedMessages) -> Self {
         self.shared = Some(shared);
         self
     }
 
-    /// Datasets whose elements have fewer bytes keep the filters that they have.
+    /// Sets the smallest dataset, in bytes of all elements, to which [`filters`](Self::filters)
+    /// applies. Smaller datasets keep their filters.
     ///
     /// ```
     /// use hyperslab::{FileOptions, Repack, filter::FilterSpec};
@@ -272,47 +294,61 @@ impl<'a> Repack<'a> {
         self
     }
 
-    /// Up to how many links groups keep in their headers, and below how many they come back to them: as
-    /// [`GroupOptions::link_phase_change`](crate::GroupOptions::link_phase_change) for all groups of the new file. Those of
-    /// the old style stay as they are.
+    /// Sets [`GroupOptions::link_phase_change`](crate::GroupOptions::link_phase_change) of all
+    /// groups of the new file, except groups with a symbol table.
     #[must_use]
     pub fn link_phase_change(mut self, max_compact: u16, min_dense: u16) -> Self {
         self.link_phase_change = Some((max_compact, min_dense));
         self
     }
 
-    /// As [`FileOptions::metadata_block`], for the new file.
+    /// Sets [`metadata_block`](crate::AccessOptions::metadata_block) of the new file.
     #[must_use]
     pub fn metadata_block(mut self, bytes: u64) -> Self {
         self.metadata_block = Some(bytes);
         self
     }
 
-    /// As [`FileOptions::alignment`], for the new file.
+    /// Sets [`alignment`](crate::AccessOptions::alignment) of the new file.
     #[must_use]
     pub fn alignment(mut self, threshold: u64, alignment: u64) -> Self {
         self.alignment = Some((threshold, alignment));
         self
     }
 
-    /// Is told how far the work is.
+    /// Sets a callback for progress. The arguments are the path of a dataset, and the bytes of raw
+    /// data copied since the last call. Both files are locked during the call; an attempt to change
+    /// one of them returns an error.
+    ///
+    /// ```
+    /// use hyperslab::{FileOptions, Repack};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("copy.h5");
+    /// let file = FileOptions::new().create_in_memory()?;
+    /// file.new_dataset("a").write(&vec![0.5; 1000])?;
+    /// let copied = std::cell::Cell::new(0);
+    /// Repack::new().progress(|_, bytes| copied.set(copied.get() + bytes)).run(&file, &path)?;
+    /// assert_eq!(copied.get(), 8000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
-    /// It cannot change the files, which are held meanwhile: that is an error there.
     pub fn progress(mut self, progress: impl Fn(&str, u64) + 'a) -> Self {
         self.progress = Some(Box::new(progress));
         self
     }
 
-    /// Writes `source` anew to `target`, in place of a file that is there.
+    /// Writes the contents of `source` to a new file at `target`. An existing file at `target` is
+    /// replaced.
     ///
     /// # Errors
-    /// The errors of reading the one and writing the other; [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a dataset cannot
-    /// be stored as it is asked for. What is at `target` then is no whole file.
+    /// Returns the errors of reading `source` and writing `target`, and
+    /// [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a dataset cannot have the demanded
+    /// storage. After an error the file at `target` is incomplete.
     pub fn run(&self, source: &File, target: impl AsRef<Path>) -> Result<Repacked> {
         self.write(source, self.options(source)?.create(target)?)
     }
 
-    /// As [`run`](Self::run), to a file that holds nothing yet, which is closed then.
+    /// Writes the contents of `source` to an empty file, and closes that file.
     fn write(&self, source: &File, target: File) -> Result<Repacked> {
         let (from, to) = (source.root().file(), target.root().file());
         let guide = Guide::new(self, from, to);
@@ -321,8 +357,9 @@ impl<'a> Repack<'a> {
             let _reading = from.reading()?;
             let mut edit = to.edit()?;
             let block = from.container.store.user_block()?;
-            let room = usize::try_from(to.container.store.base()).unwrap_or(usize::MAX);
-            edit.write_user_block(block.get(..room.min(block.len())).unwrap_or_default())?;
+            // A smaller user block takes the start of the contents.
+            let space = to_usize(to.container.store.base())?;
+            edit.write_user_block(block.get(..space).unwrap_or(&block))?;
             to.copy_contents(&mut edit, from, options, &guide)?;
             to.finish(edit)?;
         }
@@ -331,7 +368,7 @@ impl<'a> Repack<'a> {
         Ok(outcome)
     }
 
-    /// What cannot be changed in a file once it is made, as in the source where nothing else is asked for.
+    /// Returns the options of the new file. Properties that are not set are those of the source.
     fn options(&self, source: &File) -> Result<FileOptions> {
         let from = source.root().file();
         if from.container.store.is_writable() {

@@ -1,4 +1,4 @@
-//! Datasets that are, or become, sparse.
+//! The storage of datasets that are or become sparse.
 
 use hyperslab_dataspace::Dims;
 use hyperslab_engine::format::{ChunkFlags, Layout, StructuredChunkType};
@@ -7,13 +7,13 @@ use hyperslab_engine::ops::{NewLayout, NewStorage, StoredBefore};
 use hyperslab_engine::{Error, Result};
 use hyperslab_filter::{FilterId, FilterSpec, Pipeline};
 
-use super::guide::{Guide, Wish, fitting, specs_of};
+use super::guide::{Guide, StorageChoice, fitting, specs_of};
 use crate::Datatype;
 use crate::datatype::DatatypeClass;
 use crate::datatype::convert::Conversions;
 use crate::sparse::{Section, SectionFacts, SparseOptions};
 
-/// Filters that take any bytes and give the same back.
+/// Lossless filters that accept any bytes.
 const FOR_ANY_BYTES: [FilterId; 11] = [
     FilterId::DEFLATE,
     FilterId::SHUFFLE,
@@ -28,17 +28,18 @@ const FOR_ANY_BYTES: [FilterId; 11] = [
     FilterId::BITSHUFFLE,
 ];
 
-/// An element of some type.
+/// An element and its datatype.
 #[derive(Debug, Clone)]
-pub(super) struct Value {
+pub(super) struct TypedElement {
     pub(super) datatype: Datatype,
     pub(super) bytes: Vec<u8>,
 }
 
-impl Value {
-    /// The same in another type; why there is none, otherwise.
+impl TypedElement {
+    /// Returns the bytes of the element converted to another datatype, or the reason why the
+    /// conversion is not possible.
     fn in_type(&self, datatype: &Datatype) -> std::result::Result<Vec<u8>, String> {
-        let other = || "the undefined value is none of its type".to_owned();
+        let other = || "the undefined value is not a value of the datatype".to_owned();
         if datatype.points_into_file() {
             return Err(other());
         }
@@ -48,67 +49,72 @@ impl Value {
             Some(converted)
         };
         let element = convert(&self.datatype, datatype, &self.bytes).ok_or_else(other)?;
-        // Floats are rounded; what is cut off on the way to other types does not come back.
-        let is_rounded = matches!(datatype.class, DatatypeClass::FloatingPoint(_));
-        let comes_back =
-            || convert(datatype, &self.datatype, &element).is_some_and(|back| back == self.bytes);
-        if is_rounded || comes_back() { Ok(element) } else { Err(other()) }
+        // Rounding to a float is accepted. A conversion to another class must be exact, so that it
+        // can be reversed.
+        let is_float = matches!(datatype.class, DatatypeClass::FloatingPoint(_));
+        let is_exact = || convert(datatype, &self.datatype, &element).is_some_and(|back| back == self.bytes);
+        if is_float || is_exact() { Ok(element) } else { Err(other()) }
     }
 }
 
-/// Returns whether a dataset is in structured chunks.
+/// Returns `true` for a dataset in structured chunks.
 pub(super) fn is_structured(before: &DatasetDescription) -> bool {
     matches!(before.layout.layout, Layout::Structured(_))
 }
 
-/// Returns whether only its defined elements are stored.
+/// Returns `true` for a dataset that stores only its defined elements.
 pub(super) fn is_sparse(before: &DatasetDescription) -> bool {
     matches!(&before.layout.layout, Layout::Structured(layout) if layout.chunk_type.contains(StructuredChunkType::SPARSE))
 }
 
-/// The filters of the values of structured chunks.
+/// Returns the filters of the values section of structured chunks.
 pub(super) fn filters_of_values(before: &DatasetDescription) -> Pipeline {
     filters_of(before, Section::Values)
 }
 
-/// The filters of one section, if there is such a section.
+/// Returns the filters of a section of structured chunks.
 fn filters_of(before: &DatasetDescription, section: Section) -> Pipeline {
     let sections = Section::all(is_sparse(before), before.datatype.is_variable_length());
     let pipelines = before.section_pipelines();
     let found = sections.iter().zip(pipelines).find(|(other, _)| **other == section);
+    // A section that the dataset does not have has no filters.
     found.map(|(_, pipeline)| pipeline).unwrap_or_default()
 }
 
 impl Guide<'_> {
-    /// Only defined elements, in chunks of that shape.
+    /// Returns the sparse layout with a chunk shape.
     pub(super) fn sparse_layout(&self, chunk: Dims) -> NewLayout {
         let encoding = self.rules.encoding.map(crate::SelectionEncoding::stored);
         NewLayout::Structured { chunk, sparse: true, edges_unfiltered: false, encoding }
     }
 
-    /// The same, in chunks whose shape the density chooses.
-    pub(super) fn auto_sparse(&self, dataset: StoredBefore<'_>, density: Option<f64>) -> Result<Wish> {
+    /// Returns the sparse layout with a chunk shape that follows from the density.
+    pub(super) fn auto_sparse(
+        &self,
+        dataset: StoredBefore<'_>,
+        density: Option<f64>,
+    ) -> Result<StorageChoice> {
         let before = dataset.description;
         let density = if let Some(density) = density {
             density
         } else if let Some(why) = self.unreadable(before) {
-            return Ok(Wish::Refused(why));
+            return Ok(StorageChoice::Refused(why));
         } else {
             let undefined = match self.undefined(dataset) {
                 Ok(undefined) => undefined,
-                Err(why) => return Ok(Wish::Refused(why)),
+                Err(why) => return Ok(StorageChoice::Refused(why)),
             };
             dataset.defined_share(undefined.as_deref())?
         };
         let chunk = SparseOptions::default().with_density(density).chunk_for(&before.dataspace)?;
-        Ok(Wish::Layout(self.sparse_layout(chunk.into())))
+        Ok(StorageChoice::Layout(self.sparse_layout(chunk.into())))
     }
 
-    /// Structured chunks as they were.
-    pub(super) fn same_structured(&self, dataset: StoredBefore<'_>) -> Wish {
+    /// Returns the structured chunk layout that the dataset has.
+    pub(super) fn same_structured(&self, dataset: StoredBefore<'_>) -> StorageChoice {
         let before = dataset.description;
-        let Layout::Structured(layout) = &before.layout.layout else { return Wish::Stay };
-        Wish::Layout(NewLayout::Structured {
+        let Layout::Structured(layout) = &before.layout.layout else { return StorageChoice::Keep };
+        StorageChoice::Layout(NewLayout::Structured {
             chunk: fitting(before, &layout.dims),
             sparse: is_sparse(before),
             edges_unfiltered: layout.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS),
@@ -116,7 +122,7 @@ impl Guide<'_> {
         })
     }
 
-    /// The element that counts as undefined, where another than the fill value does.
+    /// Returns the bytes of the undefined value, if a rule sets one for the dataset.
     fn undefined(&self, dataset: StoredBefore<'_>) -> std::result::Result<Option<Vec<u8>>, String> {
         let before = dataset.description;
         let found = self.rules.undefined.iter().rev().find(|(glob, _)| glob.matches(dataset.path));
@@ -126,39 +132,45 @@ impl Guide<'_> {
         }
     }
 
-    /// Structured chunks with their filters.
+    /// Returns a structured chunk layout with its filters.
     pub(super) fn structured(
         &self,
         dataset: StoredBefore<'_>,
         layout: NewLayout,
         specs: Option<&[FilterSpec]>,
-    ) -> Result<Wish> {
+    ) -> Result<StorageChoice> {
         let before = dataset.description;
-        let NewLayout::Structured { chunk, sparse, encoding, .. } = &layout else { return Ok(Wish::Stay) };
+        let NewLayout::Structured { chunk, sparse, encoding, .. } = &layout else {
+            return Ok(StorageChoice::Keep);
+        };
         let undefined = match self.undefined(dataset) {
             Ok(undefined) => undefined.filter(|_| *sparse),
-            Err(why) => return Ok(Wish::Refused(why)),
+            Err(why) => return Ok(StorageChoice::Refused(why)),
         };
         let facts = SectionFacts {
             datatype: &before.datatype,
             chunk,
             sparse: *sparse,
+            // The encoding only sets the element size that filters see, so the default does no
+            // harm.
             encoding: encoding.unwrap_or_default(),
             fill: &before.fill.value,
         };
         let filters = |section: Section| self.section_filters(dataset, section, specs);
         let section_pipelines = match facts.pipelines(&filters, self.target.container.store.filters()) {
             Ok(pipelines) => pipelines,
-            Err(error) => return Ok(Wish::Refused(error.to_string())),
+            Err(error) => return Ok(StorageChoice::Refused(error.to_string())),
         };
         let storage = NewStorage { section_pipelines, undefined, ..NewStorage::unfiltered(layout) };
         match dataset.check(&storage) {
-            Err(Error::Unsupported { what }) => Ok(Wish::Refused(format!("{what} cannot be written"))),
-            outcome => outcome.map(|()| Wish::Storage(storage)),
+            Err(Error::Unsupported { what }) => {
+                Ok(StorageChoice::Refused(format!("{what} cannot be written")))
+            }
+            outcome => outcome.map(|()| StorageChoice::Storage(storage)),
         }
     }
 
-    /// The filters that a section of a dataset shall pass.
+    /// Returns the filters for a section of a dataset.
     fn section_filters(
         &self,
         dataset: StoredBefore<'_>,
@@ -176,7 +188,7 @@ impl Guide<'_> {
             (None, Filters::Sections(_)) => specs_of(&filters_of(dataset.description, section)),
             (None, Filters::Chunk(pipeline)) => {
                 let mut filters = specs_of(pipeline);
-                // Those for numbers are for elements only.
+                // Filters for numbers apply only to the values section.
                 filters.retain(|filter| section == Section::Values || FOR_ANY_BYTES.contains(&filter.id()));
                 filters
             }

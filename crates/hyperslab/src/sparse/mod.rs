@@ -7,6 +7,7 @@ mod csr;
 mod density;
 mod filters;
 mod heap_elements;
+#[cfg(feature = "ndarray")]
 mod nonzero;
 mod read;
 mod rows;

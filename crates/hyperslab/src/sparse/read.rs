@@ -7,9 +7,9 @@ use hyperslab_dataspace::Block;
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::ops::elements::ForeignHeap;
 use hyperslab_engine::ops::sparse::{Slab, StructuredSource};
+use hyperslab_engine::store::parallel::prelude::*;
 use hyperslab_engine::{Error, Result};
 use hyperslab_exact::to_u64;
-use rayon::prelude::*;
 
 use super::SparseView;
 use crate::datatype::convert::Conversions;

@@ -59,7 +59,7 @@ fn file_of(seed: u64) -> (File, Medium) {
         0 => options.shared_messages(SharedMessages::of(SharedMessageIndexInfo::ALL, 12)),
         _ => options,
     };
-    let options = if seed.is_multiple_of(5) { options.uncommitted(1000) } else { options };
+    let options = if seed.is_multiple_of(5) { options.dirty_limit(1000) } else { options };
     (options.create_driver(medium.clone()).unwrap(), medium)
 }
 

@@ -33,7 +33,7 @@ fn salvage_by(recovery: &Recovery, bytes: Vec<u8>, what: &str) -> (Vec<u8>, Salv
 
 /// Saves what is left of `damaged`, and holds it against what can be read of it and was in the file.
 fn judge(original: &Snapshot, damaged: Vec<u8>, what: &str) -> Vec<u8> {
-    let left: Vec<_> = match OpenOptions::new().ignore_marks(true).open_bytes(damaged.clone()) {
+    let left: Vec<_> = match OpenOptions::new().ignore_status_flags(true).open_bytes(damaged.clone()) {
         Ok(file) => {
             let whole = original.objects.iter().filter(|object| object.is_whole_in(&file));
             whole.map(|object| (object, original.leads_to(object, &file))).collect()

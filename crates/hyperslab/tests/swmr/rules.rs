@@ -31,7 +31,7 @@ pub(crate) fn shapes_of(path: &Path) -> String {
 
 /// The file of a writer that is no more holds all up to those shapes.
 pub(crate) fn holds_at_least(path: &Path, flushed: &str) {
-    let file = OpenOptions::new().ignore_marks(true).open(path).unwrap();
+    let file = OpenOptions::new().ignore_status_flags(true).open(path).unwrap();
     for ((name, width), least) in DATASETS.iter().zip(flushed.split('/')) {
         let dataset = file.dataset(name).unwrap();
         let dims = dataset.dataspace().dims().to_vec();

@@ -20,7 +20,8 @@ pub(crate) struct Package {
     pub(crate) text: String,
     pub(crate) description: String,
     pub(crate) rust_version: String,
-    pub(crate) has_features: bool,
+    /// The names of the features, with `default` if there is one.
+    pub(crate) features: Vec<String>,
     /// Keys that publishing needs, and their values if they are set.
     pub(crate) metadata: BTreeMap<&'static str, Option<String>>,
     /// Names of the packages that the package needs to run or build (not for its tests).
@@ -63,7 +64,7 @@ fn package(value: &Value) -> Result<Package> {
         text: std::fs::read_to_string(&path).with_context(|| path.clone())?,
         description: string("description").unwrap_or_default(),
         rust_version: string("rust_version").unwrap_or_default(),
-        has_features: value["features"].as_object().is_some_and(|features| !features.is_empty()),
+        features: value["features"].as_object().map_or_else(Vec::new, |all| all.keys().cloned().collect()),
         metadata: METADATA.iter().map(|&key| (key, string(key))).collect(),
         dependencies: dependencies.filter_map(|one| one["name"].as_str().map(str::to_owned)).collect(),
         folder,

@@ -80,9 +80,9 @@ fn clear(arguments: &H5clearArguments, path: &Path) -> Result<()> {
     }
     if arguments.status || arguments.room.is_some() {
         // To clear marks is all that it is for; a lock is in its way nevertheless.
-        let mut recovery = Recovery::new().keep_marks(!arguments.status).keep_end(true).unlocked(true);
+        let mut recovery = Recovery::new().keep_status_flags(!arguments.status).keep_end(true).unlocked(true);
         if let Some(room) = arguments.room {
-            recovery = recovery.room(room);
+            recovery = recovery.extend_by(room);
         }
         recovery.repair(path)?;
     }

@@ -2,7 +2,7 @@
 
 use hyperslab_dataspace::{Axis, Dims, Ordered, Selection, Tile, Tiles, Tiling, strides};
 
-use rayon::prelude::*;
+use crate::store::parallel::prelude::*;
 
 use super::check_offsets;
 use crate::data::transfer::{
@@ -297,7 +297,7 @@ fn fetch_all(
     mut requests: Vec<Request<'_>>,
 ) -> Result<()> {
     let Some(all) = bytes.view() else {
-        let groups = (requests.len() / TASK_RUNS).min(4 * rayon::current_num_threads());
+        let groups = (requests.len() / TASK_RUNS).min(4 * crate::store::parallel::current_num_threads());
         if groups < 2 || !context.store.may_share() {
             return bytes.fetch(requests);
         }

@@ -81,8 +81,11 @@ where
     F: Fn(usize, &mut StageBuffer) -> Result<()> + Sync,
     W: Fn(usize, &StageBuffer) -> Result<()>,
 {
-    let fillers =
-        if parallel && store.may_share() { (rayon::current_num_threads() - 1).min(stages / 2) } else { 0 };
+    let fillers = if parallel && store.may_share() {
+        (crate::store::parallel::current_num_threads() - 1).min(stages / 2)
+    } else {
+        0
+    };
     if fillers == 0 {
         let mut buffer = StageBuffer::default();
         return (0..stages).try_for_each(|stage| {

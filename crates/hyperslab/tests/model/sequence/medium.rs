@@ -35,13 +35,13 @@ impl Medium {
     pub(crate) fn create(&self, options: FileOptions) -> FileOptions {
         let options = options.durability(self.durability);
         let options = self.journal.clone().into_iter().fold(options, FileOptions::journal);
-        self.uncommitted.into_iter().fold(options, FileOptions::uncommitted)
+        self.uncommitted.into_iter().fold(options, FileOptions::dirty_limit)
     }
 
     /// The same for a file that is there.
     pub(crate) fn open(&self, options: OpenOptions) -> OpenOptions {
         let options = options.durability(self.durability);
         let options = self.journal.clone().into_iter().fold(options, OpenOptions::journal);
-        self.uncommitted.into_iter().fold(options, OpenOptions::uncommitted)
+        self.uncommitted.into_iter().fold(options, OpenOptions::dirty_limit)
     }
 }

@@ -462,7 +462,7 @@ impl World {
         if !self.medium.compared {
             return;
         }
-        let file = OpenOptions::new().ignore_marks(true).open_bytes(self.bytes()).unwrap();
+        let file = OpenOptions::new().ignore_status_flags(true).open_bytes(self.bytes()).unwrap();
         self.compare(&file);
     }
 

@@ -1,10 +1,10 @@
 //! Reads of unfiltered chunks that span all dimensions but the slowest: each chunk is a run of the
 //! result. Chunks that are contiguous in the file are read together, directly into the buffer.
 
+use crate::store::parallel::prelude::*;
 use hyperslab_dataspace::{Axis, Region};
 use hyperslab_exact::to_usize;
 use hyperslab_format::codec::Address;
-use rayon::prelude::*;
 
 use super::super::ChunkedSource;
 use super::chunk_box;
@@ -179,7 +179,7 @@ impl<'a> Rows<'a> {
         *done = end;
         if requests.len() > 1 && parallel::use_threads(store, wanted) {
             // Each thread gets several tasks, so that all threads finish at about the same time.
-            let per_task = requests.len().div_ceil(rayon::current_num_threads() * 4).min(CALL_PIECES);
+            let per_task = requests.len().div_ceil(crate::store::parallel::current_num_threads() * 4).min(CALL_PIECES);
             return store.share(|| {
                 requests.par_chunks_mut(per_task).try_for_each(|requests| store.read_raw_many(requests))
             });

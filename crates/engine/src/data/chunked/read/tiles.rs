@@ -206,7 +206,7 @@ impl Regular<'_> {
     fn groups<'f>(&self, places: &'f [ChunkLocation]) -> Result<Vec<ChunkGroup<'f>>> {
         let mut groups = Vec::new();
         let mut rest = places;
-        let most = places.len().div_ceil(rayon::current_num_threads() * 4);
+        let most = places.len().div_ceil(crate::store::parallel::current_num_threads() * 4);
         while let Some((first, after)) = rest.split_first() {
             if let Some(known) = self.known(first.address) {
                 let (places, after) = rest.split_at(1);

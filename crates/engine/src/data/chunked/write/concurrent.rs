@@ -11,9 +11,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::store::parallel::prelude::*;
 use hyperslab_dataspace::{Dims, Selection};
 use hyperslab_filter::Scratch;
-use rayon::prelude::*;
 
 use super::super::ChunkedSource;
 use super::buffered::MAX_BUFFERED_CHUNK_BYTES;

@@ -18,10 +18,10 @@ mod tests_concurrent;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::store::parallel::prelude::*;
 use hyperslab_dataspace::{Dims, Hyperslab, Selection};
 use hyperslab_filter::{ChunkTarget, Scratch};
 use hyperslab_format::codec::Address;
-use rayon::prelude::*;
 
 use super::ChunkedSource;
 use crate::data::chunk_index::{ChunkLocation, ChunkTable};

@@ -1,8 +1,8 @@
 //! The storage of chunks: writes chunks to the file and their locations to the index.
 
+use crate::store::parallel::prelude::*;
 use hyperslab_dataspace::{Dims, LinearRows, Piece};
 use hyperslab_format::codec::Address;
-use rayon::prelude::*;
 
 use super::super::ChunkedSource;
 use super::ChunkWriting;

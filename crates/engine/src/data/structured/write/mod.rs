@@ -10,8 +10,8 @@ mod store;
 
 use std::sync::Arc;
 
+use crate::store::parallel::prelude::*;
 use hyperslab_dataspace::{DefinedSet, Dims};
-use rayon::prelude::*;
 
 use super::StructuredForm;
 use crate::data::chunk_index::{ChunkBox, StructuredIndexEditor, StructuredLocation};

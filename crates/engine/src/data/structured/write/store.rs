@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::store::parallel::prelude::*;
 use hyperslab_dataspace::Dims;
-use rayon::prelude::*;
 
 use super::super::EncodedChunk;
 use super::{StructuredWriter, StructuredWriting};

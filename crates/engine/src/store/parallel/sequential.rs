@@ -1,0 +1,164 @@
+//! The part of rayon's interface that this library uses, on one thread.
+
+use std::cell::RefCell;
+
+/// Iterators of the standard library under the names that rayon gives to parallel ones.
+pub mod prelude {
+    use std::ops::ControlFlow;
+    use std::slice::{ChunksExact, ChunksMut, Iter};
+
+    /// Collections that give up their items.
+    pub trait IntoParallelIterator: IntoIterator + Sized {
+        /// Returns an iterator over the items.
+        fn into_par_iter(self) -> Self::IntoIter {
+            self.into_iter()
+        }
+    }
+
+    impl<I: IntoIterator> IntoParallelIterator for I {}
+
+    /// Slices that lend their items.
+    pub trait ParallelSlice<T> {
+        /// Returns an iterator over the items.
+        fn par_iter(&self) -> Iter<'_, T>;
+        /// Returns an iterator over slices of `size` items, without a shorter one at the end.
+        fn par_chunks_exact(&self, size: usize) -> ChunksExact<'_, T>;
+        /// Returns an iterator over slices of `size` items, and a shorter one at the end.
+        fn par_chunks_mut(&mut self, size: usize) -> ChunksMut<'_, T>;
+    }
+
+    impl<T> ParallelSlice<T> for [T] {
+        fn par_iter(&self) -> Iter<'_, T> {
+            self.iter()
+        }
+
+        fn par_chunks_exact(&self, size: usize) -> ChunksExact<'_, T> {
+            self.chunks_exact(size)
+        }
+
+        fn par_chunks_mut(&mut self, size: usize) -> ChunksMut<'_, T> {
+            self.chunks_mut(size)
+        }
+    }
+
+    /// Methods of rayon's iterators that iterators of the standard library do not have.
+    pub trait ParallelIterator: Iterator + Sized {
+        /// Returns the iterator unchanged: one thread takes all items.
+        #[must_use]
+        fn with_min_len(self, _: usize) -> Self {
+            self
+        }
+
+        /// Maps the items with one state for all of them.
+        fn map_init<S, R>(
+            self,
+            init: impl FnOnce() -> S,
+            mut work: impl FnMut(&mut S, Self::Item) -> R,
+        ) -> impl Iterator<Item = R> {
+            let mut state = init();
+            self.map(move |item| work(&mut state, item))
+        }
+
+        /// Calls `work` with each item and one state for all of them, until a call fails.
+        ///
+        /// # Errors
+        /// Returns the first error of `work`.
+        fn try_for_each_init<S, E>(
+            self,
+            init: impl FnOnce() -> S,
+            work: impl FnMut(&mut S, Self::Item) -> Result<(), E>,
+        ) -> Result<(), E> {
+            let mut results = self.map_init(init, work);
+            let outcome = results.try_for_each(|result| match result {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => ControlFlow::Break(error),
+            });
+            outcome.break_value().map_or(Ok(()), Err)
+        }
+
+        /// Replaces the contents of `target` by the items.
+        fn collect_into_vec(self, target: &mut Vec<Self::Item>) {
+            target.clear();
+            target.extend(self);
+        }
+    }
+
+    impl<I: Iterator> ParallelIterator for I {}
+}
+
+/// Returns 1: all work is done on the calling thread.
+pub fn current_num_threads() -> usize {
+    1
+}
+
+/// Returns `None`: no thread belongs to a pool.
+pub(crate) fn current_thread_index() -> Option<usize> {
+    None
+}
+
+type Job<'scope> = Box<dyn FnOnce(&Scope<'scope>) + 'scope>;
+
+/// Jobs that run on the calling thread after the closure of the scope.
+#[derive(Default)]
+pub(crate) struct Scope<'scope>(RefCell<Vec<Job<'scope>>>);
+
+impl<'scope> Scope<'scope> {
+    /// Adds a job.
+    pub(crate) fn spawn(&self, job: impl FnOnce(&Self) + Send + 'scope) {
+        self.0.borrow_mut().push(Box::new(job));
+    }
+}
+
+/// Calls `work`, then runs the jobs that it has spawned.
+pub(crate) fn in_place_scope<'scope, T>(work: impl FnOnce(&Scope<'scope>) -> T) -> T {
+    let scope = Scope::default();
+    let outcome = work(&scope);
+    loop {
+        let Some(job) = scope.0.borrow_mut().pop() else { return outcome };
+        job(&scope);
+    }
+}
+
+/// A pool of threads. This build has none.
+#[derive(Debug)]
+pub(crate) enum ThreadPool {}
+
+impl ThreadPool {
+    pub(crate) fn install<T>(&self, _: impl FnOnce() -> T) -> T {
+        match *self {}
+    }
+
+    pub(crate) fn in_place_scope<'scope, T>(&self, _: impl FnOnce(&Scope<'scope>) -> T) -> T {
+        match *self {}
+    }
+
+    pub(crate) fn current_thread_index(&self) -> Option<usize> {
+        match *self {}
+    }
+}
+
+/// The builder of a pool of threads.
+#[derive(Debug, Default)]
+pub(crate) struct ThreadPoolBuilder;
+
+/// The error that this build has no threads.
+#[derive(Debug)]
+pub(crate) struct NoThreads;
+
+impl ThreadPoolBuilder {
+    pub(crate) fn new() -> Self {
+        Self
+    }
+
+    pub(crate) fn num_threads(self, _: usize) -> Self {
+        self
+    }
+
+    pub(crate) fn thread_name(self, _: impl FnMut(usize) -> String) -> Self {
+        self
+    }
+
+    pub(crate) fn build(self) -> Result<ThreadPool, NoThreads> {
+        Err(NoThreads)
+    }
+}

@@ -1,0 +1,300 @@
+//! The options that opening and creating a file have in common.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hyperslab_engine::ops::OpenFile;
+use hyperslab_engine::ops::datasets::{VirtualOptions, VirtualView};
+use hyperslab_engine::store::{Durability, FileLocking, StoreOptions};
+use hyperslab_engine::{LibverBounds, Limits};
+use hyperslab_filter::Registry;
+use hyperslab_vfd::{AccessLog, Driver, Log, SideFile};
+
+use crate::external::{ExternalFiles, ExternalResolver};
+use crate::locking::choose;
+
+/// Options for access to a file: those that [`OpenOptions`](crate::OpenOptions) and
+/// [`FileOptions`](crate::FileOptions) have in common, and in `M` those of one of the two.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("new.h5");
+/// use hyperslab::{AccessOptions, Durability, FileOptions, OpenOptions};
+///
+/// fn fast<M>(options: AccessOptions<M>) -> AccessOptions<M> {
+///     options.chunk_cache(256 << 20).durability(Durability::Ordered)
+/// }
+///
+/// fast(FileOptions::new()).user_block(512).create(&path)?.close()?;
+/// let file = fast(OpenOptions::new()).write(true).open(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct AccessOptions<M> {
+    store: StoreOptions,
+    libver: Option<LibverBounds>,
+    log: Option<Arc<AccessLog>>,
+    external: ExternalFiles,
+    raw_folder: Option<PathBuf>,
+    virtual_options: VirtualOptions,
+    locking: Option<FileLocking>,
+    pub(crate) mode: M,
+}
+
+impl<M> AccessOptions<M> {
+    /// Returns the default options: the built-in filters and the default limits.
+    pub fn new() -> Self
+    where
+        M: Default,
+    {
+        Self::default()
+    }
+
+    /// Sets the versions of the library that can read what is written: [`LibverBounds::DEFAULT`] by
+    /// default. A file that is open for reading only ignores this option.
+    ///
+    /// ```
+    /// use hyperslab::{FileOptions, LibraryVersion, LibverBounds};
+    /// let bounds = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST)?;
+    /// let file = FileOptions::new().libver(bounds).create_in_memory()?;
+    /// assert_eq!(file.info().superblock_version, 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn libver(mut self, bounds: LibverBounds) -> Self {
+        self.libver = Some(bounds);
+        self
+    }
+
+    /// Counts the calls and bytes that the driver reads and writes. Other files that links, virtual
+    /// datasets or raw data lead to are not counted.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// use std::sync::Arc;
+    /// let log = Arc::new(hyperslab::vfd::AccessLog::new());
+    /// let file = hyperslab::OpenOptions::new().access_log(Arc::clone(&log)).open(path)?;
+    /// assert!(log.report().reads.calls > 0);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    #[must_use]
+    pub fn access_log(mut self, log: Arc<AccessLog>) -> Self {
+        self.log = Some(log);
+        self
+    }
+
+    /// Sets the bounds on memory and work that the contents of the file may demand.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// use hyperslab::{Limits, OpenOptions};
+    /// let file = OpenOptions::new().limits(Limits::cautious()).open(path)?;
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.store.limits = limits;
+        self
+    }
+
+    /// Sets the available filters: [`Registry::default`], all built-in filters, by default.
+    ///
+    /// ```
+    /// use hyperslab::filter::{FilterId, FilterSpec, Registry};
+    /// let mut filters = Registry::default();
+    /// filters.remove(FilterId::DEFLATE);
+    /// let file = hyperslab::FileOptions::new().filters(filters).create_in_memory()?;
+    /// let packed = file.new_dataset("a").chunks(&[2]).filter(FilterSpec::deflate(6));
+    /// assert!(packed.write(&[1.5, 2.5]).is_err());
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    #[must_use]
+    pub fn filters(mut self, filters: Registry) -> Self {
+        self.store.filters = filters;
+        self
+    }
+
+    /// Sets the size of the chunk cache in bytes: 64 MiB by default. All datasets of the file share
+    /// the cache. It holds decoded chunks for later reads, and dirty chunks until they are encoded.
+    /// With 0 no chunk is kept.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// let file = hyperslab::OpenOptions::new().chunk_cache(256 << 20).open(path)?;
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    #[must_use]
+    pub fn chunk_cache(mut self, bytes: u64) -> Self {
+        self.store.chunk_cache = bytes;
+        self
+    }
+
+    /// Sets the largest number of dirty bytes that stay in memory between flushes: 64 MiB by
+    /// default. An operation that exceeds the limit is followed by a flush.
+    ///
+    /// ```
+    /// let file = hyperslab::FileOptions::new().dirty_limit(1 << 30).create_in_memory()?;
+    /// file.new_dataset("a").write(&[1.5, 2.5])?;
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    #[must_use]
+    pub fn dirty_limit(mut self, bytes: u64) -> Self {
+        self.store.uncommitted = bytes;
+        self
+    }
+
+    /// Sets the failures that committed changes survive: [`Durability::Full`] by default.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("new.h5");
+    /// use hyperslab::{Durability, FileOptions};
+    /// let file = FileOptions::new().durability(Durability::Ordered).create(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.store.durability = durability;
+        self
+    }
+
+    /// Sets the storage of the journal. By default the journal is a file beside the HDF5 file, with
+    /// `.hjournal` added to the name. A file on a driver that the program supplies has no journal
+    /// by default, and then its commits are not atomic.
+    #[must_use]
+    pub fn journal(mut self, journal: Arc<dyn SideFile>) -> Self {
+        self.store.journal = Some(journal);
+        self
+    }
+
+    /// Sets the use of the advisory lock. The lock is the one of libhdf5: many programs can read a
+    /// file, or one can write it. The file is unlocked when its last handle is dropped.
+    ///
+    /// By default the environment variable `HDF5_USE_FILE_LOCKING` decides (`TRUE`, `FALSE` or
+    /// `BEST_EFFORT`). If it is not set, the default is [`FileLocking::BestEffort`].
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("some.h5");
+    /// use hyperslab::{ErrorKind, File, FileLocking, OpenOptions};
+    /// let writer = File::create(&path)?;
+    /// writer.flush()?;
+    /// assert_eq!(File::open(&path).unwrap_err().kind(), ErrorKind::Locked);
+    /// // Without a lock, the writer may change the file during a read.
+    /// let unlocked = OpenOptions::new().locking(FileLocking::Off).open(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn locking(mut self, locking: FileLocking) -> Self {
+        self.locking = Some(locking);
+        self
+    }
+
+    /// Sets the bytes by which the space for small metadata blocks grows: 2048 by default. The file
+    /// does not store this number.
+    #[must_use]
+    pub fn metadata_block(mut self, bytes: u64) -> Self {
+        self.store.placement.metadata_block = bytes;
+        self
+    }
+
+    /// Sets the bytes by which the space for small raw data grows: 2048 by default. The file does
+    /// not store this number.
+    #[must_use]
+    pub fn small_data_block(mut self, bytes: u64) -> Self {
+        self.store.placement.raw_block = bytes;
+        self
+    }
+
+    /// Aligns blocks of `threshold` bytes and more to multiples of `alignment` bytes, counted from
+    /// the end of the user block. Files with paged allocation ignore this option. The file does not
+    /// store the two numbers.
+    ///
+    /// ```
+    /// use hyperslab::{FileOptions, Layout};
+    /// let file = FileOptions::new().alignment(1000, 4096).create_in_memory()?;
+    /// let dataset = file.new_dataset("a").write(&[0_f64; 500])?;
+    /// let Layout::Contiguous { address: Some(address) } = dataset.layout() else { return Ok(()) };
+    /// assert_eq!(address % 4096, 0);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    #[must_use]
+    pub fn alignment(mut self, threshold: u64, alignment: u64) -> Self {
+        self.store.placement.alignment_threshold = threshold;
+        self.store.placement.alignment = alignment;
+        self
+    }
+
+    /// Sets the folder for relative names of external raw data files. By default it is the folder
+    /// of the HDF5 file, which libhdf5 calls `${ORIGIN}`; the default of libhdf5 is the working
+    /// directory.
+    #[must_use]
+    pub fn raw_data_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.raw_folder = Some(folder.into());
+        self
+    }
+
+    /// Sets the extent of virtual datasets with unlimited mappings. By default such a dataset ends
+    /// at the last element that any source has.
+    #[must_use]
+    pub fn virtual_view(mut self, view: VirtualView) -> Self {
+        self.virtual_options.view = view;
+        self
+    }
+
+    /// Sets the number of numbered sources (`%b`) of a virtual dataset that may be missing in
+    /// sequence before the search ends: 0 by default.
+    #[must_use]
+    pub fn virtual_gap(mut self, gap: u64) -> Self {
+        self.virtual_options.gap = gap;
+        self
+    }
+
+    /// Sets the other files that links, virtual datasets and external raw data may lead to:
+    /// [`ExternalFiles::Beside`] by default.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/weather_station.h5");
+    /// use hyperslab::{ExternalFiles, OpenOptions};
+    /// let file = OpenOptions::new().external_files(ExternalFiles::Refuse).open(path)?;
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    #[must_use]
+    pub fn external_files(mut self, external: ExternalFiles) -> Self {
+        self.external = external;
+        self
+    }
+
+    /// Returns the options of the store for a file that is open for writing or for reading only.
+    pub(crate) fn store(&self, write: bool) -> StoreOptions {
+        let bounds = self.libver.unwrap_or(LibverBounds::DEFAULT);
+        let (write, locking) = (write.then_some(bounds), choose(self.locking));
+        StoreOptions { write, locking, ..self.store.clone() }
+    }
+
+    /// Returns the log of the driver's calls, if there is one.
+    pub(crate) fn log(&self) -> Option<Arc<AccessLog>> {
+        self.log.clone()
+    }
+
+    /// Returns the driver with the access log, if there is one.
+    pub(crate) fn logged(&self, driver: Arc<dyn Driver>) -> Arc<dyn Driver> {
+        match &self.log {
+            Some(log) => Arc::new(Log::new(driver, Arc::clone(log))),
+            None => driver,
+        }
+    }
+
+    /// Returns a file that was opened through a driver, with the options for virtual datasets.
+    pub(crate) fn with_virtual_options(&self, file: OpenFile) -> OpenFile {
+        file.with_virtual_options(self.virtual_options)
+    }
+
+    /// Returns the file at `path` with access to the other files that it leads to.
+    pub(crate) fn with_external_files(&self, file: OpenFile, path: &Path, store: StoreOptions) -> OpenFile {
+        let resolver = ExternalResolver::new(path, self.external, store)
+            .with_raw_folder(self.raw_folder.clone())
+            .with_virtual_options(self.virtual_options);
+        self.with_virtual_options(file).with_resolver(Arc::new(resolver))
+    }
+}
