@@ -14,6 +14,11 @@ pub(crate) enum Side<'a, T> {
 }
 
 impl<'a, T> Side<'a, T> {
+    /// Returns whether the first list and the second list have the item.
+    pub(crate) fn presence(&self) -> (bool, bool) {
+        (!matches!(self, Self::Other(_)), !matches!(self, Self::One(_)))
+    }
+
     /// Returns the item of the first list that has it.
     pub(crate) fn any(&self) -> &'a T {
         match self {

@@ -69,8 +69,8 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<()> {
         let mut reads = [Duration::ZERO; 4];
         for ((part, expected), time) in parts.iter().zip(&expected).zip(&mut reads) {
             let (found, shortest) = read(storage, &path, arguments.size, *part)?;
-            ensure!(found == *expected, "`{}` does not give back what was written", path.display());
             ensure!(found == *expected, "`{}` does not return the data that were written", path.display());
+            *time = shortest;
         }
         let bytes = std::fs::metadata(&path).with_context(|| format!("`{}`", path.display()))?.len();
         storages.push(Measured { storage, bytes, write, reads });

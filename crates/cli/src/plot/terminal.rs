@@ -10,9 +10,6 @@ use super::line::Line;
 use super::numbers::{float, whole};
 use crate::output::Screen;
 use crate::output::{DATASET, FAINT, VALUE, cut, styled, width};
-use anstyle::{Ansi256Color, Color, RgbColor, Style};
-use anstyle::{Ansi256Color, Color, RgbColor, Style};
-use hyperslab_exact::to_u64;
 
 /// The colours that the output supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The regions that references select.
 
 use anyhow::{Context as _, Result};
-use hyperslab::{Hyperslab, Selection};
+use hyperslab::{Hyperslab, Points, Selection};
 
 use super::spaces;
 
@@ -31,12 +31,10 @@ impl Default for ListFormat {
 pub(crate) fn region_lines(selection: &Selection, indent: usize, format: ListFormat) -> Result<Vec<String>> {
     let (word, label, entries) = match selection {
         Selection::Points(points) => {
-            let entries: Vec<String> = points.points().map(|point| format!("({})", joined(point))).collect();
-            ("REGION_TYPE POINT  ", "Pt", entries)
+            ("REGION_TYPE POINT  ", "Pt", point_texts(points))
         }
         Selection::Hyperslab(hyperslab) => {
-            let blocks = blocks(hyperslab).context("a block of the region lies beyond 64-bit coordinates")?;
-            ("REGION_TYPE BLOCK  ", "Blk", blocks)
+            ("REGION_TYPE BLOCK  ", "Blk", block_texts(hyperslab)?)
         }
         _ => return Ok(vec!["REGION_TYPE UNKNOWN".into()]),
     };
@@ -68,7 +66,19 @@ fn joined(numbers: &[u64]) -> String {
     numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// Returns the corners of each block. `None` if a block lies beyond 64-bit coordinates.
+/// Returns each point as text, such as `(1,2)`.
+pub(crate) fn point_texts(points: &Points) -> Vec<String> {
+    points.points().map(|point| format!("({})", joined(point))).collect()
+}
+
+/// Returns the corners of each block as text, such as `(0,0)-(1,2)`.
+///
+/// # Errors
+/// Returns an error if a block lies beyond 64-bit coordinates.
+pub(crate) fn block_texts(hyperslab: &Hyperslab) -> Result<Vec<String>> {
+    blocks(hyperslab).context("a block of the region lies beyond 64-bit coordinates")
+}
+
 fn blocks(hyperslab: &Hyperslab) -> Option<Vec<String>> {
     let text = |start: &[u64], end: &[u64]| format!("({})-({})", joined(start), joined(end));
     match hyperslab {

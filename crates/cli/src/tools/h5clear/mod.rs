@@ -79,8 +79,8 @@ fn clear(arguments: &H5clearArguments, path: &Path) -> Result<()> {
         print_line(&format!("EOA is {stated}; EOF is {} ", end.length))?;
     }
     if arguments.status || arguments.increment.is_some() {
-        // Recovery takes no lock of its own, because the purpose is to clear flags that a crashed
-        // writer left.
+        // The flags of a writer that may still be running do not prevent the repair, because the
+        // user asks to clear them. A lock of another process does.
         let mut recovery = Recovery::new().keep_marks(!arguments.status).keep_end(true).unlocked(true);
         if let Some(increment) = arguments.increment {
             recovery = recovery.room(increment);
