@@ -199,7 +199,7 @@ fn what_cannot_be_drawn_is_said() {
         (&["image", "-o", "x.jpg"], "must end with .png or .svg"),
         (&["image", "--size", "0x10"], "not a size"),
         (&["image", "--range", "5:5"], "not a range"),
-        (&["peak", "--log", "-s", "0:10"], "no number is larger than 0"),
+        (&["peak", "--log", "-s", "0:10"], "no number is greater than 0"),
         (&["image", "-s", "99"], "out of range"),
     ] {
         let said = refused(&[&[path], arguments].concat());

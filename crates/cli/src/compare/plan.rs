@@ -13,7 +13,7 @@ use super::numbers::Reader;
 /// The largest depth of nested types.
 const MAX_LEVELS: usize = 64;
 
-/// The way in which two elements, or parts of them, are compared.
+/// The comparison of two elements, or of parts of them.
 #[derive(Debug)]
 pub(super) enum Plan {
     Numbers(Reader, Reader),

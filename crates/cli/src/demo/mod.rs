@@ -18,10 +18,10 @@ use self::scene::Scene;
 use self::storage::{Storage, StreamRegion, Writer};
 use crate::output;
 
-/// The number of times that a region is read. The shortest time counts.
-const REPEATS: u32 = 3;
+/// The largest number of times that a region is read. The shortest time counts.
+const MAX_READS: u32 = 3;
 /// The time after which a read is not repeated.
-const MAX_REPEATED: Duration = Duration::from_secs(1);
+const LONG_READ: Duration = Duration::from_secs(1);
 
 /// The arguments of `demo`.
 #[derive(Debug, clap::Args)]
@@ -150,11 +150,11 @@ fn write(
 fn read(storage: Storage, path: &Path, size: u32, part: StreamRegion) -> Result<(Answer, Duration)> {
     let mut shortest = Duration::MAX;
     let mut answer = Answer::default();
-    for _ in 0..REPEATS {
+    for _ in 0..MAX_READS {
         let begin = Instant::now();
         answer = storage::read(storage, path, size, part)?;
         shortest = shortest.min(begin.elapsed());
-        if shortest > MAX_REPEATED {
+        if shortest > LONG_READ {
             break;
         }
     }

@@ -187,7 +187,7 @@ fn spots(size: u32, photons: f64, random: &mut Random) -> Vec<Spot> {
     spots.retain(|spot| inside(spot.row) && inside(spot.column));
     let mean: f64 = spots.iter().map(|spot| spot.photons * spot.frames * TAU.sqrt() / TURN).sum();
     for spot in &mut spots {
-        // A limit keeps single spots from being far brighter than the others.
+        // A limit keeps single spots from being far brighter than other spots.
         spot.photons = (spot.photons * photons / mean.max(f64::MIN_POSITIVE)).min(500.0);
     }
     spots

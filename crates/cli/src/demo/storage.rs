@@ -15,7 +15,7 @@ use super::scene::Frame;
 const BLOCK_BYTES: u64 = 32 << 20;
 
 /// The compression level.
-const LEVEL: u32 = 4;
+const COMPRESSION_LEVEL: u32 = 4;
 
 /// The number of elements in a chunk of the lists.
 const LIST_CHUNK: u64 = 1 << 14;
@@ -119,18 +119,18 @@ impl Writer {
         let list = |name: &str| {
             let new =
                 file.new_dataset(&format!("entry/{name}")).shape(&[0]).unlimited().chunks(&[LIST_CHUNK]);
-            new.shuffle().deflate(LEVEL)
+            new.shuffle().deflate(COMPRESSION_LEVEL)
         };
         let target = match storage {
             Storage::Sparse => {
-                let filters = [FilterSpec::shuffle(), FilterSpec::deflate(LEVEL)];
+                let filters = [FilterSpec::shuffle(), FilterSpec::deflate(COMPRESSION_LEVEL)];
                 let new = frames().sparse(&[1, size, size]).selection_encoding(SelectionEncoding::Shortest);
                 let new = new.section_filters(Section::Selection, &filters);
                 Target::Sparse(new.section_filters(Section::Values, &filters).create()?)
             }
             Storage::Dense => {
                 let pixels = to_usize(size * size)?;
-                Target::Dense(frames().chunks(&[1, size, size]).deflate(LEVEL).create()?, vec![0; pixels])
+                Target::Dense(frames().chunks(&[1, size, size]).deflate(COMPRESSION_LEVEL).create()?, vec![0; pixels])
             }
             Storage::Lists => Target::Lists {
                 starts: list("indptr").of::<u64>().create()?,

@@ -3,6 +3,9 @@
 use std::io;
 use std::ops::RangeInclusive;
 
+use anstyle::{Ansi256Color, Color, RgbColor, Style};
+use hyperslab_exact::to_u64;
+
 use super::colours::{Colour, colour};
 use super::figure::{Content, Figure};
 use super::image::Image;

@@ -54,7 +54,7 @@ pub(crate) struct Format {
 }
 
 impl Default for Format {
-    /// `%g`
+    /// Returns the format `%g`.
     fn default() -> Self {
         let (before, flags, after) = (String::new(), String::new(), String::new());
         Self { before, flags, width: 0, precision: None, conversion: 'g', after }

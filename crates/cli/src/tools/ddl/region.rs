@@ -30,12 +30,8 @@ impl Default for ListFormat {
 /// Returns an error if a block lies beyond 64-bit coordinates.
 pub(crate) fn region_lines(selection: &Selection, indent: usize, format: ListFormat) -> Result<Vec<String>> {
     let (word, label, entries) = match selection {
-        Selection::Points(points) => {
-            ("REGION_TYPE POINT  ", "Pt", point_texts(points))
-        }
-        Selection::Hyperslab(hyperslab) => {
-            ("REGION_TYPE BLOCK  ", "Blk", block_texts(hyperslab)?)
-        }
+        Selection::Points(points) => ("REGION_TYPE POINT  ", "Pt", point_texts(points)),
+        Selection::Hyperslab(hyperslab) => ("REGION_TYPE BLOCK  ", "Blk", block_texts(hyperslab)?),
         _ => return Ok(vec!["REGION_TYPE UNKNOWN".into()]),
     };
     // Each line has as many entries as fit in 76 columns.

@@ -79,7 +79,7 @@ impl H5copyArguments {
 
     /// Prints a line if the user wants details.
     fn print_detail(&self, line: &str) -> Result<()> {
-    if self.verbose { print_line(line) } else { Ok(()) }
+        if self.verbose { print_line(line) } else { Ok(()) }
     }
 
     fn copy(&self, source: &File, target: &File, names: [&str; 2], options: CopyOptions) -> Result<()> {

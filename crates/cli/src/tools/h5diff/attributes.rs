@@ -29,8 +29,8 @@ impl Diff<'_> {
         if self.level() == 2 {
             writeln!(self.out, "   obj1   obj2\n {}", "-".repeat(38))?;
             for side in &sides {
-    let [one, other] = super::marks(side);
-    writeln!(self.out, "    {one}      {other}    {:<15}", in_line(side.any().name()))?;
+                let [one, other] = super::marks(side);
+                writeln!(self.out, "    {one}      {other}    {:<15}", in_line(side.any().name()))?;
             }
         }
         if self.level() > 0 {
@@ -40,7 +40,7 @@ impl Diff<'_> {
             )?;
         }
         for side in sides {
-    if let Side::Both(one, other) = side {
+            if let Side::Both(one, other) = side {
                 let compared = self.attribute([one, other], paths).map(|_| ());
                 compared.or_else(|error| self.fail(error))?;
             }

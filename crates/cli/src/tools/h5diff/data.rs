@@ -34,8 +34,8 @@ pub(super) struct Layout {
 impl Diff<'_> {
     /// Prints the lines of a verdict. Returns whether the elements can be compared.
     pub(super) fn print_verdict(&mut self, verdict: Verdict) -> Result<bool> {
-    for (level, line) in verdict.lines {
-        if self.is_verbose() || (level == LineLevel::VerboseOrListed && self.arguments.list) {
+        for (level, line) in verdict.lines {
+            if self.is_verbose() || (level == LineLevel::VerboseOrListed && self.arguments.list) {
                 writeln!(self.out, "{line}")?;
             }
         }

@@ -88,10 +88,7 @@ fn is_empty(dataset: &Dataset) -> Result<bool> {
 
 /// Returns the selections of both datasets. A dataset without a selection gets that of the other
 /// dataset. `None` if no dataset has a selection.
-fn taken(
-    datasets: [&Dataset; 2],
-    subsets: &[Option<Subset>; 2],
-) -> Result<Option<[SubsetInDataset; 2]>> {
+fn taken(datasets: [&Dataset; 2], subsets: &[Option<Subset>; 2]) -> Result<Option<[SubsetInDataset; 2]>> {
     let [one, other] = datasets;
     let (subset, other_subset) = match subsets {
         [Some(subset), Some(other_subset)] => (subset, other_subset),

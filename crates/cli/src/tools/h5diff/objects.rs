@@ -59,8 +59,8 @@ impl Diff<'_> {
         if let Some((one, other)) = one.object.as_ref().zip(other.object.as_ref())
             && let (Some(ObjectKind::Group), Some(ObjectKind::Group)) = (one.kind(), other.kind())
         {
-            let paths =
-                [found.first(), found.get(1)].map(|located| located.map_or("", |located| located.path.as_str()));
+            let paths = [found.first(), found.get(1)]
+                .map(|located| located.map_or("", |located| located.path.as_str()));
             let are_roots = paths == ["/", "/"];
             let groups = [one.clone().into_group()?, other.clone().into_group()?];
             return self.groups(&groups, paths.map(|path| if path == "/" { "" } else { path }), are_roots);
@@ -132,11 +132,11 @@ impl Diff<'_> {
         }
         for side in sides {
             let Side::Both(one, other) = side else {
-    self.differs = true;
-    let entry = side.any();
-    if let Kind::Damaged(why) = &entry.kind {
-        self.fail(anyhow!("{}: {why}", entry.text()))?;
-    }
+                self.differs = true;
+                let entry = side.any();
+                if let Kind::Damaged(why) = &entry.kind {
+                    self.fail(anyhow!("{}: {why}", entry.text()))?;
+                }
                 continue;
             };
             let compared = (|| {
@@ -165,8 +165,8 @@ impl Diff<'_> {
         let head = if are_files { "file1     file2" } else { "group1   group2" };
         writeln!(self.out, "\n{head}\n{}", "-".repeat(39))?;
         for side in sides {
-    let [one, other] = marks(side);
-    writeln!(self.out, "    {one}      {other}    {:<15}", in_line(side.any().text()))?;
+            let [one, other] = marks(side);
+            writeln!(self.out, "    {one}      {other}    {:<15}", in_line(side.any().text()))?;
         }
         writeln!(self.out)?;
         Ok(())

@@ -97,12 +97,12 @@ impl DifferencePrinter<'_, '_> {
     fn regions(&mut self, tokens: [ObjectToken; 2], regions: [&Selection; 2]) -> Result<()> {
         let [one, other] = regions;
         let (word, pairs, gap) = match (one, other) {
-    (Selection::Points(points), Selection::Points(others)) => {
-        ("point", (point_texts(points), point_texts(others)), 14)
-    }
-    (Selection::Hyperslab(hyperslab), Selection::Hyperslab(others)) => {
-        ("block", (block_texts(hyperslab)?, block_texts(others)?), 11)
-    }
+            (Selection::Points(points), Selection::Points(others)) => {
+                ("point", (point_texts(points), point_texts(others)), 14)
+            }
+            (Selection::Hyperslab(hyperslab), Selection::Hyperslab(others)) => {
+                ("block", (block_texts(hyperslab)?, block_texts(others)?), 11)
+            }
             _ if one == other => return Ok(()),
             _ => {
                 self.diff.has_incomparable = true;

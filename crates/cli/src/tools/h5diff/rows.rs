@@ -54,7 +54,7 @@ impl Rows {
         match leaf {
             Leaf::Texts(texts) => {
                 let has_other_length =
-    u64::from(texts.padding.is_none() && texts.one.len() != texts.other.len());
+                    u64::from(texts.padding.is_none() && texts.one.len() != texts.other.len());
                 has_other_length + to_u64(characters(texts).filter(|pair| pair.counts).count())
             }
             Leaf::Bytes(one, other) => {
@@ -87,9 +87,9 @@ impl Rows {
                     let [one, other] = pair.shown.map(character);
                     // The position in a single text is that of the character.
                     let position = if self.is_scalar {
-    format!("[ {}]", pair.position)
+                        format!("[ {}]", pair.position)
                     } else {
-    position.trim_end().into()
+                        position.trim_end().into()
                     };
                     writeln!(out, "{position}            {one}            {other}")?;
                 }
@@ -130,11 +130,11 @@ impl Rows {
         let digits = if is_relative { Some(10) } else { None };
         let [one, other] = [numbers.one, numbers.other].map(|number| number_text(number, digits));
         let distance = match numbers.distance() {
-    Distance::Integer(distance) => distance.to_string(),
-    distance => float(signed(numbers, distance.as_f64()), digits),
+            Distance::Integer(distance) => distance.to_string(),
+            distance => float(signed(numbers, distance.as_f64()), digits),
         };
         if !is_relative {
-    return writeln!(out, "{position}{one:<15} {other:<15} {distance:<15}");
+            return writeln!(out, "{position}{one:<15} {other:<15} {distance:<15}");
         }
         let is_integer = matches!(numbers.one, Number::Integer(_));
         let relative = match numbers.relative_to_first() {
@@ -194,16 +194,16 @@ fn characters<'a>(texts: &'a Texts<'_>) -> impl Iterator<Item = Characters> + 'a
     let shorter = first.len().min(second.len());
     let begin_alike = first.iter().zip(second).all(|(one, other)| one == other);
     let end = match texts.padding {
-    Some((_, size)) => size,
+        Some((_, size)) => size,
         None if begin_alike => first.len().max(second.len()),
         None => shorter,
     };
     let is_padded = texts.padding.is_some();
     (0..end).filter_map(move |position| {
-    let at = |text: &[u8]| text.get(position).copied().unwrap_or(filler);
-    let shown = [at(first), at(second)];
-    let counts = is_padded || position < shorter;
-    (shown[0] != shown[1]).then_some(Characters { position, shown, counts })
+        let at = |text: &[u8]| text.get(position).copied().unwrap_or(filler);
+        let shown = [at(first), at(second)];
+        let counts = is_padded || position < shorter;
+        (shown[0] != shown[1]).then_some(Characters { position, shown, counts })
     })
 }
 

@@ -28,7 +28,6 @@ pub(super) enum LineLevel {
     /// `-v` or `-c`.
     VerboseOrListed,
 }
-}
 
 impl Pair<'_> {
     /// Decides whether the elements can be compared.

@@ -15,7 +15,7 @@ const MAX_LINKS: usize = 16;
 /// the object. Each time counts in the file numbers.
 const OPENS_BEFORE_LOCATION: u64 = 3;
 /// The number of times that the C tool opens the file of a link in all.
-const OPENS: u64 = 4;
+const OPENS_IN_ALL: u64 = 4;
 /// The number of times that the C tool opens the file of a link to a group that it lists.
 const OPENS_FOR_GROUP: u64 = 6;
 /// The number of times that the C tool opens the file of a link without a target.
@@ -128,7 +128,7 @@ impl List<'_> {
         let (before_location, all) = if is_entered {
             (OPENS_BEFORE_LOCATION + 1, OPENS_FOR_GROUP)
         } else {
-            (OPENS_BEFORE_LOCATION, OPENS)
+            (OPENS_BEFORE_LOCATION, OPENS_IN_ALL)
         };
         let next = self.opened + before_location;
         self.opened += all;

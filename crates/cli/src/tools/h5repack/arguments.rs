@@ -128,7 +128,7 @@ impl H5repackArguments {
         let file = fs::File::open(path).with_context(|| shown.clone())?;
         let read = file.take(MAX_OPTION_BYTES).read_to_string(&mut content).with_context(|| shown.clone())?;
         if to_u64(read) >= MAX_OPTION_BYTES {
-    bail!("{shown}: more than {MAX_OPTION_BYTES} bytes of options");
+            bail!("{shown}: more than {MAX_OPTION_BYTES} bytes of options");
         }
         self.rules.file(&content).context(shown)
     }

@@ -73,13 +73,13 @@ fn compared(datatype: &Datatype) -> Datatype {
 /// Returns the size of an element in the memory of a C program, where variable-length data are
 /// pointers. `None` if the size does not fit in 64 bits.
 fn size_in_memory(datatype: &Datatype) -> Option<u64> {
-    const POINTER: u64 = 8;
+    const POINTER_BYTES: u64 = 8;
     let stored = u64::from(datatype.size);
     Some(match &datatype.class {
         DatatypeClass::VariableLength(variable) => match variable.kind {
-            VariableLengthKind::String { .. } => POINTER,
+            VariableLengthKind::String { .. } => POINTER_BYTES,
             // A length precedes the pointer.
-            VariableLengthKind::Sequence => POINTER + POINTER,
+            VariableLengthKind::Sequence => POINTER_BYTES + POINTER_BYTES,
         },
         DatatypeClass::Reference(reference) => match reference.kind {
             ReferenceKind::Object1 | ReferenceKind::DatasetRegion1 => stored,
