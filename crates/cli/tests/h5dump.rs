@@ -69,6 +69,7 @@ fn what_cannot_be_done_is_said() {
         (&["--nonsense", "weather_station.h5"], "unknown or unsupported option"),
         (&["-s", "1", "weather_station.h5"], "place it after `-d`"),
         (&["-d", "/nothing", "weather_station.h5"], "nothing"),
+        (&["-m", "%.99999g", "weather_station.h5"], "is not a format of a floating-point number"),
         (&[], "no file is given"),
     ] {
         let output = run(arguments);

@@ -39,7 +39,6 @@ pub(crate) struct Difference {
 
 /// Compares objects, links, attributes, types, shapes, elements and fill values of two files. If
 /// `new_fill` is set, the fill values of datasets that became sparse are not compared.
-/// datasets that have become sparse, if `new_fill` says so.
 pub(crate) fn compare(before: &File, after: &File, new_fill: bool) -> Option<Difference> {
     let (before, after) = (walk::Objects::find(before), walk::Objects::find(after));
     let (mut left, mut right) = (before.iter(), after.iter());

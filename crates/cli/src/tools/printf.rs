@@ -195,7 +195,7 @@ mod tests {
         ] {
             assert_eq!(Format::parse(format).unwrap().print(value), expected, "{format} of {value}");
         }
-        for wrong in ["", "g", "%d", "%g %g", "%s"] {
+        for wrong in ["", "g", "%d", "%g %g", "%s", "%.65536g", "%70000f"] {
             assert_eq!(Format::parse(wrong), None, "{wrong}");
         }
     }
