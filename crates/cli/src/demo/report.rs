@@ -127,7 +127,8 @@ impl Report {
             "All three files return the data that were written.".to_owned(),
             format!("Compared with dense frames, the sparse file is {}.", comparison(dense)),
             format!("Compared with lists of photons, the sparse file is {}.", comparison(lists)),
-            "The sparse file remains an array: programs can read any selection and change any pixel.".to_owned(),
+            "The sparse file remains an array: programs can read any selection and change any pixel."
+                .to_owned(),
         ]
     }
 

@@ -130,7 +130,10 @@ impl Writer {
             }
             Storage::Dense => {
                 let pixels = to_usize(size * size)?;
-                Target::Dense(frames().chunks(&[1, size, size]).deflate(COMPRESSION_LEVEL).create()?, vec![0; pixels])
+                Target::Dense(
+                    frames().chunks(&[1, size, size]).deflate(COMPRESSION_LEVEL).create()?,
+                    vec![0; pixels],
+                )
             }
             Storage::Lists => Target::Lists {
                 starts: list("indptr").of::<u64>().create()?,

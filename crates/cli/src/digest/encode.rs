@@ -186,6 +186,7 @@ impl Encoder<'_> {
 fn too_large() -> Error {
     Error::corrupt("array datatype", "dimensions", "a size that fits in memory", "a larger size")
 }
+
 fn part(element: &[u8], start: usize, length: usize) -> Result<&[u8]> {
     start.checked_add(length).and_then(|end| element.get(start..end)).ok_or_else(|| {
         Error::Misuse(format!("a part of {length} bytes at {start} of an element of {} bytes", element.len()))

@@ -45,7 +45,7 @@ pub(super) fn byte(number: f64) -> u8 {
 /// Returns which of `parts` equal parts of `0..all` contains `at`. Larger positions belong to the
 /// last part.
 pub(super) fn part(at: u64, all: u64, parts: usize) -> usize {
-    let last = if parts == 0 { 0 } else { parts - 1 };
+    let last = parts.max(1) - 1;
     // Both factors have 64 bits, so that the product fits.
     let scaled = (u128::from(at) * u128::from(to_u64(parts))).checked_div(u128::from(all)).unwrap_or(0);
     usize::try_from(scaled).map_or(last, |part| part.min(last))

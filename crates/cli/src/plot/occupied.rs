@@ -113,6 +113,7 @@ fn regions(dataset: &Dataset, taken: &[Taken], shape: &[u64]) -> Result<Option<V
 fn end_of(start: u64, count: u64) -> u64 {
     start.saturating_add(count)
 }
+
 impl Shares<'_> {
     /// Adds the defined elements of a selection.
     fn defined(&mut self, selection: Selection, dims: &[u64]) -> Result<()> {

@@ -128,7 +128,7 @@ fn axis_below(figure: &Figure, wide: usize, out: &mut impl Screen) -> io::Result
         let length = label.chars().count();
         // A label near the left end begins at the left end.
         let start = at.saturating_sub(length / 2);
-        let before = if start == 0 { 0 } else { start - 1 };
+        let before = start.max(1) - 1;
         let free = labels.iter().skip(before).take(length + 2);
         if free.clone().all(|taken| *taken == ' ') {
             for (slot, character) in labels.iter_mut().skip(start).zip(label.chars()) {

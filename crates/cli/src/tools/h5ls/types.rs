@@ -129,7 +129,8 @@ fn precision(size: u32, precision: u16, offset: u16, [low, high]: [Padding; 2], 
     let mut text =
         format!("\n{before}({precision} bit{} of precision beginning at bit {offset})", plural(precision));
     let end = precision + offset;
-    let above = if all > end { all - end } else { 0 };
+    // A damaged datatype may state more significant bits than it has: no bits are above these.
+    let above = all.saturating_sub(end);
     let sides = [(offset, 0, low), (above, end, high)].into_iter();
     let words = sides
         .filter(|(count, ..)| *count > 0)
