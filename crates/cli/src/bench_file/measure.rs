@@ -212,7 +212,10 @@ mod tests {
     fn slices_are_bounded() {
         assert_eq!(bounded(vec![1, 100, 100], 8), [1, 100, 100]);
         let large = bounded(vec![1, 1 << 20, 1 << 40], 8);
-        assert!(large.iter().product::<u64>() * 8 <= BLOCK && large.iter().product::<u64>() * 8 > BLOCK / 4);
+        assert!(
+            large.iter().product::<u64>() * 8 <= BLOCK_BYTES
+                && large.iter().product::<u64>() * 8 > BLOCK_BYTES / 4
+        );
         assert_eq!(bounded(vec![1, 1], u64::MAX), [1, 1]);
     }
 }

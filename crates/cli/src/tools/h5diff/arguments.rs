@@ -223,7 +223,7 @@ mod tests {
     fn options_set_their_fields() {
         let parse = |text: &str| H5diffArguments::parse(text.split(' ').map(OsString::from));
         let parsed = parse("-v2 -n 3 --delta=0.5 a.h5 b.h5 /x -E /y -l").unwrap();
-        assert_eq!((parsed.verbose, parsed.most, parsed.absolute), (Some(2), Some(3), Some(0.5)));
+        assert_eq!((parsed.verbose, parsed.max_differences, parsed.absolute), (Some(2), Some(3), Some(0.5)));
         assert_eq!((parsed.files.len(), parsed.objects.len(), parsed.follow), (2, 1, true));
         assert!(matches!(parse("-n 0 a b"), Err(Refused::Value(text)) if text == "-n 0"));
         assert!(matches!(parse("--nonsense a b"), Err(Refused::Option(_))));

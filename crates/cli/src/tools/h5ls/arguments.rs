@@ -161,13 +161,13 @@ fn columns() -> usize {
 mod tests {
     use super::*;
 
-    fn parse(arguments: &[&str]) -> Asked {
-        Asked::parse(arguments.iter().map(OsString::from))
+    fn parse(arguments: &[&str]) -> H5lsTask {
+        H5lsTask::parse(arguments.iter().map(OsString::from))
     }
 
     #[test]
     fn arguments_after_a_file_are_files() {
-        let Asked::List(list) = parse(&["-rvw60", "--data", "a.h5/g", "-x"]) else { unreachable!() };
+        let H5lsTask::List(list) = parse(&["-rvw60", "--data", "a.h5/g", "-x"]) else { unreachable!() };
         assert_eq!((list.recursive, list.verbose, list.data, list.width), (true, true, true, 60));
         assert_eq!(list.files, ["a.h5/g", "-x"]);
         assert!(!list.hexadecimal);
@@ -175,13 +175,13 @@ mod tests {
 
     #[test]
     fn wrong_arguments_are_refused() {
-        assert!(matches!(parse(&["-help"]), Asked::Help));
-        assert!(matches!(parse(&["-?", "--nonsense"]), Asked::Help));
-        assert!(matches!(parse(&["-V"]), Asked::Version));
+        assert!(matches!(parse(&["-help"]), H5lsTask::Help));
+        assert!(matches!(parse(&["-?", "--nonsense"]), H5lsTask::Help));
+        assert!(matches!(parse(&["-V"]), H5lsTask::Version));
         for wrong in
             [&["-rg", "a"][..], &["--no-dangling-links", "a"], &["-wx", "a"], &["-v"], &["-k", "a"], &["-w"]]
         {
-            assert!(matches!(parse(wrong), Asked::Wrong(_)), "{wrong:?}");
+            assert!(matches!(parse(wrong), H5lsTask::Wrong(_)), "{wrong:?}");
         }
     }
 }
