@@ -116,11 +116,11 @@ fn what_cannot_be_done_is_said() {
     let (path, _) = new_file(folder.path());
     let nowhere = folder.path().join("nowhere.h5");
     for (arguments, file, said) in [
-        (&[][..], &path, "nothing is asked for"),
+        (&[][..], &path, "no task is given"),
         (&["-s"], &nowhere, "nowhere.h5"),
         (&["-m"], &nowhere, "nowhere.h5"),
         (&["--filesize"], &nowhere, "nowhere.h5"),
-        (&["--increment=-1"], &path, "is a number of bytes"),
+        (&["--increment=-1"], &path, "must be a number of bytes"),
         (&["-x"], &path, "lists the options"),
     ] {
         let output = run(arguments, file);

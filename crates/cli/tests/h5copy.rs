@@ -71,7 +71,7 @@ assert f['newest'].keys() == set() and 'series' in f",
     assert!(bench.failure("h5mkgrp b.h5 six/seven").contains("group </six> doesn't exist"));
     assert!(bench.failure("h5mkgrp b.h5").contains("missing group name(s)"));
     assert!(bench.failure("h5mkgrp").contains("missing file name"));
-    assert!(bench.failure("h5mkgrp -p a.h5 events/hour").contains("a dataset is there"));
+    assert!(bench.failure("h5mkgrp -p a.h5 events/hour").contains("the path leads to a dataset"));
     assert!(bench.failure("h5mkgrp -p a.h5 events/hour/x").contains("not a group"));
     assert!(bench.failure("h5mkgrp -x b.h5 one").contains("lists the options"));
     assert!(bench.failure("h5mkgrp nowhere/b.h5 one").contains("could not open output file"));
@@ -133,7 +133,7 @@ fn what_cannot_be_copied_is_said_and_leaves_nothing() {
         ("-o b.h5 -s events/hour -d a", "input file name missing"),
         ("-i a.h5 -s events/hour -d a", "output file name missing"),
         ("-i a.h5 -o b.h5 -d a", "source object name missing"),
-        ("-i a.h5 -o b.h5 -s events/hour -d a -f some", "`some` is none of the flags"),
+        ("-i a.h5 -o b.h5 -s events/hour -d a -f some", "`some` is not one of the flags"),
     ] {
         let error = bench.failure(&format!("h5copy {arguments}"));
         assert!(error.contains(said), "{arguments}: {error}");

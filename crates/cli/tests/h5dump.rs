@@ -67,9 +67,10 @@ fn what_cannot_be_done_is_said() {
         (&["nowhere.h5"][..], "unable to open file"),
         (&["-x", "weather_station.h5"], "XML is not supported"),
         (&["--nonsense", "weather_station.h5"], "unknown or unsupported option"),
-        (&["-s", "1", "weather_station.h5"], "`-d` comes before"),
+        (&["-s", "1", "weather_station.h5"], "place it after `-d`"),
         (&["-d", "/nothing", "weather_station.h5"], "nothing"),
-        (&[], "no file is named"),
+        (&["-m", "%.99999g", "weather_station.h5"], "is not a format of a floating-point number"),
+        (&[], "no file is given"),
     ] {
         let output = run(arguments);
         assert!(!output.is_success(), "{arguments:?}");

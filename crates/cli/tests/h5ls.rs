@@ -180,11 +180,11 @@ fn what_cannot_be_done_is_said() {
         (&["nowhere.h5"][..], "nowhere.h5: unable to open file"),
         (&["README.md"], "README.md: unable to open file: corrupt file: signature"),
         (&["--nonsense", "weather_station.h5"], "Unknown argument: nonsense"),
-        (&["-r", "-g", "weather_station.h5"], "exclude each other"),
+        (&["-r", "-g", "weather_station.h5"], "choose one of them"),
         (&["--no-dangling-links", "weather_station.h5"], "must be used along with --follow-symlinks"),
         (&["--vfd=onion", "weather_station.h5"], "no driver is called `onion`"),
         (&["--vol-name=x", "weather_station.h5"], "`--vol-name` is not supported"),
-        (&[], "no file is named"),
+        (&[], "no file is given"),
     ] {
         let output = run(arguments);
         assert_eq!(output.code(), 1, "{arguments:?}");

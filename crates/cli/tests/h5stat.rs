@@ -100,13 +100,13 @@ fn sparse_datasets() {
 fn what_cannot_be_done_is_said() {
     for (arguments, said) in [
         (&["nowhere.h5"][..], "unable to open file"),
-        (&[""], "no file is named"),
+        (&[""], "no file is given"),
         (&["-l", "0", "weather_station.h5"], "invalid threshold for small groups"),
         (&["--dims=x", "weather_station.h5"], "invalid threshold for small datasets"),
         (&["--nonsense", "weather_station.h5"], "unknown option"),
-        (&["--page-buffer-size=many", "weather_station.h5"], "is a number"),
+        (&["--page-buffer-size=many", "weather_station.h5"], "must be a number"),
         (&["--s3-cred=(,,)", "weather_station.h5"], "not supported"),
-        (&["weather_station.h5", "links_latest.h5"], "one file is looked at"),
+        (&["weather_station.h5", "links_latest.h5"], "only one file is possible"),
     ] {
         let output = run(arguments);
         assert!(!output.is_success(), "{arguments:?}");

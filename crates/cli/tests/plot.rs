@@ -139,7 +139,7 @@ fn where_elements_are() {
     let found = document(&[path, "sparse", "--occupied"]);
     let cells = found["cells"].as_array().unwrap().iter().flat_map(|row| row.as_array().unwrap());
     assert_eq!(cells.filter(|cell| !cell.is_null()).count(), 2);
-    assert!(refused(&[path, "image", "--occupied"]).contains("is not in chunks"));
+    assert!(refused(&[path, "image", "--occupied"]).contains("is not chunked"));
 }
 
 #[test]
@@ -189,17 +189,17 @@ fn what_cannot_be_drawn_is_said() {
     let path = made(&folder);
     let path = path.to_str().unwrap();
     for (arguments, why) in [
-        (&["text"][..], "no numbers"),
+        (&["text"][..], "not numbers"),
         (&["nans"], "there are no numbers"),
         (&["none"], "no elements are selected"),
         (&["image", "-s", "3,4"], "a single element"),
         (&["huge"], "--occupied"),
         (&["sparse"], "--occupied"),
         (&["imag"], "did you mean `image`?"),
-        (&["image", "-o", "x.jpg"], "neither a .png nor a .svg"),
-        (&["image", "--size", "0x10"], "no size"),
-        (&["image", "--range", "5:5"], "no range"),
-        (&["peak", "--log", "-s", "0:10"], "no number is larger than 0"),
+        (&["image", "-o", "x.jpg"], "must end with .png or .svg"),
+        (&["image", "--size", "0x10"], "not a size"),
+        (&["image", "--range", "5:5"], "not a range"),
+        (&["peak", "--log", "-s", "0:10"], "no number is greater than 0"),
         (&["image", "-s", "99"], "out of range"),
     ] {
         let said = refused(&[&[path], arguments].concat());

@@ -1,20 +1,23 @@
-//! What chunks of other shapes would cost. Nothing here is measured.
+//! Estimates of the cost of reading chunks of other shapes, without measuring.
+
+use hyperslab_exact::to_u64;
 
 use super::access::Access;
 
-/// What finding, fetching and starting to decode a chunk costs, in bytes that could be read meanwhile.
-const PER_CHUNK: f64 = 16_384.0;
+/// The cost of finding, fetching and starting to decode a chunk, as a number of bytes that could be
+/// read in the same time.
+const CHUNK_COST_BYTES: f64 = 16_384.0;
 
-/// What a file system reads at least.
-const PAGE: f64 = 4096.0;
+/// The smallest number of bytes that a file system reads.
+const PAGE_BYTES: f64 = 4096.0;
 
-/// Bytes of chunks that are tried.
-const SIZES: [f64; 4] = [65_536.0, 262_144.0, 1_048_576.0, 4_194_304.0];
+/// The sizes of the chunks that are tried, in bytes.
+const CHUNK_BYTES: [f64; 4] = [65_536.0, 262_144.0, 1_048_576.0, 4_194_304.0];
 
-/// How much worse a layout may be and still be nearly as good.
-const NEARLY: f64 = 1.1;
+/// The largest ratio to the lowest cost at which a layout counts as equally good.
+const MAX_COST_RATIO: f64 = 1.1;
 
-/// How elements lie in the file.
+/// The layout of the elements in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Layout {
     Contiguous,
@@ -22,59 +25,63 @@ pub(super) enum Layout {
 }
 
 impl Layout {
-    /// Elements of a chunk.
-    fn elements(&self) -> u64 {
+    /// Returns the number of elements in a chunk, rounded. Contiguous data have no chunks.
+    fn elements(&self) -> f64 {
         match self {
-            Self::Contiguous => 0,
-            Self::Chunked(shape) => shape.iter().fold(1, |product: u64, side| product.saturating_mul(*side)),
+            Self::Contiguous => 0.0,
+            Self::Chunked(shape) => shape.iter().map(|side| float(*side)).product(),
         }
     }
 }
 
-/// A layout, and what it costs in each way of reading.
+/// A layout and its cost for each kind of access.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub(super) layout: Layout,
-    /// Bytes that are read, or decoded, for each byte wanted.
+    /// For each access: the bytes that are read or decoded per wanted byte.
     pub(super) read: Vec<f64>,
-    /// The mean of what each way costs for each byte wanted, chunks counted.
+    /// The mean cost of the wanted accesses per wanted byte, including the cost of each chunk.
     pub(super) cost: f64,
 }
 
-/// An array and how it is read.
+/// An array and the kinds of access to it.
 #[derive(Debug)]
 pub(super) struct Model<'a> {
     pub(super) dims: &'a [u64],
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub(super) size: u64,
     pub(super) accesses: &'a [Access],
-    /// Which of them count.
+    /// The accesses that determine the cost.
     pub(super) wanted: &'a [Access],
 }
 
+/// Converts to floating point. Large numbers are rounded.
 #[expect(clippy::cast_precision_loss, reason = "estimates have few digits")]
-fn float(number: u64) -> f64 {
+pub(super) fn float(number: u64) -> f64 {
     number as f64
 }
 
 impl Model<'_> {
-    /// What a layout costs.
+    /// Returns the cost of a layout.
     pub(super) fn candidate(&self, layout: Layout) -> Candidate {
         let cost = |access: &Access| self.cost(&layout, *access);
         let read = self.accesses.iter().map(|access| cost(access).0).collect();
         let sum: f64 = self.wanted.iter().map(|access| cost(access).1).sum();
-        let count = u32::try_from(self.wanted.len().max(1)).map_or(1.0, f64::from);
+        let count = float(to_u64(self.wanted.len().max(1)));
         Candidate { layout, read, cost: sum / count }
     }
 
-    /// Chunked layouts, the best first: of those that are nearly as good as any, the one with the smallest chunks.
+    /// Returns chunked layouts by ascending cost. Of the layouts whose cost is near the lowest
+    /// cost, the one with the smallest chunks comes first.
     pub(super) fn ranked(&self) -> Vec<Candidate> {
         let mut candidates: Vec<Candidate> =
             self.shapes().into_iter().map(|shape| self.candidate(Layout::Chunked(shape))).collect();
         candidates.sort_by(|one, other| one.cost.total_cmp(&other.cost));
         let least = candidates.first().map_or(0.0, |best| best.cost);
-        let good = candidates.iter().take_while(|candidate| candidate.cost <= least * NEARLY);
-        let smallest = good.enumerate().min_by_key(|(_, candidate)| candidate.layout.elements());
+        let good = candidates.iter().take_while(|candidate| candidate.cost <= least * MAX_COST_RATIO);
+        let smallest = good
+            .enumerate()
+            .min_by(|(_, one), (_, other)| one.layout.elements().total_cmp(&other.layout.elements()));
         if let Some((at, _)) = smallest {
             let best = candidates.remove(at);
             candidates.insert(0, best);
@@ -82,7 +89,7 @@ impl Model<'_> {
         candidates
     }
 
-    /// Bytes read for each byte wanted; and the same with what each chunk costs beside.
+    /// Returns the bytes that are read per wanted byte, and the same with the cost of each chunk.
     fn cost(&self, layout: &Layout, access: Access) -> (f64, f64) {
         match layout {
             Layout::Chunked(chunk) => self.chunked(chunk, access),
@@ -93,7 +100,7 @@ impl Model<'_> {
     fn chunked(&self, chunk: &[u64], access: Access) -> (f64, f64) {
         let (mut chunks, mut wanted, mut each) = (1.0, float(self.size), float(self.size));
         for (dimension, (size, chunk)) in self.dims.iter().zip(chunk).enumerate() {
-            let one = access == Access::Point || access == Access::Slab(dimension);
+            let one = access == Access::Point || access == Access::Slice(dimension);
             if !one {
                 chunks *= float(size.div_ceil((*chunk).max(1)));
                 wanted *= float(*size);
@@ -101,28 +108,28 @@ impl Model<'_> {
             each *= float(*chunk);
         }
         let bytes = chunks * each;
-        (bytes / wanted, chunks.mul_add(PER_CHUNK, bytes) / wanted)
+        (bytes / wanted, chunks.mul_add(CHUNK_COST_BYTES, bytes) / wanted)
     }
 
-    /// Runs of elements that lie side by side; each has whole pages.
+    /// Returns the cost of reading runs of contiguous elements. Each run takes whole pages.
     fn contiguous(&self, access: Access) -> (f64, f64) {
         let all = self.dims.iter().fold(float(self.size), |bytes, size| bytes * float(*size));
         let (wanted, runs) = match access {
             Access::Whole => (all, 1.0),
             Access::Point => (float(self.size), 1.0),
-            Access::Slab(slab) => {
-                let before = self.dims.iter().take(slab).fold(1.0, |runs, size| runs * float(*size));
-                let along = self.dims.get(slab).copied().unwrap_or(1).max(1);
+            Access::Slice(dimension) => {
+                let before = self.dims.iter().take(dimension).fold(1.0, |runs, size| runs * float(*size));
+                let along = self.dims.get(dimension).copied().unwrap_or(1).max(1);
                 (all / float(along), before)
             }
         };
-        let bytes = ((wanted / runs).max(PAGE) * runs).min(all.max(wanted));
-        // Runs that are nearer than a page are fetched together.
+        let bytes = ((wanted / runs).max(PAGE_BYTES) * runs).min(all.max(wanted));
+        // Runs at distances of less than a page are fetched together.
         let fetches = if bytes >= all { 1.0 } else { runs };
-        (bytes / wanted, fetches.mul_add(PER_CHUNK, bytes) / wanted)
+        (bytes / wanted, fetches.mul_add(CHUNK_COST_BYTES, bytes) / wanted)
     }
 
-    /// Shapes that may serve, each once.
+    /// Returns the shapes that are tried, each once.
     pub(super) fn shapes(&self) -> Vec<Vec<u64>> {
         let mut shapes = Vec::new();
         let rank = self.dims.len();
@@ -131,13 +138,13 @@ impl Model<'_> {
                 shapes.push(shape);
             }
         };
-        for bytes in SIZES {
+        for bytes in CHUNK_BYTES {
             let elements = (bytes / float(self.size.max(1))).max(1.0);
             add(self.balanced(elements, &vec![1.0; rank]));
             let dims: Vec<f64> = self.dims.iter().map(|size| float((*size).max(1))).collect();
             add(self.balanced(elements, &dims));
             for dimension in 0..rank {
-                // Thin along one dimension, and long along it.
+                // Short along one dimension, or long along it.
                 for weight in [1e-6, 1e-2, 1e2, 1e6] {
                     let mut weights = dims.clone();
                     if let Some(one) = weights.get_mut(dimension) {
@@ -150,8 +157,8 @@ impl Model<'_> {
         shapes
     }
 
-    /// A shape of about so many elements with sides as the weights; none is longer than the array, and what one side
-    /// cannot have the others get.
+    /// Returns a shape of about `elements` elements whose sides are in proportion to the weights.
+    /// No side is longer than the array; the other sides become longer instead.
     fn balanced(&self, elements: f64, weights: &[f64]) -> Vec<u64> {
         let mut shape: Vec<Option<u64>> = vec![None; self.dims.len()];
         loop {
@@ -166,17 +173,18 @@ impl Model<'_> {
             let sum: f64 = open.iter().map(logs).sum();
             let scale = ((elements / fixed).max(1.0).ln() - sum) / f64::from(count);
             let side = |at: &usize| (scale + logs(at)).exp();
-            // The side that is furthest beyond its bounds is settled first; if none is, all are.
+            // The side that exceeds its bounds most is fixed first. If no side exceeds its bounds,
+            // all are fixed.
             let beyond = |at: &usize| {
                 let most = float(self.dims.get(*at).copied().unwrap_or(1).max(1));
                 (side(at) / most).max(1.0 / side(at))
             };
             let worst = open.iter().copied().max_by(|one, other| beyond(one).total_cmp(&beyond(other)));
-            let settle = match worst {
+            let fixed_next = match worst {
                 Some(worst) if beyond(&worst) > 1.0 => vec![worst],
                 _ => open.clone(),
             };
-            for at in settle {
+            for at in fixed_next {
                 let most = self.dims.get(at).copied().unwrap_or(1).max(1);
                 if let Some(slot) = shape.get_mut(at) {
                     *slot = Some(rounded(side(&at)).clamp(1, most));
@@ -184,7 +192,7 @@ impl Model<'_> {
             }
         }
         let mut shape: Vec<u64> = shape.into_iter().map(|side| side.unwrap_or(1)).collect();
-        // Rounding each of many sides up may add up.
+        // Rounding up many sides can increase the product.
         while shape.iter().fold(1.0, |product, side| product * float(*side)) > elements * 1.5 {
             let Some(longest) = shape.iter_mut().max().filter(|side| **side > 1) else { break };
             *longest /= 2;
@@ -193,15 +201,12 @@ impl Model<'_> {
     }
 }
 
-/// A side that is a multiple of a power of two near its size, so that it is easily said.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "such casts stay within the type"
-)]
+/// Rounds a side to a multiple of a power of two near an eighth of it, so that the number is short.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast clamps")]
 fn rounded(side: f64) -> u64 {
     let whole = side.round().max(1.0) as u64;
     let step = (whole / 8).max(1).next_power_of_two();
+    // A side may be as large as the largest dimension, whose sum with half a step may overflow.
     whole.saturating_add(step / 2) / step * step
 }
 
@@ -221,10 +226,10 @@ mod tests {
         assert_eq!(rows.read, [1.0, 1.0, 500.0, 500.0]);
         let squares = model.candidate(Layout::Chunked(vec![100, 100]));
         assert_eq!(squares.read, [1.0, 100.0, 100.0, 10_000.0]);
-        // What hangs over is read, too.
+        // The parts of chunks beyond the extent are read, too.
         let over = model.candidate(Layout::Chunked(vec![600, 500]));
         assert_eq!(over.read.first(), Some(&1.2));
-        // A column of contiguous data has a page for each element, but no more than there is.
+        // A column of contiguous data takes a page for each element, but not more than all bytes.
         let contiguous = model.candidate(Layout::Contiguous);
         assert_eq!(contiguous.read, [1.0, 4096.0_f64.mul_add(1.0, 0.0) / 2000.0, 500.0, 1024.0]);
     }
@@ -240,9 +245,9 @@ mod tests {
                 _ => Vec::new(),
             }
         };
-        assert_eq!(best(&[Access::Slab(0)]).first(), Some(&1));
-        assert_eq!(best(&[Access::Slab(2)]).last(), Some(&1));
-        let all = best(&[Access::Slab(0), Access::Slab(1), Access::Slab(2)]);
+        assert_eq!(best(&[Access::Slice(0)]).first(), Some(&1));
+        assert_eq!(best(&[Access::Slice(2)]).last(), Some(&1));
+        let all = best(&[Access::Slice(0), Access::Slice(1), Access::Slice(2)]);
         assert!(all.iter().all(|side| (8..=256).contains(side)), "{all:?}");
     }
 

@@ -1,71 +1,79 @@
-//! Reading with a clock and with a log of what the file is asked.
+//! Timed reads of a dataset, with a log of the file accesses.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use fastrand::Rng;
 use hyperslab::vfd::AccessLog;
 use hyperslab::{Dataset, Region};
+use hyperslab_exact::to_u64;
 use serde_json::{Value as Json, json};
 
 use super::access::Access;
+use super::estimate::float;
 use crate::open::OpenArguments;
 
-/// Bytes that are asked for at once.
-const BLOCK: u64 = 16 << 20;
+/// The largest size of a request.
+const BLOCK_BYTES: u64 = 16 << 20;
 
-/// The same places are asked for in each run.
+/// The largest chunk that is measured.
+const MAX_CHUNK_BYTES: u64 = 16 * BLOCK_BYTES;
+
+/// The seed of the random regions: each run reads the same regions.
 const SEED: u64 = 5;
 
-/// What was measured.
+/// The result of a measurement.
 #[derive(Debug)]
-pub(super) struct Cell {
-    pub(super) what: What,
+pub(super) struct Measurement {
+    pub(super) request: Request,
     pub(super) requests: u64,
-    /// Bytes of elements that were asked for, and bytes that were read of the file.
+    /// Bytes of elements that were requested.
     pub(super) wanted: u64,
+    /// Bytes that were read from the file.
     pub(super) read: u64,
     pub(super) time: Duration,
-    /// How much of it the file was read, if only one thread was at work.
+    /// The part of the time in which the file was read. Measured for single chunks only, because
+    /// one thread reads these.
     pub(super) reading: Option<Duration>,
-    /// Whether all of it was read.
+    /// True if the whole dataset was read.
     pub(super) complete: bool,
 }
 
-/// What was asked for.
+/// The elements of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum Request {
     Access(Access),
     Chunk,
 }
 
-/// Measures one dataset.
+/// A benchmark of one dataset.
 #[derive(Debug)]
 pub(super) struct Bench<'a> {
     pub(super) open: &'a OpenArguments,
     pub(super) file: &'a Path,
     pub(super) dataset: &'a str,
-    /// For each way of reading.
+    /// The time for each kind of request.
     pub(super) budget: Duration,
 }
 
 impl Bench<'_> {
-    /// Reads in one way until all is read or the time is over. The file is opened anew, so that no chunk is decoded yet.
-    pub(super) fn run(&self, what: What) -> Result<Option<Cell>> {
+    /// Reads until all is read or the time is over. Opens the file again, so that no decoded chunk
+    /// is cached.
+    pub(super) fn run(&self, request: Request) -> Result<Option<Measurement>> {
         let log = Arc::new(AccessLog::new());
         let mut options = self.open.options().access_log(Arc::clone(&log));
-        if what != What::Access(Access::Whole) {
-            // Each request for itself.
+        if request != Request::Access(Access::Whole) {
+            // No request profits from chunks that an earlier request decoded.
             options = options.chunk_cache(0);
         }
         let file = options.open(self.file)?;
         let dataset = file.object(self.dataset.trim_matches('/'))?.into_dataset()?;
-        let Some(mut places) = Places::of(&dataset, what) else { return Ok(None) };
+        let Some(mut regions) = Regions::of(&dataset, request)? else { return Ok(None) };
         let before = log.report().reads;
-        let mut cell = Cell {
-            what,
+        let mut result = Measurement {
+            request,
             requests: 0,
             wanted: 0,
             read: 0,
@@ -74,28 +82,29 @@ impl Bench<'_> {
             complete: false,
         };
         let begin = Instant::now();
-        while let Some(region) = places.next() {
+        while let Some(region) = regions.next() {
             let stored = dataset.read_stored(&region)?;
-            cell.wanted = cell.wanted.saturating_add(u64::try_from(stored.bytes().len()).unwrap_or(u64::MAX));
-            cell.requests = cell.requests.saturating_add(1);
+            result.wanted += to_u64(stored.bytes().len());
+            result.requests += 1;
             if begin.elapsed() >= self.budget {
                 break;
             }
         }
-        cell.time = begin.elapsed();
-        cell.complete = what == What::Access(Access::Whole) && places.next().is_none();
+        result.time = begin.elapsed();
+        result.complete = request == Request::Access(Access::Whole) && regions.next().is_none();
         let after = log.report().reads;
-        cell.read = after.bytes.saturating_sub(before.bytes);
-        let reading = after.time.saturating_sub(before.time);
-        cell.reading = (what == What::Chunk).then_some(reading.min(cell.time));
-        Ok((cell.requests > 0).then_some(cell))
+        // The log only counts up.
+        result.read = after.bytes - before.bytes;
+        let reading = after.time - before.time;
+        result.reading = (request == Request::Chunk).then_some(reading.min(result.time));
+        Ok((result.requests > 0).then_some(result))
     }
 }
 
-/// Regions to be read: in order, or here and there.
-enum Places {
+/// The regions to read: all blocks in order, or random regions.
+enum Regions {
     InOrder(hyperslab::Blocks),
-    /// Boxes of that size, at multiples of it or of one.
+    /// Regions of one shape, at multiples of the step.
     Random {
         dims: Vec<u64>,
         shape: Vec<u64>,
@@ -104,35 +113,36 @@ enum Places {
     },
 }
 
-impl Places {
-    fn of(dataset: &Dataset, what: What) -> Option<Self> {
+impl Regions {
+    /// Returns the regions of a kind of request. `None` if the dataset has no such regions, or
+    /// chunks too large to be measured.
+    fn of(dataset: &Dataset, request: Request) -> Result<Option<Self>> {
         let dims = dataset.dataspace().dims().to_vec();
         if dataset.dataspace().element_count().is_none_or(|count| count == 0) {
-            return None;
+            return Ok(None);
         }
         let size = u64::from(dataset.datatype().size).max(1);
-        let (shape, step) = match what {
-            What::Access(Access::Whole) => return Some(Self::InOrder(dataset.blocks(BLOCK))),
-            What::Access(Access::Point) => (vec![1; dims.len()], vec![1; dims.len()]),
-            What::Access(Access::Slab(slab)) => {
+        let (shape, step) = match request {
+            Request::Access(Access::Whole) => return Ok(Some(Self::InOrder(dataset.blocks(BLOCK_BYTES)))),
+            Request::Access(Access::Point) => (vec![1; dims.len()], vec![1; dims.len()]),
+            Request::Access(Access::Slice(dimension)) => {
                 let mut shape = dims.clone();
-                *shape.get_mut(slab)? = 1;
+                *shape.get_mut(dimension).context("the dataset has no such dimension")? = 1;
                 let shape = bounded(shape, size);
                 (shape.clone(), shape)
             }
-            What::Chunk => {
+            Request::Chunk => {
                 let structured = dataset.sparse().chunking().map(|chunking| chunking.shape);
-                let shape = structured.or_else(|| dataset.chunking().map(|chunking| chunking.shape))?;
+                let shape = structured.or_else(|| dataset.chunking().map(|chunking| chunking.shape));
+                let Some(shape) = shape else { return Ok(None) };
                 let elements = shape.iter().zip(&dims).map(|(side, size)| (*side).min(*size));
-                let bytes = elements.fold(size, u64::saturating_mul);
-                // A chunk that large is no chunk of a file that can be measured.
-                if bytes > BLOCK.saturating_mul(16) {
-                    return None;
+                if bytes_of(size, elements).is_none_or(|bytes| bytes > MAX_CHUNK_BYTES) {
+                    return Ok(None);
                 }
                 (shape.clone(), shape)
             }
         };
-        Some(Self::Random { dims, shape, step, rng: Rng::with_seed(SEED) })
+        Ok(Some(Self::Random { dims, shape, step, rng: Rng::with_seed(SEED) }))
     }
 
     fn next(&mut self) -> Option<Region> {
@@ -142,9 +152,10 @@ impl Places {
                 let (mut start, mut count) = (Vec::new(), Vec::new());
                 for ((size, side), step) in dims.iter().zip(shape.iter()).zip(step.iter()) {
                     let steps = size.div_ceil((*step).max(1));
-                    let at = rng.u64(0..steps.max(1)).saturating_mul(*step);
+                    // The start is less than the size.
+                    let at = rng.u64(0..steps.max(1)) * *step;
                     start.push(at);
-                    count.push((*side).min(size.saturating_sub(at)));
+                    count.push((*side).min(*size - at));
                 }
                 Region::new(&start, &count).ok()
             }
@@ -152,31 +163,35 @@ impl Places {
     }
 }
 
-/// A shape of at most as many bytes as are asked for at once: the longest sides become shorter.
+/// Returns the size of elements. `None` if the size does not fit in 64 bits.
+fn bytes_of(element: u64, mut sides: impl Iterator<Item = u64>) -> Option<u64> {
+    sides.try_fold(element, u64::checked_mul)
+}
+
+/// Halves the longest sides until a shape has at most [`BLOCK_BYTES`].
 fn bounded(mut shape: Vec<u64>, size: u64) -> Vec<u64> {
-    while shape.iter().fold(size, |bytes, side| bytes.saturating_mul(*side)) > BLOCK {
+    while bytes_of(size, shape.iter().copied()).is_none_or(|bytes| bytes > BLOCK_BYTES) {
         let Some(longest) = shape.iter_mut().max().filter(|side| **side > 1) else { break };
         *longest = longest.div_ceil(2);
     }
     shape
 }
 
-impl Cell {
-    /// Bytes in a second.
+impl Measurement {
+    /// Returns the rate of a number of bytes, per second.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast clamps")]
     pub(super) fn rate(&self, bytes: u64) -> u64 {
-        let nanoseconds = self.time.as_nanos().max(1);
-        let rate = u128::from(bytes).saturating_mul(1_000_000_000).checked_div(nanoseconds).unwrap_or(0);
-        u64::try_from(rate).unwrap_or(u64::MAX)
+        (float(bytes) / self.time.as_secs_f64().max(1e-9)) as u64
     }
 
-    /// Time for a request.
+    /// Returns the mean time of a request.
     pub(super) fn each(&self) -> Duration {
-        self.time.checked_div(u32::try_from(self.requests).unwrap_or(u32::MAX).max(1)).unwrap_or_default()
+        self.time.div_f64(float(self.requests.max(1)))
     }
 
     pub(super) fn json(&self) -> Json {
         json!({
-            "access": match self.what { What::Access(access) => access.json(), What::Chunk => json!("chunk") },
+            "access": match self.request { Request::Access(access) => access.json(), Request::Chunk => json!("chunk") },
             "requests": self.requests,
             "wanted_bytes": self.wanted,
             "read_bytes": self.read,
@@ -194,10 +209,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slabs_are_bounded() {
+    fn slices_are_bounded() {
         assert_eq!(bounded(vec![1, 100, 100], 8), [1, 100, 100]);
         let large = bounded(vec![1, 1 << 20, 1 << 40], 8);
-        assert!(large.iter().product::<u64>() * 8 <= BLOCK && large.iter().product::<u64>() * 8 > BLOCK / 4);
+        assert!(
+            large.iter().product::<u64>() * 8 <= BLOCK_BYTES
+                && large.iter().product::<u64>() * 8 > BLOCK_BYTES / 4
+        );
         assert_eq!(bounded(vec![1, 1], u64::MAX), [1, 1]);
     }
 }

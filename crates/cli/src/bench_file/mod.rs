@@ -1,4 +1,4 @@
-//! `hyperslab bench-file`: how fast is a file read, and would other chunks serve better?
+//! `hyperslab bench-file`: the speed of reading a file, and better chunk shapes.
 
 mod access;
 mod estimate;
@@ -12,25 +12,27 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use hyperslab::{File, ObjectKind};
+use hyperslab_exact::to_u64;
 use indicatif::ProgressBar;
 use serde_json::json;
 
 use self::access::Access;
-use self::measure::{Bench, What};
+use self::estimate::float;
+use self::measure::{Bench, Request};
 use self::report::Report;
 use crate::open::OpenArguments;
 use crate::output::{self, FAINT, styled};
 use crate::places;
 
-/// Datasets that are measured if none is named.
-const DATASETS: usize = 3;
+/// The number of datasets that are measured if the arguments name none.
+const DEFAULT_DATASETS: usize = 3;
 
-/// What `bench-file` takes.
+/// The arguments of `bench-file`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "What is measured is this library on this machine, with what the system has of the file in memory; but for the whole, each \
-    request for itself, without chunks that were decoded before. What is estimated counts bytes: all chunks that a request \
-    touches are decoded whole, and each costs as much as 16 KiB more; the cost is the mean over the ways of reading.
+    after_help = "The measurements show this library on this machine, with the parts of the file that the system has cached. Only reads of the \
+    whole dataset use a chunk cache. The estimates count bytes: a request decodes all chunks that it touches, and each chunk \
+    costs as much as 16 KiB in addition. The cost is the mean over the kinds of access.
 
 Examples:
   hyperslab bench-file data.h5
@@ -38,11 +40,11 @@ Examples:
   hyperslab bench-file data.h5 frames --for 0 --for points   frames and pixels"
 )]
 pub(crate) struct BenchFileArguments {
-    /// How long all of it takes, about
+    /// The approximate time of all measurements
     #[arg(long, value_name = "N", default_value_t = 5.0, value_parser = seconds)]
     seconds: f64,
-    /// How the dataset is read, for the estimate: whole, points, or a dimension of which one coordinate is wanted at once
-    /// [default: whole and by each dimension]
+    /// The access to optimize for: whole, points, or a dimension that is read one coordinate at a
+    /// time [default: whole and each dimension]
     #[arg(long = "for", value_name = "ACCESS")]
     wanted: Vec<Access>,
     /// Print a JSON document
@@ -50,9 +52,9 @@ pub(crate) struct BenchFileArguments {
     json: bool,
     #[command(flatten)]
     open: OpenArguments,
-    /// The file
+    /// The HDF5 file
     file: PathBuf,
-    /// The dataset [default: the three that take most]
+    /// The dataset to measure [default: the three datasets with the most bytes in the file]
     dataset: Option<String>,
 }
 
@@ -61,10 +63,10 @@ fn seconds(text: &str) -> Result<f64, String> {
     number
         .ok()
         .filter(|number| (0.0..=86_400.0).contains(number))
-        .ok_or_else(|| format!("`{text}` is no number of seconds"))
+        .ok_or_else(|| format!("`{text}` is not a number of seconds from 0 to 86400"))
 }
 
-/// Measures and estimates.
+/// Measures and estimates the access to datasets.
 pub(crate) fn run(arguments: &BenchFileArguments) -> Result<ExitCode> {
     let shown = arguments.file.display().to_string();
     let file = arguments.open.open(&arguments.file)?;
@@ -73,16 +75,16 @@ pub(crate) fn run(arguments: &BenchFileArguments) -> Result<ExitCode> {
         None => largest(&file),
     };
     if paths.is_empty() {
-        bail!("no dataset of `{shown}` has elements in it");
+        bail!("`{shown}` has no dataset with stored elements");
     }
     let mut reports = Vec::new();
     for path in &paths {
         let dataset = places::dataset(&file, &shown, path)?;
         for access in &arguments.wanted {
-            if let Access::Slab(dimension) = access
+            if let Access::Slice(dimension) = access
                 && *dimension >= dataset.ndim()
             {
-                bail!("`{path}` has no dimension {dimension}; they count from 0");
+                bail!("`{path}` has no dimension {dimension}; dimensions count from 0");
             }
         }
         let mut report = Report::new(path, &dataset, dataset.storage_size()?, &arguments.wanted);
@@ -110,7 +112,7 @@ pub(crate) fn run(arguments: &BenchFileArguments) -> Result<ExitCode> {
         styled(
             &mut out,
             FAINT,
-            "Measured with what the system has of the file in memory, each request but the whole without a chunk cache.",
+            "Measured with the parts of the file that the system has cached. Only reads of the whole dataset use a chunk cache.",
         )?;
         writeln!(out)?;
     }
@@ -119,24 +121,25 @@ pub(crate) fn run(arguments: &BenchFileArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Measures one of so many datasets.
+/// Measures one of `datasets` datasets.
 fn measure(arguments: &BenchFileArguments, path: &str, datasets: usize, report: &mut Report) -> Result<()> {
-    let ways: Vec<What> = report.accesses.iter().copied().map(What::Access).chain([What::Chunk]).collect();
-    let parts = ways.len().saturating_mul(datasets);
-    let parts = u32::try_from(parts).unwrap_or(u32::MAX).max(1);
-    let budget = Duration::from_secs_f64(arguments.seconds / f64::from(parts));
+    let requests: Vec<Request> =
+        report.accesses.iter().copied().map(Request::Access).chain([Request::Chunk]).collect();
+    let parts = to_u64(requests.len()) * to_u64(datasets);
+    let budget = Duration::from_secs_f64(arguments.seconds / float(parts.max(1)));
     let bench = Bench { open: &arguments.open, file: &arguments.file, dataset: path, budget };
     let bar = ProgressBar::new_spinner();
     bar.enable_steady_tick(Duration::from_millis(100));
     bar.set_message(output::escape(path.as_bytes()));
-    for way in ways {
-        report.cells.extend(bench.run(way)?);
+    for request in requests {
+        report.measurements.extend(bench.run(request)?);
     }
     bar.finish_and_clear();
     Ok(())
 }
 
-/// The paths of the datasets that take most in the file. What cannot be read is passed over.
+/// Returns the paths of the datasets with the most bytes in the file. Datasets that cannot be read
+/// are skipped.
 fn largest(file: &File) -> Vec<String> {
     let mut found: Vec<(u64, String)> = Vec::new();
     for visited in file.walk() {
@@ -151,7 +154,7 @@ fn largest(file: &File) -> Vec<String> {
         if count > 0 && stored > 0 {
             found.push((stored, path));
             found.sort_by_key(|(stored, _)| std::cmp::Reverse(*stored));
-            found.truncate(DATASETS);
+            found.truncate(DEFAULT_DATASETS);
         }
     }
     found.into_iter().map(|(_, path)| path).collect()

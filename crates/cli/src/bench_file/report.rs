@@ -1,4 +1,4 @@
-//! What was measured and estimated, said.
+//! The report of measurements and estimates.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -10,18 +10,18 @@ use serde_json::{Value as Json, json};
 
 use super::access::Access;
 use super::estimate::{Candidate, Layout, Model};
-use super::measure::{Cell, What};
+use super::measure::{Measurement, Request};
 use crate::ls::dataset::{layout_name, shape, sizes};
 use crate::output::{self, DATASET, DATATYPE, FAINT, PLAIN, VALUE, bytes, escape, heading, styled};
 use crate::sections::{filter_name, share};
 
-/// How much better another layout must be, to be worth the work.
-const BETTER: f64 = 1.3;
+/// The factor by which the cost of another layout must be lower for a recommendation.
+const MIN_IMPROVEMENT: f64 = 1.3;
 
-/// Candidates that are shown beside the present layout.
-const SHOWN: usize = 4;
+/// The number of other layouts that are shown.
+const MAX_OTHERS: usize = 4;
 
-/// All that is said of a dataset.
+/// The report on one dataset.
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) path: String,
@@ -31,15 +31,15 @@ pub(super) struct Report {
     pub(super) stored: u64,
     pub(super) logical: u64,
     pub(super) element: u64,
-    pub(super) cells: Vec<Cell>,
+    pub(super) measurements: Vec<Measurement>,
     pub(super) accesses: Vec<Access>,
     pub(super) present: Option<Candidate>,
-    /// The best first.
+    /// Other layouts, by ascending cost.
     pub(super) others: Vec<Candidate>,
 }
 
 impl Report {
-    /// What is known without measuring.
+    /// Creates the report of a dataset without measurements.
     pub(super) fn new(path: &str, dataset: &Dataset, stored: u64, wanted: &[Access]) -> Self {
         let dims = dataset.dataspace().dims().to_vec();
         let element = u64::from(dataset.datatype().size);
@@ -53,36 +53,37 @@ impl Report {
             _ => None,
         };
         let present = present.filter(|_| !dims.is_empty() && dataset.size().is_ok_and(|count| count > 0));
-        // Points would be served best by chunks so small that they serve nothing else.
+        // The best chunks for single points are so small that no other access profits from them.
         let usual: Vec<Access> = accesses.iter().copied().filter(|access| *access != Access::Point).collect();
         let wanted = if wanted.is_empty() { &usual } else { wanted };
         let model = Model { dims: &dims, size: element, accesses: &accesses, wanted };
         let mut others = if present.is_some() { model.ranked() } else { Vec::new() };
         others.retain(|other| Some(&other.layout) != present.as_ref());
         let present = present.map(|layout| model.candidate(layout));
-        others.truncate(SHOWN);
+        others.truncate(MAX_OTHERS);
         Self {
             path: format!("/{}", path.trim_matches('/')),
             about: about(dataset),
             datatype: escape(output::cut(&dataset.datatype().to_string(), 36).as_bytes()),
             rank: dims.len(),
             stored,
+            // The size is only printed, so that it stops at the largest value.
             logical: dataset.size().unwrap_or(u64::MAX).saturating_mul(element),
             element,
-            cells: Vec::new(),
+            measurements: Vec::new(),
             accesses,
             present,
             others,
         }
     }
 
-    /// The layout that would serve better, if one is.
+    /// Returns the best other layout if its cost is low enough for a recommendation.
     fn better(&self) -> Option<&Candidate> {
         let present = self.present.as_ref()?;
-        self.others.first().filter(|best| best.cost * BETTER < present.cost)
+        self.others.first().filter(|best| best.cost * MIN_IMPROVEMENT < present.cost)
     }
 
-    /// The command that would store the dataset so.
+    /// Returns the command that stores the dataset with the recommended layout.
     fn command(&self, file: &Path) -> Option<String> {
         let Layout::Chunked(shape) = &self.better()?.layout else { return None };
         let shape: Vec<String> = shape.iter().map(u64::to_string).collect();
@@ -104,7 +105,7 @@ impl Report {
             "path": self.path,
             "stored_size": self.stored,
             "logical_size": self.logical,
-            "measured": self.cells.iter().map(Cell::json).collect::<Json>(),
+            "measured": self.measurements.iter().map(Measurement::json).collect::<Json>(),
             "estimated": {
                 "present": self.present.as_ref().map(candidate),
                 "others": self.others.iter().map(candidate).collect::<Json>(),
@@ -129,7 +130,7 @@ impl Report {
 
     fn print_measured(&self, out: &mut output::Output) -> Result<()> {
         heading(out, "measured")?;
-        let names: Vec<String> = self.cells.iter().map(|cell| self.name(cell)).collect();
+        let names: Vec<String> = self.measurements.iter().map(|measured| self.name(measured)).collect();
         let widest = names.iter().map(|name| output::width(name)).max().unwrap_or(0).max(20);
         let head = format!(
             "    {:widest$}  {:>9}  {:>10}  {:>14}  {:>14}  {:>12}",
@@ -137,18 +138,18 @@ impl Report {
         );
         styled(out, FAINT, &head)?;
         writeln!(out)?;
-        for (cell, name) in self.cells.iter().zip(names) {
-            let gap = " ".repeat(widest.saturating_sub(output::width(&name)));
-            write!(out, "    {name}{gap}  {:>9}  {:>10}  ", cell.requests, short(cell.each()))?;
-            styled(out, VALUE, &format!("{:>12}/s", bytes(cell.rate(cell.wanted))))?;
-            let read = format!("{:.2}×", share(cell.read, cell.wanted));
-            writeln!(out, "  {:>12}/s  {read:>12}", bytes(cell.rate(cell.read)))?;
+        for (measured, name) in self.measurements.iter().zip(names) {
+            let gap = " ".repeat(widest - output::width(&name));
+            write!(out, "    {name}{gap}  {:>9}  {:>10}  ", measured.requests, short(measured.each()))?;
+            styled(out, VALUE, &format!("{:>12}/s", bytes(measured.rate(measured.wanted))))?;
+            let read = format!("{:.2}×", share(measured.read, measured.wanted));
+            writeln!(out, "  {:>12}/s  {read:>12}", bytes(measured.rate(measured.read)))?;
         }
-        for cell in &self.cells {
-            if let Some(reading) = cell.reading {
-                let part = reading.as_secs_f64() / cell.time.as_secs_f64().max(f64::MIN_POSITIVE) * 100.0;
+        for measured in &self.measurements {
+            if let Some(reading) = measured.reading {
+                let part = reading.as_secs_f64() / measured.time.as_secs_f64().max(f64::MIN_POSITIVE) * 100.0;
                 let line = format!(
-                    "    of the time for single chunks, {part:.0} % is reading, the rest decoding and placing"
+                    "    single chunks: {part:.0} % of the time is reading, the rest is decoding and copying"
                 );
                 styled(out, FAINT, &line)?;
                 writeln!(out)?;
@@ -157,19 +158,19 @@ impl Report {
         Ok(())
     }
 
-    fn name(&self, cell: &Cell) -> String {
-        match cell.what {
-            What::Chunk => "single chunks".into(),
-            What::Access(Access::Whole) if cell.complete => "whole".into(),
-            What::Access(Access::Whole) => "whole, as far as the time went".into(),
-            What::Access(Access::Point) => "single elements".into(),
-            What::Access(access) => format!("slabs {}", access.index(self.rank)),
+    fn name(&self, measured: &Measurement) -> String {
+        match measured.request {
+            Request::Chunk => "single chunks".into(),
+            Request::Access(Access::Whole) if measured.complete => "whole".into(),
+            Request::Access(Access::Whole) => "whole, until time ran out".into(),
+            Request::Access(Access::Point) => "single elements".into(),
+            Request::Access(access) => format!("slices {}", access.index(self.rank)),
         }
     }
 
     fn print_estimated(&self, out: &mut output::Output) -> Result<()> {
         let Some(present) = &self.present else { return Ok(()) };
-        heading(out, "estimated: bytes fetched and decoded for each byte wanted")?;
+        heading(out, "estimated: bytes read and decoded per wanted byte")?;
         let lines: Vec<(&Candidate, String)> = std::iter::once((present, " (now)"))
             .chain(self.others.iter().map(|other| (other, "")))
             .map(|(candidate, now)| (candidate, format!("{}{now}", name(&candidate.layout))))
@@ -185,7 +186,7 @@ impl Report {
         styled(out, FAINT, &format!("{head}  {:>8}", "cost"))?;
         writeln!(out)?;
         for (candidate, name) in lines {
-            let gap = " ".repeat(widest.saturating_sub(output::width(&name)));
+            let gap = " ".repeat(widest - output::width(&name));
             write!(out, "    {name}{gap}  {:>10}", self.chunk_bytes(&candidate.layout))?;
             for (read, width) in candidate.read.iter().zip(&widths) {
                 write!(out, "  {:>width$}", times(*read))?;
@@ -199,6 +200,7 @@ impl Report {
         match layout {
             Layout::Contiguous => String::new(),
             Layout::Chunked(shape) => {
+                // The size is only printed, so that it stops at the largest value.
                 bytes(shape.iter().fold(self.element, |bytes, side| bytes.saturating_mul(*side)))
             }
         }
@@ -212,20 +214,20 @@ impl Report {
                 let times = present.cost / best.cost;
                 writeln!(
                     out,
-                    "Chunks of {} would serve {times:.1} times as well, by estimate:",
+                    "Chunks of {} would be {times:.1} times as fast, by estimate:",
                     name(&best.layout)
                 )?;
                 write!(out, "    ")?;
                 styled(out, VALUE, &escape(command.as_bytes()))?;
                 writeln!(out)?;
             }
-            _ => writeln!(out, "No layout that was tried would serve much better, by estimate.")?,
+            _ => writeln!(out, "No layout that was tried is much faster, by estimate.")?,
         }
         Ok(())
     }
 }
 
-/// Shape, layout and filters in a few words.
+/// Returns shape, layout and filters as text.
 fn about(dataset: &Dataset) -> String {
     let layout = dataset.layout();
     let chunk = dataset.sparse().chunking().map(|chunking| chunking.shape);
@@ -251,11 +253,11 @@ fn title(access: Access, rank: usize) -> String {
     match access {
         Access::Whole => "whole".into(),
         Access::Point => "element".into(),
-        Access::Slab(_) => access.index(rank),
+        Access::Slice(_) => access.index(rank),
     }
 }
 
-/// `1.0×`, `25×`, `3e6×`
+/// Returns a factor such as `1.0×`, `25×` or `3e6×`.
 fn times(number: f64) -> String {
     match number {
         number if number < 9.95 => format!("{number:.1}×"),
@@ -264,7 +266,7 @@ fn times(number: f64) -> String {
     }
 }
 
-/// A time for people.
+/// Returns a time as text, with a suitable unit.
 fn short(time: Duration) -> String {
     match time.as_secs_f64() {
         seconds if seconds >= 1.0 => format!("{seconds:.2} s"),
@@ -273,7 +275,8 @@ fn short(time: Duration) -> String {
     }
 }
 
-/// A character of a path as a pattern has it; the first equals sign would end the pattern.
+/// Returns a character of a path, escaped for the pattern of `--layout`. An equals sign would end
+/// the pattern, so that `?` replaces it.
 fn pattern(character: char) -> Vec<char> {
     match character {
         '*' | '?' | '\\' => vec!['\\', character],
@@ -282,7 +285,7 @@ fn pattern(character: char) -> Vec<char> {
     }
 }
 
-/// A word that the shell takes as it is.
+/// Quotes a word for the shell, if necessary.
 fn quoted(word: &str) -> String {
     let plain = |character: char| character.is_ascii_alphanumeric() || "/._-+:=,@%".contains(character);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,41 +1,49 @@
-//! All elements of two datasets, block by block.
+//! The comparison of the elements of two datasets, block by block.
 
 use anyhow::{Context as _, Result};
 use hyperslab::{Dataset, Dataspace, FillStatus, Region, Selection, Stored};
+use hyperslab_exact::to_u64;
 
 use super::elements::{Elements, Leaf, Listener};
-use super::places::Grid;
+use super::grid::Grid;
 
-/// Bytes of a block, of both datasets each, unless one chunk has more.
-const BYTES: u64 = 8 << 20;
+/// The size of a block of each dataset. A block of one chunk may be larger.
+const BLOCK_BYTES: u64 = 8 << 20;
 
-/// Bytes of variable length are not counted in a block: so many elements at most.
-const ELEMENTS: u64 = 1 << 20;
+/// The largest number of elements in a block, because [`BLOCK_BYTES`] does not count
+/// variable-length data.
+const MAX_BLOCK_ELEMENTS: u64 = 1 << 20;
 
-/// In which order elements are compared.
+/// The order in which elements are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// In C order, though chunks may be read more than once for it.
+    /// C order. Chunks may be read more than once.
     Elements,
-    /// As it is best to read them.
+    /// The order of blocks that read each chunk once.
     Chunks,
 }
 
-/// Hears what differs, where in the dataset.
+/// A receiver of differences with their coordinates in the dataset.
 pub(crate) trait PlacedListener {
-    /// Two values of an element, or of a part of it; see [`Listener::found`].
+    /// Receives two differing values of an element, or of a part of it. See [`Listener::found`].
     fn found(&mut self, coordinates: &[u64], part: &[u8], leaf: Leaf<'_>) -> Result<()>;
 
-    /// Returns whether nothing more of further elements is to be heard. Some may be told nevertheless.
+    /// Returns whether the comparison may stop. Further differences may still be reported.
     fn is_enough(&self) -> bool {
         false
     }
 
-    /// So many elements are through, of so many in all.
-    fn progress(&mut self, _elements: u64, _of: u64) {}
+    /// Receives the number of compared elements, and the number of all elements.
+    fn progress(&mut self, _compared: u64, _all: u64) {}
 }
 
-/// Compares the elements of two datasets that lie within a shape, which both have in all dimensions.
+/// Returns the number of elements of a shape. The number is only shown, so that it stops at the
+/// largest value.
+pub(crate) fn element_count(dims: &[u64]) -> u64 {
+    dims.iter().fold(1, |product: u64, size| product.saturating_mul(*size))
+}
+
+/// Compares the elements of two datasets within the shape `dims`, which both datasets contain.
 pub(crate) fn compare(
     datasets: [&Dataset; 2],
     dims: &[u64],
@@ -48,16 +56,20 @@ pub(crate) fn compare(
     if is_null || dims.contains(&0) {
         return Ok(());
     }
-    let all = dims.iter().fold(1, |product: u64, size| product.saturating_mul(*size));
+    let all = element_count(dims);
     let size = u64::from(one.datatype().size.max(other.datatype().size)).max(1);
-    let most = (BYTES / size).clamp(1, ELEMENTS);
+    let max_elements = (BLOCK_BYTES / size).clamp(1, MAX_BLOCK_ELEMENTS);
     let grid = match order {
-        Order::Elements => Grid::in_order(dims, most),
-        Order::Chunks => Grid::new(dims, one.blocks(most.saturating_mul(one.datatype().size.into())).shape()),
+        Order::Elements => Grid::in_order(dims, max_elements)?,
+        Order::Chunks => {
+            // At most 2²⁰ elements of at most 2³² bytes.
+            let bytes = max_elements * u64::from(one.datatype().size);
+            Grid::new(dims, one.blocks(bytes).shape())?
+        }
     };
     let stored = if has_same_fill(datasets, elements)? { grid.stored(datasets)? } else { None };
-    let mut through = 0_u64;
-    let mut one_box = |number: u64| {
+    let mut compared = 0_u64;
+    let mut compare_block = |number: u64| {
         let region = grid.region(number)?;
         let selection = if dims.is_empty() { Selection::All } else { Selection::region(&region) };
         let values = one.read_stored(&selection)?;
@@ -68,21 +80,21 @@ pub(crate) fn compare(
             0,
             &mut Within { region: &region, listener: &mut *listener },
         )?;
-        through = through.saturating_add(region.element_count()?);
-        listener.progress(through, all);
+        compared += region.element_count()?;
+        listener.progress(compared, all);
         Ok::<bool, anyhow::Error>(listener.is_enough())
     };
     match stored {
-        Some(boxes) => {
-            for number in boxes {
-                if one_box(number)? {
+        Some(blocks) => {
+            for number in blocks {
+                if compare_block(number)? {
                     break;
                 }
             }
         }
         None => {
             for number in 0..grid.len() {
-                if one_box(number)? {
+                if compare_block(number)? {
                     break;
                 }
             }
@@ -91,8 +103,9 @@ pub(crate) fn compare(
     Ok(())
 }
 
-/// Compares parts of two datasets that have one shape, piece by piece in C order. Dimensions are cut anywhere, or only
-/// between single coordinates. `read` is given boxes of that shape.
+/// Compares parts of two datasets with the shape `dims`, block by block in C order. A dimension
+/// that may not be cut anywhere is cut into single coordinates or not at all. `read` reads a block
+/// of both parts.
 pub(crate) fn compare_parts(
     dims: &[u64],
     cut_anywhere: &[bool],
@@ -104,8 +117,9 @@ pub(crate) fn compare_parts(
         return Ok(());
     }
     let (size, other_size) = elements.sizes();
-    let size = u64::try_from(size.max(other_size))?.max(1);
-    let grid = Grid::in_order(dims, (BYTES / size).clamp(1, ELEMENTS)).cut(cut_anywhere);
+    let size = to_u64(size.max(other_size)).max(1);
+    let max_elements = (BLOCK_BYTES / size).clamp(1, MAX_BLOCK_ELEMENTS);
+    let grid = Grid::in_order(dims, max_elements)?.cut(cut_anywhere)?;
     for number in 0..grid.len() {
         let region = grid.region(number)?;
         let [one, other] = read(&region)?;
@@ -117,7 +131,7 @@ pub(crate) fn compare_parts(
     Ok(())
 }
 
-/// Compares elements that are all in memory, of that shape.
+/// Compares elements of the shape `dims` that are in memory.
 pub(crate) fn compare_values(
     values: [&Stored; 2],
     dims: &[u64],
@@ -128,7 +142,7 @@ pub(crate) fn compare_values(
     elements.compare(one, other, 0, &mut Within { region: &Region::whole(dims), listener })
 }
 
-/// Tells where elements of a box are in the dataset.
+/// A listener that adds the coordinates in the dataset to differences in a block.
 struct Within<'a> {
     region: &'a Region,
     listener: &'a mut dyn PlacedListener,
@@ -139,7 +153,8 @@ impl Listener for Within<'_> {
         let mut rest = element;
         let mut coordinates = self.region.start.to_vec();
         for (at, count) in coordinates.iter_mut().zip(&self.region.count).rev() {
-            *at = at.saturating_add(rest.checked_rem(*count).unwrap_or(0));
+            // The sum is a coordinate of the region.
+            *at += rest.checked_rem(*count).unwrap_or(0);
             rest = rest.checked_div(*count).unwrap_or(0);
         }
         self.listener.found(&coordinates, part, leaf)
@@ -150,25 +165,25 @@ impl Listener for Within<'_> {
     }
 }
 
-/// Returns whether elements that were never written are the same in both.
+/// Returns whether elements that were never written are equal in both datasets.
 fn has_same_fill([one, other]: [&Dataset; 2], elements: &Elements) -> Result<bool> {
     let value = |dataset: &Dataset| match dataset.fill_value().status {
         FillStatus::User(_) => dataset.stored_fill_value().map(Some),
         FillStatus::Undefined | FillStatus::Default => Ok(None),
     };
     match (value(one)?, value(other)?) {
-        (None, None) => Ok(elements.zeros_agree()),
+        (None, None) => Ok(elements.are_zeros_equal()),
         (Some(fill), Some(other_fill)) => {
             let mut any = Any(false);
             elements.compare(&fill, &other_fill, 0, &mut any).context("fill values")?;
             Ok(!any.0)
         }
-        // One has zeros: it is simpler to look at the elements than to make one.
+        // Only one dataset has zeros as its fill value: its elements are read instead.
         _ => Ok(false),
     }
 }
 
-/// Hears whether there is anything.
+/// A listener that records whether there is a difference.
 struct Any(bool);
 
 impl Listener for Any {

@@ -1,60 +1,62 @@
-//! Elements of two datasets or attributes, side by side.
+//! The comparison of elements of two datasets or attributes.
 
 use std::borrow::Cow;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context as _, Result, anyhow};
 use hyperslab::datatype::StringPadding;
 use hyperslab::{Datatype, Reference, Stored};
+use hyperslab_exact::{to_u64, to_usize};
 
 use super::plan::{Names, Plan, Text};
 use super::rules::{Numbers, Rules};
 
-/// Elements that are looked at at once.
-const AT_ONCE: usize = 4096;
+/// The number of elements that are converted in one step.
+const BATCH_ELEMENTS: usize = 4096;
 
-/// Two values that differ, or references, of which others say whether they do.
+/// Two differing values, or two references, which the listener compares.
 #[derive(Debug)]
 pub(crate) enum Leaf<'a> {
     Numbers(Numbers),
-    /// Names of an enumeration's values; `None` for values that have none.
+    /// The names of enumeration values. `None` for a value without a name.
     Names(Option<&'a [u8]>, Option<&'a [u8]>),
     Texts(Texts<'a>),
     Bytes(&'a [u8], &'a [u8]),
-    /// Sequences of different length.
+    /// The lengths of sequences with different lengths.
     Lengths(u64, u64),
     References(&'a Reference, &'a Reference),
 }
 
-/// Two texts, without what fills up their room.
+/// Two texts without padding.
 #[derive(Debug)]
 pub(crate) struct Texts<'a> {
     pub(crate) one: Cow<'a, [u8]>,
     pub(crate) other: Cow<'a, [u8]>,
-    /// What fills up the room of the larger one, and how large that is; `None` if texts end before their rooms do.
-    pub(crate) room: Option<(u8, usize)>,
+    /// The padding byte and the size of the larger text. `None` if a terminator ends the texts.
+    pub(crate) padding: Option<(u8, usize)>,
 }
 
-/// Hears what differs.
+/// A receiver of differences.
 pub(crate) trait Listener {
-    /// Two values of the elements of that number, or of parts of them, whose names have points in front.
+    /// Receives two differing values of the element with this number, or of a part of it. The path
+    /// of a part has a dot before each name.
     fn found(&mut self, element: u64, part: &[u8], leaf: Leaf<'_>) -> Result<()>;
 
-    /// Returns whether nothing more of further elements is to be heard. Some may be told nevertheless.
+    /// Returns whether the comparison may stop. Further differences may still be reported.
     fn is_enough(&self) -> bool {
         false
     }
 }
 
-/// Compares elements of one type with those of another.
+/// The comparison of elements of one type with elements of another type.
 #[derive(Debug)]
 pub(crate) struct Elements {
     plan: Plan,
     rules: Rules,
-    /// Elements that lie in the same bytes are the same.
-    bytes_tell: bool,
+    /// True if elements with equal bytes are equal.
+    equal_if_same_bytes: bool,
 }
 
-/// Where the elements of both sides come from.
+/// The stored values of both sides.
 #[derive(Clone, Copy)]
 struct Sides<'a> {
     one: &'a Stored,
@@ -62,23 +64,23 @@ struct Sides<'a> {
 }
 
 impl Elements {
-    /// For elements of these types; `None` if they cannot be compared.
+    /// Creates the comparison of elements of these types. `None` if the types cannot be compared.
     pub(crate) fn new(one: &Datatype, other: &Datatype, rules: Rules) -> Option<Self> {
-        let bytes_tell = one == other && !one.points_into_file() && rules.nan_equal;
-        Some(Self { plan: Plan::new(one, other)?, rules, bytes_tell })
+        let equal_if_same_bytes = one == other && !one.points_into_file() && rules.nan_equal;
+        Some(Self { plan: Plan::new(one, other)?, rules, equal_if_same_bytes })
     }
 
-    /// Bytes of an element of each side.
+    /// Returns the size of an element of each side.
     pub(super) fn sizes(&self) -> (usize, usize) {
         self.plan.sizes()
     }
 
-    /// Returns whether elements of nothing but zeros are the same on both sides.
-    pub(crate) fn zeros_agree(&self) -> bool {
-        self.plan.zeros_agree()
+    /// Returns whether elements whose bytes are zero are equal on both sides.
+    pub(crate) fn are_zeros_equal(&self) -> bool {
+        self.plan.are_zeros_equal()
     }
 
-    /// Compares elements, of which the first is number `first` of all.
+    /// Compares elements. The number of the first element is `first`.
     pub(crate) fn compare(
         &self,
         one: &Stored,
@@ -87,21 +89,21 @@ impl Elements {
         listener: &mut dyn Listener,
     ) -> Result<()> {
         if one.len() != other.len() {
-            return Err(anyhow!("{} elements are compared with {}", one.len(), other.len()));
+            return Err(anyhow!("{} elements cannot be compared with {}", one.len(), other.len()));
         }
         let sides = Sides { one, other };
         let (size, other_size) = self.plan.sizes();
-        let parts = one.bytes().chunks(size.saturating_mul(AT_ONCE).max(1));
-        let others = other.bytes().chunks(other_size.saturating_mul(AT_ONCE).max(1));
+        let parts = one.bytes().chunks(batch_bytes(size)?);
+        let others = other.bytes().chunks(batch_bytes(other_size)?);
         let mut number = first;
         for (part, other_part) in parts.zip(others) {
             let count = part.len().checked_div(size).unwrap_or(0);
-            if !(self.bytes_tell && part == other_part) {
+            if !(self.equal_if_same_bytes && part == other_part) {
                 let (rules, path) = (&self.rules, Vec::new());
                 let mut work = Work { sides, rules, part: path, listener: &mut *listener };
-                work.all(&self.plan, part, other_part, count, &mut |index| number.saturating_add(index))?;
+                work.all(&self.plan, part, other_part, count, &mut |index| number + index)?;
             }
-            number = number.saturating_add(u64::try_from(count)?);
+            number += to_u64(count);
             if listener.is_enough() {
                 break;
             }
@@ -110,60 +112,60 @@ impl Elements {
     }
 }
 
-/// A comparison under way.
+/// A comparison in progress.
 struct Work<'a> {
     sides: Sides<'a>,
     rules: &'a Rules,
-    /// The names of the parts that lead to what is at hand.
+    /// The path of the part that is being compared, with a dot before each name.
     part: Vec<u8>,
     listener: &'a mut dyn Listener,
 }
 
-/// The number of an element by its place among those at hand.
-type ElementPlace<'a> = &'a mut dyn FnMut(u64) -> u64;
+/// A function that returns the number of an element from its index in the batch.
+type NumberOf<'a> = &'a mut dyn FnMut(u64) -> u64;
 
 impl Work<'_> {
-    /// So many elements, one after the other.
+    /// Compares `count` contiguous elements.
     fn all(
         &mut self,
         plan: &Plan,
         one: &[u8],
         other: &[u8],
         count: usize,
-        place: ElementPlace<'_>,
+        number_of: NumberOf<'_>,
     ) -> Result<()> {
         let (size, other_size) = plan.sizes();
         if let Plan::Numbers(reader, other_reader) = plan {
             let mut index = 0_u64;
-            let parts = one.chunks(size.saturating_mul(AT_ONCE).max(1));
-            for (part, other_part) in parts.zip(other.chunks(other_size.saturating_mul(AT_ONCE).max(1))) {
+            let parts = one.chunks(batch_bytes(size)?);
+            for (part, other_part) in parts.zip(other.chunks(batch_bytes(other_size)?)) {
                 let count = part.len().checked_div(size).unwrap_or(0);
                 let others = other_reader.read(other_part, count)?;
                 for (one, other) in reader.read(part, count)?.into_iter().zip(others) {
                     let numbers = Numbers::new(one, other);
                     if numbers.differ(self.rules) {
-                        self.listener.found(place(index), &self.part, Leaf::Numbers(numbers))?;
+                        self.listener.found(number_of(index), &self.part, Leaf::Numbers(numbers))?;
                     }
-                    index = index.saturating_add(1);
+                    index += 1;
                 }
             }
             return Ok(());
         }
         let parts = one.chunks_exact(size.max(1)).zip(other.chunks_exact(other_size.max(1)));
         for (index, (one, other)) in (0..).zip(parts.take(count)) {
-            self.element(plan, one, other, place(index))?;
+            self.element(plan, one, other, number_of(index))?;
         }
         Ok(())
     }
 
     fn element(&mut self, plan: &Plan, one: &[u8], other: &[u8], number: u64) -> Result<()> {
-        let short = || anyhow!("an element is too short");
+        let short = || anyhow!("an element is shorter than its type");
         match plan {
             Plan::Numbers(..) => self.all(plan, one, other, 1, &mut |_| number),
             Plan::Items { count, plan, .. } => {
                 let (size, other_size) = plan.sizes();
-                let one = one.get(..size.saturating_mul(*count)).ok_or_else(short)?;
-                let other = other.get(..other_size.saturating_mul(*count)).ok_or_else(short)?;
+                let one = first_items(one, size, *count).ok_or_else(short)?;
+                let other = first_items(other, other_size, *count).ok_or_else(short)?;
                 self.all(plan, one, other, *count, &mut |_| number)
             }
             Plan::Names(names, others) => self.names(names, others, one, other, number),
@@ -212,16 +214,17 @@ impl Work<'_> {
             return Ok(());
         }
         let fill = if text.padding == StringPadding::SpacePadded { b' ' } else { 0 };
-        let ends = |text: Text| text.is_variable || text.padding == StringPadding::NullTerminated;
-        let room = (!ends(text) && !ends(other_text)).then(|| (fill, text.size.max(other_text.size)));
+        let is_terminated = |text: Text| text.is_variable || text.padding == StringPadding::NullTerminated;
+        let is_padded = !is_terminated(text) && !is_terminated(other_text);
+        let padding = is_padded.then(|| (fill, text.size.max(other_text.size)));
         self.listener.found(
             number,
             &self.part,
-            Leaf::Texts(Texts { one: one_text, other: other_content, room }),
+            Leaf::Texts(Texts { one: one_text, other: other_content, padding }),
         )
     }
 
-    /// The text of an element, without its padding.
+    /// Returns the text of an element without its padding.
     fn text<'e>(&self, text: Text, stored: &Stored, element: &'e [u8]) -> Result<Cow<'e, [u8]>> {
         if !text.is_variable {
             return Ok(Cow::Borrowed(without_padding(element, text.padding)));
@@ -234,11 +237,11 @@ impl Work<'_> {
         let (size, other_size) = plan.sizes();
         let contents = self.sides.one.variable_length(one)?;
         let other_contents = self.sides.other.variable_length(other)?;
-        let count = usize::try_from(contents.count().min(other_contents.count()))?;
-        let short = || anyhow!("a sequence is too short");
-        let items = contents.items(size)?.get(..size.saturating_mul(count)).ok_or_else(short)?;
-        let other_items = other_contents.items(other_size)?;
-        let other_items = other_items.get(..other_size.saturating_mul(count)).ok_or_else(short)?;
+        let count = to_usize(contents.count().min(other_contents.count()))?;
+        let short = || anyhow!("a sequence is shorter than its length");
+        let items = first_items(contents.items(size)?, size, count).ok_or_else(short)?;
+        let other_items =
+            first_items(other_contents.items(other_size)?, other_size, count).ok_or_else(short)?;
         self.all(plan, items, other_items, count, &mut |_| number)?;
         if contents.count() != other_contents.count() {
             self.listener.found(
@@ -251,16 +254,26 @@ impl Work<'_> {
     }
 }
 
+/// Returns the size of a batch of elements.
+fn batch_bytes(size: usize) -> Result<usize> {
+    size.max(1).checked_mul(BATCH_ELEMENTS).context("an element is too large to be compared")
+}
+
+/// Returns the bytes of the first `count` items. `None` if there are fewer.
+fn first_items(bytes: &[u8], size: usize, count: usize) -> Option<&[u8]> {
+    bytes.get(..size.checked_mul(count)?)
+}
+
 fn without_padding(bytes: &[u8], padding: StringPadding) -> &[u8] {
     let end = match padding {
         StringPadding::NullTerminated => bytes.iter().position(|byte| *byte == 0),
-        StringPadding::NullPadded => Some(behind_last(bytes, 0)),
-        StringPadding::SpacePadded => Some(behind_last(bytes, b' ')),
+        StringPadding::NullPadded => Some(length_without(bytes, 0)),
+        StringPadding::SpacePadded => Some(length_without(bytes, b' ')),
     };
     bytes.get(..end.unwrap_or(bytes.len())).unwrap_or(bytes)
 }
 
-/// The place behind the last byte that is another one.
-fn behind_last(bytes: &[u8], padding: u8) -> usize {
-    bytes.iter().rposition(|byte| *byte != padding).map_or(0, |last| last.saturating_add(1))
+/// Returns the number of bytes before the padding bytes at the end.
+fn length_without(bytes: &[u8], padding: u8) -> usize {
+    bytes.iter().rposition(|byte| *byte != padding).map_or(0, |last| last + 1)
 }

@@ -1,4 +1,4 @@
-//! What is in a group and in the groups below it, by path.
+//! The entries of a group and of the groups below it, by path.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -6,30 +6,34 @@ use std::collections::HashSet;
 use anyhow::{Result, anyhow};
 use hyperslab::{Group, Link, LinkTarget, Object, ObjectKind, ObjectToken};
 
-/// Groups on a path beyond which nothing is looked for.
-const MOST_LEVELS: usize = 1024;
+/// The largest depth of groups that are listed.
+const MAX_LEVELS: usize = 1024;
 
-/// Names in a list, at most: links may lead to the same groups over and over.
-const MOST_ENTRIES: usize = 1 << 26;
+/// The largest number of entries: soft and external links may lead to the same groups again and
+/// again.
+const MAX_ENTRIES: usize = 1 << 26;
 
-/// What is in a group, in the order of the names, what is in a group behind its name.
+/// The entries of a group and of the groups below it, ordered by path. The entries of a group
+/// follow the group.
 #[derive(Debug)]
 pub(crate) struct Listing {
-    /// The groups of which objects are known by their tokens: one of each file.
-    homes: Vec<Group>,
+    /// The groups through which entries were found: the listed group, and the targets of symbolic
+    /// links. A group opens the objects of its file by token.
+    roots: Vec<Group>,
     pub(crate) entries: Vec<Entry>,
 }
 
-/// A name in a group.
+/// An object or link in a group.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
-    /// From the group on, with a slash before each name; nothing for the group itself.
+    /// The path from the listed group, with a slash before each name. Empty for the group itself.
     pub(crate) path: Vec<u8>,
     pub(crate) kind: Kind,
-    home: usize,
+    /// The index of the group through which the entry was found.
+    root: usize,
 }
 
-/// What is at a path.
+/// The kind of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
     Object(ObjectKind, ObjectToken),
@@ -39,39 +43,39 @@ pub(crate) enum Kind {
         path: Vec<u8>,
     },
     UserDefined(u8),
-    /// It cannot be read, for that reason.
+    /// An entry that cannot be read, with the reason.
     Damaged(String),
 }
 
 impl Entry {
-    /// The path as text.
+    /// Returns the path as text.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.path).into_owned()
     }
 
-    /// The same path, with why it cannot be read.
+    /// Returns an entry with the same path that cannot be read, with the reason.
     fn damaged(&self, why: String) -> Self {
         Self { kind: Kind::Damaged(why), ..self.clone() }
     }
 
-    /// Returns whether it was found without following a link that leads elsewhere by a name.
-    pub(crate) fn is_at_home(&self) -> bool {
-        self.home == 0
+    /// Returns whether the entry was found without following soft or external links.
+    pub(crate) fn is_direct(&self) -> bool {
+        self.root == 0
     }
 
-    /// Returns whether it leads elsewhere by a name.
+    /// Returns whether the entry is a soft or external link.
     pub(crate) fn is_symbolic(&self) -> bool {
         matches!(self.kind, Kind::Soft(_) | Kind::External { .. })
     }
 }
 
 impl Listing {
-    /// What is in a group. With `follow` also what is in the groups that soft and external links lead to; of links that lead
-    /// to one place only the first one is listed then.
+    /// Lists a group. With `follow`, also lists the groups that soft and external links lead to. Of
+    /// several links with the same target, only the first one is listed then.
     pub(crate) fn of(group: &Group, follow: bool) -> Self {
         let kind = Kind::Object(ObjectKind::Group, group.token());
-        let entries = vec![Entry { path: Vec::new(), kind, home: 0 }];
-        let mut listing = Self { homes: vec![group.clone()], entries };
+        let entries = vec![Entry { path: Vec::new(), kind, root: 0 }];
+        let mut listing = Self { roots: vec![group.clone()], entries };
         let found = walk(group, &[], 0, HashSet::from([group.token()]));
         if follow {
             listing.follow(found);
@@ -82,45 +86,45 @@ impl Listing {
         listing
     }
 
-    /// The object of an entry.
+    /// Opens the object of an entry.
     pub(crate) fn object(&self, entry: &Entry) -> Result<Object> {
         match &entry.kind {
             Kind::Object(_, token) => {
-                let home = self.homes.get(entry.home).ok_or_else(|| anyhow!("no group"))?;
-                Ok(home.object_at(*token)?)
+                let root = self.roots.get(entry.root).ok_or_else(|| anyhow!("the entry has no group"))?;
+                Ok(root.object_at(*token)?)
             }
             Kind::Damaged(why) => Err(anyhow!("{why}")),
             _ => Err(anyhow!("{} is a link", entry.text())),
         }
     }
 
-    /// What a soft or external link leads to, from the group that is listed.
+    /// Opens the target of a soft or external link, starting from the listed group.
     pub(crate) fn target(&self, entry: &Entry) -> Result<Object> {
-        let root = self.homes.first().ok_or_else(|| anyhow!("no group"))?;
+        let root = self.roots.first().ok_or_else(|| anyhow!("the listing has no group"))?;
         let path = std::str::from_utf8(&entry.path)?;
         Ok(root.object(path.trim_start_matches('/'))?)
     }
 
-    /// Adds what was found, and what is in the groups that links among it lead to.
+    /// Adds entries, and the entries of the groups that links among them lead to.
     fn follow(&mut self, mut found: Vec<Entry>) {
         let mut known = HashSet::new();
         found.reverse();
         while let Some(entry) = found.pop() {
-            if self.entries.len() >= MOST_ENTRIES {
-                self.entries.push(entry.damaged(format!("more than {MOST_ENTRIES} names")));
+            if self.entries.len() >= MAX_ENTRIES {
+                self.entries.push(entry.damaged(format!("more than {MAX_ENTRIES} names")));
                 return;
             }
             let target = if entry.is_symbolic() { self.target(&entry).ok() } else { None };
-            if target.is_some() && !known.insert(place(&entry)) {
+            if target.is_some() && !known.insert(link_target(&entry)) {
                 continue;
             }
             let levels = entry.path.iter().filter(|byte| **byte == b'/').count();
             if let Some(group) = target.and_then(|object| object.into_group().ok())
-                && levels < MOST_LEVELS
+                && levels < MAX_LEVELS
             {
-                let home = self.homes.len();
-                let below = walk(&group, &entry.path, home, HashSet::new());
-                self.homes.push(group);
+                let root = self.roots.len();
+                let below = walk(&group, &entry.path, root, HashSet::new());
+                self.roots.push(group);
                 found.extend(below.into_iter().rev());
             }
             self.entries.push(entry);
@@ -128,8 +132,9 @@ impl Listing {
     }
 }
 
-/// Where a link leads, in the words of the file: a file, a path in it, and for a path from its group that group.
-fn place(entry: &Entry) -> (Option<Vec<u8>>, Vec<u8>, Option<Vec<u8>>) {
+/// Returns the target of a link as the file states it: the external file, the path, and for a
+/// relative path the group of the link.
+fn link_target(entry: &Entry) -> (Option<Vec<u8>>, Vec<u8>, Option<Vec<u8>>) {
     match &entry.kind {
         Kind::External { file, path } => (Some(file.clone()), path.clone(), None),
         Kind::Soft(path) if path.starts_with(b"/") => (None, path.clone(), None),
@@ -141,18 +146,18 @@ fn place(entry: &Entry) -> (Option<Vec<u8>>, Vec<u8>, Option<Vec<u8>>) {
     }
 }
 
-/// Lists what is in a group, depth first; what is in the groups that are known is not listed.
-fn walk(group: &Group, prefix: &[u8], home: usize, mut known: HashSet<ObjectToken>) -> Vec<Entry> {
+/// Lists a group, depth first. Groups in `known` are not listed.
+fn walk(group: &Group, prefix: &[u8], root: usize, mut known: HashSet<ObjectToken>) -> Vec<Entry> {
     let mut found = Vec::new();
-    // Groups that are being listed: the links of each that are still to come.
-    let mut open = vec![links(group, prefix, home)];
+    // The entries that are not listed yet, of each group on the path.
+    let mut open = vec![links(group, prefix, root)];
     while let Some(links_left) = open.last_mut() {
         let Some(entry) = links_left.pop() else {
             open.pop();
             continue;
         };
-        if found.len() >= MOST_ENTRIES {
-            found.push(entry.damaged(format!("more than {MOST_ENTRIES} names")));
+        if found.len() >= MAX_ENTRIES {
+            found.push(entry.damaged(format!("more than {MAX_ENTRIES} names")));
             break;
         }
         found.push(entry.clone());
@@ -160,45 +165,45 @@ fn walk(group: &Group, prefix: &[u8], home: usize, mut known: HashSet<ObjectToke
         if !known.insert(token) {
             continue;
         }
-        if open.len() >= MOST_LEVELS {
-            found.push(entry.damaged(format!("groups deeper than {MOST_LEVELS} levels")));
+        if open.len() >= MAX_LEVELS {
+            found.push(entry.damaged(format!("groups deeper than {MAX_LEVELS} levels")));
             continue;
         }
         match group.object_at(token).and_then(Object::into_group) {
-            Ok(below) => open.push(links(&below, &entry.path, home)),
+            Ok(below) => open.push(links(&below, &entry.path, root)),
             Err(error) => found.push(entry.damaged(crate::output::chain(&error))),
         }
     }
     found
 }
 
-/// The links of a group, the last one first.
-fn links(group: &Group, prefix: &[u8], home: usize) -> Vec<Entry> {
+/// Returns the links of a group in reverse order.
+fn links(group: &Group, prefix: &[u8], root: usize) -> Vec<Entry> {
     let links = match group.links() {
         Ok(links) => links,
         Err(error) => {
             let kind = Kind::Damaged(crate::output::chain(&error));
-            return vec![Entry { path: prefix.to_vec(), kind, home }];
+            return vec![Entry { path: prefix.to_vec(), kind, root }];
         }
     };
     let entry = |link: Link| {
         let kind = match link.target {
             LinkTarget::Hard(token) => match group.object_at(token).map(|object| object.kind()) {
                 Ok(Some(kind)) => Kind::Object(kind, token),
-                Ok(None) => Kind::Damaged("an object of no known kind".into()),
+                Ok(None) => Kind::Damaged("an object of unknown kind".into()),
                 Err(error) => Kind::Damaged(crate::output::chain(&error)),
             },
             LinkTarget::Soft(path) => Kind::Soft(path),
             LinkTarget::External { file, path } => Kind::External { file, path },
             LinkTarget::UserDefined { class, .. } => Kind::UserDefined(class),
-            _ => Kind::Damaged("a link of no known kind".into()),
+            _ => Kind::Damaged("a link of unknown kind".into()),
         };
-        Entry { path: [prefix, b"/", &link.name].concat(), kind, home }
+        Entry { path: [prefix, b"/", &link.name].concat(), kind, root }
     };
     links.into_iter().map(entry).rev().collect()
 }
 
-/// The order of entries: that of their paths, name by name.
+/// Compares entries by their paths, name by name.
 pub(crate) fn in_order(one: &Entry, other: &Entry) -> Ordering {
     let (one, other) = (&one.path, &other.path);
     one.split(|byte| *byte == b'/').cmp(other.split(|byte| *byte == b'/'))
@@ -215,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_a_group_stands_behind_it() {
+    fn entries_of_a_group_follow_the_group() {
         let file = FileOptions::new().create_in_memory().unwrap();
         for path in ["a", "a/c", "a-b"] {
             file.create_group(path).unwrap();
@@ -249,8 +254,8 @@ mod tests {
     }
 
     #[test]
-    fn groups_stand_before_what_is_in_them() {
-        let entry = |path: &str| Entry { path: path.into(), kind: Kind::UserDefined(70), home: 0 };
+    fn paths_are_compared_name_by_name() {
+        let entry = |path: &str| Entry { path: path.into(), kind: Kind::UserDefined(70), root: 0 };
         let mut entries = ["/a-b", "/a/c", "/b", "", "/a"].map(entry);
         entries.sort_by(in_order);
         assert_eq!(entries.map(|entry| entry.text()), ["", "/a", "/a/c", "/a-b", "/b"]);

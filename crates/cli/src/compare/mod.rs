@@ -1,12 +1,12 @@
-//! Comparing two files: their objects by name, their types, and their elements in blocks of bounded size. What is found
-//! goes to whoever listens; [`crate::diff`] and [`crate::tools::h5diff`] say it in their own words.
+//! The comparison of two files: objects by name, types, and elements in blocks of limited size.
+//! Listeners receive the differences: [`crate::diff`] and [`crate::tools::h5diff`] print them.
 
 pub(crate) mod blocks;
 pub(crate) mod defined;
 pub(crate) mod elements;
+mod grid;
 pub(crate) mod listing;
 mod numbers;
-mod places;
 mod plan;
 pub(crate) mod rules;
 pub(crate) mod step;

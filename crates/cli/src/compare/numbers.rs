@@ -1,4 +1,4 @@
-//! Elements as numbers, many at once.
+//! The conversion of elements to numbers.
 
 use anyhow::Result;
 use hyperslab::datatype::FixedPoint;
@@ -7,16 +7,16 @@ use hyperslab::{Datatype, DatatypeClass, H5Type};
 
 use super::rules::Number;
 
-/// Reads elements of one type as numbers.
+/// A reader of elements of one type.
 #[derive(Debug)]
 pub(super) struct Reader {
     conversion: Conversion,
-    to: To,
+    to: Target,
 }
 
-/// What numbers are read as.
+/// The number type that elements are converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum To {
+enum Target {
     Signed,
     Unsigned,
     Single,
@@ -24,11 +24,12 @@ enum To {
 }
 
 impl Reader {
-    /// Reads elements of that type; `None` if they are no numbers of at most 64 bits. Bit fields are numbers without a sign.
+    /// Creates a reader for elements of this type. `None` if the type has no numbers, or integers
+    /// of more than 64 bits. Bit fields are read as unsigned integers.
     pub(super) fn new(datatype: &Datatype) -> Option<Self> {
         let (datatype, to) = match &datatype.class {
             DatatypeClass::FixedPoint(fixed) if datatype.size <= 8 => {
-                (datatype.clone(), if fixed.signed { To::Signed } else { To::Unsigned })
+                (datatype.clone(), if fixed.signed { Target::Signed } else { Target::Unsigned })
             }
             DatatypeClass::Bitfield(bits) if datatype.size <= 8 => {
                 let fixed = FixedPoint {
@@ -39,24 +40,24 @@ impl Reader {
                     bit_offset: bits.bit_offset,
                     precision: bits.precision,
                 };
-                (Datatype { size: datatype.size, class: DatatypeClass::FixedPoint(fixed) }, To::Unsigned)
+                (Datatype { size: datatype.size, class: DatatypeClass::FixedPoint(fixed) }, Target::Unsigned)
             }
             DatatypeClass::FloatingPoint(_) => {
-                (datatype.clone(), if datatype.size <= 4 { To::Single } else { To::Double })
+                (datatype.clone(), if datatype.size <= 4 { Target::Single } else { Target::Double })
             }
             DatatypeClass::Enumeration(names) => return Self::new(&names.base),
             _ => return None,
         };
         let wanted = match to {
-            To::Signed => i64::datatype(),
-            To::Unsigned => u64::datatype(),
-            To::Single => f32::datatype(),
-            To::Double => f64::datatype(),
+            Target::Signed => i64::datatype(),
+            Target::Unsigned => u64::datatype(),
+            Target::Single => f32::datatype(),
+            Target::Double => f64::datatype(),
         };
         Some(Self { conversion: Conversion::new(&datatype, &wanted).ok()?, to })
     }
 
-    /// The elements as numbers.
+    /// Converts elements to numbers.
     pub(super) fn read(&self, bytes: &[u8], count: usize) -> Result<Vec<Number>> {
         fn all<T: H5Type>(
             conversion: &Conversion,
@@ -68,14 +69,16 @@ impl Reader {
             Ok(values.into_iter().map(number).collect())
         }
         match self.to {
-            To::Signed => all(&self.conversion, bytes, count, |value: i64| Number::Integer(value.into())),
-            To::Unsigned => all(&self.conversion, bytes, count, |value: u64| Number::Integer(value.into())),
-            To::Single => all(&self.conversion, bytes, count, Number::Single),
-            To::Double => all(&self.conversion, bytes, count, Number::Double),
+            Target::Signed => all(&self.conversion, bytes, count, |value: i64| Number::Integer(value.into())),
+            Target::Unsigned => {
+                all(&self.conversion, bytes, count, |value: u64| Number::Integer(value.into()))
+            }
+            Target::Single => all(&self.conversion, bytes, count, Number::Single),
+            Target::Double => all(&self.conversion, bytes, count, Number::Double),
         }
     }
 
-    /// Bytes of one element.
+    /// Returns the size of an element.
     pub(super) fn size(&self) -> usize {
         self.conversion.source_size()
     }

@@ -1,4 +1,4 @@
-//! How elements of two types are compared: planned once for all of them.
+//! The plan for comparing elements of two types, which is made once for all elements.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,34 +10,34 @@ use hyperslab::{Datatype, DatatypeClass};
 
 use super::numbers::Reader;
 
-/// Types within types, at most.
-const MOST_LEVELS: usize = 64;
+/// The largest depth of nested types.
+const MAX_LEVELS: usize = 64;
 
-/// How two elements, or parts of them, are compared.
+/// The comparison of two elements, or of parts of them.
 #[derive(Debug)]
 pub(super) enum Plan {
     Numbers(Reader, Reader),
     Names(Names, Names),
     Texts(Text, Text),
-    /// As they lie, byte by byte.
+    /// Byte by byte.
     Bytes {
         one: usize,
         other: usize,
     },
-    /// Parts of both that have one name.
+    /// Compounds: the members that have the same name on both sides.
     Record {
         one: usize,
         other: usize,
         members: Vec<MemberPair>,
     },
-    /// So many items, one after the other.
+    /// A fixed number of contiguous items.
     Items {
         one: usize,
         other: usize,
         count: usize,
         plan: Box<Plan>,
     },
-    /// Any number of items, which a heap holds.
+    /// Variable-length sequences of items.
     Sequences {
         one: usize,
         other: usize,
@@ -49,7 +49,7 @@ pub(super) enum Plan {
     },
 }
 
-/// A member that two records have in common.
+/// A member that two compounds have in common.
 #[derive(Debug)]
 pub(super) struct MemberPair {
     pub(super) name: Vec<u8>,
@@ -58,30 +58,30 @@ pub(super) struct MemberPair {
     pub(super) plan: Plan,
 }
 
-/// Named values.
+/// The names of an enumeration's values.
 #[derive(Debug)]
 pub(super) struct Names {
     pub(super) reader: Reader,
     pub(super) by_value: HashMap<Vec<u8>, Vec<u8>>,
 }
 
-/// Where text lies, and how it ends.
+/// The size and padding of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Text {
     pub(super) size: usize,
     pub(super) padding: StringPadding,
-    /// A heap holds it.
+    /// True for variable-length text.
     pub(super) is_variable: bool,
 }
 
 impl Plan {
-    /// How elements of these types are compared; `None` if they are of different kinds.
+    /// Plans the comparison of elements of these types. `None` if the types cannot be compared.
     pub(super) fn new(one: &Datatype, other: &Datatype) -> Option<Self> {
         Self::within(one, other, 0)
     }
 
     fn within(one: &Datatype, other: &Datatype, level: usize) -> Option<Self> {
-        let level = level.checked_add(1).filter(|level| *level < MOST_LEVELS)?;
+        let level = level.checked_add(1).filter(|level| *level < MAX_LEVELS)?;
         if let (Some(one), Some(other)) = (Text::of(one), Text::of(other)) {
             return Some(Self::Texts(one, other));
         }
@@ -93,7 +93,7 @@ impl Plan {
                 Self::record((one, record), (other, others), level)
             }
             (DatatypeClass::Array(array), DatatypeClass::Array(others)) => {
-                // Of arrays that differ in their first dimension what both have.
+                // Of arrays whose first dimensions differ, the common part is compared.
                 let (rows, other_rows) = (array.dims.split_first()?, others.dims.split_first()?);
                 let shorter = if rows.0 > other_rows.0 { other } else { one };
                 let count = shorter.array_len().filter(|_| rows.1 == other_rows.1)?;
@@ -117,7 +117,7 @@ impl Plan {
             }
             _ => match (Reader::new(one), Reader::new(other)) {
                 (Some(one), Some(other)) => Some(Self::Numbers(one, other)),
-                // Numbers that are too large for these are the same if they lie in the same way.
+                // Numbers too large for `Number` are compared as bytes if their types are equal.
                 _ => (one == other && !one.points_into_file())
                     .then_some(Self::Bytes { one: size(one)?, other: size(other)? }),
             },
@@ -150,17 +150,18 @@ impl Plan {
         (!members.is_empty()).then_some(Self::Record { one: size(one)?, other: size(other)?, members })
     }
 
-    /// Returns whether elements of nothing but zeros are the same on both sides: they are, unless zero has two names.
-    pub(super) fn zeros_agree(&self) -> bool {
+    /// Returns whether elements whose bytes are zero are equal on both sides. They differ if an
+    /// enumeration's zero has different names.
+    pub(super) fn are_zeros_equal(&self) -> bool {
         match self {
             Self::Names(one, other) => one.of_zero() == other.of_zero(),
-            Self::Record { members, .. } => members.iter().all(|member| member.plan.zeros_agree()),
-            Self::Items { plan, .. } => plan.zeros_agree(),
+            Self::Record { members, .. } => members.iter().all(|member| member.plan.are_zeros_equal()),
+            Self::Items { plan, .. } => plan.are_zeros_equal(),
             _ => true,
         }
     }
 
-    /// Bytes of an element of each side.
+    /// Returns the size of an element of each side.
     pub(super) fn sizes(&self) -> (usize, usize) {
         match self {
             Self::Numbers(one, other) => (one.size(), other.size()),

@@ -1,6 +1,6 @@
-//! When two numbers differ, and by how much.
+//! The rules for comparing numbers, and the distance of numbers.
 
-/// A number as it is compared.
+/// A number of one of the types that are compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Number {
     Integer(i128),
@@ -8,7 +8,7 @@ pub(crate) enum Number {
     Double(f64),
 }
 
-/// How far two numbers are apart.
+/// The distance of two numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Distance {
     Integer(u128),
@@ -16,29 +16,31 @@ pub(crate) enum Distance {
     Double(f64),
 }
 
-/// Two numbers, both of one kind.
+/// Two numbers of the same type.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Numbers {
     pub(crate) one: Number,
     pub(crate) other: Number,
 }
 
-/// When numbers differ.
+/// The rules that decide whether two numbers differ.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rules {
-    /// Numbers that are no further apart are equal, ...
+    /// The largest distance of numbers that count as equal.
     pub(crate) absolute: Option<f64>,
-    /// ... and so are those that are no further apart than so many times the first one, or the larger one.
+    /// The largest relative distance of numbers that count as equal.
     pub(crate) relative: Option<Relative>,
-    /// Floating-point numbers that are less apart than 1 is from the next number are equal.
+    /// True if floating-point numbers whose distance is less than the type's epsilon count as
+    /// equal. The epsilon is the distance from 1 to the next number.
     pub(crate) epsilon: bool,
-    /// Two floating-point numbers that are not a number are equal.
+    /// True if NaN equals NaN.
     pub(crate) nan_equal: bool,
-    /// Zeros of different signs differ, as all do whose bits differ.
+    /// True if floating-point numbers differ when their bits differ, such as zeros of different
+    /// signs.
     pub(crate) by_bits: bool,
 }
 
-/// A tolerance that grows with the numbers.
+/// A relative tolerance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Relative {
     OfFirst(f64),
@@ -76,7 +78,7 @@ impl Distance {
 }
 
 impl Numbers {
-    /// Two numbers, brought to one kind.
+    /// Creates a pair of numbers. Numbers of different types are converted to `f64`.
     pub(crate) fn new(one: Number, other: Number) -> Self {
         let is_one_kind = matches!(
             (one, other),
@@ -90,7 +92,7 @@ impl Numbers {
         Self { one: Number::Double(one.as_f64()), other: Number::Double(other.as_f64()) }
     }
 
-    /// How far they are apart. What is no number is as far from all others as can be said: not a number.
+    /// Returns the distance of the numbers. The distance from NaN is NaN.
     pub(crate) fn distance(&self) -> Distance {
         match (self.one, self.other) {
             (Number::Integer(one), Number::Integer(other)) => Distance::Integer(one.abs_diff(other)),
@@ -99,7 +101,7 @@ impl Numbers {
         }
     }
 
-    /// Their distance as a part of the first one; `None` if that is zero.
+    /// Returns the distance as a share of the first number. `None` if the first number is zero.
     pub(crate) fn relative_to_first(&self) -> Option<f64> {
         if self.one.is_zero() {
             return None;
@@ -112,19 +114,19 @@ impl Numbers {
         Some((distance / one).abs())
     }
 
-    /// Their distance as a part of the larger one; zero if both are.
+    /// Returns the distance as a share of the larger number, or zero if both numbers are zero.
     pub(crate) fn relative_to_larger(&self) -> f64 {
         let larger = self.one.as_f64().abs().max(self.other.as_f64().abs());
         if larger == 0.0 { 0.0 } else { self.distance().as_f64() / larger }
     }
 
-    /// Returns whether they differ by the rules.
+    /// Returns whether the numbers differ by the rules.
     pub(crate) fn differ(&self, rules: &Rules) -> bool {
         let are_nan = (self.one.is_nan(), self.other.is_nan());
         if rules.nan_equal && are_nan != (false, false) {
             return are_nan != (true, true);
         }
-        if rules.absolute.is_none() && rules.relative.is_none() && !(rules.epsilon && self.has_points()) {
+        if rules.absolute.is_none() && rules.relative.is_none() && !(rules.epsilon && self.is_floating()) {
             return !self.is_same(rules.by_bits);
         }
         if rules.absolute.is_some_and(|limit| self.is_within(limit)) {
@@ -132,7 +134,7 @@ impl Numbers {
         }
         match rules.relative {
             Some(Relative::OfFirst(limit)) => {
-                // Nothing but zero is near zero.
+                // No number other than zero is within a share of zero.
                 return match self.relative_to_first() {
                     Some(relative) => relative > limit,
                     None => !self.other.is_zero(),
@@ -152,13 +154,13 @@ impl Numbers {
         true
     }
 
-    /// Returns whether they have digits behind the point.
-    fn has_points(&self) -> bool {
+    /// Returns whether the numbers are floating-point numbers.
+    fn is_floating(&self) -> bool {
         !matches!(self.one, Number::Integer(_))
     }
 
     fn is_within(&self, limit: f64) -> bool {
-        // Not so for what is no number, unless it is the same one, as infinities are.
+        // The distance of equal infinities is NaN. They are within any limit; NaN is not.
         let distance = self.distance().as_f64();
         if distance.is_nan() { self.is_same(false) } else { distance <= limit }
     }
@@ -191,8 +193,8 @@ mod tests {
         let by_bits = Rules { by_bits: true, ..rules.clone() };
         assert!(doubles(0.0, -0.0).differ(&by_bits));
         assert!(!doubles(f64::NAN, -f64::NAN).differ(&by_bits));
-        let apart = Rules { nan_equal: false, ..rules };
-        assert!(doubles(f64::NAN, f64::NAN).differ(&apart));
+        let nan_differs = Rules { nan_equal: false, ..rules };
+        assert!(doubles(f64::NAN, f64::NAN).differ(&nan_differs));
         let large =
             Numbers { one: Number::Integer(i64::MIN.into()), other: Number::Integer(u64::MAX.into()) };
         assert_eq!(large.distance(), Distance::Integer((1 << 63) + u128::from(u64::MAX)));

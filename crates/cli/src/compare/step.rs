@@ -1,11 +1,33 @@
-//! Two lists side by side.
+//! Pairs of the items of two sorted lists.
 
 use std::cmp::Ordering;
 
-/// An item of one list, of the other, or the two that are the same in both.
-pub(crate) type Side<'a, T> = (Option<&'a T>, Option<&'a T>);
+/// An item of one list only, or the equal items of both lists.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Side<'a, T> {
+    /// An item of the first list only.
+    One(&'a T),
+    /// An item of the second list only.
+    Other(&'a T),
+    /// Equal items of both lists.
+    Both(&'a T, &'a T),
+}
 
-/// Two lists in step; both are in ascending order.
+impl<'a, T> Side<'a, T> {
+    /// Returns whether the first list and the second list have the item.
+    pub(crate) fn presence(&self) -> (bool, bool) {
+        (!matches!(self, Self::Other(_)), !matches!(self, Self::One(_)))
+    }
+
+    /// Returns the item of the first list that has it.
+    pub(crate) fn any(&self) -> &'a T {
+        match self {
+            Self::One(item) | Self::Other(item) | Self::Both(item, _) => item,
+        }
+    }
+}
+
+/// Pairs the items of two lists in ascending order.
 pub(crate) fn in_step<'a, T>(
     one: &'a [T],
     other: &'a [T],
@@ -15,14 +37,18 @@ pub(crate) fn in_step<'a, T>(
     let mut sides = Vec::new();
     loop {
         let order = match (ones.peek(), others.peek()) {
-            (None, None) => return sides,
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
             (Some(one), Some(other)) => order(one, other),
+            (Some(_), None) => Ordering::Less,
+            (None, _) => Ordering::Greater,
         };
         let one = if order.is_le() { ones.next() } else { None };
         let other = if order.is_ge() { others.next() } else { None };
-        sides.push((one, other));
+        sides.push(match (one, other) {
+            (Some(one), Some(other)) => Side::Both(one, other),
+            (Some(one), None) => Side::One(one),
+            (None, Some(other)) => Side::Other(other),
+            (None, None) => return sides,
+        });
     }
 }
 
@@ -31,8 +57,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_in_both_comes_once() {
+    fn equal_items_become_one_side() {
         let sides = in_step(&[1, 2, 4], &[2, 3], Ord::cmp);
-        assert_eq!(sides, [(Some(&1), None), (Some(&2), Some(&2)), (None, Some(&3)), (Some(&4), None)]);
+        assert_eq!(sides, [Side::One(&1), Side::Both(&2, &2), Side::Other(&3), Side::One(&4)]);
     }
 }

@@ -1,13 +1,13 @@
-//! What was read, in a few numbers: so that streams that do not fit into memory can be held against each other.
+//! A summary of the pixels of a region, with which streams that do not fit in memory are compared.
 
-/// The pixels with photons of a part of the stream, in C order.
+/// A summary of the pixels with photons in a region, in C order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Answer {
-    /// How many there are.
+    /// The number of pixels with photons.
     pub(super) pixels: u64,
-    /// All their photons.
+    /// The number of photons.
     pub(super) photons: u64,
-    /// Depends on where they are, on their counts, and on their order.
+    /// A hash of the positions, the counts and their order.
     digest: u64,
 }
 
@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_differ_by_place_count_and_order() {
+    fn answers_differ_by_position_count_and_order() {
         let one = of(&[(0, 5, 1), (1, 6, 1)]);
         assert_eq!(one, of(&[(0, 5, 1), (1, 6, 1)]));
         for other in [of(&[(0, 5, 1), (1, 7, 1)]), of(&[(0, 5, 1), (2, 6, 1)]), of(&[(1, 6, 1), (0, 5, 1)])] {

@@ -1,9 +1,10 @@
-//! `hyperslab demo`: the stream of an X-ray detector, kept in three ways, read back and compared.
+//! `hyperslab demo`: the simulated stream of an X-ray detector, stored in three ways, read again
+//! and compared.
 
 mod answer;
 mod report;
 mod scene;
-mod ways;
+mod storage;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,35 +15,36 @@ use clap::builder::RangedU64ValueParser;
 use self::answer::Answer;
 use self::report::{Measured, Report};
 use self::scene::Scene;
-use self::ways::{StreamRegion, Way, Writer};
+use self::storage::{Storage, StreamRegion, Writer};
 use crate::output;
 
-/// What is read again to have its shortest time, if it does not take long.
-const REPEATS: u32 = 3;
-const LONG: Duration = Duration::from_secs(1);
+/// The largest number of times that a region is read. The shortest time counts.
+const MAX_READS: u32 = 3;
+/// The time after which a read is not repeated.
+const LONG_READ: Duration = Duration::from_secs(1);
 
-/// What `demo` takes.
+/// The arguments of `demo`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoArguments {
-    /// How many frames the detector takes
+    /// The number of frames
     #[arg(long, default_value_t = 200, value_parser = RangedU64ValueParser::<u32>::new().range(1..=1_000_000))]
     frames: u32,
-    /// Rows, and columns, of a frame
+    /// The number of rows and of columns in a frame
     #[arg(long, default_value_t = 512, value_parser = RangedU64ValueParser::<u32>::new().range(16..=8192))]
     size: u32,
-    /// Percent of the pixels of a frame that get photons
+    /// The share of the pixels of a frame that photons hit, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 0.3, value_parser = percent)]
     occupancy: f64,
-    /// Frames after which they are brought into the files
+    /// The number of frames after which the files are flushed
     #[arg(long, value_name = "FRAMES", default_value_t = 16, value_parser = RangedU64ValueParser::<u32>::new().range(1..))]
     flush: u32,
-    /// Another number, another stream
+    /// The seed of the random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Where the files are written; in a temporary folder if nothing is said
+    /// The folder for the files [default: a temporary folder]
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// Keep the files
+    /// Keep the files after the demonstration
     #[arg(long)]
     keep: bool,
     /// Print a JSON document
@@ -51,27 +53,27 @@ pub(crate) struct DemoArguments {
 }
 
 fn percent(text: &str) -> Result<f64, String> {
-    let number: f64 = text.parse().map_err(|_| "it is not a number".to_owned())?;
-    if (0.001..=50.0).contains(&number) { Ok(number) } else { Err("it is not from 0.001 to 50".to_owned()) }
+    let number: f64 = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
+    if (0.001..=50.0).contains(&number) { Ok(number) } else { Err("the range is 0.001 to 50".to_owned()) }
 }
 
-/// Writes, reads, compares and reports.
+/// Writes, reads and compares the files, and prints the report.
 pub(crate) fn run(arguments: &DemoArguments) -> Result<()> {
     let folder = Folder::make(arguments)?;
     let scene = Scene::new(arguments.size, arguments.occupancy / 100.0, arguments.seed);
     let parts = parts(arguments, &scene);
     let (expected, writing) = write(arguments, &scene, &parts, &folder)?;
-    let mut ways = Vec::new();
-    for (way, write) in Way::ALL.into_iter().zip(writing) {
-        let path = folder.file(way);
+    let mut storages = Vec::new();
+    for (storage, write) in Storage::ALL.into_iter().zip(writing) {
+        let path = folder.file(storage);
         let mut reads = [Duration::ZERO; 4];
         for ((part, expected), time) in parts.iter().zip(&expected).zip(&mut reads) {
-            let (found, shortest) = read(way, &path, arguments.size, *part)?;
-            ensure!(found == *expected, "`{}` does not give back what was written", path.display());
+            let (found, shortest) = read(storage, &path, arguments.size, *part)?;
+            ensure!(found == *expected, "`{}` does not return the data that were written", path.display());
             *time = shortest;
         }
         let bytes = std::fs::metadata(&path).with_context(|| format!("`{}`", path.display()))?.len();
-        ways.push(Measured { way, bytes, write, reads });
+        storages.push(Measured { storage, bytes, write, reads });
     }
     let [whole, ..] = expected;
     let kept = folder.keep(arguments.keep)?;
@@ -81,19 +83,20 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<()> {
         seed: arguments.seed,
         whole,
         parts,
-        ways,
+        storages,
         kept,
     };
     let mut out = output::stdout();
     if arguments.json { report.json(&mut out) } else { report.table(&mut out) }
 }
 
-/// What is read: everything, one frame, a square over all frames, one pixel over all frames.
+/// Returns the regions to read: the whole stream, one frame, a square of all frames, one pixel of
+/// all frames.
 fn parts(arguments: &DemoArguments, scene: &Scene) -> [StreamRegion; 4] {
     let (frames, size) = (u64::from(arguments.frames), u64::from(arguments.size));
     let (row, column) = scene.brightest();
     let square = size / 8;
-    let corner = |at: u32| u64::from(at).saturating_sub(square / 2).min(size - square);
+    let corner = |at: u32| (u64::from(at).max(square / 2) - square / 2).min(size - square);
     [
         StreamRegion { start: [0; 3], count: [frames, size, size] },
         StreamRegion { start: [frames / 2, 0, 0], count: [1, size, size] },
@@ -102,7 +105,8 @@ fn parts(arguments: &DemoArguments, scene: &Scene) -> [StreamRegion; 4] {
     ]
 }
 
-/// Writes all frames in all ways, one frame after the other; what the parts hold, and the time of each way.
+/// Writes all frames to all files, frame by frame. Returns the summary of each region, and the time
+/// of each file.
 fn write(
     arguments: &DemoArguments,
     scene: &Scene,
@@ -111,8 +115,8 @@ fn write(
 ) -> Result<([Answer; 4], [Duration; 3])> {
     let (mut expected, mut times) = ([Answer::default(); 4], [Duration::ZERO; 3]);
     let mut writers = Vec::new();
-    for way in Way::ALL {
-        writers.push(Writer::create(way, &folder.file(way), arguments.size)?);
+    for storage in Storage::ALL {
+        writers.push(Writer::create(storage, &folder.file(storage), arguments.size)?);
     }
     let size = u64::from(arguments.size);
     for number in 0..arguments.frames {
@@ -141,26 +145,27 @@ fn write(
     Ok((expected, times))
 }
 
-/// A part, and the shortest time of some tries, each with the file opened anew.
-fn read(way: Way, path: &Path, size: u32, part: StreamRegion) -> Result<(Answer, Duration)> {
+/// Reads a region several times, and opens the file for each read. Returns the summary and the
+/// shortest time.
+fn read(storage: Storage, path: &Path, size: u32, part: StreamRegion) -> Result<(Answer, Duration)> {
     let mut shortest = Duration::MAX;
     let mut answer = Answer::default();
-    for _ in 0..REPEATS {
+    for _ in 0..MAX_READS {
         let begin = Instant::now();
-        answer = ways::read(way, path, size, part)?;
+        answer = storage::read(storage, path, size, part)?;
         shortest = shortest.min(begin.elapsed());
-        if shortest > LONG {
+        if shortest > LONG_READ {
             break;
         }
     }
     Ok((answer, shortest))
 }
 
-/// Where the files are; they go with it unless they are kept.
+/// The folder of the files. It is removed at the end unless `keep` keeps it.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
-    /// A new folder, so that nothing is overwritten.
+    /// Creates a new folder, so that no file is overwritten.
     fn make(arguments: &DemoArguments) -> Result<Self> {
         let parent = arguments.folder.clone().unwrap_or_else(std::env::temp_dir);
         std::fs::create_dir_all(&parent).with_context(|| format!("`{}`", parent.display()))?;
@@ -168,11 +173,11 @@ impl Folder {
         Ok(Self(folder.with_context(|| format!("`{}`", parent.display()))?))
     }
 
-    fn file(&self, way: Way) -> PathBuf {
-        self.0.path().join(format!("{}.h5", way.key()))
+    fn file(&self, storage: Storage) -> PathBuf {
+        self.0.path().join(format!("{}.h5", storage.key()))
     }
 
-    /// The folder, if it is kept.
+    /// Keeps or removes the folder. Returns the path if the folder is kept.
     fn keep(self, keep: bool) -> Result<Option<PathBuf>> {
         if keep {
             return Ok(Some(self.0.keep()));

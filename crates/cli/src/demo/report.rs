@@ -1,4 +1,4 @@
-//! What the demonstration found, for people and for programs.
+//! The report of the demonstration, as text or JSON.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -9,35 +9,35 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::answer::Answer;
-use super::ways::{StreamRegion, Way};
+use super::storage::{Storage, StreamRegion};
 use crate::output::{self, DATASET, FAINT, PLAIN, VALUE, bytes, styled, width};
 
-/// One way, measured.
+/// The measurements of one file.
 #[derive(Debug)]
 pub(super) struct Measured {
-    pub(super) way: Way,
-    /// The whole file.
+    pub(super) storage: Storage,
+    /// The size of the file.
     pub(super) bytes: u64,
     pub(super) write: Duration,
-    /// The times of all that was read, in the order of [`READS`].
+    /// The reading times of the regions, in the order of [`READS`].
     pub(super) reads: [Duration; 4],
 }
 
-/// All that was measured.
+/// The results of the demonstration.
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) frames: u32,
     pub(super) size: u32,
     pub(super) seed: u64,
-    /// The whole stream.
+    /// The summary of the whole stream.
     pub(super) whole: Answer,
     pub(super) parts: [StreamRegion; 4],
-    pub(super) ways: Vec<Measured>,
-    /// The folder with the files, if it is still there.
+    pub(super) storages: Vec<Measured>,
+    /// The folder with the files, if they are kept.
     pub(super) kept: Option<PathBuf>,
 }
 
-/// What was read, as heads of columns and as keys.
+/// The regions that are read: the heads of the columns and the keys of the JSON document.
 const READS: [(&str, &str); 4] =
     [("all", "whole_s"), ("a frame", "frame_s"), ("a region", "region_s"), ("a pixel", "pixel_s")];
 
@@ -45,14 +45,14 @@ const HEADS: [&str; 9] =
     ["", "file", "per pixel hit", "of raw", "write", "all", "a frame", "a region", "a pixel"];
 
 impl Report {
-    /// Bytes of all pixels of all frames.
+    /// Returns the size of all pixels of all frames.
     fn raw(&self) -> u64 {
         u64::from(self.frames) * u64::from(self.size) * u64::from(self.size) * 2
     }
 
     pub(super) fn table(&self, out: &mut output::Output) -> Result<()> {
         self.introduce(out)?;
-        let rows: Vec<[String; 9]> = self.ways.iter().map(|way| self.row(way)).collect();
+        let rows: Vec<[String; 9]> = self.storages.iter().map(|measured| self.row(measured)).collect();
         let widths: Vec<usize> = (0..HEADS.len())
             .map(|column| {
                 let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| width(cell));
@@ -68,7 +68,7 @@ impl Report {
             writeln!(out, "{sentence}")?;
         }
         writeln!(out)?;
-        self.what_next(out)?;
+        self.next_steps(out)?;
         out.flush()?;
         Ok(())
     }
@@ -92,16 +92,16 @@ impl Report {
         Ok(())
     }
 
-    fn row(&self, way: &Measured) -> [String; 9] {
-        let [whole, frame, region, pixel] = way.reads.map(time);
-        let per_hit = format!("{:.2} B", ratio(way.bytes, self.whole.pixels));
-        let of_raw = format!("1 : {:.0}", ratio(self.raw(), way.bytes));
+    fn row(&self, measured: &Measured) -> [String; 9] {
+        let [whole, frame, region, pixel] = measured.reads.map(time);
+        let per_hit = format!("{:.2} B", ratio(measured.bytes, self.whole.pixels));
+        let of_raw = format!("1 : {:.0}", ratio(self.raw(), measured.bytes));
         [
-            way.way.name().to_owned(),
-            bytes(way.bytes),
+            measured.storage.name().to_owned(),
+            bytes(measured.bytes),
             per_hit,
             of_raw,
-            time(way.write),
+            time(measured.write),
             whole,
             frame,
             region,
@@ -109,10 +109,10 @@ impl Report {
         ]
     }
 
-    /// What follows from the figures, in words that are chosen by them.
+    /// Describes the measurements. The words depend on the figures.
     fn conclusion(&self) -> Vec<String> {
-        let [sparse, dense, lists] = self.ways.as_slice() else { return Vec::new() };
-        let said = |other: &Measured| {
+        let [sparse, dense, lists] = self.storages.as_slice() else { return Vec::new() };
+        let comparison = |other: &Measured| {
             let [whole, frame, ..] = sparse.reads;
             let [other_whole, other_frame, ..] = other.reads;
             let size = compared(ratio(other.bytes, sparse.bytes), ["smaller", "larger", "as large"]);
@@ -124,21 +124,22 @@ impl Report {
             format!("{size}, written {write}, read {read}, a single frame {}", speed(frame, other_frame))
         };
         vec![
-            "All three give back what was written.".to_owned(),
-            format!("Beside dense frames, the sparse file is {}.", said(dense)),
-            format!("Beside lists of photons, it is {};", said(lists)),
-            "and it is still an array: every selection can be read, every pixel written again, without knowing of lists.".to_owned(),
+            "All three files return the data that were written.".to_owned(),
+            format!("Compared with dense frames, the sparse file is {}.", comparison(dense)),
+            format!("Compared with lists of photons, the sparse file is {}.", comparison(lists)),
+            "The sparse file remains an array: programs can read any selection and change any pixel."
+                .to_owned(),
         ]
     }
 
-    fn what_next(&self, out: &mut output::Output) -> Result<()> {
+    fn next_steps(&self, out: &mut output::Output) -> Result<()> {
         let Some(folder) = &self.kept else {
             write!(out, "To look into the files: ")?;
             styled(out, VALUE, "hyperslab demo --keep")?;
             writeln!(out)?;
             return Ok(());
         };
-        writeln!(out, "The files were kept. Look into them:")?;
+        writeln!(out, "The files are kept. To look into them:")?;
         let folder = output::escape(folder.to_string_lossy().as_bytes());
         for (command, path) in [
             ("ls -rv", ""),
@@ -153,17 +154,17 @@ impl Report {
     }
 
     pub(super) fn json(&self, out: &mut output::Output) -> Result<()> {
-        let way = |way: &Measured| {
+        let entry = |measured: &Measured| {
             let reads = READS
                 .iter()
-                .zip(&way.reads)
+                .zip(&measured.reads)
                 .map(|((_, key), time)| ((*key).to_owned(), json!(time.as_secs_f64())));
             json!({
-                "name": way.way.key(),
-                "bytes": way.bytes,
-                "bytes_per_pixel_hit": ratio(way.bytes, self.whole.pixels),
-                "raw_to_file": ratio(self.raw(), way.bytes),
-                "write_s": way.write.as_secs_f64(),
+                "name": measured.storage.key(),
+                "bytes": measured.bytes,
+                "bytes_per_pixel_hit": ratio(measured.bytes, self.whole.pixels),
+                "raw_to_file": ratio(self.raw(), measured.bytes),
+                "write_s": measured.write.as_secs_f64(),
                 "read": Value::Object(reads.collect()),
             })
         };
@@ -181,7 +182,7 @@ impl Report {
                 "region": {"start": region.start, "count": region.count},
                 "pixel": pixel.start.get(1..),
             },
-            "ways": self.ways.iter().map(way).collect::<Vec<_>>(),
+            "ways": self.storages.iter().map(entry).collect::<Vec<_>>(),
             "agree": true,
             "folder": self.kept.as_ref().map(|folder| folder.to_string_lossy()),
         });
@@ -192,7 +193,7 @@ impl Report {
     }
 }
 
-/// Cells in columns; numbers stand at the right.
+/// Prints the cells of a row. Numbers are aligned to the right.
 fn line(
     out: &mut output::Output,
     cells: &[String],
@@ -201,7 +202,7 @@ fn line(
     rest: Style,
 ) -> Result<()> {
     for (number, (cell, columns)) in cells.iter().zip(widths).enumerate() {
-        let gap = " ".repeat(columns.saturating_sub(width(cell)));
+        let gap = " ".repeat(columns - width(cell));
         if number == 0 {
             styled(out, name, cell)?;
             write!(out, "{gap}")?;
@@ -214,7 +215,8 @@ fn line(
     Ok(())
 }
 
-/// `4.2 times smaller`, or as it is called if it is worse, or about the same.
+/// Returns a comparison such as `4.2 times smaller`, with the first word if `times` exceeds 1, the
+/// second if it is less, and the third alone if it is about 1.
 fn compared(times: f64, [better, worse, same]: [&str; 3]) -> String {
     let shown = |times: f64| if times < 9.95 { format!("{times:.1}") } else { format!("{times:.0}") };
     if (0.95..1.05).contains(&times) {
@@ -240,7 +242,7 @@ fn time(time: Duration) -> String {
     }
 }
 
-/// A whole number with its digits in groups of three.
+/// Returns a number with its digits in groups of three.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

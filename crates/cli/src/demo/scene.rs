@@ -1,50 +1,53 @@
-//! What a detector sees of a turning crystal in a powder: photons, counted one by one. The same seed gives the same frames.
+//! A simulated detector that counts the photons of a rotating crystal in powder. The same seed
+//! produces the same frames.
 
 use std::f64::consts::TAU;
 
-/// Frames until a crystal has turned round, and its spots come again.
+/// The number of frames in one turn of the crystal, after which its spots repeat.
 const TURN: f64 = 60.0;
 
-/// Share of the photons that go to spots.
+/// The share of the photons in spots.
 const IN_SPOTS: f64 = 0.2;
 
-/// Width of a spot in pixels.
+/// The width of a spot in pixels.
 const SPOT_WIDTH: f64 = 0.8;
 
-/// The pixels of one frame that got photons, in C order, and how many each.
+/// The pixels of a frame that photons hit, in C order, and the photons of each.
 #[derive(Debug, Default)]
 pub(super) struct Frame {
-    /// `row * size + column`.
+    /// The numbers of the pixels: `row * size + column`.
     pub(super) pixels: Vec<u32>,
     pub(super) counts: Vec<u16>,
 }
 
-/// A reflection of the crystal: it flares up when the crystal stands right.
+/// A reflection of the crystal. It is bright when the crystal has the right angle.
 #[derive(Debug)]
 struct Spot {
     row: f64,
     column: f64,
-    /// The frame of the turn in which it is brightest, and for how many it lasts.
+    /// The frame of the turn in which the spot is brightest, and the number of frames for which it
+    /// is bright.
     phase: f64,
     frames: f64,
-    /// Photons in the brightest frame.
+    /// The photons in the brightest frame.
     photons: f64,
 }
 
-/// All that does not change from frame to frame.
+/// The properties of the scene that do not change between frames.
 #[derive(Debug)]
 pub(super) struct Scene {
     size: u32,
     seed: u64,
-    /// Photons that each pixel gets in a frame, on the average: background, rings and hot pixels.
+    /// The mean number of photons of each pixel in a frame: background, rings and hot pixels.
     rates: Vec<f64>,
-    /// How probable it is that it gets one, as a share of 2³².
+    /// The probability of at least one photon in each pixel, as a share of 2³².
     hits: Vec<u32>,
     spots: Vec<Spot>,
 }
 
 impl Scene {
-    /// A detector of `size` × `size` pixels, of which the share `occupancy` gets photons in a frame.
+    /// Creates a detector of `size` × `size` pixels. In a frame, photons hit the share `occupancy`
+    /// of the pixels.
     pub(super) fn new(size: u32, occupancy: f64, seed: u64) -> Self {
         let mut random = Random::new(seed, u64::MAX);
         let pixels = f64::from(size) * f64::from(size);
@@ -52,10 +55,10 @@ impl Scene {
             (0..size).flat_map(|row| (0..size).map(move |column| brightness(size, row, column))).collect();
         let scale = scale(&shape, occupancy * (1.0 - IN_SPOTS));
         let mut rates: Vec<f64> = shape.iter().map(|bright| bright * scale).collect();
-        // A few pixels are defective and count by themselves, in every frame.
+        // A few pixels are defective and count photons in every frame.
         for _ in 0..(size / 32).max(1) {
-            let at = random.below(rates.len());
-            if let Some(rate) = rates.get_mut(at) {
+            let at = random.below(size * size);
+            if let Some(rate) = rates.get_mut(at as usize) {
                 *rate = 2.0 + 10.0 * random.share();
             }
         }
@@ -64,7 +67,7 @@ impl Scene {
         Self { size, seed, rates, hits, spots }
     }
 
-    /// Row and column of the pixel whose spot shines most.
+    /// Returns the row and column of the pixel with the brightest spot.
     pub(super) fn brightest(&self) -> (u32, u32) {
         let brightest = self.spots.iter().max_by(|one, other| one.photons.total_cmp(&other.photons));
         let middle = self.size / 2;
@@ -73,13 +76,13 @@ impl Scene {
         })
     }
 
-    /// The row or column at a position, if the detector reaches there.
+    /// Returns the row or column at a position, if it is on the detector.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "compared with the size")]
     fn nearest(&self, position: f64) -> Option<u32> {
         (position >= 0.0 && position < f64::from(self.size)).then_some(position as u32)
     }
 
-    /// What is counted in the frame with that number.
+    /// Returns the photons of a frame.
     pub(super) fn frame(&self, number: u32) -> Frame {
         let mut random = Random::new(self.seed, u64::from(number));
         let mut diffracted = self.diffracted(number, &mut random).into_iter().peekable();
@@ -98,7 +101,7 @@ impl Scene {
         frame
     }
 
-    /// The pixels of the photons in spots, ascending.
+    /// Returns the pixels of the photons in spots, in ascending order.
     fn diffracted(&self, number: u32, random: &mut Random) -> Vec<u32> {
         let mut pixels = Vec::new();
         for spot in &self.spots {
@@ -122,8 +125,8 @@ impl Scene {
     }
 }
 
-/// How bright a pixel is beside others: what is scattered falls off from the beam, powder makes rings, and a stop keeps
-/// the beam itself away.
+/// Returns the relative brightness of a pixel: scattered light decreases with the distance from the
+/// beam, powder makes rings, and a stop blocks the beam itself.
 fn brightness(size: u32, row: u32, column: u32) -> f64 {
     let half = f64::from(size) / 2.0;
     let across = |at: u32, beam: f64| (f64::from(at) - half * beam) / half;
@@ -136,10 +139,10 @@ fn brightness(size: u32, row: u32, column: u32) -> f64 {
     (-radius / 0.3).exp() + 0.01 + rings.map(ring).iter().sum::<f64>()
 }
 
-/// What brightness is to be multiplied by so that the share `occupancy` of pixels gets photons.
+/// Returns the factor of the brightness with which photons hit the share `occupancy` of the pixels.
 fn scale(shape: &[f64], occupancy: f64) -> f64 {
     let step = (shape.len() / 20_000).max(1) | 1;
-    let count = f64::from(u32::try_from(shape.len().div_ceil(step)).unwrap_or(u32::MAX));
+    let count: f64 = shape.iter().step_by(step).map(|_| 1.0).sum();
     let share = |scale: f64| {
         shape.iter().step_by(step).map(|bright| -(-bright * scale).exp_m1()).sum::<f64>() / count
     };
@@ -158,7 +161,7 @@ fn scale(shape: &[f64], occupancy: f64) -> f64 {
     high
 }
 
-/// Reflections on a lattice that stands askew; together they give `photons` in a frame.
+/// Creates reflections on a rotated lattice, with `photons` photons in a frame together.
 fn spots(size: u32, photons: f64, random: &mut Random) -> Vec<Spot> {
     let half = f64::from(size) / 2.0;
     let mut spots = Vec::new();
@@ -184,34 +187,39 @@ fn spots(size: u32, photons: f64, random: &mut Random) -> Vec<Spot> {
     spots.retain(|spot| inside(spot.row) && inside(spot.column));
     let mean: f64 = spots.iter().map(|spot| spot.photons * spot.frames * TAU.sqrt() / TURN).sum();
     for spot in &mut spots {
-        // None outshines all the others by far.
+        // A limit keeps single spots from being far brighter than other spots.
         spot.photons = (spot.photons * photons / mean.max(f64::MIN_POSITIVE)).min(500.0);
     }
     spots
 }
 
-/// The photons of a pixel that has some, by a share that is less than the probability of this.
+/// Returns the number of photons of a pixel that photons hit. The number depends on `share`, which
+/// is less than the probability of a hit.
 fn counted(rate: f64, share: f64) -> u16 {
     let (mut count, mut probability) = (1_u16, rate * (-rate).exp());
-    let mut behind = share - probability;
-    while behind >= 0.0 && count < 1000 {
+    let mut remaining = share - probability;
+    while remaining >= 0.0 && count < 1000 {
         count += 1;
         probability *= rate / f64::from(count);
-        behind -= probability;
+        remaining -= probability;
     }
     count
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of 2³²; casts saturate")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of 2³²; the cast clamps"
+)]
 fn to_hit(probability: f64) -> u32 {
     (probability * 4_294_967_296.0) as u32
 }
 
-/// Numbers that look like chance: SplitMix64.
+/// A generator of pseudo-random numbers: SplitMix64.
 #[derive(Debug)]
 struct Random {
     state: u64,
-    /// The half of the last number that was not given yet.
+    /// The half of the last number that is not used yet.
     left: Option<u32>,
 }
 
@@ -240,22 +248,25 @@ impl Random {
         whole as u32
     }
 
-    /// At least 0, less than 1.
+    /// Returns a number of at least 0 and less than 1.
     fn share(&mut self) -> f64 {
         f64::from(self.half()) / 4_294_967_296.0
     }
 
-    fn below(&mut self, count: usize) -> usize {
-        usize::try_from(self.next() % (count as u64).max(1)).unwrap_or(0)
+    /// Returns a number less than `count`, or 0 if `count` is 0.
+    #[expect(clippy::cast_possible_truncation, reason = "less than `count`")]
+    fn below(&mut self, count: u32) -> u32 {
+        (self.next() % u64::from(count.max(1))) as u32
     }
 
-    /// Two numbers about 0, mostly between -1 and 1.
+    /// Returns two normally distributed numbers with mean 0 and deviation 1.
     fn normal(&mut self) -> (f64, f64) {
         let (far, turn) = ((-2.0 * (1.0 - self.share()).ln()).sqrt(), TAU * self.share());
         (far * turn.cos(), far * turn.sin())
     }
 
-    /// How often something happens that happens `rate` times on the average; for rates up to some hundred.
+    /// Returns the number of occurrences of an event with mean `rate`, which is at most some
+    /// hundred.
     fn poisson(&mut self, rate: f64) -> u32 {
         let (mut count, mut left) = (0, self.share());
         let mut probability = (-rate).exp();
@@ -273,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_come_again_and_have_the_occupancy_that_was_asked_for() {
+    fn frames_repeat_and_have_the_requested_occupancy() {
         for occupancy in [0.001, 0.003, 0.05] {
             let scene = Scene::new(256, occupancy, 7);
             let frames: Vec<Frame> = (0..40).map(|number| scene.frame(number)).collect();

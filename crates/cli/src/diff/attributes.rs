@@ -1,4 +1,4 @@
-//! Attributes, by name.
+//! The comparison of attributes, by name.
 
 use anyhow::Result;
 use hyperslab::{Attribute, Dataspace, Object};
@@ -9,16 +9,16 @@ use super::tally::{Counter, shown};
 use super::walk::Comparison;
 use crate::compare::blocks::compare_values;
 use crate::compare::elements::Elements;
-use crate::compare::step::in_step;
+use crate::compare::step::{Side, in_step};
 use crate::output::escape;
 use crate::values::paths::Paths;
 use crate::values::{Decoder, Value};
 
-/// Values of an attribute that are shown, at most.
-const VALUES: usize = 16;
+/// The largest number of an attribute's values that are printed.
+const MAX_VALUES: usize = 16;
 
 impl Comparison<'_> {
-    /// Adds what differs in the attributes of two objects.
+    /// Adds the differences between the attributes of two objects.
     pub(super) fn attributes(
         &self,
         objects: [&Object; 2],
@@ -29,15 +29,15 @@ impl Comparison<'_> {
         let (ones, others) = (one.attributes()?, other.attributes()?);
         let by_name = |one: &Attribute, other: &Attribute| one.name_bytes().cmp(other.name_bytes());
         let [file_paths, other_file_paths] = &self.paths;
-        for (one, other) in in_step(&ones, &others, by_name) {
-            let name = one.or(other).map(|attribute| escape(attribute.name_bytes())).unwrap_or_default();
+        for side in in_step(&ones, &others, by_name) {
+            let name = escape(side.any().name_bytes());
             if paths.iter().any(|path| self.arguments.exclude.contains(&attribute_path(path, &name))) {
                 continue;
             }
-            let change = match (one, other) {
-                (Some(one), None) => AttributeChange::Removed(value(one, file_paths)?),
-                (None, Some(other)) => AttributeChange::Added(value(other, other_file_paths)?),
-                (Some(one), Some(other)) => {
+            let change = match side {
+                Side::One(one) => AttributeChange::Removed(value(one, file_paths)?),
+                Side::Other(other) => AttributeChange::Added(value(other, other_file_paths)?),
+                Side::Both(one, other) => {
                     let differences = self.attribute([one, other])?;
                     if differences.is_empty() {
                         continue;
@@ -49,20 +49,19 @@ impl Comparison<'_> {
                         details: differences,
                     }
                 }
-                (None, None) => continue,
             };
             details.push(Detail::Attribute { name, change });
         }
         Ok(())
     }
 
-    /// What differs in two attributes.
+    /// Returns the differences between two attributes.
     fn attribute(&self, attributes: [&Attribute; 2]) -> Result<Vec<Detail>> {
         let [one, other] = attributes;
         let types = [&one.datatype()?, &other.datatype()?];
         let spaces = [&one.dataspace()?, &other.dataspace()?];
         let mut details = type_and_shape(types, spaces);
-        // There is no part of them that could be taken.
+        // Values of different shapes, and null values, are not compared.
         if spaces[0].dims() != spaces[1].dims() || spaces.contains(&&Dataspace::Null) {
             return Ok(details);
         }
@@ -93,13 +92,13 @@ fn attribute_path(object: &str, name: &str) -> String {
     format!("{object}@{name}")
 }
 
-/// The value of an attribute, if it is long the beginning.
+/// Returns the value of an attribute. Only the first values of a long attribute are returned.
 fn value(attribute: &Attribute, paths: &Paths) -> Result<Shown> {
     let space = attribute.dataspace()?;
     if space == Dataspace::Null {
         return Ok(shown(&Value::Null));
     }
     let stored = attribute.read_stored()?;
-    let mut decoder = Decoder { stored: Some(&stored), paths, budget: VALUES };
+    let mut decoder = Decoder { stored: Some(&stored), paths, budget: MAX_VALUES };
     Ok(shown(&decoder.array(space.dims(), stored.datatype(), stored.bytes())?))
 }

@@ -1,11 +1,11 @@
-//! Datasets: types, shapes, storage, elements.
+//! The comparison of datasets: types, shapes, storage, elements.
 
 use anyhow::Result;
 use hyperslab::{Dataset, Dataspace, Datatype, FillStatus, Layout, Object};
 
 use super::found::Detail;
 use super::walk::Comparison;
-use crate::compare::blocks::{Order, compare};
+use crate::compare::blocks::{Order, compare, element_count};
 use crate::compare::defined;
 use crate::compare::elements::Elements;
 use crate::ls::dataset::{layout_name, shape, sizes};
@@ -13,7 +13,7 @@ use crate::sections::filters_text;
 use crate::values::Decoder;
 
 impl Comparison<'_> {
-    /// Adds what differs in two datasets.
+    /// Adds the differences between two datasets.
     pub(super) fn datasets(&self, objects: [&Object; 2], details: &mut Vec<Detail>) -> Result<()> {
         let [one, other] = objects.map(|object| object.clone().into_dataset());
         let (one, other) = (one?, other?);
@@ -28,11 +28,11 @@ impl Comparison<'_> {
             return Ok(());
         }
         if spaces[0].rank() != spaces[1].rank() {
-            details.push(Detail::NotCompared("they have different numbers of dimensions".into()));
+            details.push(Detail::NotCompared("the datasets have different numbers of dimensions".into()));
             return Ok(());
         }
         let Some(elements) = Elements::new(types[0], types[1], self.arguments.rules()) else {
-            details.push(Detail::NotCompared("they are of different kinds".into()));
+            details.push(Detail::NotCompared("the element types cannot be compared".into()));
             return Ok(());
         };
         let dims = within_both(spaces);
@@ -44,14 +44,14 @@ impl Comparison<'_> {
         }
         let mut counter = self.counter();
         let compared = compare(datasets, &dims, &elements, Order::Chunks, &mut counter);
-        counter.tally.elements = dims.iter().fold(1, |product, size| product.saturating_mul(*size));
+        counter.tally.elements = element_count(&dims);
         if counter.tally.differing > 0 {
             details.push(Detail::Elements(counter.tally));
         }
         compared
     }
 
-    /// Adds what differs in how two datasets are stored.
+    /// Adds the differences between the storage of two datasets.
     fn storage(&self, datasets: [&Dataset; 2], details: &mut Vec<Detail>) -> Result<()> {
         let [paths, other_paths] = &self.paths;
         let [one, other] = datasets;
@@ -80,7 +80,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Says that types or shapes differ.
+/// Returns the differences between types and shapes.
 pub(super) fn type_and_shape(types: [&Datatype; 2], spaces: [&Dataspace; 2]) -> Vec<Detail> {
     let mut details = Vec::new();
     if types[0] != types[1] {
@@ -94,7 +94,7 @@ pub(super) fn type_and_shape(types: [&Datatype; 2], spaces: [&Dataspace; 2]) -> 
     details
 }
 
-/// How far both go in each dimension.
+/// Returns the smaller size of each dimension.
 pub(super) fn within_both([one, other]: [&Dataspace; 2]) -> Vec<u64> {
     one.dims().iter().zip(other.dims()).map(|(one, other)| *one.min(other)).collect()
 }

@@ -1,46 +1,47 @@
-//! What was found, in no words yet.
+//! The findings of a comparison, independent of the output format.
 
 use serde_json::Value as Json;
 
-/// Something that was compared.
+/// A pair of objects or links that was compared, or one without a partner.
 #[derive(Debug)]
 pub(super) struct Finding {
-    /// Its path, and that in the other file if it is another one.
+    /// The path in the first file.
     pub(super) path: String,
+    /// The path in the second file, if it differs.
     pub(super) other_path: Option<String>,
     pub(super) change: Change,
 }
 
-/// What became of it.
+/// The result of a comparison.
 #[derive(Debug)]
 pub(super) enum Change {
-    /// Nothing.
+    /// Nothing differs.
     Same,
-    /// It is only in the first file, and what it is.
+    /// Only the first file has the object or link, which the text describes.
     Removed(String),
-    /// It is only in the second file, and what it is.
+    /// Only the second file has the object or link, which the text describes.
     Added(String),
     Changed(Vec<Detail>),
-    /// It could not be read, but for what was found before.
+    /// An error, and the differences that were found before it.
     Trouble(String, Vec<Detail>),
 }
 
-/// What differs in an object or attribute.
+/// A difference between two objects or attributes.
 #[derive(Debug)]
 pub(super) enum Detail {
-    /// A property, by its name, in both.
+    /// A property by its name, with the values of both sides.
     Property { name: &'static str, one: String, other: String },
-    /// Elements.
+    /// Differing elements.
     Elements(Tally),
-    /// Elements that are not compared, and why.
+    /// Elements that are not compared, and the reason.
     NotCompared(String),
-    /// Elements that are defined in the first alone, and in the second alone.
+    /// The number of elements that are only defined on the first side, and only on the second side.
     Defined { one: u64, other: u64 },
-    /// An attribute.
+    /// A differing attribute.
     Attribute { name: String, change: AttributeChange },
 }
 
-/// What became of an attribute.
+/// The result of comparing an attribute.
 #[derive(Debug)]
 pub(super) enum AttributeChange {
     Removed(Shown),
@@ -55,29 +56,29 @@ pub(super) struct Shown {
     pub(super) json: Json,
 }
 
-/// How many elements differ, how far, and where the first of them are.
+/// The number of differing elements, the largest differences, and the first differing elements.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) elements: u64,
     pub(super) differing: u64,
-    /// The largest distance of two numbers, and where that is, ...
+    /// The largest distance of two numbers, and its coordinates.
     pub(super) largest: Option<(f64, Vec<u64>)>,
-    /// ... and the largest one as a share of the larger number.
+    /// The largest distance as a share of the larger number, and its coordinates.
     pub(super) largest_share: Option<(f64, Vec<u64>)>,
     pub(super) places: Vec<DifferingValues>,
 }
 
-/// Two values that differ, and their place.
+/// Two differing values and their position.
 #[derive(Debug)]
 pub(super) struct DifferingValues {
     pub(super) coordinates: Vec<u64>,
-    /// The part of a record, with a point in front.
+    /// The path of the compound member that differs, with a dot before each name.
     pub(super) part: String,
     pub(super) one: Shown,
     pub(super) other: Shown,
 }
 
-/// How much was found.
+/// The number of findings of each kind.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Counts {
     pub(super) same: u64,
@@ -89,14 +90,14 @@ pub(super) struct Counts {
 
 impl Counts {
     pub(super) fn add(&mut self, finding: &Finding) {
-        let place = match finding.change {
+        let count = match finding.change {
             Change::Same => &mut self.same,
             Change::Removed(_) => &mut self.removed,
             Change::Added(_) => &mut self.added,
             Change::Changed(_) => &mut self.changed,
             Change::Trouble(..) => &mut self.trouble,
         };
-        *place = place.saturating_add(1);
+        *count += 1;
     }
 
     pub(super) fn is_same(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Findings as one document.
+//! Findings as a JSON document.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use super::DiffArguments;
 use super::found::{AttributeChange, Change, Counts, Detail, DifferingValues, Finding, Shown, Tally};
 
-/// The document, as it grows.
+/// The document while findings are added.
 #[derive(Debug)]
 pub(super) struct Document {
     one: String,
@@ -109,7 +109,7 @@ fn attribute(change: &AttributeChange) -> Json {
 
 fn tally_of(tally: &Tally) -> Json {
     let largest = |largest: &Option<(f64, Vec<u64>)>| match largest {
-        // What JSON has no number for is text.
+        // JSON has no numbers for infinities: these become text.
         Some((value, at)) if value.is_finite() => json!({"value": value, "at": at}),
         Some((value, at)) => json!({"value": value.to_string(), "at": at}),
         None => Json::Null,

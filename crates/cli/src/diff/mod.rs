@@ -1,4 +1,4 @@
-//! `hyperslab diff`: what is different in two files, for people and programs.
+//! `hyperslab diff`: the differences between two files, as text or JSON.
 
 mod attributes;
 mod datasets;
@@ -22,15 +22,15 @@ use crate::compare::rules::{Relative, Rules};
 use crate::open::OpenArguments;
 use crate::output;
 
-/// The exit code if something differs.
+/// The exit code if the files differ.
 const DIFFERENT: u8 = 1;
 /// The exit code if something could not be compared.
 const TROUBLE: u8 = 2;
 
-/// What `diff` takes.
+/// The arguments of `diff`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Exit code: 0 if nothing differs, 1 if something does, 2 if something could not be read.
+Exit code: 0 if the files do not differ, 1 if they differ, 2 if something could not be read.
 
 Examples:
   hyperslab diff before.h5 after.h5
@@ -38,27 +38,28 @@ Examples:
   hyperslab diff run1.h5 run2.h5 --exclude /log --exclude /@created
   hyperslab diff run.h5 run.h5 /first /second --storage")]
 pub(crate) struct DiffArguments {
-    /// Numbers that are no further apart are the same
+    /// Treat numbers as equal if their distance is at most DISTANCE
     #[arg(long, value_name = "DISTANCE", value_parser = tolerance)]
     absolute: Option<f64>,
-    /// Numbers that are no further apart than so many times the larger one are the same; with --absolute those that are near
-    /// each other in either way
+    /// Treat numbers as equal if their distance is at most SHARE times the larger number. With
+    /// --absolute, one of the two conditions is enough
     #[arg(long, value_name = "SHARE", value_parser = tolerance)]
     relative: Option<f64>,
-    /// Whether two floating-point numbers that are not a number are the same
+    /// Treat NaN as equal to NaN
     #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set)]
     nan_equal: bool,
-    /// Leave out an object with all that is in it, or an attribute: /group/object, /object@attribute
+    /// Leave out an object with everything below it, or an attribute: /group/object,
+    /// /object@attribute
     #[arg(long, value_name = "PATH")]
     exclude: Vec<String>,
-    /// Also tell how elements are stored: layouts, chunks, filters, fill values, and which elements of sparse datasets are
-    /// defined
+    /// Also compare storage: layouts, chunks, filters, fill values, and which elements of sparse
+    /// datasets are defined
     #[arg(long)]
     storage: bool,
-    /// Differing elements that are shown of each dataset or attribute, at most
+    /// The largest number of differing elements to show for each dataset or attribute
     #[arg(long, value_name = "NUMBER", default_value_t = 5)]
     places: usize,
-    /// Print nothing: the exit code tells
+    /// Print nothing; only set the exit code
     #[arg(short, long, conflicts_with = "json")]
     quiet: bool,
     /// Print a JSON document
@@ -66,28 +67,28 @@ pub(crate) struct DiffArguments {
     json: bool,
     #[command(flatten)]
     open: OpenArguments,
-    /// A file
+    /// The first file
     #[arg(value_name = "A")]
     one: PathBuf,
-    /// Another file, or the same one
+    /// The second file, which may be the same as the first
     #[arg(value_name = "B")]
     other: PathBuf,
-    /// The object to compare, with what is in it
+    /// The object to compare, with everything below it
     #[arg(default_value = "/", hide_default_value = true)]
     object: String,
-    /// The object of the other file, if it has another path there
+    /// The path of the object in the second file [default: the same path]
     other_object: Option<String>,
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number >= 0.0 => Ok(number),
-        _ => Err("it is a number that is not negative".into()),
+        _ => Err("a tolerance is a number that is not negative".into()),
     }
 }
 
 impl DiffArguments {
-    /// When numbers differ.
+    /// Returns the rules for numbers that the arguments state.
     fn rules(&self) -> Rules {
         Rules {
             absolute: self.absolute,
@@ -98,16 +99,16 @@ impl DiffArguments {
     }
 }
 
-/// Compares two files; the exit code is 0 if nothing differs, 1 if something does, 2 in trouble.
+/// Compares two files. The exit code is 0 if nothing differs, 1 if something differs, 2 if
+/// something could not be read.
 pub(crate) fn run(arguments: &DiffArguments) -> Result<ExitCode> {
     let code = match compare(arguments) {
         Ok(counts) if counts.trouble > 0 => TROUBLE,
         Ok(counts) if counts.is_same() => 0,
         Ok(_) => DIFFERENT,
-        // Nobody reads on, which is not for this command to judge.
+        // The reader of the output closed it, which `main` handles.
         Err(error) if crate::reader_is_gone(&error) => return Err(error),
         Err(error) => {
-            // The exit code says it, too.
             output::complain(format_args!("hyperslab: {}", output::chain(error.as_ref())));
             TROUBLE
         }
@@ -130,7 +131,6 @@ fn compare(arguments: &DiffArguments) -> Result<Counts> {
         } else if !arguments.quiet {
             bar.suspend(|| text::write(&mut out, &finding).and_then(|()| out.flush()))?;
         }
-        // One difference is all that is asked for, but trouble weighs more.
         Ok(())
     })?;
     bar.finish_and_clear();
@@ -143,7 +143,8 @@ fn compare(arguments: &DiffArguments) -> Result<Counts> {
     Ok(counts)
 }
 
-/// What is being compared, on standard error, if that is a terminal.
+/// Returns a bar on the standard error that shows the objects being compared. With `--quiet` the
+/// bar is hidden.
 fn progress_bar(arguments: &DiffArguments) -> ProgressBar {
     if arguments.quiet {
         return ProgressBar::hidden();

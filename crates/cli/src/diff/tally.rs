@@ -1,4 +1,4 @@
-//! Counting the elements that differ.
+//! The counter of differing elements.
 
 use anyhow::Result;
 use hyperslab::ReferenceTarget;
@@ -14,15 +14,15 @@ use crate::values::Value;
 use crate::values::numbers::{double, hexadecimal, single};
 use crate::values::paths::Paths;
 
-/// Columns of a value.
-const COLUMNS: usize = 40;
+/// The width of a value.
+const VALUE_COLUMNS: usize = 40;
 
-/// Counts what it hears.
+/// A listener that counts differing elements.
 pub(super) struct Counter<'a> {
     pub(super) tally: Tally,
-    /// Places that are shown, at most.
-    most: usize,
-    /// Whether it is only asked if there is anything.
+    /// The largest number of differing elements that are kept.
+    max_places: usize,
+    /// True if only the presence of a difference matters.
     is_quiet: bool,
     paths: [&'a Paths; 2],
     bar: &'a ProgressBar,
@@ -30,8 +30,13 @@ pub(super) struct Counter<'a> {
 }
 
 impl<'a> Counter<'a> {
-    pub(super) fn new(most: usize, is_quiet: bool, paths: [&'a Paths; 2], bar: &'a ProgressBar) -> Self {
-        Self { tally: Tally::default(), most, is_quiet, paths, bar, last: None }
+    pub(super) fn new(
+        max_places: usize,
+        is_quiet: bool,
+        paths: [&'a Paths; 2],
+        bar: &'a ProgressBar,
+    ) -> Self {
+        Self { tally: Tally::default(), max_places, is_quiet, paths, bar, last: None }
     }
 
     fn values(&self, leaf: &Leaf<'_>) -> [Shown; 2] {
@@ -49,12 +54,12 @@ impl<'a> Counter<'a> {
             Leaf::References(one, other) => {
                 let [paths, other_paths] = self.paths;
                 [(one, paths), (other, other_paths)]
-                    .map(|(reference, paths)| text(&said(reference.target(), paths)))
+                    .map(|(reference, paths)| text(&target_text(reference.target(), paths)))
             }
         }
     }
 
-    /// Keeps the largest distances.
+    /// Updates the largest distances.
     fn measure(&mut self, coordinates: &[u64], numbers: &Numbers) {
         let distances = [
             (&mut self.tally.largest, numbers.distance().as_f64()),
@@ -74,7 +79,7 @@ impl<'a> Counter<'a> {
             _ => None,
         };
         one == other && !matches!(one, ReferenceTarget::Object(_))
-            || said(one, paths) == said(other, other_paths) && region(one) == region(other)
+            || target_text(one, paths) == target_text(other, other_paths) && region(one) == region(other)
     }
 }
 
@@ -89,10 +94,10 @@ impl PlacedListener for Counter<'_> {
             self.measure(coordinates, numbers);
         }
         if self.last.as_deref() != Some(coordinates) {
-            self.tally.differing = self.tally.differing.saturating_add(1);
+            self.tally.differing += 1;
             self.last = Some(coordinates.to_vec());
         }
-        if self.tally.places.len() < self.most {
+        if self.tally.places.len() < self.max_places {
             let [one, other] = self.values(&leaf);
             let part = crate::output::escape(part);
             self.tally.places.push(DifferingValues { coordinates: coordinates.to_vec(), part, one, other });
@@ -124,15 +129,15 @@ fn number(number: Number) -> Shown {
 }
 
 pub(super) fn shown(value: &Value) -> Shown {
-    Shown { text: value.text(COLUMNS), json: value.json() }
+    Shown { text: value.text(VALUE_COLUMNS), json: value.json() }
 }
 
 fn text(text: &str) -> Shown {
-    Shown { text: cut(text, COLUMNS), json: json!(text) }
+    Shown { text: cut(text, VALUE_COLUMNS), json: json!(text) }
 }
 
-/// What a reference leads to.
-fn said(target: &ReferenceTarget, paths: &Paths) -> String {
+/// Describes the target of a reference.
+fn target_text(target: &ReferenceTarget, paths: &Paths) -> String {
     let path = |address: u64| paths.of(address).unwrap_or_else(|| format!("object at {address:#x}"));
     match target {
         ReferenceTarget::Null => "nothing".into(),
@@ -142,8 +147,8 @@ fn said(target: &ReferenceTarget, paths: &Paths) -> String {
             format!("{}@{}", path(token.address()), crate::output::escape(name))
         }
         ReferenceTarget::External { file, .. } => {
-            format!("something in {}", crate::output::escape(file))
+            format!("an object in {}", crate::output::escape(file))
         }
-        _ => "something unknown".into(),
+        _ => "a target of unknown kind".into(),
     }
 }

@@ -1,6 +1,8 @@
-//! Findings for people.
+//! Findings as text for people.
 
 use std::io;
+
+use hyperslab_exact::to_u64;
 
 use super::found::{AttributeChange, Change, Counts, Detail, DifferingValues, Finding, Tally};
 use crate::output::Screen;
@@ -9,14 +11,14 @@ use crate::values::numbers::double;
 
 /// Writes a finding, unless nothing differs.
 pub(super) fn write(out: &mut impl Screen, finding: &Finding) -> io::Result<()> {
-    let (mark, style, rest) = match &finding.change {
+    let (sign, style, rest) = match &finding.change {
         Change::Same => return Ok(()),
         Change::Removed(what) => ("-", ERROR, what.as_str()),
         Change::Added(what) => ("+", VALUE, what.as_str()),
         Change::Changed(_) => ("≠", DATASET, ""),
         Change::Trouble(why, _) => ("!", ERROR, why.as_str()),
     };
-    styled(out, style, mark)?;
+    styled(out, style, sign)?;
     write!(out, " ")?;
     styled(out, DATASET, &finding.path)?;
     if let Some(other) = &finding.other_path {
@@ -43,7 +45,7 @@ fn write_details(out: &mut impl Screen, details: &[Detail], indent: usize) -> io
             Detail::Elements(tally) => write_tally(out, tally, indent)?,
             Detail::NotCompared(why) => writeln!(out, "elements are not compared: {why}")?,
             Detail::Defined { one, other } => {
-                writeln!(out, "defined     {one} elements in the first alone, {other} in the second alone")?;
+                writeln!(out, "defined     {one} elements only in the first, {other} only in the second")?;
             }
             Detail::Attribute { name, change: AttributeChange::Removed(value) } => {
                 styled(out, ERROR, "-")?;
@@ -55,11 +57,12 @@ fn write_details(out: &mut impl Screen, details: &[Detail], indent: usize) -> io
             }
             Detail::Attribute { name, change: AttributeChange::Changed { one, other, details } } => {
                 change(out, &format!("@{name}"), &one.text, &other.text)?;
-                // Of a lone value all is said.
-                let is_one = |detail: &Detail| matches!(detail, Detail::Elements(Tally { elements: 1, .. }));
-                let details: Vec<&Detail> = details.iter().filter(|detail| !is_one(detail)).collect();
+                // The line above shows the whole value of an attribute with one element.
+                let is_single =
+                    |detail: &Detail| matches!(detail, Detail::Elements(Tally { elements: 1, .. }));
+                let details: Vec<&Detail> = details.iter().filter(|detail| !is_single(detail)).collect();
                 for detail in details {
-                    write_details(out, std::slice::from_ref(detail), indent.saturating_add(4))?;
+                    write_details(out, std::slice::from_ref(detail), indent + 4)?;
                 }
             }
         }
@@ -69,7 +72,7 @@ fn write_details(out: &mut impl Screen, details: &[Detail], indent: usize) -> io
 
 fn change(out: &mut impl Screen, name: &str, one: &str, other: &str) -> io::Result<()> {
     let [one, other] = [one, other].map(|text| crate::output::escape(text.as_bytes()));
-    if one.chars().count().saturating_add(other.chars().count()) > 100 {
+    if one.chars().count() + other.chars().count() > 100 {
         return writeln!(out, "{name}\n        {one}\n      → {other}");
     }
     writeln!(out, "{name:<10}  {one} → {other}")
@@ -77,9 +80,9 @@ fn change(out: &mut impl Screen, name: &str, one: &str, other: &str) -> io::Resu
 
 fn write_tally(out: &mut impl Screen, tally: &Tally, indent: usize) -> io::Result<()> {
     write!(out, "{:<10}  {} of {} differ", "elements", tally.differing, tally.elements)?;
-    write!(out, "{}", reach(tally))?;
+    write!(out, "{}", largest_text(tally))?;
     writeln!(out)?;
-    let inside = indent.saturating_add(4);
+    let inside = indent + 4;
     let names: Vec<String> = tally.places.iter().map(named).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     for (name, DifferingValues { one, other, .. }) in names.iter().zip(&tally.places) {
@@ -90,15 +93,15 @@ fn write_tally(out: &mut impl Screen, tally: &Tally, indent: usize) -> io::Resul
         }
         writeln!(out, "{} → {}", one.text, other.text)?;
     }
-    let shown = u64::try_from(tally.places.len()).unwrap_or(u64::MAX);
+    let shown = to_u64(tally.places.len());
     if shown > 0 && tally.differing > shown {
         writeln!(out, "{:inside$}…", "")?;
     }
     Ok(())
 }
 
-/// How far numbers are apart, at most, and where.
-fn reach(tally: &Tally) -> String {
+/// Describes the largest distances and their coordinates.
+fn largest_text(tally: &Tally) -> String {
     let at = |coordinates: &[u64]| match coordinates {
         [] => String::new(),
         _ => format!(" at {}", place(coordinates)),
@@ -127,13 +130,13 @@ fn place(coordinates: &[u64]) -> String {
     format!("[{}]", coordinates.iter().map(u64::to_string).collect::<Vec<_>>().join(", "))
 }
 
-/// A share with three digits.
+/// Returns a share in percent with three decimals.
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if (0.01..1e4).contains(&percent) { format!("{percent:.3} %") } else { format!("{percent:.2e} %") }
 }
 
-/// Writes what was counted, if anything differs.
+/// Writes the counts, if anything differs.
 pub(super) fn summary(out: &mut impl Screen, counts: &Counts) -> io::Result<()> {
     if counts.is_same() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Objects and links by their paths, in both files.
+//! The comparison of objects and links by their paths.
 
 use std::collections::HashSet;
 
@@ -9,21 +9,21 @@ use indicatif::ProgressBar;
 use super::DiffArguments;
 use super::found::{Change, Detail, Finding};
 use crate::compare::listing::{Entry, Kind, Listing, in_order};
-use crate::compare::step::in_step;
+use crate::compare::step::{Side, in_step};
 use crate::ls::dataset::shape;
 use crate::output::{cut, escape};
 use crate::values::paths::Paths;
 
-/// Takes what is found.
+/// A function that receives findings.
 pub(super) type Report<'a> = &'a mut dyn FnMut(Finding) -> Result<()>;
 
-/// Two files that are being compared.
+/// A comparison of two files.
 pub(super) struct Comparison<'a> {
     pub(super) arguments: &'a DiffArguments,
     files: [&'a File; 2],
     pub(super) paths: [Paths; 2],
     pub(super) bar: &'a ProgressBar,
-    /// Objects that were compared with each other: hard links lead to them again.
+    /// Pairs of objects that were compared. Further hard links to a pair are skipped.
     known: HashSet<(ObjectToken, ObjectToken)>,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Comparison<'a> {
         Self { arguments, files, paths: files.map(Paths::new), bar, known: HashSet::new() }
     }
 
-    /// Compares what was asked for.
+    /// Compares the objects that the arguments name.
     pub(super) fn run(&mut self, report: Report<'_>) -> Result<()> {
         let [file, other_file] = self.files;
         let path = absolute(&self.arguments.object);
@@ -48,30 +48,29 @@ impl<'a> Comparison<'a> {
         report(finding(paths, change))
     }
 
-    /// All that is in two groups.
+    /// Compares the entries of two groups.
     fn lists(&mut self, lists: &[Listing; 2], paths: [&str; 2], report: Report<'_>) -> Result<()> {
         let [list, other_list] = lists;
-        for (one, other) in in_step(&list.entries, &other_list.entries, in_order) {
-            let name = one.or(other).map(|entry| escape(&entry.path)).unwrap_or_default();
+        for side in in_step(&list.entries, &other_list.entries, in_order) {
+            let name = escape(&side.any().path);
             let here = paths.map(|path| format!("{path}{name}"));
             if here.iter().any(|path| self.is_excluded(path)) {
                 continue;
             }
             let here = here.each_ref().map(String::as_str);
             self.bar.set_message(cut(here[0], 40));
-            let change = match (one, other) {
-                (Some(one), Some(other)) if self.is_known(one, other) => continue,
-                (Some(one), Some(other)) => self.entries([(list, one), (other_list, other)], here),
-                (Some(one), None) => alone(list, one, Change::Removed),
-                (None, Some(other)) => alone(other_list, other, Change::Added),
-                (None, None) => continue,
+            let change = match side {
+                Side::Both(one, other) if self.is_known(one, other) => continue,
+                Side::Both(one, other) => self.entries([(list, one), (other_list, other)], here),
+                Side::One(one) => unpaired(list, one, Change::Removed),
+                Side::Other(other) => unpaired(other_list, other, Change::Added),
             };
             report(finding(here, change))?;
         }
         Ok(())
     }
 
-    /// Returns whether the two objects were compared before, under other names.
+    /// Returns whether the two objects were compared before, under other names. Registers the pair.
     fn is_known(&mut self, one: &Entry, other: &Entry) -> bool {
         match (&one.kind, &other.kind) {
             (Kind::Object(_, token), Kind::Object(_, other_token)) => {
@@ -88,7 +87,7 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// Two things of one name.
+    /// Compares two entries with the same path.
     fn entries(&mut self, sides: [(&Listing, &Entry); 2], paths: [&str; 2]) -> Change {
         let [(list, one), (other_list, other)] = sides;
         match (&one.kind, &other.kind) {
@@ -105,7 +104,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Two objects.
+    /// Compares two objects.
     fn objects(&mut self, one: &Object, other: &Object, paths: [&str; 2]) -> Change {
         let mut details = Vec::new();
         if one.kind() != other.kind() {
@@ -140,8 +139,8 @@ pub(super) fn trouble(error: &anyhow::Error, details: Vec<Detail>) -> Change {
     Change::Trouble(crate::output::chain(error.as_ref()), details)
 }
 
-/// What is there on one side alone.
-fn alone(list: &Listing, entry: &Entry, change: impl Fn(String) -> Change) -> Change {
+/// Returns the change for an entry that only one file has.
+fn unpaired(list: &Listing, entry: &Entry, change: impl Fn(String) -> Change) -> Change {
     match &entry.kind {
         Kind::Damaged(why) => Change::Trouble(why.clone(), Vec::new()),
         kind => change(described(list, entry, kind)),
@@ -158,11 +157,11 @@ fn datatypes(objects: [&Object; 2], details: &mut Vec<Detail>) -> Result<()> {
     Ok(())
 }
 
-/// What is at a path, in a few words.
+/// Describes an entry in a few words.
 fn described(list: &Listing, entry: &Entry, kind: &Kind) -> String {
     match kind {
         Kind::Object(..) => match list.object(entry) {
-            Ok(object) => in_words(&object),
+            Ok(object) => object_text(&object),
             Err(error) => crate::output::chain(error.as_ref()),
         },
         Kind::Soft(path) => format!("soft link to {}", escape(path)),
@@ -173,10 +172,10 @@ fn described(list: &Listing, entry: &Entry, kind: &Kind) -> String {
 }
 
 fn kind_of(object: &Object) -> String {
-    object.kind().map_or("an object of no known kind", ObjectKind::name).to_owned()
+    object.kind().map_or("an object of unknown kind", ObjectKind::name).to_owned()
 }
 
-fn in_words(object: &Object) -> String {
+fn object_text(object: &Object) -> String {
     match object.clone().into_dataset() {
         Ok(dataset) => format!("dataset  {}  {}", shape(&dataset.dataspace()), dataset.datatype()),
         Err(_) => match object.clone().into_datatype() {

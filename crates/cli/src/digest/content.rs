@@ -1,4 +1,5 @@
-//! What a file holds, whatever the way in which it is stored: for telling whether a file written anew is the same.
+//! Comparison of the content of two files, independent of storage: checks that a rewritten file
+//! holds the same data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +8,10 @@ use serde_json::{Map, Value};
 
 use super::{describe, walk};
 
-/// Bit of the header flags: the order of attributes is tracked.
+/// The bit of the header flags that says that the creation order of attributes is tracked.
 const ORDER_TRACKED: u64 = 1 << 2;
 
-/// What an entry says of the way of storing.
+/// The keys of a description that concern storage.
 const STORAGE: &[&str] = &[
     "header",
     "storage",
@@ -24,20 +25,20 @@ const STORAGE: &[&str] = &[
     "virtual",
 ];
 
-/// What is said of the defined elements of sparse datasets only.
+/// The keys of a description that concern only the defined elements of sparse datasets.
 const SPARSE: &[&str] = &["defined", "defined_sha256", "defined_skipped", "defined_error"];
 
-/// The first object that two files do not share, and what is different about it.
+/// The first object that differs between two files, and the difference.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Difference {
-    /// Path of the object.
+    /// The path of the object.
     pub(crate) path: String,
-    /// What is different.
+    /// The difference as text.
     pub(crate) what: String,
 }
 
-/// Compares what two files hold: objects, links, attributes, types, shapes, elements and fill values; but not those of
-/// datasets that have become sparse, if `new_fill` says so.
+/// Compares objects, links, attributes, types, shapes, elements and fill values of two files. If
+/// `new_fill` is set, the fill values of datasets that became sparse are not compared.
 pub(crate) fn compare(before: &File, after: &File, new_fill: bool) -> Option<Difference> {
     let (before, after) = (walk::Objects::find(before), walk::Objects::find(after));
     let (mut left, mut right) = (before.iter(), after.iter());
@@ -45,12 +46,15 @@ pub(crate) fn compare(before: &File, after: &File, new_fill: bool) -> Option<Dif
         let (one, other) = match (left.next(), right.next()) {
             (None, None) => return None,
             (Some(found), None) => return Some(only(&before.path_to(found), "is missing")),
-            (None, Some(found)) => return Some(only(&after.path_to(found), "was not there before")),
+            (None, Some(found)) => return Some(only(&after.path_to(found), "is new")),
             (Some(one), Some(other)) => (one, other),
         };
         if before.hash(one) != after.hash(other) {
             let other = after.path_to(other);
-            return Some(only(&before.path_to(one), &format!("stands where `{other}` is now")));
+            return Some(only(
+                &before.path_to(one),
+                &format!("has the position of `{other}` in the new file"),
+            ));
         }
         let (mut first, mut second) = (describe::object(&before, one), describe::object(&after, other));
         simplify(&mut first, &mut second, new_fill);
@@ -72,7 +76,7 @@ fn only(path: &str, what: &str) -> Difference {
     Difference { path: path.to_owned(), what: what.to_owned() }
 }
 
-/// Takes out what is said of the way of storing, and what changes with it.
+/// Removes the keys that concern storage, and the keys that change with the storage.
 fn simplify(before: &mut Value, after: &mut Value, new_fill: bool) {
     let grows = |entry: &Value| {
         entry
@@ -84,7 +88,8 @@ fn simplify(before: &mut Value, after: &mut Value, new_fill: bool) {
     let is_sparse = |entry: &Value| entry.get("layout").is_some_and(|layout| layout == "structured");
     let new_fill = new_fill && is_sparse(after) && !is_sparse(before);
     let stays_sparse = before.get("defined").is_some() && after.get("defined").is_some();
-    // Programs have written files in which several have one place; there is no order to be kept then.
+    // Some programs write files in which entries share a creation order. No order can be preserved
+    // then.
     let attributes_in_order = is_in_order(before.get("attrs"));
     let links_in_order = is_in_order(before.get("links"));
     for entry in [before, after] {
@@ -117,34 +122,35 @@ fn simplify(before: &mut Value, after: &mut Value, new_fill: bool) {
         if let Some(links) = map.get_mut("links").and_then(Value::as_array_mut) {
             rank(links, tracked);
         }
-        forget_words(map);
+        replace_errors(map);
     }
 }
 
-/// Returns whether all entries have different places in the order of creation.
+/// Returns whether all entries have different creation orders.
 fn is_in_order(entries: Option<&Value>) -> bool {
     let mut seen = BTreeSet::new();
     let entries = entries.and_then(Value::as_array).into_iter().flatten();
     entries.filter_map(|entry| entry.get("corder")?.as_u64()).all(|order| seen.insert(order))
 }
 
-/// Orders of creation as places in that order: numbers of what was deleted are not kept.
+/// Replaces creation orders by ranks, because the numbers of deleted entries are not preserved.
 fn rank(entries: &mut [Value], tracked: bool) {
     let mut orders: BTreeMap<u64, u64> =
         entries.iter().filter_map(|entry| Some((entry["corder"].as_u64()?, 0))).collect();
-    (0..).zip(orders.values_mut()).for_each(|(place, order)| *order = place);
+    (0..).zip(orders.values_mut()).for_each(|(rank, order)| *order = rank);
     for entry in entries {
         let Some(map) = entry.as_object_mut() else { continue };
-        let place = map.remove("corder").and_then(|order| orders.get(&order.as_u64()?).copied());
-        if let Some(place) = place.filter(|_| tracked) {
-            map.insert("corder".into(), place.into());
+        let rank = map.remove("corder").and_then(|order| orders.get(&order.as_u64()?).copied());
+        if let Some(rank) = rank.filter(|_| tracked) {
+            map.insert("corder".into(), rank.into());
         }
-        forget_words(map);
+        replace_errors(map);
     }
 }
 
-/// Errors name addresses; that there is one is all that is compared.
-fn forget_words(map: &mut Map<String, Value>) {
+/// Replaces error messages by `true`: messages contain addresses, so that only the presence of an
+/// error is compared.
+fn replace_errors(map: &mut Map<String, Value>) {
     for (key, value) in map.iter_mut() {
         if key.ends_with("error") {
             *value = Value::Bool(true);
@@ -152,7 +158,7 @@ fn forget_words(map: &mut Map<String, Value>) {
     }
 }
 
-/// The first difference of two values, with the way to it.
+/// Returns the first difference of two values, with the path to it.
 fn difference(before: &Value, after: &Value, path: &str) -> Option<String> {
     match (before, after) {
         (Value::Object(first), Value::Object(second)) => {
@@ -179,15 +185,15 @@ fn difference(before: &Value, after: &Value, path: &str) -> Option<String> {
     }
 }
 
-/// An object in a file.
+/// An object and the objects of its file.
 type In<'a> = (&'a walk::Objects, &'a walk::DigestObject);
 
-/// Compares the elements of datasets that a digest leaves out, block by block.
+/// Compares the elements of datasets that are too large for a digest, block by block.
 fn large_difference(before: In<'_>, after: In<'_>) -> Option<String> {
-    /// Bytes at once.
-    const BLOCK: u64 = 32 << 20;
-    /// More are taken to be the same: they are mostly those that were never written.
-    const MOST: u64 = 16 << 30;
+    /// The bytes that are read in one step.
+    const BLOCK_BYTES: u64 = 32 << 20;
+    /// Larger datasets are taken to be equal: most of their elements were never written.
+    const MAX_BYTES: u64 = 16 << 30;
     let dataset = |found: &walk::DigestObject| found.object.as_ref().ok()?.clone().into_dataset().ok();
     let (Some(first), Some(second)) = (dataset(before.1), dataset(after.1)) else { return None };
     let sparse = |dataset: &Dataset| dataset.sparse().chunking().is_some_and(|chunks| chunks.sparse);
@@ -201,10 +207,10 @@ fn large_difference(before: In<'_>, after: In<'_>) -> Option<String> {
     }
     let count = first.dataspace().element_count();
     let bytes = count.and_then(|count| count.checked_mul(u64::from(first.datatype().size)));
-    if first.datatype().points_into_file() || bytes.is_none_or(|bytes| bytes > MOST) {
+    if first.datatype().points_into_file() || bytes.is_none_or(|bytes| bytes > MAX_BYTES) {
         return None;
     }
-    for region in first.blocks(BLOCK) {
+    for region in first.blocks(BLOCK_BYTES) {
         let selection = Selection::region(&region);
         let read = |dataset: &Dataset| dataset.read_stored(&selection);
         match (read(&first), read(&second)) {

@@ -1,4 +1,4 @@
-//! Files, objects, datasets and attributes in the document's words.
+//! Descriptions of files, objects, datasets and attributes.
 
 use hyperslab::{
     AllocationTime, Attribute, ChunkIndexKind, CreationOrder, Dataset, Dataspace, FileInfo,
@@ -13,11 +13,11 @@ use super::{encode, hex, path_of, selection, text, types};
 use crate::output::chain;
 use crate::selection::defined::DefinedElements;
 
-/// Elements of more bytes than this are not read.
-const MAX_DATA: u64 = 64 << 20;
+/// The largest size of elements that are read and hashed.
+const MAX_DATA_BYTES: u64 = 64 << 20;
 
-/// Fill values of more bytes than this are hashed.
-const MAX_FILL: usize = 1024;
+/// The largest fill value that is printed. Larger fill values are hashed.
+const MAX_FILL_BYTES: usize = 1024;
 
 type Entry = Map<String, Value>;
 
@@ -25,7 +25,7 @@ fn put(entry: &mut Entry, key: &str, value: impl Into<Value>) {
     entry.insert(key.into(), value.into());
 }
 
-/// Puts a value, or the error under another key.
+/// Inserts a value, or its error under another key.
 fn put_or(entry: &mut Entry, key: &str, error_key: &str, value: Result<Value>) {
     match value {
         Ok(value) => put(entry, key, value),
@@ -155,7 +155,8 @@ fn link(objects: &Objects, link: &Link) -> Value {
             put(&mut entry, "file", text(file));
             put(&mut entry, "target", text(path));
         }
-        // The value is the class's own: libhdf5 gives none for a class that nobody registered.
+        // The value depends on the link class: libhdf5 returns none for a class that is not
+        // registered.
         LinkTarget::UserDefined { class, .. } => {
             put(&mut entry, "kind", format!("user-{class}"));
             put(&mut entry, "value", "");
@@ -204,7 +205,7 @@ fn space(entry: &mut Entry, dataspace: &Dataspace) {
     }
 }
 
-/// Hash, length and start of the elements, or why there are none.
+/// Inserts hash, length and first bytes of the elements, or the reason why these are missing.
 fn elements(
     objects: &Objects,
     entry: &mut Entry,
@@ -213,7 +214,7 @@ fn elements(
     read: impl FnOnce() -> Result<Stored>,
 ) {
     let bytes = dataspace.element_count().and_then(|count| count.checked_mul(u64::from(element_size)));
-    if bytes.is_none_or(|bytes| bytes > MAX_DATA) {
+    if bytes.is_none_or(|bytes| bytes > MAX_DATA_BYTES) {
         put(entry, "data_skipped", "logical size over 64 MiB");
         return;
     }
@@ -298,8 +299,8 @@ fn structured(dataset: &Dataset, entry: &mut Entry) {
     put(entry, "sections", chunking.sections.iter().map(section).collect::<Value>());
 }
 
-/// Number and hash of the defined elements of a sparse dataset, or why there are none. Datasets whose elements are too many
-/// to be read may have few of these.
+/// Inserts the number and the hash of the defined elements of a sparse dataset, or the reason why
+/// these are missing. A dataset that is too large to be read may have few defined elements.
 fn defined(objects: &Objects, dataset: &Dataset, entry: &mut Entry) {
     let count = match dataset.sparse().defined_count() {
         Ok(count) => count,
@@ -307,7 +308,7 @@ fn defined(objects: &Objects, dataset: &Dataset, entry: &mut Entry) {
     };
     put(entry, "defined", count);
     let bytes = count.checked_mul(u64::from(dataset.datatype().size));
-    if bytes.is_none_or(|bytes| bytes > MAX_DATA) {
+    if bytes.is_none_or(|bytes| bytes > MAX_DATA_BYTES) {
         return put(entry, "defined_skipped", "defined elements over 64 MiB");
     }
     match defined_hash(objects, dataset) {
@@ -316,7 +317,7 @@ fn defined(objects: &Objects, dataset: &Dataset, entry: &mut Entry) {
     }
 }
 
-/// The hash of the defined elements and their coordinates, however many there are.
+/// Returns the hash of all defined elements and their coordinates.
 pub(super) fn defined_hash(objects: &Objects, dataset: &Dataset) -> Result<String> {
     let mut hashed = encode::Hashed::default();
     DefinedElements::all(dataset)?
@@ -352,7 +353,7 @@ fn fill(objects: &Objects, dataset: &Dataset) -> Value {
         FillStatus::User(_) => {
             put(&mut entry, "status", "user");
             match dataset.stored_fill_value().and_then(|stored| encode::bytes(objects, &stored)) {
-                Ok(bytes) if bytes.len() <= MAX_FILL => put(&mut entry, "value", hex(&bytes)),
+                Ok(bytes) if bytes.len() <= MAX_FILL_BYTES => put(&mut entry, "value", hex(&bytes)),
                 Ok(bytes) => put(&mut entry, "value_sha256", hex(&Sha256::digest(&bytes))),
                 Err(error) => put(&mut entry, "error", chain(&error)),
             }

@@ -2,15 +2,19 @@
 
 use hyperslab::datatype::{Reference, VariableLengthKind};
 use hyperslab::{Datatype, DatatypeClass, Error, Points, ReferenceTarget, Result, Stored};
+use hyperslab_exact::to_u64;
 use sha2::{Digest as _, Sha256};
 
 use super::walk::Objects;
 use super::{hex, path_of, selection, text};
 
-/// Bytes shown of the encoding's start.
-const HEAD: usize = 32;
+/// The number of bytes from the start of the encoding that a digest prints.
+const HEAD_BYTES: usize = 32;
 
-/// Takes canonical bytes as they come.
+/// The number of encoded bytes after which the hash is updated.
+const BATCH_BYTES: usize = 1 << 16;
+
+/// A hash of canonical bytes, with their number and the first bytes.
 #[derive(Debug, Default)]
 pub(super) struct Hashed {
     hash: Sha256,
@@ -21,12 +25,12 @@ pub(super) struct Hashed {
 impl Hashed {
     fn add(&mut self, bytes: &[u8]) {
         self.hash.update(bytes);
-        self.length = self.length.saturating_add(bytes.len() as u64);
-        let room = HEAD.saturating_sub(self.head.len());
-        self.head.extend(bytes.iter().take(room));
+        self.length += to_u64(bytes.len());
+        let missing = HEAD_BYTES - self.head.len();
+        self.head.extend(bytes.iter().take(missing));
     }
 
-    /// Hash, length and start of all bytes.
+    /// Returns the hash, the length and the first bytes.
     pub(super) fn finish(self) -> (String, u64, String) {
         (hex(&self.hash.finalize()), self.length, hex(&self.head))
     }
@@ -43,7 +47,7 @@ pub(super) fn hash(objects: &Objects, stored: &Stored) -> Result<Hashed> {
     let mut encoder = Encoder { objects, stored, out: Vec::new() };
     for element in stored.elements() {
         encoder.element(datatype, element)?;
-        if encoder.out.len() > 1 << 16 {
+        if encoder.out.len() > BATCH_BYTES {
             hashed.add(&encoder.out);
             encoder.out.clear();
         }
@@ -52,7 +56,8 @@ pub(super) fn hash(objects: &Objects, stored: &Stored) -> Result<Hashed> {
     Ok(hashed)
 }
 
-/// Adds defined elements, each behind its coordinates, which are 8 bytes each, least significant first.
+/// Adds defined elements, each after its coordinates. A coordinate has 8 bytes in little-endian
+/// order.
 pub(super) fn add_defined(
     hashed: &mut Hashed,
     objects: &Objects,
@@ -61,15 +66,15 @@ pub(super) fn add_defined(
 ) -> Result<()> {
     let plain = is_plain(stored.datatype());
     let mut encoder = Encoder { objects, stored, out: Vec::new() };
-    let places = points.coordinates.chunks(points.rank.max(1));
-    for (place, element) in places.zip(stored.elements()) {
-        place.iter().for_each(|coordinate| encoder.out.extend(coordinate.to_le_bytes()));
+    let coordinates = points.coordinates.chunks(points.rank.max(1));
+    for (point, element) in coordinates.zip(stored.elements()) {
+        point.iter().for_each(|coordinate| encoder.out.extend(coordinate.to_le_bytes()));
         if plain {
             encoder.out.extend_from_slice(element);
         } else {
             encoder.element(stored.datatype(), element)?;
         }
-        if encoder.out.len() > 1 << 16 {
+        if encoder.out.len() > BATCH_BYTES {
             hashed.add(&encoder.out);
             encoder.out.clear();
         }
@@ -78,7 +83,7 @@ pub(super) fn add_defined(
     Ok(())
 }
 
-/// The canonical bytes of all elements.
+/// Returns the canonical bytes of all elements.
 pub(super) fn bytes(objects: &Objects, stored: &Stored) -> Result<Vec<u8>> {
     let mut encoder = Encoder { objects, stored, out: Vec::new() };
     for element in stored.elements() {
@@ -87,19 +92,20 @@ pub(super) fn bytes(objects: &Objects, stored: &Stored) -> Result<Vec<u8>> {
     Ok(encoder.out)
 }
 
-/// Returns whether elements are encoded as they are stored.
+/// Returns whether the canonical bytes of elements are their stored bytes.
 fn is_plain(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::Compound(_) | DatatypeClass::VariableLength(_) | DatatypeClass::Reference(_) => false,
         DatatypeClass::Array(array) => {
-            is_plain(&array.base) && array_bytes(&array.dims, &array.base) == datatype.size as usize
+            is_plain(&array.base) && array_bytes(&array.dims, &array.base) == Some(datatype.size as usize)
         }
         _ => true,
     }
 }
 
-fn array_bytes(dims: &[u32], base: &Datatype) -> usize {
-    dims.iter().fold(base.size as usize, |bytes, dim| bytes.saturating_mul(*dim as usize))
+/// Returns the size of an array, or `None` if `usize` cannot hold it.
+fn array_bytes(dims: &[u32], base: &Datatype) -> Option<usize> {
+    dims.iter().try_fold(base.size as usize, |bytes, dim| bytes.checked_mul(*dim as usize))
 }
 
 struct Encoder<'a> {
@@ -121,7 +127,8 @@ impl Encoder<'_> {
             }
             DatatypeClass::Array(array) => {
                 let size = array.base.size as usize;
-                let bytes = part(element, 0, array_bytes(&array.dims, &array.base))?;
+                let length = array_bytes(&array.dims, &array.base).ok_or_else(too_large)?;
+                let bytes = part(element, 0, length)?;
                 for item in bytes.chunks_exact(size.max(1)) {
                     self.element(&array.base, item)?;
                 }
@@ -130,8 +137,8 @@ impl Encoder<'_> {
                 let value = self.stored.variable_length(element)?;
                 if let VariableLengthKind::String { .. } = variable.kind {
                     let bytes = value.items(1)?;
-                    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-                    self.counted(bytes.get(..end).unwrap_or_default());
+                    let string = bytes.split(|byte| *byte == 0).next().unwrap_or(bytes);
+                    self.counted(string);
                     return Ok(());
                 }
                 let size = variable.base.size as usize;
@@ -149,6 +156,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
+    /// Adds bytes after their number.
     fn counted(&mut self, bytes: &[u8]) {
         self.out.extend((bytes.len() as u64).to_le_bytes());
         self.out.extend_from_slice(bytes);
@@ -172,6 +180,11 @@ impl Encoder<'_> {
             _ => "bad".into(),
         }
     }
+}
+
+/// Returns the error for an array whose size exceeds the memory.
+fn too_large() -> Error {
+    Error::corrupt("array datatype", "dimensions", "a size that fits in memory", "a larger size")
 }
 
 fn part(element: &[u8], start: usize, length: usize) -> Result<&[u8]> {

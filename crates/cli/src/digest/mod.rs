@@ -1,5 +1,6 @@
-//! `hyperslab digest`: a canonical description of a whole file, with a SHA-256 over the elements of each
-//! dataset and attribute. Two programs that read a file alike print the same document.
+//! `hyperslab digest`: a canonical description of a whole file, with the SHA-256 of the elements of
+//! each dataset and attribute. Two programs that read the same content from a file print the same
+//! document.
 
 pub(crate) mod content;
 mod describe;
@@ -16,12 +17,12 @@ use serde_json::json;
 
 use crate::open::OpenArguments;
 
-/// What `digest` takes.
+/// The arguments of `digest`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DigestArguments {
     #[command(flatten)]
     open: OpenArguments,
-    /// The file.
+    /// The HDF5 file
     file: PathBuf,
 }
 
@@ -40,7 +41,7 @@ pub(crate) fn run(arguments: &DigestArguments) -> Result<()> {
     let mut out = crate::output::stdout();
     let driver = json!(info.driver.name());
     write!(out, "{{\"schema\":1,\"open_as\":{driver},\"file\":{},\"objects\":[", describe::file(&info))?;
-    // One after the other: together they may be large.
+    // Objects are described one by one, because together they may exceed the memory.
     for (number, one) in found.iter().enumerate() {
         let comma = if number == 0 { "" } else { "," };
         write!(out, "{comma}{}", describe::object(&found, one))?;
@@ -52,7 +53,7 @@ pub(crate) fn run(arguments: &DigestArguments) -> Result<()> {
     Ok(())
 }
 
-/// Text as it stands in the document: as it is if it is UTF-8, else as hexadecimal digits.
+/// Returns text as the document shows it: UTF-8 as it is, other bytes as hexadecimal digits.
 fn text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
@@ -62,15 +63,15 @@ fn text(bytes: &[u8]) -> String {
 
 fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
-    let mut digits = String::with_capacity(bytes.len().saturating_mul(2));
+    let mut digits = String::new();
     for byte in bytes {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(digits, "{byte:02x}");
     }
     digits
 }
 
-/// The path that a token stands for, or that no path leads to it.
+/// Returns the path of an object, or "unlinked" if no path leads to the object.
 fn path_of(objects: &walk::Objects, token: hyperslab::ObjectToken) -> String {
     objects.path(token).unwrap_or_else(|| "unlinked".into())
 }

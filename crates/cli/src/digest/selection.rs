@@ -1,14 +1,14 @@
-//! Selections in the document's words.
+//! Descriptions of selections.
 
-use hyperslab::{Hyperslab, RegularHyperslab, Selection, UNLIMITED};
+use hyperslab::{Error, Hyperslab, RegularHyperslab, Selection, UNLIMITED};
 use sha2::{Digest as _, Sha256};
 
 use super::hex;
 
-/// Selections of more elements are not hashed.
-const MAX_HASHED: u64 = 1_000_000;
+/// The largest number of elements in a selection that is hashed.
+const MAX_HASHED_ELEMENTS: u64 = 1_000_000;
 
-/// A selection, whatever the shape is that it selects from.
+/// Describes a selection, independent of the shape from which it selects.
 pub(super) fn describe(selection: &Selection) -> hyperslab::Result<String> {
     match selection {
         Selection::None => return Ok("none".into()),
@@ -18,50 +18,56 @@ pub(super) fn describe(selection: &Selection) -> hyperslab::Result<String> {
         }
         Selection::Points(_) | Selection::Hyperslab(_) => {}
     }
-    let dims = &reach(selection);
+    let dims = &smallest_shape(selection).ok_or_else(beyond_coordinates)?;
     let count = selection.element_count(dims)?;
     if count == 0 {
         return Ok("none".into());
     }
     let Some(bounds) = selection.bounding_box(dims)? else { return Ok("none".into()) };
     let low: Vec<u64> = bounds.start.to_vec();
-    let high: Vec<u64> = bounds.bounds().map(|(_, end)| end.saturating_sub(1)).collect();
-    let hash = if count > MAX_HASHED { "-".into() } else { hash(selection, dims)? };
+    let last: Vec<u64> =
+        bounds.bounds().map(|(start, end)| if end > start { end - 1 } else { start }).collect();
+    let hash = if count > MAX_HASHED_ELEMENTS { "-".into() } else { hash(selection, dims)? };
     let kind = if matches!(selection, Selection::Points(_)) { "points" } else { "hyper" };
-    Ok(format!("{kind}:{count}:{}..{}:{hash}", list(&low), list(&high)))
+    Ok(format!("{kind}:{count}:{}..{}:{hash}", list(&low), list(&last)))
 }
 
-/// The smallest shape that holds the selection.
-fn reach(selection: &Selection) -> Vec<u64> {
+fn beyond_coordinates() -> Error {
+    Error::corrupt("selection", "coordinates", "coordinates of 64 bits", "a larger coordinate")
+}
+
+/// Returns the smallest shape that contains the selection. `None` if a size exceeds 64 bits.
+fn smallest_shape(selection: &Selection) -> Option<Vec<u64>> {
     let mut dims = Vec::new();
-    let mut widen = |corner: &mut dyn Iterator<Item = u64>| {
+    let mut widen = |corner: &mut dyn Iterator<Item = Option<u64>>| -> Option<()> {
         for (dimension, last) in corner.enumerate() {
-            let size = last.saturating_add(1);
+            let size = last?.checked_add(1)?;
             match dims.get_mut(dimension) {
                 Some(dim) => *dim = size.max(*dim),
                 None => dims.push(size),
             }
         }
+        Some(())
     };
     match selection {
         Selection::None | Selection::All => {}
-        Selection::Points(points) => points.points().for_each(|point| widen(&mut point.iter().copied())),
+        Selection::Points(points) => {
+            points.points().try_for_each(|point| widen(&mut point.iter().copied().map(Some)))?;
+        }
         Selection::Hyperslab(Hyperslab::Irregular { blocks, .. }) => {
-            blocks.iter().for_each(|block| widen(&mut block.end.iter().copied()));
+            blocks.iter().try_for_each(|block| widen(&mut block.end.iter().copied().map(Some)))?;
         }
         Selection::Hyperslab(Hyperslab::Regular(regular)) => {
-            let steps = regular
-                .count
-                .iter()
-                .zip(&regular.stride)
-                .map(|(count, stride)| count.saturating_sub(1).saturating_mul(*stride));
-            let lasts = regular.start.iter().zip(steps).zip(&regular.block).map(|((start, step), block)| {
-                start.saturating_add(step).saturating_add(block.saturating_sub(1))
-            });
-            widen(&mut { lasts });
+            // A selection of no blocks reaches as far as one block.
+            let blocks = regular.count.iter().zip(&regular.block);
+            let sizes = regular.start.iter().zip(&regular.stride).zip(blocks);
+            widen(&mut sizes.map(|((start, stride), (count, block))| {
+                let step = ((*count).max(1) - 1).checked_mul(*stride)?;
+                start.checked_add(step)?.checked_add((*block).max(1) - 1)
+            }))?;
         }
     }
-    dims
+    Some(dims)
 }
 
 fn list(numbers: &[u64]) -> String {
@@ -82,8 +88,9 @@ fn hash(selection: &Selection, dims: &[u64]) -> hyperslab::Result<String> {
             for coordinate in &at {
                 hash.update(coordinate.to_le_bytes());
             }
+            // The run lies inside the shape, so that the sum fits in 64 bits.
             if let Some(last) = at.last_mut() {
-                *last = last.saturating_add(1);
+                *last += 1;
             }
         }
     }

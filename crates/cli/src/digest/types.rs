@@ -1,4 +1,4 @@
-//! Datatypes in the document's words.
+//! Descriptions of datatypes.
 
 use hyperslab::datatype::{
     ByteOrder, FloatOrder, Normalization, Padding, ReferenceKind, StringPadding, VariableLengthKind,
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{hex, text};
 
-/// A datatype with its class and properties.
+/// Describes a datatype by its class, size and properties.
 pub(super) fn datatype(datatype: &Datatype) -> Value {
     let mut value = class(datatype);
     if let Some(map) = value.as_object_mut() {
@@ -145,7 +145,7 @@ fn string_padding(padding: StringPadding) -> &'static str {
     }
 }
 
-/// A character set's word.
+/// Returns the name of a character set.
 pub(super) fn charset(charset: CharacterSet) -> &'static str {
     match charset {
         CharacterSet::Ascii => "ascii",

@@ -1,5 +1,5 @@
-//! Which objects are described, in which order and under which path: breadth first over hard links, each
-//! group's links in the order of their names' bytes.
+//! The walk over the objects of a digest: breadth first over hard links, with the links of each
+//! group in the byte order of their names.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -8,32 +8,32 @@ use hyperslab::{File, Link, LinkTarget, Object, ObjectToken};
 
 use super::text;
 
-/// Objects beyond this number are left out.
+/// The largest number of objects in a digest.
 const MAX_OBJECTS: usize = 50_000;
 
-/// Names of a path beyond which only so many of the last ones are told.
-const MOST_NAMES: usize = 512;
+/// The largest number of names in a path. Of a longer path, the last names are printed.
+const MAX_NAMES: usize = 512;
 
-/// The objects of a file. Their paths are put together when they are asked for: those of deep groups would take memory in
-/// proportion to the square of the depth.
+/// The objects of a file. Paths are built on demand, because the paths of deeply nested groups
+/// together would take memory in proportion to the square of the depth.
 #[derive(Debug)]
 pub(crate) struct Objects {
     file: File,
     found: Vec<DigestObject>,
-    /// The numbers of objects, those that are yet to be found included.
+    /// The numbers of all known objects, also of those that the walk has not reached yet.
     numbers: HashMap<ObjectToken, usize>,
     names: Vec<Name>,
     pub(crate) truncated: bool,
 }
 
-/// The name of an object in the group in which it was found first.
+/// The name of an object in the group where the walk found it first.
 #[derive(Debug)]
 struct Name {
     group: usize,
     name: Box<str>,
     /// A hash of the whole path.
     hash: u64,
-    /// How many names the path has.
+    /// The number of names in the path.
     depth: usize,
 }
 
@@ -63,19 +63,19 @@ impl Objects {
             }
             let Some(number) = objects.numbers.get(&visited.token).copied() else { continue };
             for link in visited.links.iter().flatten().flatten() {
-                objects.expect(number, link);
+                objects.number_target(number, link);
             }
             objects.found.push(DigestObject { number, object: visited.object, links: visited.links });
         }
-        // What was left out has no path.
+        // Objects that were left out have no path.
         let found = objects.found.len();
         objects.numbers.retain(|_, number| *number < found);
         objects
     }
 
-    /// Gives what a hard link of a group leads to the next number, unless it has one: the walk comes to objects in the order
-    /// of these numbers.
-    fn expect(&mut self, group: usize, link: &Link) {
+    /// Assigns the next number to the target of a hard link, unless the object has a number. The
+    /// walk reaches objects in the order of these numbers.
+    fn number_target(&mut self, group: usize, link: &Link) {
         let LinkTarget::Hard(token) = link.target else { return };
         let next = self.names.len();
         if *self.numbers.entry(token).or_insert(next) != next {
@@ -84,7 +84,7 @@ impl Objects {
         let name = text(&link.name).into_boxed_str();
         let mut hasher = DefaultHasher::new();
         (self.names.get(group).map(|group| group.hash), &name).hash(&mut hasher);
-        let depth = self.names.get(group).map_or(0, |group| group.depth).saturating_add(1);
+        let depth = self.names.get(group).map_or(0, |group| group.depth) + 1;
         self.names.push(Name { group, name, hash: hasher.finish(), depth });
     }
 
@@ -92,37 +92,38 @@ impl Objects {
         self.found.iter()
     }
 
-    /// Returns whether there is an object, though no path may lead to it.
+    /// Returns whether an object exists. No path needs to lead to the object.
     pub(crate) fn exists(&self, token: ObjectToken) -> bool {
         self.numbers.contains_key(&token)
             || self.file.object_at(token).is_ok_and(|object| object.kind().is_some())
     }
 
-    /// The path under which an object is described.
+    /// Returns the path of an object. `None` if the walk did not find it.
     pub(crate) fn path(&self, token: ObjectToken) -> Option<String> {
         self.numbers.get(&token).map(|number| self.path_of(*number))
     }
 
-    /// The path of an object that was found; of more than 512 names, the last ones, behind how many there are before them.
+    /// Returns the path of an object that the walk found. Of more than 512 names, the path contains
+    /// the last ones after the number of names left out.
     pub(crate) fn path_to(&self, found: &DigestObject) -> String {
         self.path_of(found.number)
     }
 
-    /// What paths are compared by.
+    /// Returns a hash of the object's full path, for comparisons.
     pub(crate) fn hash(&self, found: &DigestObject) -> u64 {
         self.names.get(found.number).map_or(0, |name| name.hash)
     }
 
     fn path_of(&self, number: usize) -> String {
         let depth = self.names.get(number).map_or(0, |name| name.depth);
-        let left_out = depth.saturating_sub(MOST_NAMES);
+        let left_out = depth.checked_sub(MAX_NAMES).filter(|count| *count > 0);
         let (mut names, mut at) = (Vec::new(), number);
-        while let Some(name) = self.names.get(at).filter(|_| at > 0 && names.len() < MOST_NAMES) {
+        while let Some(name) = self.names.get(at).filter(|_| at > 0 && names.len() < MAX_NAMES) {
             names.push(&*name.name);
             at = name.group;
         }
         names.reverse();
         let path = format!("/{}", names.join("/"));
-        if left_out == 0 { path } else { format!("…({left_out}){path}") }
+        left_out.map_or_else(|| path.clone(), |count| format!("…({count}){path}"))
     }
 }

@@ -1,12 +1,14 @@
-//! Colours for values: from dark blue over green to yellow, evenly bright, and to be told apart by all eyes.
+//! The colours of values: a scale from dark blue over green to yellow. The lightness grows evenly,
+//! so that colour-blind readers can distinguish the colours too.
 
-/// Red, green and blue.
+use super::numbers::{byte, whole};
+/// The red, green and blue parts of a colour.
 pub(super) type Colour = [u8; 3];
 
-/// Where there is no value.
+/// The colour of a cell without a value.
 pub(super) const NOTHING: Colour = [232, 232, 232];
 
-/// Colours at equal distances.
+/// Colours at equal distances along the scale.
 const STOPS: [Colour; 10] = [
     [0x44, 0x01, 0x54],
     [0x48, 0x28, 0x78],
@@ -20,16 +22,17 @@ const STOPS: [Colour; 10] = [
     [0xfd, 0xe7, 0x25],
 ];
 
-/// The colour of a place between 0 and 1.
-pub(super) fn colour(place: f64) -> Colour {
-    let along = place.clamp(0.0, 1.0) * 9.0;
-    let at = usize::try_from(super::numbers::whole(along.floor())).unwrap_or(0).min(8);
-    let (Some(from), Some(to)) = (STOPS.get(at), STOPS.get(at.saturating_add(1))) else { return NOTHING };
-    let rest = along - along.floor().min(8.0);
+/// Returns the colour at `position` between 0 and 1. Other positions have the colour of the nearer
+/// end.
+pub(super) fn colour(position: f64) -> Colour {
+    let along = position.clamp(0.0, 1.0) * 9.0;
+    let below = along.floor().min(8.0);
+    let mut stops = STOPS.iter().skip(whole(below));
+    let (Some(from), Some(to)) = (stops.next(), stops.next()) else { return NOTHING };
+    let share = along - below;
     let mut mixed = NOTHING;
     for ((mixed, from), to) in mixed.iter_mut().zip(from).zip(to) {
-        let value = f64::from(*from).mul_add(1.0 - rest, f64::from(*to) * rest);
-        *mixed = u8::try_from(super::numbers::whole(value)).unwrap_or(u8::MAX);
+        *mixed = byte(f64::from(*from).mul_add(1.0 - share, f64::from(*to) * share));
     }
     mixed
 }

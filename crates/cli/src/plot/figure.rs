@@ -1,4 +1,4 @@
-//! What is drawn, wherever that may be.
+//! The content of a picture, independent of the output format.
 
 use anyhow::{Result, bail};
 use hyperslab::{Dataset, ErrorKind};
@@ -9,39 +9,40 @@ use super::line::Line;
 use super::scale::Scale;
 use crate::output::escape;
 
-/// Numbers and what is said of them.
+/// The numbers to draw, with scales and labels.
 #[derive(Debug)]
 pub(super) struct Figure {
     pub(super) content: Content,
     pub(super) title: String,
     /// The axis from left to right.
-    pub(super) across: Scale,
-    pub(super) across_label: String,
-    /// The axis from below, or from above if it goes downwards.
-    pub(super) up: Scale,
-    pub(super) up_label: String,
+    pub(super) x: Scale,
+    pub(super) x_label: String,
+    /// The vertical axis: upwards, or downwards if `downwards` is set.
+    pub(super) y: Scale,
+    pub(super) y_label: String,
     pub(super) downwards: bool,
-    /// Which colours stand for which values; of a line, its axis.
+    /// The scale of the colours in an image. For a line, the scale of the vertical axis.
     pub(super) values: Scale,
     pub(super) values_label: String,
 }
 
-/// The numbers.
+/// The numbers of a figure.
 #[derive(Debug)]
 pub(super) enum Content {
     Line(Line),
     Image(Image),
 }
 
-/// How values become places.
+/// The scale of the values: logarithmic or not, and its ends if the user names them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Values {
     pub(super) log: bool,
     pub(super) range: Option<(f64, f64)>,
 }
 
-/// What values are, in the words of the attributes `long_name` and `units`.
-pub(super) fn meaning(dataset: &Dataset) -> String {
+/// Returns a label from the attributes `long_name` or `standard_name`, and `units`. The label is
+/// empty without these attributes.
+pub(super) fn value_label(dataset: &Dataset) -> String {
     let text = |name: &str| match dataset.attribute(name) {
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         found => {
@@ -58,48 +59,28 @@ pub(super) fn meaning(dataset: &Dataset) -> String {
 
 impl Figure {
     pub(super) fn of_line(line: Line, title: String, labels: [String; 2], values: Values) -> Result<Self> {
-        let [across_label, up_label] = labels;
-        let up = match values.scale() {
+        let [x_label, y_label] = labels;
+        let y = match values.scale() {
             Some(scale) => scale,
-            None => match line.values(values.log) {
+            None => match line.y_scale(values.log) {
                 Some(scale) => scale.with_margin(),
-                None => bail!("{}", values.nothing()),
+                None => bail!("{}", values.nothing_to_draw()),
             },
         };
-        let across = line.along();
-        let values_label = up_label.clone();
+        let x = line.x_scale();
+        let values_label = y_label.clone();
         let content = Content::Line(line);
-        Ok(Self {
-            content,
-            title,
-            across,
-            across_label,
-            up,
-            up_label,
-            downwards: false,
-            values: up,
-            values_label,
-        })
+        Ok(Self { content, title, x, x_label, y, y_label, downwards: false, values: y, values_label })
     }
 
     pub(super) fn of_image(image: Image, title: String, labels: [String; 3], values: Values) -> Result<Self> {
-        let [up_label, across_label, values_label] = labels;
-        let Some(scale) = values.scale().or_else(|| image.values(values.log)) else {
-            bail!("{}", values.nothing());
+        let [y_label, x_label, values_label] = labels;
+        let Some(scale) = values.scale().or_else(|| image.value_scale(values.log)) else {
+            bail!("{}", values.nothing_to_draw());
         };
-        let (up, across) = (image.rows.scale(), image.columns.scale());
+        let (y, x) = (image.rows.scale(), image.columns.scale());
         let content = Content::Image(image);
-        Ok(Self {
-            content,
-            title,
-            across,
-            across_label,
-            up,
-            up_label,
-            downwards: true,
-            values: scale,
-            values_label,
-        })
+        Ok(Self { content, title, x, x_label, y, y_label, downwards: true, values: scale, values_label })
     }
 
     pub(super) fn json(&self) -> Json {
@@ -122,9 +103,9 @@ impl Values {
         self.range.map(|(low, high)| Scale { low, high, log: self.log })
     }
 
-    fn nothing(self) -> &'static str {
+    fn nothing_to_draw(self) -> &'static str {
         if self.log {
-            "nothing to draw: no number is larger than 0"
+            "nothing to draw: no number is greater than 0"
         } else {
             "nothing to draw: there are no numbers"
         }

@@ -1,14 +1,14 @@
 //! Numbers along two dimensions, reduced block by block to the cells of a picture.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use hyperslab::{Dataset, File};
 use serde_json::{Value as Json, json};
 
-use super::numbers::{self, float, index, part, start_of};
+use super::numbers::{self, float, part, start_of};
 use super::scale::Scale;
 use crate::selection::Taken;
 
-/// What a cell says of its elements.
+/// The value of a cell that covers several elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Reduction {
     Mean,
@@ -16,16 +16,16 @@ pub(super) enum Reduction {
     Min,
 }
 
-/// A dimension of a picture: its coordinates, and how many cells stand for them.
+/// A dimension of a picture: its coordinates, and the number of cells that show these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Axis {
     pub(super) start: u64,
     pub(super) step: u64,
     pub(super) count: u64,
-    pub(super) cells: u64,
+    pub(super) cells: usize,
 }
 
-/// Cells in rows, each a number or nothing.
+/// Cells in rows. A cell without a value is NaN.
 #[derive(Debug)]
 pub(super) struct Image {
     pub(super) rows: Axis,
@@ -33,7 +33,7 @@ pub(super) struct Image {
     pub(super) cells: Vec<f64>,
 }
 
-/// A cell while elements come.
+/// The sum, or the least or largest value so far, and the number of elements in it.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     value: f64,
@@ -41,26 +41,28 @@ struct Cell {
 }
 
 impl Axis {
-    pub(super) fn new(taken: &Taken, most: u64) -> Self {
+    pub(super) fn new(taken: &Taken, max_cells: usize) -> Self {
         let Taken { start, step, count, .. } = *taken;
-        Self { start, step, count, cells: count.min(most).max(1) }
+        // A count that does not fit in `usize` is also above `max_cells`.
+        let cells = usize::try_from(count).map_or(max_cells, |count| count.min(max_cells));
+        Self { start, step, count, cells: cells.max(1) }
     }
 
-    /// From the edge of the first coordinate to that of the last.
+    /// Returns the scale from the edge of the first coordinate to the edge of the last one.
     pub(super) fn scale(&self) -> Scale {
-        let end = self.start.saturating_add(self.count.saturating_mul(self.step));
         let half = float(self.step) / 2.0;
-        Scale { low: float(self.start) - half, high: float(end) - half, log: false }.widened()
+        let end = float(self.count).mul_add(float(self.step), float(self.start));
+        Scale { low: float(self.start) - half, high: end - half, log: false }.widened()
     }
 
-    /// The first place in a cell.
-    fn start_of(&self, cell: u64) -> u64 {
+    /// Returns the position of the first coordinate in a cell.
+    fn start_of(&self, cell: usize) -> u64 {
         start_of(cell, self.count, self.cells)
     }
 
-    /// The cell of the coordinate that is taken as number `place`.
-    pub(super) fn cell(&self, place: u64) -> u64 {
-        part(place, self.count, self.cells)
+    /// Returns the cell of the coordinate at `position` in the selection.
+    pub(super) fn cell(&self, position: u64) -> usize {
+        part(position, self.count, self.cells)
     }
 }
 
@@ -77,7 +79,7 @@ impl Cell {
             Reduction::Max => self.value.max(value),
             Reduction::Min => self.value.min(value),
         };
-        self.count = self.count.saturating_add(1);
+        self.count += 1;
     }
 
     fn get(self, reduction: Reduction) -> f64 {
@@ -95,33 +97,33 @@ impl Image {
         file: &File,
         dataset: &Dataset,
         (taken, field): (&[Taken], Option<&str>),
-        (height, width): (u64, u64),
+        (height, width): (usize, usize),
         reduction: Reduction,
     ) -> Result<Self> {
         let mut kept = taken.iter().filter(|dimension| dimension.kept);
         let one = Taken { start: 0, step: 1, count: 1, kept: true };
         let rows = Axis::new(kept.next().unwrap_or(&one), height);
         let columns = Axis::new(kept.next().unwrap_or(&one), width);
-        let mut cells = vec![Cell::EMPTY; index(rows.cells.saturating_mul(columns.cells))];
+        let mut cells = vec![Cell::EMPTY; rows.cells.checked_mul(columns.cells).context("too many cells")?];
         let (mut row, mut column) = (0_u64, 0_u64);
-        // Cells follow each other, so that no element asks for its own.
-        let (mut across, mut next) = (0_u64, columns.start_of(1));
+        // The elements come in order, so that the loop divides once for each cell, not for each
+        // element.
+        let (mut across, mut next) = (0_usize, columns.start_of(1));
         let mut first = 0;
         numbers::each(file, dataset, (taken, field), |values| {
             for value in values {
                 if column >= next {
-                    across = across.saturating_add(1);
-                    next = columns.start_of(across.saturating_add(1));
+                    across += 1;
+                    next = columns.start_of(across + 1);
                 }
-                let at = index(first).saturating_add(index(across));
-                if let Some(cell) = cells.get_mut(at) {
+                if let Some(cell) = cells.get_mut(first + across) {
                     cell.add(*value, reduction);
                 }
-                column = column.saturating_add(1);
+                column += 1;
                 if column >= columns.count {
-                    (row, column) = (row.saturating_add(1), 0);
+                    (row, column) = (row + 1, 0);
                     (across, next) = (0, columns.start_of(1));
-                    first = rows.cell(row).saturating_mul(columns.cells);
+                    first = rows.cell(row) * columns.cells;
                 }
             }
         })?;
@@ -129,14 +131,13 @@ impl Image {
         Ok(Self { rows, columns, cells })
     }
 
-    /// The cell in that row and column.
-    pub(super) fn cell(&self, row: u64, column: u64) -> f64 {
-        let at = row.saturating_mul(self.columns.cells).saturating_add(column);
-        self.cells.get(index(at)).copied().unwrap_or(f64::NAN)
+    /// Returns the value of a cell, NaN if it has none.
+    pub(super) fn cell(&self, row: usize, column: usize) -> f64 {
+        self.cells.get(row * self.columns.cells + column).copied().unwrap_or(f64::NAN)
     }
 
-    /// From the least to the largest cell.
-    pub(super) fn values(&self, log: bool) -> Option<Scale> {
+    /// Returns the scale from the least to the largest cell.
+    pub(super) fn value_scale(&self, log: bool) -> Option<Scale> {
         Scale::of(self.cells.iter().copied(), log)
     }
 
@@ -144,7 +145,7 @@ impl Image {
         let row = |row: &[f64]| {
             row.iter().map(|cell| Some(*cell).filter(|cell| cell.is_finite())).collect::<Vec<_>>()
         };
-        let rows: Vec<_> = self.cells.chunks(index(self.columns.cells).max(1)).map(row).collect();
+        let rows: Vec<_> = self.cells.chunks(self.columns.cells.max(1)).map(row).collect();
         let axis = |axis: &Axis| json!({ "start": axis.start, "step": axis.step, "count": axis.count });
         json!({ "kind": "image", "rows": axis(&self.rows), "columns": axis(&self.columns), "cells": rows })
     }

@@ -1,8 +1,10 @@
-//! Where in a picture is what.
+//! The positions of the frame, the labels and the colour bar in a picture.
 
 use super::figure::{Content, Figure};
+use super::numbers::{float, pixel};
+use anyhow::Result;
 
-/// Edges in pixels; `right` and `bottom` are behind the last one.
+/// Edges in pixels. `right` and `bottom` are one beyond the last pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) left: i32,
@@ -11,95 +13,101 @@ pub(super) struct Frame {
     pub(super) bottom: i32,
 }
 
-/// Frames and how many marks fit along them.
+/// The positions of frames and labels, and the number of ticks along the axes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layout {
     pub(super) frame: Frame,
     /// The colour bar of an image.
     pub(super) bar: Frame,
-    /// Where what the colours mean is written, and the label of the axis at the left.
+    /// The horizontal positions of the labels of the colour bar and of the vertical axis.
     pub(super) bar_label: i32,
-    pub(super) up_label: i32,
+    pub(super) y_label: i32,
     pub(super) middle: i32,
-    pub(super) across: u32,
-    pub(super) up: u32,
+    pub(super) x_ticks: u32,
+    pub(super) y_ticks: u32,
 }
 
-/// Room for the title, and for marks and label below.
-const ABOVE: i32 = 50;
-const BELOW: i32 = 62;
-const BESIDE: i32 = 30;
-/// From the frame to the colour bar, and its width.
-const GAP: i32 = 22;
-const BAR: i32 = 20;
+/// Pixels above the frame, for the title.
+const ABOVE_PIXELS: i32 = 50;
+/// Pixels below the frame, for ticks and label.
+const BELOW_PIXELS: i32 = 62;
+/// Pixels at the right of a line plot's frame.
+const BESIDE_PIXELS: i32 = 30;
+/// Pixels from the frame to the colour bar, and the width of the bar.
+const GAP_PIXELS: i32 = 22;
+const BAR_PIXELS: i32 = 20;
 
-/// Pixels of a character, about.
-const CHARACTER: i32 = 9;
+/// The approximate width of a character.
+const CHARACTER_PIXELS: i32 = 9;
 
-/// How much of the room an image with square cells must use; else its cells are stretched.
-const USED: f64 = 0.6;
+/// The share of the space that an image with square cells must fill. Otherwise the cells are not
+/// square.
+const MIN_FILLED: f64 = 0.6;
 
 impl Layout {
-    pub(super) fn of(figure: &Figure, (width, height): (u32, u32)) -> Self {
-        let size = |pixels: u32| i32::try_from(pixels).unwrap_or(i32::MAX);
-        let (width, height) = (size(width), size(height));
-        let marks = |marks: Vec<(f64, String)>| {
-            let widest = marks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(1);
-            i32::try_from(widest).unwrap_or(0).saturating_mul(CHARACTER)
+    /// Returns the layout of a picture of `width` × `height` pixels.
+    ///
+    /// # Errors
+    /// Returns an error if a side or a label is too long for 32-bit pixel coordinates.
+    pub(super) fn of(figure: &Figure, (width, height): (u32, u32)) -> Result<Self> {
+        let (width, height) = (i32::try_from(width)?, i32::try_from(height)?);
+        let label_width = |ticks: Vec<(f64, String)>| -> Result<i32> {
+            let widest = ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(1);
+            Ok(i32::try_from(widest)? * CHARACTER_PIXELS)
         };
-        let up = u32::try_from(height / 70).unwrap_or(5).max(2);
-        let left =
-            marks(figure.up.marks(up)).saturating_add(if figure.up_label.is_empty() { 25 } else { 50 });
+        let y_ticks = (height / 70).max(2).unsigned_abs();
+        let left = label_width(figure.y.ticks(y_ticks))? + if figure.y_label.is_empty() { 25 } else { 50 };
+        let bar_labels = label_width(figure.values.ticks(y_ticks))?;
         let image = matches!(figure.content, Content::Image(_));
         let beside = if image {
             let label = if figure.values_label.is_empty() { 20 } else { 48 };
-            GAP.saturating_add(BAR).saturating_add(marks(figure.values.marks(up))).saturating_add(label)
+            GAP_PIXELS + BAR_PIXELS + bar_labels + label
         } else {
-            BESIDE
+            BESIDE_PIXELS
         };
         let mut frame = Frame {
             left,
-            top: ABOVE,
-            right: width.saturating_sub(beside).max(left.saturating_add(10)),
-            bottom: height.saturating_sub(BELOW).max(ABOVE + 10),
+            top: ABOVE_PIXELS,
+            right: (width - beside).max(left + 10),
+            bottom: (height - BELOW_PIXELS).max(ABOVE_PIXELS + 10),
         };
         if let Content::Image(image) = &figure.content {
-            frame = frame
-                .squared(super::numbers::float(image.columns.count), super::numbers::float(image.rows.count));
+            frame = frame.squared(float(image.columns.count), float(image.rows.count));
         }
-        let bar_left = frame.right.saturating_add(GAP);
-        let bar = Frame { left: bar_left, right: bar_left.saturating_add(BAR), ..frame };
-        let label = bar.right.saturating_add(marks(figure.values.marks(up))).saturating_add(16);
-        let wide = frame.right.saturating_sub(frame.left);
-        let widest = marks(figure.across.marks(8)).max(40).saturating_add(30);
-        Self {
+        let bar_left = frame.right + GAP_PIXELS;
+        let bar = Frame { left: bar_left, right: bar_left + BAR_PIXELS, ..frame };
+        let wide = frame.right - frame.left;
+        let widest = label_width(figure.x.ticks(8))?.max(40) + 30;
+        Ok(Self {
             frame,
-            up_label: frame.left.saturating_sub(left).saturating_add(14),
+            y_label: frame.left - left + 14,
             bar,
-            bar_label: label,
+            bar_label: bar.right + bar_labels + 16,
             middle: if image { frame.left.midpoint(frame.right) } else { width / 2 },
-            across: u32::try_from(wide / widest).unwrap_or(2).clamp(1, 10),
-            up,
-        }
+            x_ticks: (wide / widest).clamp(1, 10).unsigned_abs(),
+            y_ticks,
+        })
     }
 }
 
 impl Frame {
-    /// The frame with sides as those of the cells, unless one is much longer than the other.
+    /// Returns the width and height, at least 1.
+    pub(super) fn size(self) -> (u32, u32) {
+        let side = |low: i32, high: i32| (high - low).max(1).unsigned_abs();
+        (side(self.left, self.right), side(self.top, self.bottom))
+    }
+
+    /// Returns the frame with the proportions of the cells. Returns the whole frame if one side
+    /// would fill less than [`MIN_FILLED`] of it.
     fn squared(self, columns: f64, rows: f64) -> Self {
         let (wide, high) = (f64::from(self.right - self.left), f64::from(self.bottom - self.top));
         let scale = (wide / columns).min(high / rows);
-        if columns * scale < wide * USED || rows * scale < high * USED {
+        if columns * scale < wide * MIN_FILLED || rows * scale < high * MIN_FILLED {
             return self;
         }
-        let pixels = |length: f64| i32::try_from(super::numbers::whole(length)).unwrap_or(i32::MAX).max(10);
+        let pixels = |length: f64| pixel(length).max(10);
         let narrower = pixels(wide - columns * scale) / 2;
-        let left = self.left.saturating_add(if narrower > 10 { narrower } else { 0 });
-        Self {
-            left,
-            right: left.saturating_add(pixels(columns * scale)),
-            bottom: self.top.saturating_add(pixels(rows * scale)),
-            ..self
-        }
+        let left = self.left + if narrower > 10 { narrower } else { 0 };
+        Self { left, right: left + pixels(columns * scale), bottom: self.top + pixels(rows * scale), ..self }
     }
 }

@@ -4,28 +4,29 @@ use anyhow::Result;
 use hyperslab::{Dataset, File};
 use serde_json::{Value as Json, json};
 
-use super::numbers::{self, float, index, start_of};
+use super::numbers::{self, float, start_of};
 use super::scale::Scale;
 use crate::selection::Taken;
 
-/// Numbers side by side, in so many buckets at most.
+/// The numbers of one dimension, in a limited number of buckets.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) count: u64,
-    /// Which coordinate is the first, and how far the next one is.
+    /// The first coordinate, and the distance between coordinates.
     start: u64,
     step: u64,
     pub(super) buckets: Vec<Bucket>,
 }
 
-/// Numbers that are drawn at one place: of them, what a line through all of them would touch.
+/// Numbers that are drawn at one horizontal position: the first, least, largest and last, which a
+/// line through all of them would touch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bucket {
     pub(super) first: f64,
     pub(super) low: f64,
     pub(super) high: f64,
     pub(super) last: f64,
-    /// Whether the lowest came before the highest.
+    /// True if the least number came before the largest one.
     pub(super) rises: bool,
 }
 
@@ -48,8 +49,9 @@ impl Bucket {
         self.last = value;
     }
 
-    /// The values in the order in which a line goes through them; nothing where there are no numbers.
-    pub(super) fn way(&self) -> Option<[f64; 4]> {
+    /// Returns the values in the order in which the line touches them. `None` if the bucket has no
+    /// numbers.
+    pub(super) fn values_in_order(&self) -> Option<[f64; 4]> {
         let (one, two) = if self.rises { (self.low, self.high) } else { (self.high, self.low) };
         (!self.first.is_nan()).then_some([self.first, one, two, self.last])
     }
@@ -61,48 +63,55 @@ impl Line {
         file: &File,
         dataset: &Dataset,
         (taken, field): (&[Taken], Option<&str>),
-        most: u64,
+        max_buckets: usize,
     ) -> Result<Self> {
         let along = taken.iter().find(|dimension| dimension.kept);
         let (start, step, count) = along.map_or((0, 1, 1), |kept| (kept.start, kept.step, kept.count));
-        let parts = count.min(most).max(1);
-        let mut buckets = vec![Bucket::EMPTY; index(parts)];
-        // Buckets follow each other, so that no element asks for its own.
-        let (mut at, mut bucket) = (0_u64, 0_u64);
+        // A count that does not fit in `usize` is also above `max_buckets`.
+        let parts = usize::try_from(count).map_or(max_buckets, |count| count.min(max_buckets)).max(1);
+        let mut buckets = vec![Bucket::EMPTY; parts];
+        // The elements come in order, so that the loop divides once for each bucket, not for each
+        // element.
+        let (mut at, mut bucket) = (0_u64, 0_usize);
         let mut next = start_of(1, count, parts);
         numbers::each(file, dataset, (taken, field), |values| {
             for value in values {
                 if at >= next {
-                    bucket = bucket.saturating_add(1);
-                    next = start_of(bucket.saturating_add(1), count, parts);
+                    bucket += 1;
+                    next = start_of(bucket + 1, count, parts);
                 }
-                if let Some(bucket) = buckets.get_mut(index(bucket)) {
+                if let Some(bucket) = buckets.get_mut(bucket) {
                     bucket.add(*value);
                 }
-                at = at.saturating_add(1);
+                at += 1;
             }
         })?;
         Ok(Self { count, start, step, buckets })
     }
 
-    /// The coordinate of a bucket: of its middle, if it has several.
+    /// Returns the coordinate of a bucket: of its middle if the bucket has several coordinates.
     pub(super) fn coordinate(&self, number: usize) -> f64 {
-        let parts = numbers::long(self.buckets.len());
-        let number = numbers::long(number);
+        let parts = self.buckets.len();
         let first = start_of(number, self.count, parts);
-        let last = start_of(number.saturating_add(1), self.count, parts).saturating_sub(1).max(first);
+        let end = start_of(number + 1, self.count, parts);
+        let last = if end > first { end - 1 } else { first };
         let middle = f64::midpoint(float(first), float(last));
         middle.mul_add(float(self.step), float(self.start))
     }
 
-    /// The axis along which coordinates lie.
-    pub(super) fn along(&self) -> Scale {
-        let last = self.count.saturating_sub(1).saturating_mul(self.step).saturating_add(self.start);
-        Scale { low: float(self.start), high: float(last), log: false }.widened()
+    /// Returns the scale of the coordinates.
+    pub(super) fn x_scale(&self) -> Scale {
+        let steps = float(self.count) - 1.0;
+        Scale {
+            low: float(self.start),
+            high: steps.max(0.0).mul_add(float(self.step), float(self.start)),
+            log: false,
+        }
+        .widened()
     }
 
-    /// The axis along which values lie.
-    pub(super) fn values(&self, log: bool) -> Option<Scale> {
+    /// Returns the scale of the values. `None` if there are no numbers that the scale can show.
+    pub(super) fn y_scale(&self, log: bool) -> Option<Scale> {
         Scale::of(self.buckets.iter().flat_map(|bucket| [bucket.low, bucket.high]), log)
     }
 
@@ -131,13 +140,13 @@ mod tests {
     #[test]
     fn a_bucket_has_all_that_a_line_touches() {
         let mut bucket = Bucket::EMPTY;
-        assert!(bucket.way().is_none());
+        assert!(bucket.values_in_order().is_none());
         for value in [f64::NAN, 2.0, 5.0, 1.0, f64::INFINITY, 3.0] {
             bucket.add(value);
         }
-        assert_eq!(bucket.way(), Some([2.0, 5.0, 1.0, 3.0]));
+        assert_eq!(bucket.values_in_order(), Some([2.0, 5.0, 1.0, 3.0]));
         let mut bucket = Bucket::EMPTY;
         [1.0, 0.0, 9.0].into_iter().for_each(|value| bucket.add(value));
-        assert_eq!(bucket.way(), Some([1.0, 0.0, 9.0, 9.0]));
+        assert_eq!(bucket.values_in_order(), Some([1.0, 0.0, 9.0, 9.0]));
     }
 }

@@ -1,5 +1,6 @@
 //! `hyperslab plot`: a picture of a dataset.
 
+mod canvas;
 mod colours;
 mod curve;
 mod figure;
@@ -19,7 +20,7 @@ use anstream::ColorChoice;
 use anyhow::{Result, bail};
 use hyperslab::{Dataset, File};
 
-use self::figure::{Figure, Values, meaning};
+use self::figure::{Figure, Values, value_label};
 use self::image::{Image, Reduction};
 use self::line::Line;
 use self::terminal::{Colours, Size};
@@ -29,20 +30,21 @@ use crate::output::{self, escape};
 use crate::places;
 use crate::selection::{self, Taken};
 
-/// Pixels of a picture.
-const PIXELS: (u32, u32) = (1000, 640);
-/// The largest picture along either side.
-const MOST_PIXELS: u32 = 8000;
-/// Lines of a picture in the terminal.
-const LINES: u64 = 20;
-const COLUMNS: u16 = 80;
+/// The default size of a picture, in pixels.
+const DEFAULT_PIXELS: (u32, u32) = (1000, 640);
+/// The largest length of a side of a picture.
+const MAX_SIDE_PIXELS: u32 = 8000;
+/// The default height of a picture in the terminal.
+const TERMINAL_LINES: usize = 20;
+/// The width of a picture in the terminal if the width of the terminal is unknown.
+const TERMINAL_COLUMNS: u16 = 80;
 
-/// What `plot` takes.
+/// The arguments of `plot`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "One dimension becomes a line, through the least and the largest of all elements that fall on one pixel, so that no peak \
-    is lost. Two dimensions become an image; of more, the last two are drawn, at the first coordinate of the others or at \
-    those that -s names.
+    after_help = "A dataset of one dimension is drawn as a line. Where several elements share a pixel, the line covers the range from the least \
+    to the largest, so that no peak is lost. A dataset of two dimensions is drawn as an image. Of more dimensions, the last \
+    two are drawn, at the first coordinate of the other dimensions or at the coordinates that -s selects.
 
 Examples:
   hyperslab plot data.h5 series/temperature
@@ -51,80 +53,83 @@ Examples:
   hyperslab plot sparse.h5 counts --occupied"
 )]
 pub(crate) struct PlotArguments {
-    /// What to draw, as NumPy's indices: `0:10,::2,5`; `-1` counts from the end, `...` stands for the dimensions left out
+    /// The elements to draw, as NumPy indices such as `0:10,::2,5`. `-1` counts from the end, `...`
+    /// selects all of the dimensions left out
     #[arg(short, long, value_name = "SELECTION", allow_hyphen_values = true)]
     select: Option<String>,
-    /// Where to write the picture, a .png or .svg; without it, it is drawn in the terminal
+    /// Write the picture to this .png or .svg file instead of the terminal
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Which member of compounds is drawn; one inside another is named with a dot between
+    /// The compound member to draw. Separate the names of nested members with dots
     #[arg(long, value_name = "NAME", conflicts_with = "occupied")]
     field: Option<String>,
-    /// Values on a logarithmic scale; those that are not larger than 0 are left out
+    /// Use a logarithmic scale for the values. Values that are not greater than 0 are left out
     #[arg(long)]
     log: bool,
-    /// Where elements are: which chunks are stored, and how many elements of sparse ones are defined
+    /// Draw which chunks are stored. For sparse datasets, draw how many elements are defined
     #[arg(long, conflicts_with_all = ["log", "reduce", "range"])]
     occupied: bool,
-    /// What an image shows of elements that fall on one pixel
+    /// The value of an image pixel that covers several elements
     #[arg(long, value_enum, default_value = "mean")]
     reduce: Reduction,
-    /// The values at the ends of the scale [default: the least and the largest that are drawn]
+    /// The values at the ends of the scale [default: the least and the largest drawn value]
     #[arg(long, value_name = "LOW:HIGH", value_parser = range, allow_hyphen_values = true)]
     range: Option<(f64, f64)>,
-    /// Pixels of the picture; in the terminal, columns and lines [default: 1000x640, or the width of the terminal]
+    /// The size of the picture in pixels, or in columns and lines in the terminal [default:
+    /// 1000x640, or the width of the terminal]
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size)]
     size: Option<(u32, u32)>,
-    /// The title [default: the path]
+    /// The title of the picture [default: the path of the dataset]
     #[arg(long)]
     title: Option<String>,
-    /// Print what would be drawn as a JSON document
+    /// Print the reduced numbers as a JSON document instead of drawing them
     #[arg(long, conflicts_with = "output")]
     json: bool,
     #[command(flatten)]
     open: OpenArguments,
-    /// The file
+    /// The HDF5 file
     file: PathBuf,
-    /// The dataset
+    /// The path of the dataset
     dataset: String,
 }
 
 fn range(text: &str) -> Result<(f64, f64), String> {
     let ends = text.split_once(':').and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
-    let sound = |(low, high): &(f64, f64)| low.is_finite() && high.is_finite() && low < high;
-    ends.filter(sound).ok_or_else(|| format!("`{text}` is no range such as 0:100"))
+    let is_range = |(low, high): &(f64, f64)| low.is_finite() && high.is_finite() && low < high;
+    ends.filter(is_range).ok_or_else(|| format!("`{text}` is not a range such as 0:100"))
 }
 
 fn size(text: &str) -> Result<(u32, u32), String> {
     let sides = text.split_once('x').and_then(|(wide, high)| Some((wide.parse().ok()?, high.parse().ok()?)));
-    let possible =
-        |(wide, high): &(u32, u32)| (1..=MOST_PIXELS).contains(wide) && (1..=MOST_PIXELS).contains(high);
-    sides
-        .filter(possible)
-        .ok_or_else(|| format!("`{text}` is no size such as 1000x640, at most {MOST_PIXELS}x{MOST_PIXELS}"))
+    let sides_fit = |(wide, high): &(u32, u32)| {
+        (1..=MAX_SIDE_PIXELS).contains(wide) && (1..=MAX_SIDE_PIXELS).contains(high)
+    };
+    sides.filter(sides_fit).ok_or_else(|| {
+        format!("`{text}` is not a size such as 1000x640, of at most {MAX_SIDE_PIXELS}x{MAX_SIDE_PIXELS}")
+    })
 }
 
-/// Where the picture goes.
+/// The format of the picture and its size.
 #[derive(Debug, Clone, Copy)]
-enum Goal {
+enum Target {
     Png(u32, u32),
     Svg(u32, u32),
     Terminal(Size, Colours),
 }
 
-/// Draws a dataset.
+/// Draws the dataset that the arguments name.
 pub(crate) fn run(arguments: &PlotArguments) -> Result<()> {
-    let goal = arguments.goal()?;
+    let target = arguments.target()?;
     let file = arguments.open.open(&arguments.file)?;
     let shown = arguments.file.display().to_string();
     let dataset = places::dataset(&file, &shown, &arguments.dataset)?;
-    let figure = arguments.figure(&file, &dataset, goal)?;
+    let figure = arguments.figure(&file, &dataset, target)?;
     if let Some(path) = &arguments.output {
         let mut out = Destination::file(path, &arguments.file)?;
-        match goal {
-            Goal::Svg(width, height) => picture::svg(&figure, (width, height), &mut out)?,
-            Goal::Png(width, height) => picture::png(&figure, (width, height), &mut out)?,
-            Goal::Terminal(size, colours) => terminal::draw(&figure, size, colours, &mut out)?,
+        match target {
+            Target::Svg(width, height) => picture::svg(&figure, (width, height), &mut out)?,
+            Target::Png(width, height) => picture::png(&figure, (width, height), &mut out)?,
+            Target::Terminal(size, colours) => terminal::draw(&figure, size, colours, &mut out)?,
         }
         out.finish()?;
     } else {
@@ -132,7 +137,7 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<()> {
         if arguments.json {
             serde_json::to_writer(&mut out, &figure.json()).map_err(std::io::Error::from)?;
             writeln!(out)?;
-        } else if let Goal::Terminal(size, colours) = goal {
+        } else if let Target::Terminal(size, colours) = target {
             terminal::draw(&figure, size, colours, &mut out)?;
         }
         out.flush()?;
@@ -142,24 +147,24 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<()> {
 }
 
 impl PlotArguments {
-    fn goal(&self) -> Result<Goal> {
-        let (width, height) = self.size.unwrap_or(PIXELS);
+    fn target(&self) -> Result<Target> {
+        let (width, height) = self.size.unwrap_or(DEFAULT_PIXELS);
         if let Some(path) = &self.output {
             let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
             let smallest = (width.max(200), height.max(150));
             return match ending.as_deref() {
-                Some("png") => Ok(Goal::Png(smallest.0, smallest.1)),
-                Some("svg") => Ok(Goal::Svg(smallest.0, smallest.1)),
-                _ => bail!("`{}` is neither a .png nor a .svg", path.display()),
+                Some("png") => Ok(Target::Png(smallest.0, smallest.1)),
+                Some("svg") => Ok(Target::Svg(smallest.0, smallest.1)),
+                _ => bail!("the name of the picture `{}` must end with .png or .svg", path.display()),
             };
         }
-        let columns = terminal_size::terminal_size().map_or(COLUMNS, |(width, _)| width.0);
-        let (columns, lines) =
-            self.size.map_or((columns.into(), LINES), |(wide, high)| (wide.into(), high.into()));
-        Ok(Goal::Terminal(Size::within(columns, lines), colours()))
+        let terminal_columns = terminal_size::terminal_size().map_or(TERMINAL_COLUMNS, |(width, _)| width.0);
+        let default = (usize::from(terminal_columns), TERMINAL_LINES);
+        let (columns, lines) = self.size.map_or(default, |(wide, high)| (wide as usize, high as usize));
+        Ok(Target::Terminal(Size::within(columns, lines), colours()))
     }
 
-    fn figure(&self, file: &File, dataset: &Dataset, goal: Goal) -> Result<Figure> {
+    fn figure(&self, file: &File, dataset: &Dataset, target: Target) -> Result<Figure> {
         let taken = self.taken(dataset)?;
         let kept = taken.iter().enumerate().filter(|(_, taken)| taken.kept);
         let kept: Vec<usize> = kept.map(|(dimension, _)| dimension).collect();
@@ -170,8 +175,7 @@ impl PlotArguments {
             Some(title) => escape(title.as_bytes()),
             None => title(&self.file, dataset, &taken, self.field.as_deref()),
         };
-        let label = |number: usize| {
-            let dimension = kept.get(number).copied().unwrap_or(0);
+        let label = |dimension: usize| {
             if kept.len() == 1 && taken.len() == 1 {
                 "index".into()
             } else {
@@ -180,37 +184,37 @@ impl PlotArguments {
         };
         let values = Values { log: self.log, range: self.range };
         if self.occupied {
-            let image = occupied::read(dataset, &taken, goal.cells())?;
+            let image = occupied::read(dataset, &taken, target.cells())?;
             let sparse = dataset.sparse().chunking().is_some_and(|chunking| chunking.sparse);
-            let what =
+            let values_label =
                 if sparse { "share of elements that are defined" } else { "share of chunks that are stored" };
-            let labels = match kept.len() {
-                1 => [String::new(), label(0), what.to_owned()],
-                _ => [
-                    label(kept.len().saturating_sub(2)),
-                    label(kept.len().saturating_sub(1)),
-                    what.to_owned(),
-                ],
+            let values_label = values_label.to_owned();
+            let labels = match kept.as_slice() {
+                [] => [label(0), label(0), values_label],
+                [column] => [String::new(), label(*column), values_label],
+                [.., row, column] => [label(*row), label(*column), values_label],
             };
-            let most = image.cells.iter().copied().filter(|share| share.is_finite()).fold(0.0, f64::max);
-            let all = if sparse && most > 0.0 { most } else { 1.0 };
-            return Figure::of_image(image, title, labels, Values { log: false, range: Some((0.0, all)) });
+            let largest = image.cells.iter().copied().filter(|share| share.is_finite()).fold(0.0, f64::max);
+            let high = if sparse && largest > 0.0 { largest } else { 1.0 };
+            return Figure::of_image(image, title, labels, Values { log: false, range: Some((0.0, high)) });
         }
         let part = (taken.as_slice(), self.field.as_deref());
-        match kept.len() {
-            0 => bail!("a single element makes no picture; `hyperslab cat` prints it"),
-            1 => {
-                let line = Line::read(file, dataset, part, goal.dots())?;
-                Figure::of_line(line, title, [label(0), meaning(dataset)], values)
+        match kept.as_slice() {
+            [] => bail!("a single element cannot be drawn; `hyperslab cat` prints it"),
+            [dimension] => {
+                let line = Line::read(file, dataset, part, target.dots())?;
+                Figure::of_line(line, title, [label(*dimension), value_label(dataset)], values)
             }
-            _ => {
-                let image = Image::read(file, dataset, part, goal.cells(), self.reduce)?;
-                Figure::of_image(image, title, [label(0), label(1), meaning(dataset)], values)
+            [row, column, ..] => {
+                let image = Image::read(file, dataset, part, target.cells(), self.reduce)?;
+                let labels = [label(*row), label(*column), value_label(dataset)];
+                Figure::of_image(image, title, labels, values)
             }
         }
     }
 
-    /// What is drawn of the dataset: at most two dimensions of it, unless it is where elements are.
+    /// Returns the selected coordinates. Unless `--occupied` is given, at most two dimensions are
+    /// kept, and only the first selected coordinate of each leading dimension.
     fn taken(&self, dataset: &Dataset) -> Result<Vec<Taken>> {
         let dataspace = dataset.dataspace();
         let dims = dataspace.dims();
@@ -218,40 +222,40 @@ impl PlotArguments {
         if self.occupied {
             return Ok(taken);
         }
-        let mut more = taken.iter().filter(|dimension| dimension.kept).count().saturating_sub(2);
+        let mut kept = taken.iter().filter(|dimension| dimension.kept).count();
         for dimension in taken.iter_mut().filter(|dimension| dimension.kept) {
-            if more == 0 {
+            if kept <= 2 {
                 break;
             }
             if dimension.count > 0 {
                 (dimension.count, dimension.kept) = (1, false);
             }
-            more = more.saturating_sub(1);
+            kept -= 1;
         }
         Ok(taken)
     }
 }
 
-impl Goal {
-    /// Rows and columns of cells that an image may have.
-    fn cells(self) -> (u64, u64) {
+impl Target {
+    /// Returns the largest number of rows and of columns of an image.
+    fn cells(self) -> (usize, usize) {
         match self {
-            Self::Png(width, height) | Self::Svg(width, height) => (height.into(), width.into()),
+            Self::Png(width, height) | Self::Svg(width, height) => (height as usize, width as usize),
             Self::Terminal(size, Colours::None) => (size.lines, size.columns),
-            Self::Terminal(size, _) => (size.lines.saturating_mul(2), size.columns),
+            Self::Terminal(size, _) => (size.lines * 2, size.columns),
         }
     }
 
-    /// Places that a line has from left to right.
-    fn dots(self) -> u64 {
+    /// Returns the largest number of buckets of a line.
+    fn dots(self) -> usize {
         match self {
-            Self::Png(width, _) | Self::Svg(width, _) => width.into(),
-            Self::Terminal(size, _) => size.columns.saturating_mul(2),
+            Self::Png(width, _) | Self::Svg(width, _) => width as usize,
+            Self::Terminal(size, _) => size.columns * 2,
         }
     }
 }
 
-/// The colours that the standard output has.
+/// Returns the colours that the standard output supports.
 fn colours() -> Colours {
     if anstream::AutoStream::choice(&std::io::stdout()) == ColorChoice::Never {
         return Colours::None;
@@ -262,9 +266,9 @@ fn colours() -> Colours {
     }
 }
 
-/// `file.h5: /path [3, :, :]`
+/// Returns the default title, such as `file.h5: /path [3, :, :]`.
 fn title(file: &Path, dataset: &Dataset, taken: &[Taken], field: Option<&str>) -> String {
-    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
     let path = dataset.name().trim_start_matches('/');
     let whole =
         taken.iter().zip(dataset.dataspace().dims()).all(|(taken, size)| taken.kept && taken.count == *size);
@@ -272,12 +276,14 @@ fn title(file: &Path, dataset: &Dataset, taken: &[Taken], field: Option<&str>) -
         Taken { start, kept: false, .. } => start.to_string(),
         Taken { start: 0, step: 1, count, .. } if count == size => ":".to_owned(),
         Taken { start, step, count, .. } => {
-            let end = start.saturating_add(count.saturating_mul(*step)).min(*size);
+            // The last coordinate lies in the dataset. One step further may exceed 64 bits.
+            let last = start + (count - 1) * step;
+            let end = last.checked_add(*step).map_or(*size, |end| end.min(*size));
             if *step == 1 { format!("{start}:{end}") } else { format!("{start}:{end}:{step}") }
         }
     };
     let parts: Vec<String> = taken.iter().zip(dataset.dataspace().dims()).map(part).collect();
-    let member = field.map(|field| format!(".{field}")).unwrap_or_default();
+    let member = field.map_or_else(String::new, |field| format!(".{field}"));
     let parts = if whole { String::new() } else { format!(" [{}]", parts.join(", ")) };
     escape(output::cut(&format!("{name}: /{path}{member}{parts}"), 90).as_bytes())
 }

@@ -1,59 +1,63 @@
-//! Elements as numbers, block by block; and casts between numbers that are kept in bounds.
+//! Elements as numbers, block by block; equal parts of a range; casts from floating point.
 
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::datatype::DatatypeClass;
 use hyperslab::{Dataset, File};
+use hyperslab_exact::{to_u64, to_usize};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::output::{self, escape};
 use crate::selection::Taken;
 use crate::selection::blocks::Blocks;
 
-/// Elements that are read of any file; of larger ones, more for each byte.
-const ELEMENTS_AT_LEAST: u64 = 1 << 28;
+/// The number of elements that is read of a file of any size. A file may have [`ELEMENTS_PER_BYTE`]
+/// for each byte.
+const MIN_ELEMENT_LIMIT: u64 = 1 << 28;
 const ELEMENTS_PER_BYTE: u64 = 4096;
 
-/// A whole number as one with a fraction.
+/// Converts to floating point. Large numbers are rounded: plots need fewer digits.
 #[expect(clippy::cast_precision_loss, reason = "what is drawn has fewer digits")]
 pub(super) fn float(number: u64) -> f64 {
     number as f64
 }
 
-/// The whole number next to one that may have a fraction.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "such casts stay within the type"
-)]
-pub(super) fn whole(number: f64) -> u64 {
-    number.round() as u64
+/// Rounds to an index or a number of digits. The cast clamps to the type: NaN and negative numbers
+/// become 0.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast clamps")]
+pub(super) fn whole(number: f64) -> usize {
+    number.round() as usize
 }
 
-/// A place in memory.
-pub(super) fn index(number: u64) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
+/// Rounds to a pixel coordinate. The cast clamps to the type.
+#[expect(clippy::cast_possible_truncation, reason = "the cast clamps")]
+pub(super) fn pixel(number: f64) -> i32 {
+    number.round() as i32
 }
 
-/// A length.
-pub(super) fn long(number: usize) -> u64 {
-    u64::try_from(number).unwrap_or(u64::MAX)
+/// Rounds to a part of a colour. The cast clamps to the type.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast clamps")]
+pub(super) fn byte(number: f64) -> u8 {
+    number.round() as u8
 }
 
-/// In which of `parts` equal parts of `all` the place `at` is.
-pub(super) fn part(at: u64, all: u64, parts: u64) -> u64 {
-    let scaled = u128::from(at).saturating_mul(u128::from(parts)).checked_div(u128::from(all)).unwrap_or(0);
-    u64::try_from(scaled).unwrap_or(u64::MAX).min(parts.saturating_sub(1))
+/// Returns which of `parts` equal parts of `0..all` contains `at`. Larger positions belong to the
+/// last part.
+pub(super) fn part(at: u64, all: u64, parts: usize) -> usize {
+    let last = parts.max(1) - 1;
+    // Both factors have 64 bits, so that the product fits.
+    let scaled = (u128::from(at) * u128::from(to_u64(parts))).checked_div(u128::from(all)).unwrap_or(0);
+    usize::try_from(scaled).map_or(last, |part| part.min(last))
 }
 
-/// The first place in that part.
-pub(super) fn start_of(number: u64, all: u64, parts: u64) -> u64 {
-    let product = u128::from(number).saturating_mul(u128::from(all));
-    u64::try_from(product.div_ceil(u128::from(parts.max(1)))).unwrap_or(u64::MAX)
+/// Returns the first position in a part of `0..all`. Parts after the last one start at `all`.
+pub(super) fn start_of(number: usize, all: u64, parts: usize) -> u64 {
+    let product = u128::from(to_u64(number)) * u128::from(all);
+    u64::try_from(product.div_ceil(u128::from(to_u64(parts.max(1))))).map_or(all, |start| start.min(all))
 }
 
-/// A bar on the standard error while so many are looked at.
+/// Starts a progress bar of `all` elements on the standard error.
 pub(super) fn progress(all: u64, what: &'static str) -> ProgressBar {
     let bar = ProgressBar::new(all);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}") {
@@ -64,21 +68,22 @@ pub(super) fn progress(all: u64, what: &'static str) -> ProgressBar {
     bar
 }
 
-/// Refuses elements that cannot be drawn.
+/// Refuses datasets whose elements are not numbers.
 pub(super) fn check(dataset: &Dataset) -> Result<()> {
     let datatype = dataset.datatype();
     if let DatatypeClass::Compound(compound) = &datatype.class {
         let names = compound.members.iter().map(|member| escape(&member.name));
         let names = output::cut(&names.collect::<Vec<_>>().join(", "), 200);
-        bail!("the elements of `{}` have members: choose one with --field, of {names}", dataset.name());
+        bail!("the elements of `{}` are compounds: choose a member with --field: {names}", dataset.name());
     }
     if datatype.is_number() || matches!(datatype.class, DatatypeClass::Enumeration(_)) {
         return Ok(());
     }
-    bail!("the elements of `{}` are no numbers, but {datatype}", dataset.name())
+    bail!("the elements of `{}` are not numbers, but {datatype}", dataset.name())
 }
 
-/// Gives the selected elements, or a member of them, to `visit`, in C order and in blocks of bounded size.
+/// Calls `visit` with the selected elements, or one member of them, in C order and in blocks of
+/// limited size.
 pub(super) fn each(
     file: &File,
     dataset: &Dataset,
@@ -88,12 +93,13 @@ pub(super) fn each(
     if field.is_none() {
         check(dataset)?;
     }
+    // The counts only limit the work, so that saturated values serve as well as exact ones.
     let count = taken.iter().fold(1_u64, |count, dimension| count.saturating_mul(dimension.count));
-    let most = file.info().length.saturating_mul(ELEMENTS_PER_BYTE).max(ELEMENTS_AT_LEAST);
-    if count > most {
+    let limit = file.info().length.saturating_mul(ELEMENTS_PER_BYTE).max(MIN_ELEMENT_LIMIT);
+    if count > limit {
         bail!(
-            "{count} elements are more than the file can have: select some with -s, such as every 1000th by ::1000, or show \
-             with --occupied where they are"
+            "{count} elements are too many for a file of this size: select some with -s, such as every 1000th by \
+ ::1000, or show with --occupied which elements are stored"
         );
     }
     let bar = progress(count, "reading");
@@ -107,7 +113,7 @@ pub(super) fn each(
             (None, None) => dataset.read_stored(selection)?.convert::<f64>()?,
             (Some(base), None) => enumerated(base, dataset.read_stored(selection)?.bytes())?,
         };
-        bar.inc(long(values.len()));
+        bar.inc(to_u64(values.len()));
         visit(&values);
         Ok(())
     })?;
@@ -115,19 +121,19 @@ pub(super) fn each(
     Ok(())
 }
 
-/// The numbers behind the names of an enumeration.
+/// Converts the values of an enumeration to numbers.
 fn enumerated(base: &hyperslab::Datatype, bytes: &[u8]) -> Result<Vec<f64>> {
     use hyperslab::H5Type as _;
     use hyperslab::datatype::convert::Conversion;
-    let size = index(u64::from(base.size)).max(1);
-    let count = bytes.len().checked_div(size).unwrap_or(0);
+    let size = to_usize(u64::from(base.size))?;
+    let count = bytes.len().checked_div(size).context("the enumeration's type has no bytes")?;
     let mut values = vec![0_u8; count.checked_mul(size_of::<f64>()).context("too many elements")?];
     Conversion::new(base, &f64::datatype())?.convert(bytes, &mut values, count)?;
     let (numbers, _) = values.as_chunks::<8>();
     Ok(numbers.iter().map(|bytes| native(*bytes)).collect())
 }
 
-#[expect(clippy::host_endian_bytes, reason = "the conversion was to the type of this machine")]
+#[expect(clippy::host_endian_bytes, reason = "the conversion wrote the native type")]
 fn native(bytes: [u8; 8]) -> f64 {
     f64::from_ne_bytes(bytes)
 }

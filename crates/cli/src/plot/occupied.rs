@@ -1,99 +1,105 @@
-//! Where a dataset has something: which chunks are stored, and of sparse ones how many of their elements are defined.
+//! The stored parts of a dataset: the stored chunks, or the defined elements of a sparse dataset.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use anyhow::{Result, bail};
-use hyperslab::{Dataset, Layout, Region, Selection};
+use anyhow::{Context as _, Result, bail};
+use hyperslab::{Dataset, Region, Selection};
+use hyperslab_exact::to_u64;
 
 use super::image::{Axis, Image};
-use super::numbers::{float, index};
+use super::numbers::float;
 use crate::selection::Taken;
 use crate::values::blocks::blocks;
 
-/// Cells that a chunk may touch to be added at once.
-const FEW: u64 = 16;
+/// The largest number of cells to which the share of a chunk is added immediately. The shares of
+/// larger chunks are summed first, because many chunks may cover the same cells.
+const MAX_DIRECT_CELLS: usize = 16;
 
-/// Stored chunks of a sparse dataset of which each element is looked at; of more, the elements of a chunk count as spread
-/// over it evenly.
-const EACH: usize = 4096;
+/// The largest number of stored chunks of a sparse dataset whose defined elements are read one by
+/// one. With more chunks, the picture shows the mean density of each chunk.
+const MAX_EXACT_CHUNKS: usize = 4096;
 
-/// Shares of cells, chunk by chunk.
+/// The shares of the cells while chunks are added.
 struct Shares<'a> {
     taken: &'a [Taken],
-    /// Which dimensions are rows and columns; the others lie behind each other.
+    /// The dimensions of the rows and columns. Cells cover all coordinates of the other dimensions.
     drawn: [Option<usize>; 2],
     rows: Axis,
     columns: Axis,
-    /// How much of a cell's room is taken.
+    /// The share of each cell that is stored or defined.
     cells: Vec<f64>,
-    /// What chunks behind each other add to many cells, so that it is added once.
+    /// The summed shares of chunks that cover the same, many cells.
     large: HashMap<[(u64, u64); 2], f64>,
 }
 
-/// The share of each cell of the last two dimensions that is stored, or defined.
-pub(super) fn read(dataset: &Dataset, taken: &[Taken], (height, width): (u64, u64)) -> Result<Image> {
+/// Returns the share of each cell of the last two dimensions that is stored or defined.
+pub(super) fn read(dataset: &Dataset, taken: &[Taken], (height, width): (usize, usize)) -> Result<Image> {
     if taken.iter().any(|dimension| dimension.step != 1) {
-        bail!("--occupied shows whole ranges: leave the steps out of the selection");
+        bail!("--occupied needs a selection without steps");
     }
     let last = taken.len().checked_sub(1);
     let drawn = [last.and_then(|last| last.checked_sub(1)), last];
     let one = Taken { start: 0, step: 1, count: 1, kept: true };
     let structured = dataset.sparse().chunking();
     let shape = structured.as_ref().map(|chunking| chunking.shape.clone());
-    let shape = shape.or_else(|| dataset.chunking().map(|chunking| chunking.shape)).unwrap_or_default();
+    let shape = shape.or_else(|| dataset.chunking().map(|chunking| chunking.shape));
+    let Some(shape) = shape else {
+        bail!("`{}` is not chunked: its elements are stored as a whole or not at all", dataset.name());
+    };
     let regions = match &structured {
         Some(chunking) if chunking.sparse => regions(dataset, taken, &chunking.shape)?,
         _ => None,
     };
-    // A cell is a chunk, or has several; or it has elements.
-    let shape = if regions.is_some() { vec![1; taken.len()] } else { shape };
-    let axis = |dimension: Option<usize>, most| {
+    // Without regions, a cell covers one chunk or several. With regions, it covers elements.
+    let cell_shape = if regions.is_some() { vec![1; taken.len()] } else { shape.clone() };
+    let axis = |dimension: Option<usize>, max_cells: usize| {
         let taken = dimension.and_then(|dimension| taken.get(dimension)).unwrap_or(&one);
-        let chunk = dimension.and_then(|dimension| shape.get(dimension)).copied().unwrap_or(1).max(1);
+        let chunk = dimension.and_then(|dimension| cell_shape.get(dimension)).copied().unwrap_or(1).max(1);
         let chunks = taken.count.div_ceil(chunk);
+        // The last chunk may end beyond 64 bits. No coordinate lies there.
         let count = chunks.saturating_mul(chunk);
-        Axis { start: taken.start, step: 1, count, cells: chunks.min(most).max(1) }
+        let cells = usize::try_from(chunks).map_or(max_cells, |chunks| chunks.min(max_cells)).max(1);
+        Axis { start: taken.start, step: 1, count, cells }
     };
     let (rows, columns) = (axis(drawn[0], height), axis(drawn[1], width));
-    let cells = vec![0.0; index(rows.cells.saturating_mul(columns.cells))];
+    let cells = vec![0.0; rows.cells.checked_mul(columns.cells).context("too many cells")?];
     let mut shares = Shares { taken, drawn, rows, columns, cells, large: HashMap::new() };
     if let Some(regions) = regions {
         for region in regions {
             shares.defined(dataset.sparse().defined(&region)?, dataset.dataspace().dims())?;
         }
     } else if let Some(chunking) = structured {
-        let all = chunking.shape.iter().fold(1_u64, |all, size| all.saturating_mul(*size)).max(1);
+        let elements: f64 = chunking.shape.iter().map(|size| float(*size)).product();
         dataset.sparse().visit_chunks(|chunk| {
-            let density = if chunking.sparse { float(chunk.defined) / float(all) } else { 1.0 };
+            let density = if chunking.sparse { float(chunk.defined) / elements.max(1.0) } else { 1.0 };
             shares.add(&chunk.offset, &chunking.shape, density);
             ControlFlow::Continue(())
         })?;
-    } else if let Layout::Chunked(chunking) = dataset.layout() {
+    } else {
         dataset.chunks().visit(|chunk| {
-            shares.add(&chunk.offset, &chunking.shape, 1.0);
+            shares.add(&chunk.offset, &shape, 1.0);
             ControlFlow::Continue(())
         })?;
-    } else {
-        bail!("`{}` is not in chunks: its elements are stored all together, or not at all", dataset.name());
     }
     Ok(shares.image())
 }
 
-/// What of the stored chunks is asked for, if they are few.
+/// Returns the selected parts of the stored chunks. `None` if there are more than
+/// [`MAX_EXACT_CHUNKS`].
 fn regions(dataset: &Dataset, taken: &[Taken], shape: &[u64]) -> Result<Option<Vec<Region>>> {
     let mut regions = Some(Vec::new());
     dataset.sparse().visit_chunks(|chunk| {
         let sides = chunk.offset.iter().zip(shape).zip(taken).map(|((at, size), taken)| {
-            let end = at.saturating_add(*size).min(taken.start.saturating_add(taken.count));
+            let end = end_of(*at, *size).min(end_of(taken.start, taken.count));
             let start = (*at).max(taken.start);
-            (start, end.saturating_sub(start))
+            (start < end).then(|| (start, end - start))
         });
-        let (start, count): (Vec<u64>, Vec<u64>) = sides.unzip();
-        if let (Some(listed), false) = (&mut regions, count.contains(&0)) {
+        let inside: Option<(Vec<u64>, Vec<u64>)> = sides.collect();
+        if let (Some(listed), Some((start, count))) = (&mut regions, inside) {
             listed.push(Region { start: start.into(), count: count.into() });
         }
-        if regions.as_ref().is_some_and(|listed| listed.len() > EACH) {
+        if regions.as_ref().is_some_and(|listed| listed.len() > MAX_EXACT_CHUNKS) {
             regions = None;
             return ControlFlow::Break(());
         }
@@ -102,8 +108,14 @@ fn regions(dataset: &Dataset, taken: &[Taken], shape: &[u64]) -> Result<Option<V
     Ok(regions)
 }
 
+/// Returns the end of a range. Chunk offsets come from the file: an end beyond 64 bits becomes the
+/// largest end, which lies beyond every selection.
+fn end_of(start: u64, count: u64) -> u64 {
+    start.saturating_add(count)
+}
+
 impl Shares<'_> {
-    /// Adds elements that are defined.
+    /// Adds the defined elements of a selection.
     fn defined(&mut self, selection: Selection, dims: &[u64]) -> Result<()> {
         if let Selection::Points(points) = &selection {
             let one = vec![1; points.rank];
@@ -112,59 +124,56 @@ impl Shares<'_> {
         }
         for block in blocks(selection, dims)? {
             let sides = block.start.iter().zip(&block.end);
-            let shape: Vec<u64> =
-                sides.map(|(start, end)| end.saturating_sub(*start).saturating_add(1)).collect();
+            let shape: Vec<u64> = sides.map(|(start, end)| end_of(end.abs_diff(*start), 1)).collect();
             self.add(&block.start, &shape, 1.0);
         }
         Ok(())
     }
 
-    /// Adds a chunk: to each cell, what of the cell's room it takes.
+    /// Adds to each cell the share of the cell that a chunk covers.
     fn add(&mut self, offset: &[u64], shape: &[u64], density: f64) {
         let mut depth = 1.0;
         let mut sides = [(0, 1), (0, 1)];
         for (dimension, ((at, size), taken)) in offset.iter().zip(shape).zip(self.taken).enumerate() {
-            let end = at.saturating_add(*size);
+            let end = end_of(*at, *size);
             let start = (*at).max(taken.start);
-            let inside = end.min(taken.start.saturating_add(taken.count));
+            let inside = end.min(end_of(taken.start, taken.count));
             if start >= inside {
                 return;
             }
             match self.drawn.iter().position(|drawn| *drawn == Some(dimension)) {
                 Some(side) => {
                     if let Some(side) = sides.get_mut(side) {
-                        *side = (start.saturating_sub(taken.start), end.saturating_sub(taken.start));
+                        *side = (start - taken.start, end - taken.start);
                     }
                 }
-                None => depth *= float(inside.saturating_sub(start)) / float(taken.count.max(1)),
+                None => depth *= float(inside - start) / float(taken.count.max(1)),
             }
         }
         let share = depth * density;
         let [rows, columns] = sides;
-        let touched = |axis: &Axis, (start, end): (u64, u64)| {
-            axis.cell(end.saturating_sub(1)).saturating_sub(axis.cell(start)).saturating_add(1)
-        };
-        if touched(&self.rows, rows).saturating_mul(touched(&self.columns, columns)) > FEW {
+        let touched = |axis: &Axis, (start, end): (u64, u64)| axis.cell(end - 1) - axis.cell(start) + 1;
+        if touched(&self.rows, rows) * touched(&self.columns, columns) > MAX_DIRECT_CELLS {
             *self.large.entry([rows, columns]).or_default() += share;
         } else {
             self.paint([rows, columns], share);
         }
     }
 
-    /// Adds a share to all cells between those places.
+    /// Adds a share to all cells between these positions.
     fn paint(&mut self, [rows, columns]: [(u64, u64); 2], share: f64) {
-        let across: Vec<(u64, f64)> = covered(&self.columns, columns).collect();
+        let across: Vec<(usize, f64)> = covered(&self.columns, columns).collect();
         for (row, high) in covered(&self.rows, rows) {
-            let first = row.saturating_mul(self.columns.cells);
+            let first = row * self.columns.cells;
             for (column, wide) in &across {
-                if let Some(cell) = self.cells.get_mut(index(first.saturating_add(*column))) {
+                if let Some(cell) = self.cells.get_mut(first + column) {
                     *cell += share * high * wide;
                 }
             }
         }
     }
 
-    /// The shares, nothing where nothing is.
+    /// Returns the image of the shares. Cells without a share have no value.
     fn image(mut self) -> Image {
         for (sides, share) in std::mem::take(&mut self.large) {
             self.paint(sides, share);
@@ -174,13 +183,14 @@ impl Shares<'_> {
     }
 }
 
-/// The cells that a range of places touches, each with the share of it that is touched.
-fn covered(axis: &Axis, (start, end): (u64, u64)) -> impl Iterator<Item = (u64, f64)> {
-    let size = float(axis.count.max(1)) / float(axis.cells);
+/// Returns the cells that a range of positions touches, each with the share of the cell that lies
+/// in the range. The range is not empty.
+fn covered(axis: &Axis, (start, end): (u64, u64)) -> impl Iterator<Item = (usize, f64)> {
+    let size = float(axis.count.max(1)) / float(to_u64(axis.cells));
     let axis = *axis;
-    let (first, last) = (axis.cell(start), axis.cell(end.saturating_sub(1)));
+    let (first, last) = (axis.cell(start), axis.cell(end - 1));
     (first..=last).map(move |cell| {
-        let (low, high) = (float(cell) * size, float(cell.saturating_add(1)) * size);
+        let (low, high) = (float(to_u64(cell)) * size, float(to_u64(cell + 1)) * size);
         let inside = high.min(float(end)) - low.max(float(start));
         (cell, (inside / size).clamp(0.0, 1.0))
     })

@@ -5,55 +5,49 @@ use std::sync::OnceLock;
 
 use anyhow::{Result, anyhow};
 use base64::Engine as _;
-use plotters::coord::Shift;
+use hyperslab_exact::{to_u64, to_usize};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use super::canvas::{Area, between, failed};
 use super::colours::{NOTHING, colour};
 use super::curve::{smooth, whole_curve};
 use super::figure::{Content, Figure};
 use super::layout::{Frame, Layout};
-use super::numbers::{float, index, whole};
+use super::numbers::{float, whole};
 
-/// The family under which the font is known; viewers of SVG take their own of it.
+/// The font family in the picture. Viewers of SVG files use their own font of this family.
 const FAMILY: &str = "sans-serif";
-const TITLE: u32 = 19;
-const TEXT: u32 = 15;
+const TITLE_PIXELS: u32 = 19;
+const TEXT_PIXELS: u32 = 15;
 
-/// The colour of lines and of text.
-pub(super) const INK: RGBColor = RGBColor(0x31, 0x68, 0x8e);
+/// The colour of frames and text.
 const FRAME: RGBColor = RGBColor(0x44, 0x44, 0x44);
 const GRID: RGBColor = RGBColor(0xe4, 0xe4, 0xe4);
 
-pub(super) type Area<'a, B> = DrawingArea<B, Shift>;
-
-/// Pixels that are put into a picture.
+/// A rectangle of pixels that is copied into a picture.
 struct Layer {
     frame: Frame,
-    /// Pixels in a row, and three bytes for each of them.
+    /// The number of pixels in a row. Each pixel has three bytes.
     width: u32,
     pixels: Vec<u8>,
 }
 
-/// Makes the font known: no font of the system is needed.
+/// Registers the font of this program, so that no font of the system is needed.
 fn font() -> Result<()> {
     static KNOWN: OnceLock<bool> = OnceLock::new();
     let known = KNOWN.get_or_init(|| {
         plotters::style::register_font(FAMILY, FontStyle::Normal, dejavu::sans::regular()).is_ok()
     });
-    if *known { Ok(()) } else { Err(anyhow!("the font cannot be read")) }
-}
-
-pub(super) fn failed(error: impl std::fmt::Display) -> anyhow::Error {
-    anyhow!("the picture cannot be drawn: {error}")
+    if *known { Ok(()) } else { Err(anyhow!("the font cannot be loaded")) }
 }
 
 /// Writes the figure as PNG.
 pub(super) fn png(figure: &Figure, (width, height): (u32, u32), out: &mut impl Write) -> Result<()> {
     font()?;
-    let size = index(u64::from(width).saturating_mul(u64::from(height)).saturating_mul(3));
+    let size = to_usize(u64::from(width) * u64::from(height) * 3)?;
     let mut pixels = vec![0xff_u8; size];
-    let layout = Layout::of(figure, (width, height));
+    let layout = Layout::of(figure, (width, height))?;
     {
         let root = BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area();
         draw(&root, figure, &layout)?;
@@ -77,10 +71,10 @@ fn encode(pixels: &[u8], (width, height): (u32, u32), out: &mut impl Write) -> R
     Ok(writer.finish()?)
 }
 
-/// Writes the figure as SVG; what has pixels is in it as PNG.
+/// Writes the figure as SVG. The cells and the colour bar of an image are embedded as PNG.
 pub(super) fn svg(figure: &Figure, size: (u32, u32), out: &mut impl Write) -> Result<()> {
     font()?;
-    let layout = Layout::of(figure, size);
+    let layout = Layout::of(figure, size)?;
     let mut text = String::new();
     {
         let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
@@ -90,7 +84,7 @@ pub(super) fn svg(figure: &Figure, size: (u32, u32), out: &mut impl Write) -> Re
         }
         root.present().map_err(failed)?;
     }
-    let end = text.rfind("</svg>").ok_or_else(|| failed("it has no end"))?;
+    let end = text.rfind("</svg>").ok_or_else(|| failed("the SVG document has no end"))?;
     let (drawing, end) = text.split_at(end);
     out.write_all(drawing.as_bytes())?;
     for layer in layers(figure, &layout) {
@@ -101,8 +95,8 @@ pub(super) fn svg(figure: &Figure, size: (u32, u32), out: &mut impl Write) -> Re
             out,
             "<image x=\"{left}\" y=\"{top}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" \
              style=\"image-rendering:pixelated\" href=\"data:image/png;base64,{}\"/>",
-            right.saturating_sub(left),
-            bottom.saturating_sub(top),
+            right - left,
+            bottom - top,
             base64::engine::general_purpose::STANDARD.encode(bytes)
         )?;
     }
@@ -111,16 +105,16 @@ pub(super) fn svg(figure: &Figure, size: (u32, u32), out: &mut impl Write) -> Re
 
 impl Layer {
     fn height(&self) -> u32 {
-        self.frame.bottom.saturating_sub(self.frame.top).unsigned_abs()
+        self.frame.size().1
     }
 
-    /// Puts the pixels into a picture of that width.
+    /// Copies the pixels into a picture of `width` pixels in a row.
     fn put(&self, pixels: &mut [u8], width: u32) {
-        let bytes = |pixels: u32| index(u64::from(pixels).saturating_mul(3));
+        let bytes = |pixels: u32| pixels as usize * 3;
         let (left, top) = (self.frame.left.unsigned_abs(), self.frame.top.unsigned_abs());
-        let rows = pixels.chunks_exact_mut(bytes(width).max(1)).skip(index(top.into()));
+        let rows = pixels.chunks_exact_mut(bytes(width).max(1)).skip(top as usize);
         for (row, from) in rows.zip(self.pixels.chunks_exact(bytes(self.width).max(1))) {
-            let range = bytes(left)..bytes(left.saturating_add(self.width));
+            let range = bytes(left)..bytes(left + self.width);
             if let Some(row) = row.get_mut(range) {
                 row.copy_from_slice(from);
             }
@@ -128,25 +122,22 @@ impl Layer {
     }
 }
 
-/// What has pixels: the cells of an image, and its colour bar.
+/// Returns the pixels of an image's cells and of its colour bar. A line has no layers.
 fn layers(figure: &Figure, layout: &Layout) -> Vec<Layer> {
     let Content::Image(image) = &figure.content else { return Vec::new() };
     let (frame, bar) = (layout.frame, layout.bar);
     let cells = filled(frame, |down, along| {
-        let (row, column) = (
-            whole((down * float(image.rows.cells)).floor()),
-            whole((along * float(image.columns.cells)).floor()),
-        );
-        figure.values.place(image.cell(row, column)).map_or(NOTHING, colour)
+        let row = whole((down * float(to_u64(image.rows.cells))).floor());
+        let column = whole((along * float(to_u64(image.columns.cells))).floor());
+        figure.values.position(image.cell(row, column)).map_or(NOTHING, colour)
     });
     let colours = filled(bar, |down, _| colour(1.0 - down));
     vec![cells, colours]
 }
 
-/// Pixels for a frame; `of` gives the colour at shares of its height and of its width.
+/// Fills a frame with pixels. `of` returns the colour at a share of the frame's height and width.
 fn filled(frame: Frame, of: impl Fn(f64, f64) -> [u8; 3]) -> Layer {
-    let size = |low: i32, high: i32| high.saturating_sub(low).max(1).unsigned_abs();
-    let (width, height) = (size(frame.left, frame.right), size(frame.top, frame.bottom));
+    let (width, height) = frame.size();
     let mut pixels = Vec::new();
     for row in 0..height {
         for column in 0..width {
@@ -161,7 +152,7 @@ fn text(size: u32, horizontal: HPos, vertical: VPos) -> TextStyle<'static> {
     (FAMILY, size).into_font().color(&FRAME).pos(Pos::new(horizontal, vertical))
 }
 
-/// All but pixels.
+/// Draws the axes, labels and frames, but not the cells and the curve.
 fn draw<B: DrawingBackend>(root: &Area<'_, B>, figure: &Figure, layout: &Layout) -> Result<()> {
     root.fill(&WHITE).map_err(failed)?;
     let Frame { left, top, right, bottom } = layout.frame;
@@ -173,36 +164,33 @@ fn draw<B: DrawingBackend>(root: &Area<'_, B>, figure: &Figure, layout: &Layout)
     };
     let line = matches!(figure.content, Content::Line(_));
     let (middle, center) = (left.midpoint(right), top.midpoint(bottom));
-    write(&figure.title, (layout.middle, 14), text(TITLE, HPos::Center, VPos::Top))?;
-    for (place, label) in figure.across.marks(layout.across) {
-        let at = between(left, right, place);
+    write(&figure.title, (layout.middle, 14), text(TITLE_PIXELS, HPos::Center, VPos::Top))?;
+    for (position, label) in figure.x.ticks(layout.x_ticks) {
+        let at = between(left, right, position);
         if line {
             stroke([(at, top), (at, bottom)], GRID)?;
         }
-        stroke([(at, bottom), (at, bottom.saturating_add(5))], FRAME)?;
-        write(&label, (at, bottom.saturating_add(9)), text(TEXT, HPos::Center, VPos::Top))?;
+        stroke([(at, bottom), (at, bottom + 5)], FRAME)?;
+        write(&label, (at, bottom + 9), text(TEXT_PIXELS, HPos::Center, VPos::Top))?;
     }
-    for (place, label) in figure.up.marks(layout.up) {
-        let at = if figure.downwards { between(top, bottom, place) } else { between(bottom, top, place) };
+    for (position, label) in figure.y.ticks(layout.y_ticks) {
+        let at =
+            if figure.downwards { between(top, bottom, position) } else { between(bottom, top, position) };
         if line {
             stroke([(left, at), (right, at)], GRID)?;
         }
-        stroke([(left.saturating_sub(5), at), (left, at)], FRAME)?;
-        write(&label, (left.saturating_sub(9), at.saturating_add(2)), text(TEXT, HPos::Right, VPos::Center))?;
+        stroke([(left - 5, at), (left, at)], FRAME)?;
+        write(&label, (left - 9, at + 2), text(TEXT_PIXELS, HPos::Right, VPos::Center))?;
     }
-    write(&figure.across_label, (middle, bottom.saturating_add(32)), text(TEXT, HPos::Center, VPos::Top))?;
-    let turned = text(TEXT, HPos::Center, VPos::Top).transform(FontTransform::Rotate270);
-    write(&figure.up_label, (layout.up_label, center), turned.clone())?;
+    write(&figure.x_label, (middle, bottom + 32), text(TEXT_PIXELS, HPos::Center, VPos::Top))?;
+    let turned = text(TEXT_PIXELS, HPos::Center, VPos::Top).transform(FontTransform::Rotate270);
+    write(&figure.y_label, (layout.y_label, center), turned.clone())?;
     if !line {
         let bar = layout.bar;
-        for (place, label) in figure.values.marks(layout.up) {
-            let at = between(bar.bottom, bar.top, place);
-            stroke([(bar.right, at), (bar.right.saturating_add(5), at)], FRAME)?;
-            write(
-                &label,
-                (bar.right.saturating_add(9), at.saturating_add(2)),
-                text(TEXT, HPos::Left, VPos::Center),
-            )?;
+        for (position, label) in figure.values.ticks(layout.y_ticks) {
+            let at = between(bar.bottom, bar.top, position);
+            stroke([(bar.right, at), (bar.right + 5, at)], FRAME)?;
+            write(&label, (bar.right + 9, at + 2), text(TEXT_PIXELS, HPos::Left, VPos::Center))?;
         }
         write(&figure.values_label, (layout.bar_label, center), turned)?;
         outline(root, bar)?;
@@ -210,15 +198,9 @@ fn draw<B: DrawingBackend>(root: &Area<'_, B>, figure: &Figure, layout: &Layout)
     outline(root, layout.frame)
 }
 
-/// The line around a frame.
+/// Draws the line around a frame.
 fn outline<B: DrawingBackend>(root: &Area<'_, B>, frame: Frame) -> Result<()> {
     let Frame { left, top, right, bottom } = frame;
-    let corners = [(left.saturating_sub(1), top.saturating_sub(1)), (right, bottom)];
+    let corners = [(left - 1, top - 1), (right, bottom)];
     root.draw(&Rectangle::new(corners, FRAME.stroke_width(1))).map_err(failed)
-}
-
-/// The pixel at a share of the way.
-pub(super) fn between(from: i32, to: i32, share: f64) -> i32 {
-    let at = f64::from(from).mul_add(1.0 - share, f64::from(to) * share);
-    i32::try_from(whole(at.max(0.0))).unwrap_or(i32::MAX)
 }

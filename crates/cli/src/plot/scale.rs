@@ -1,6 +1,6 @@
-//! From values to places along an axis, and the marks on it.
+//! The scale of an axis or of colours: positions of values, and ticks.
 
-/// From the least to the largest value.
+/// The range from the least to the largest value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scale {
     pub(super) low: f64,
@@ -9,8 +9,8 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// A scale on which all these values are, of which those that are no numbers are left out, and those that are not
-    /// positive if it is logarithmic.
+    /// Returns a scale that covers all finite `values`. A logarithmic scale leaves out values that
+    /// are not positive. `None` if no value is left.
     pub(super) fn of(values: impl Iterator<Item = f64>, log: bool) -> Option<Self> {
         let mut found: Option<(f64, f64)> = None;
         for value in values.filter(|value| value.is_finite() && (!log || *value > 0.0)) {
@@ -20,7 +20,7 @@ impl Scale {
         found.map(|(low, high)| Self { low, high, log }.widened())
     }
 
-    /// A scale of one value has some room around it.
+    /// Widens the scale of a single value, so that the ends differ.
     pub(super) fn widened(self) -> Self {
         let Self { low, high, log } = self;
         if high > low {
@@ -29,11 +29,11 @@ impl Scale {
         if log {
             return Self { low: low / 2.0, high: high * 2.0, log };
         }
-        let room = if low == 0.0 { 1.0 } else { low.abs() / 10.0 };
-        Self { low: low - room, high: high + room, log }
+        let margin = if low == 0.0 { 1.0 } else { low.abs() / 10.0 };
+        Self { low: low - margin, high: high + margin, log }
     }
 
-    /// A little more at both ends.
+    /// Returns the scale with a small margin at both ends.
     pub(super) fn with_margin(self) -> Self {
         if self.log {
             let factor = (self.high / self.low).powf(0.04);
@@ -43,29 +43,33 @@ impl Scale {
         Self { low: self.low - margin, high: self.high + margin, ..self }
     }
 
-    /// Where a value is: from 0 at the low end to 1 at the high one, beyond them cut off. Nothing for what has no place.
-    pub(super) fn place(&self, value: f64) -> Option<f64> {
-        let place = if self.log {
+    /// Returns the position of a value: 0 at the low end, 1 at the high end. Values beyond an end
+    /// have the position of that end. `None` for NaN, and for values that a logarithmic scale
+    /// cannot show.
+    pub(super) fn position(&self, value: f64) -> Option<f64> {
+        let position = if self.log {
             (value > 0.0).then(|| (value / self.low).ln() / (self.high / self.low).ln())?
         } else {
-            // Halves, since the difference of the largest numbers is none.
+            // The difference of the largest numbers overflows; the difference of their halves does
+            // not.
             (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0)
         };
-        (!place.is_nan()).then(|| place.clamp(0.0, 1.0))
+        (!position.is_nan()).then(|| position.clamp(0.0, 1.0))
     }
 
-    /// About so many marks: places and labels, ascending.
-    pub(super) fn marks(&self, about: u32) -> Vec<(f64, String)> {
+    /// Returns about `about` ticks in ascending order, each with its position and label.
+    pub(super) fn ticks(&self, about: u32) -> Vec<(f64, String)> {
         let values = if self.log { self.decades(about) } else { None };
         let (values, step) = values.unwrap_or_else(|| self.round(about));
         let inside = values.into_iter().filter(|value| {
             let slack = (self.high / 2.0 - self.low / 2.0) * 2e-9;
             *value >= self.low - slack && *value <= self.high + slack
         });
-        inside.filter_map(|value| Some((self.place(value)?, label(value, step)))).collect()
+        inside.filter_map(|value| Some((self.position(value)?, label(value, step)))).collect()
     }
 
-    /// Powers of ten, or such with twos and fives between; nothing if fewer than two lie inside.
+    /// Returns powers of ten; on short scales also 2 and 5 times these. `None` if fewer than two
+    /// lie on the scale.
     fn decades(&self, about: u32) -> Option<(Vec<f64>, f64)> {
         let (first, last) = (self.low.log10().floor(), self.high.log10().ceil());
         let count = last - first;
@@ -81,7 +85,7 @@ impl Scale {
         (inside >= 2).then_some((values, 0.0))
     }
 
-    /// Multiples of 1, 2 or 5 times a power of ten.
+    /// Returns multiples of 1, 2 or 5 times a power of ten.
     fn round(&self, about: u32) -> (Vec<f64>, f64) {
         let raw = (self.high / f64::from(about.max(1))) - (self.low / f64::from(about.max(1)));
         let power = 10_f64.powf(raw.log10().floor());
@@ -89,12 +93,13 @@ impl Scale {
             [1.0, 2.0, 5.0, 10.0].iter().map(|factor| factor * power).find(|step| *step >= raw * 0.999);
         let step = step.filter(|step| step.is_finite() && *step > 0.0).unwrap_or(raw);
         let first = (self.low / step).ceil();
-        let marks = (0..64_u32).map(|number| (first + f64::from(number)) * step);
-        (marks.take_while(|value| *value <= self.high + step * 1e-9).collect(), step)
+        let values = (0..64_u32).map(|number| (first + f64::from(number)) * step);
+        (values.take_while(|value| *value <= self.high + step * 1e-9).collect(), step)
     }
 }
 
-/// A number beside its mark, with the digits that tell it from the next one.
+/// Returns a number as text, with enough digits to distinguish it from the next tick at distance
+/// `step`.
 pub(super) fn label(value: f64, step: f64) -> String {
     let size = value.abs();
     if value == 0.0 && !(1e-4..1e7).contains(&step) {
@@ -104,7 +109,7 @@ pub(super) fn label(value: f64, step: f64) -> String {
         // As many digits as the step needs.
         let digits =
             if step > 0.0 { (size.log10().floor() - step.log10().floor()).clamp(0.0, 6.0) } else { 0.0 };
-        let digits = usize::try_from(super::numbers::whole(digits)).unwrap_or(0);
+        let digits = super::numbers::whole(digits);
         let text = format!("{value:.digits$e}");
         return match text.split_once('e') {
             Some((mantissa, power)) if mantissa.contains('.') => {
@@ -118,7 +123,7 @@ pub(super) fn label(value: f64, step: f64) -> String {
     } else {
         (-size.log10().floor()).clamp(0.0, 9.0)
     };
-    let digits = usize::try_from(super::numbers::whole(digits)).unwrap_or(0);
+    let digits = super::numbers::whole(digits);
     format!("{value:.digits$}")
 }
 
@@ -127,34 +132,34 @@ mod tests {
     use super::*;
 
     fn labels(low: f64, high: f64, log: bool) -> Vec<String> {
-        Scale { low, high, log }.marks(5).into_iter().map(|(_, label)| label).collect()
+        Scale { low, high, log }.ticks(5).into_iter().map(|(_, label)| label).collect()
     }
 
     #[test]
-    fn marks_are_round() {
+    fn ticks_are_round() {
         assert_eq!(labels(0.0, 10.0, false), ["0", "2", "4", "6", "8", "10"]);
         assert_eq!(labels(-0.3, 0.21, false), ["-0.2", "0.0", "0.2"]);
         assert_eq!(labels(0.0, 2e9, false), ["0", "5e8", "1e9", "1.5e9", "2e9"]);
         assert_eq!(labels(1.0, 1e6, true), ["1", "100", "10000", "1000000"]);
         assert_eq!(labels(3.0, 40.0, true), ["5", "10", "20"]);
         assert_eq!(labels(1e-7, 3e-7, false), ["1e-7", "1.5e-7", "2e-7", "2.5e-7", "3e-7"]);
-        // Whatever the ends are, there is an end.
+        // The number of ticks is limited, whatever the ends are.
         for (low, high) in [(f64::MIN, f64::MAX), (1.0, 1.0 + f64::EPSILON), (0.0, f64::MIN_POSITIVE)] {
             assert!(labels(low, high, false).len() < 70, "{low} {high}");
         }
     }
 
     #[test]
-    fn places() {
+    fn positions() {
         let scale = Scale::of([3.0, f64::NAN, 1.0, f64::INFINITY].into_iter(), false).unwrap();
         assert_eq!((scale.low, scale.high), (1.0, 3.0));
-        assert_eq!([2.0, 0.0, 9.0].map(|value| scale.place(value)), [Some(0.5), Some(0.0), Some(1.0)]);
-        assert_eq!(scale.place(f64::NAN), None);
+        assert_eq!([2.0, 0.0, 9.0].map(|value| scale.position(value)), [Some(0.5), Some(0.0), Some(1.0)]);
+        assert_eq!(scale.position(f64::NAN), None);
         let log = Scale::of([-1.0, 1.0, 100.0].into_iter(), true).unwrap();
-        assert_eq!((log.place(10.0), log.place(-3.0)), (Some(0.5), None));
+        assert_eq!((log.position(10.0), log.position(-3.0)), (Some(0.5), None));
         assert_eq!(Scale::of([0.0, -1.0].into_iter(), true), None);
         let one = Scale::of([7.0].into_iter(), false).unwrap();
-        assert_eq!(one.place(7.0), Some(0.5));
-        assert_eq!(Scale { low: f64::MIN, high: f64::MAX, log: false }.place(0.0), Some(0.5));
+        assert_eq!(one.position(7.0), Some(0.5));
+        assert_eq!(Scale { low: f64::MIN, high: f64::MAX, log: false }.position(0.0), Some(0.5));
     }
 }

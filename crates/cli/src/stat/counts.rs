@@ -1,17 +1,19 @@
-//! What a file holds, counted: objects, links, datasets by their layouts and filters.
+//! Counts of the objects, links and attributes of a file, and of its datasets by layout and
+//! filters.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
 use anyhow::Result;
 use hyperslab::{LinkTarget, Object, ObjectKind, Section};
-use serde_json::{Value as Json, json};
+use hyperslab_exact::to_u64;
+use serde_json::{Map, Value as Json, json};
 
-use super::sizes::DatasetSizes;
+use super::sizes::{DatasetSizes, sum};
 use crate::output;
 use crate::sections::{StructuredTotals, percent, share};
 
-/// Datasets, the bytes of their elements, and the bytes that these take in the file.
+/// A number of datasets, the bytes of their elements, and the bytes of their stored raw data.
 #[derive(Debug, Default, Clone, Copy)]
 struct Bytes {
     datasets: u64,
@@ -19,31 +21,32 @@ struct Bytes {
     stored: u64,
 }
 
-/// Structured chunks.
+/// Totals of structured chunks.
 #[derive(Debug, Default)]
 struct Structured {
     datasets: u64,
     sparse: u64,
     chunks: u64,
     stored: u64,
-    /// Defined elements of sparse datasets, ...
+    /// Defined elements of sparse datasets.
     defined: u64,
-    /// ... their chunks, and all their elements.
+    /// Chunks of sparse datasets.
     sparse_chunks: u64,
+    /// All elements of sparse datasets, defined or not.
     elements: u64,
-    /// Bytes in the file, and without filters.
+    /// Bytes in the file, and bytes before the filters were applied.
     sections: BTreeMap<Section, (u64, u64)>,
 }
 
-/// What was counted.
+/// The counts of a file.
 #[derive(Debug, Default)]
 pub(super) struct Totals {
-    /// By kind.
+    /// Objects by kind.
     objects: BTreeMap<&'static str, u64>,
     links: BTreeMap<&'static str, u64>,
     attributes: u64,
     layouts: BTreeMap<&'static str, Bytes>,
-    /// By the names of the filters, in their order.
+    /// Datasets by the names of their filters, in the order of the pipeline.
     filters: BTreeMap<Vec<String>, Bytes>,
     structured: Structured,
 }
@@ -53,8 +56,7 @@ impl Totals {
     pub(super) fn object(&mut self, object: &Object) -> hyperslab::Result<()> {
         let kind = object.kind().map_or("unknown object", ObjectKind::name);
         add_one(self.objects.entry(kind).or_default());
-        let attributes = u64::try_from(object.attributes()?.len()).unwrap_or(u64::MAX);
-        self.attributes = self.attributes.saturating_add(attributes);
+        self.attributes = sum(self.attributes, to_u64(object.attributes()?.len()));
         Ok(())
     }
 
@@ -99,48 +101,52 @@ impl Totals {
         Ok(())
     }
 
-    pub(super) fn json(&self) -> serde_json::Map<String, Json> {
+    pub(super) fn json(&self) -> Map<String, Json> {
         let filters = self.filters.iter().map(|(names, bytes)| {
-            let sizes = bytes.json();
-            let mut entry = sizes.as_object().cloned().unwrap_or_default();
+            let mut entry = bytes.json();
             entry.insert("filters".into(), json!(names));
             entry
         });
-        let document = json!({
-            "objects": self.objects,
-            "attributes": self.attributes,
-            "links": self.links,
-            "layouts": self.layouts.iter().map(|(name, bytes)| (*name, bytes.json())).collect::<BTreeMap<_, _>>(),
-            "filters": filters.map(Json::Object).collect::<Json>(),
-            "structured_chunks": self.structured.json(),
-        });
-        document.as_object().cloned().unwrap_or_default()
+        let layouts: BTreeMap<_, _> =
+            self.layouts.iter().map(|(name, bytes)| (*name, bytes.json())).collect();
+        Map::from_iter([
+            ("objects".to_owned(), json!(self.objects)),
+            ("attributes".to_owned(), json!(self.attributes)),
+            ("links".to_owned(), json!(self.links)),
+            ("layouts".to_owned(), json!(layouts)),
+            ("filters".to_owned(), filters.map(Json::Object).collect()),
+            ("structured_chunks".to_owned(), self.structured.json()),
+        ])
     }
 }
 
 impl Bytes {
     fn add(&mut self, raw: u64, stored: u64) {
         add_one(&mut self.datasets);
-        self.raw = self.raw.saturating_add(raw);
-        self.stored = self.stored.saturating_add(stored);
+        self.raw = sum(self.raw, raw);
+        self.stored = sum(self.stored, stored);
     }
 
-    fn json(self) -> Json {
-        json!({ "datasets": self.datasets, "raw_size": self.raw, "stored_size": self.stored })
+    fn json(self) -> Map<String, Json> {
+        Map::from_iter([
+            ("datasets".to_owned(), json!(self.datasets)),
+            ("raw_size".to_owned(), json!(self.raw)),
+            ("stored_size".to_owned(), json!(self.stored)),
+        ])
     }
 }
 
 fn add_one(count: &mut u64) {
-    *count = count.saturating_add(1);
+    *count += 1;
 }
 
-/// `59 B of 96 B (1.63×)`.
+/// Returns text such as `59 B of 96 B (1.63×)`.
 pub(super) fn sizes(stored: u64, raw: u64) -> String {
     let sizes = format!("{} of {}", output::bytes(stored), output::bytes(raw));
     if stored == 0 || stored == raw { sizes } else { format!("{sizes} ({:.2}×)", share(raw, stored)) }
 }
 
-/// Lines with datasets and their bytes, in columns.
+/// Prints a table of datasets and their bytes.
 fn table(out: &mut output::Output, title: &str, lines: impl Iterator<Item = (String, Bytes)>) -> Result<()> {
     let lines: Vec<(String, Bytes)> =
         lines.map(|(name, bytes)| (output::escape(name.as_bytes()), bytes)).collect();
@@ -150,7 +156,7 @@ fn table(out: &mut output::Output, title: &str, lines: impl Iterator<Item = (Str
     output::heading(out, &format!("datasets by {title}"))?;
     let widest = lines.iter().map(|(name, _)| output::width(name)).max().unwrap_or(0).max(20);
     for (name, bytes) in lines {
-        let padding = " ".repeat(widest.saturating_sub(output::width(&name)));
+        let padding = " ".repeat(widest - output::width(&name));
         writeln!(out, "    {name}{padding}{:>10}  {}", bytes.datasets, sizes(bytes.stored, bytes.raw))?;
     }
     Ok(())
@@ -158,19 +164,19 @@ fn table(out: &mut output::Output, title: &str, lines: impl Iterator<Item = (Str
 
 impl Structured {
     fn add(&mut self, totals: &StructuredTotals) {
-        self.datasets = self.datasets.saturating_add(1);
-        self.chunks = self.chunks.saturating_add(totals.chunks);
-        self.stored = self.stored.saturating_add(totals.stored);
+        self.datasets += 1;
+        self.chunks = sum(self.chunks, totals.chunks);
+        self.stored = sum(self.stored, totals.stored);
         if totals.chunking.sparse {
-            self.sparse = self.sparse.saturating_add(1);
-            self.sparse_chunks = self.sparse_chunks.saturating_add(totals.chunks);
-            self.defined = self.defined.saturating_add(totals.defined);
-            self.elements = self.elements.saturating_add(totals.elements.unwrap_or(u64::MAX));
+            self.sparse += 1;
+            self.sparse_chunks = sum(self.sparse_chunks, totals.chunks);
+            self.defined = sum(self.defined, totals.defined);
+            self.elements = sum(self.elements, totals.elements.unwrap_or(u64::MAX));
         }
         for section in &totals.sections {
             let (stored, unfiltered) = self.sections.entry(section.section).or_default();
-            *stored = stored.saturating_add(section.stored);
-            *unfiltered = unfiltered.saturating_add(section.unfiltered);
+            *stored = sum(*stored, section.stored);
+            *unfiltered = sum(*unfiltered, section.unfiltered);
         }
     }
 

@@ -1,4 +1,4 @@
-//! `hyperslab stat`: where the bytes of a file are.
+//! `hyperslab stat`: the bytes of a file by structure, and its largest objects.
 
 mod counts;
 mod objects;
@@ -19,42 +19,43 @@ use serde_json::json;
 
 use self::counts::Totals;
 use self::objects::{Largest, Line};
-use self::sizes::DatasetSizes;
+use self::sizes::{DatasetSizes, sum};
 use self::structures::{Structures, Waste};
 use crate::open::OpenArguments;
 use crate::{output, places};
 
-/// Bytes of a path beyond which only its end is kept.
-const LONG_PATH: usize = 4096;
+/// The longest path to which further names are appended. Of a longer path only the last name is
+/// kept.
+const MAX_PATH_BYTES: usize = 4096;
 
-/// Failures that are told.
-const MOST_FAILURES: usize = 100;
+/// The largest number of failures that are reported.
+const MAX_FAILURES: usize = 100;
 
-/// What `stat` takes.
+/// The arguments of `stat`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct StatArguments {
     /// Print a JSON document
     #[arg(long)]
     json: bool,
-    /// How many of the largest objects are shown
+    /// The number of largest objects to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
-    /// Show all objects
+    /// Show all objects, not only the largest ones
     #[arg(long, conflicts_with = "top")]
     all: bool,
-    /// Do not account for every byte: objects are counted, and their raw data
+    /// Do not account for every byte: only count objects and the bytes of raw data
     #[arg(short, long)]
     quick: bool,
     #[command(flatten)]
     open: OpenArguments,
-    /// The file
+    /// The HDF5 file
     file: PathBuf,
-    /// The object to count, with what is in it
+    /// The object to count, with all objects below it
     #[arg(default_value = "/")]
     path: String,
 }
 
-/// Counts; fails at the end if something could not be read.
+/// Prints the statistics. Returns a failure code if something could not be read.
 pub(crate) fn run(arguments: &StatArguments) -> Result<ExitCode> {
     let shown = arguments.file.display();
     let file = arguments.open.open(&arguments.file)?;
@@ -71,26 +72,25 @@ pub(crate) fn run(arguments: &StatArguments) -> Result<ExitCode> {
             Err(error) => survey.failed(output::chain(error.as_ref())),
         }
     }
-    bar.set_message("looking at all objects");
+    bar.set_message("reading all objects");
     survey.walk(path.as_bytes(), object);
     bar.finish_and_clear();
-    let failures = survey.say(arguments, &path)?;
+    let failures = survey.print(arguments, &path)?;
     for failure in &failures {
-        // The exit code says it, too.
         output::complain(format_args!("hyperslab: {failure}"));
     }
     arguments.open.report();
     Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Whose every byte of the file is.
+/// Checks the whole file, which shows the structure of every byte.
 fn account(arguments: &StatArguments, file: &Path) -> Result<Report> {
     let driver = arguments.open.options().find_driver(file)?;
     let options = CheckOptions { per_object: true, max_findings: 0, ..CheckOptions::default() };
     Ok(hyperslab_check::check(driver, &options)?)
 }
 
-/// What is found on the way through a file.
+/// The totals while objects are read.
 struct Survey<'a> {
     file: &'a File,
     totals: Totals,
@@ -99,7 +99,7 @@ struct Survey<'a> {
     raw: u64,
     stored: u64,
     overhang: u64,
-    looked_at: u64,
+    objects: u64,
     failures: Vec<String>,
 }
 
@@ -113,45 +113,45 @@ impl<'a> Survey<'a> {
             raw: 0,
             stored: 0,
             overhang: 0,
-            looked_at: 0,
+            objects: 0,
             failures: Vec::new(),
         }
     }
 
     fn failed(&mut self, failure: String) {
-        if self.failures.len() < MOST_FAILURES && !self.failures.contains(&failure) {
+        if self.failures.len() < MAX_FAILURES && !self.failures.contains(&failure) {
             self.failures.push(failure);
         }
     }
 
-    /// Looks at an object and at all that hard links lead to from it, each once.
+    /// Reads an object and all objects that hard links lead to from there, each once.
     fn walk(&mut self, path: &[u8], first: Object) {
         let mut known: HashSet<ObjectToken> = HashSet::from([first.token()]);
         let mut pending: VecDeque<(ObjectToken, Vec<u8>)> = VecDeque::new();
         let mut next = Some((Ok(first), path.to_vec()));
         while let Some((found, path)) = next {
-            let looked_at = found.and_then(|object| {
+            let read = found.and_then(|object| {
                 self.object(&object, &path, |token, name| {
                     if known.insert(token) {
                         pending.push_back((token, below(&path, name)));
                     }
                 })
             });
-            if let Err(error) = looked_at {
+            if let Err(error) = read {
                 self.failed(output::chain(&error));
             }
             next = pending.pop_front().map(|(token, path)| (self.file.object_at(token), path));
         }
     }
 
-    /// Looks at one object; gives the objects that it links to.
+    /// Adds one object to the totals. Calls `linked` for each hard link of a group.
     fn object(
         &mut self,
         object: &Object,
         path: &[u8],
         mut linked: impl FnMut(ObjectToken, &[u8]),
     ) -> hyperslab::Result<()> {
-        self.looked_at = self.looked_at.saturating_add(1);
+        self.objects += 1;
         self.totals.object(object)?;
         let mut sizes = None;
         match object.kind() {
@@ -166,28 +166,28 @@ impl<'a> Survey<'a> {
             Some(ObjectKind::Dataset) => {
                 let found = DatasetSizes::of(&object.clone().into_dataset()?)?;
                 self.totals.dataset(&found);
-                // What other files hold takes nothing here.
+                // Raw data in other files takes no bytes of this file.
                 if found.stored > 0 {
-                    self.raw = self.raw.saturating_add(found.raw);
-                    self.stored = self.stored.saturating_add(found.stored);
+                    self.raw = sum(self.raw, found.raw);
+                    self.stored = sum(self.stored, found.stored);
                 }
                 let overhang = found.chunks.map_or(0, |chunks| chunks.overhang);
-                self.overhang = self.overhang.saturating_add(overhang);
+                self.overhang = sum(self.overhang, overhang);
                 sizes = Some(found);
             }
             _ => {}
         }
         let of_objects = self.structures.as_ref().map(|structures| &structures.report().of_objects);
         let line = Line::new(path.to_vec(), object, of_objects, sizes);
-        self.largest.push(self.looked_at, line);
+        self.largest.push(self.objects, line);
         Ok(())
     }
 
-    /// Says all of it; gives the failures.
-    fn say(self, arguments: &StatArguments, path: &str) -> Result<Vec<String>> {
+    /// Prints the totals. Returns the failures.
+    fn print(self, arguments: &StatArguments, path: &str) -> Result<Vec<String>> {
         let mut out = output::stdout();
         let length = self.file.info().length;
-        // The account is that of the whole file.
+        // The structures are those of the whole file, so that they are only shown for the root.
         let structures = self.structures.as_ref().filter(|_| path == "/");
         let waste = Waste::of(structures.map(Structures::report), self.overhang);
         let largest = self.largest.into_sorted();
@@ -227,9 +227,10 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// The path of a name in a group; of a very long one only the end.
+/// Returns the path of a link in a group. A group's path of more than [`MAX_PATH_BYTES`] is
+/// replaced by an ellipsis.
 fn below(parent: &[u8], name: &[u8]) -> Vec<u8> {
     let parent = parent.strip_suffix(b"/").unwrap_or(parent);
-    let parent = if parent.len() > LONG_PATH { "…".as_bytes() } else { parent };
+    let parent = if parent.len() > MAX_PATH_BYTES { "…".as_bytes() } else { parent };
     [parent, b"/", name].concat()
 }

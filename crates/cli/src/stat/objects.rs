@@ -1,4 +1,4 @@
-//! The objects that take most.
+//! The objects with the most bytes.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -9,15 +9,16 @@ use hyperslab::{Object, ObjectKind};
 use hyperslab_check::ObjectBytes;
 use serde_json::{Map, Value as Json, json};
 
-use super::sizes::DatasetSizes;
+use super::sizes::{DatasetSizes, sum};
 use crate::output::{self, DATASET, DATATYPE, FAINT, GROUP, PLAIN, bytes, cut, escape, styled, width};
 use crate::sections::share;
 
-/// Columns of a path, and of the bar.
-const PATH: usize = 40;
-const BAR: usize = 12;
+/// The width of paths.
+const PATH_COLUMNS: usize = 40;
+/// The width of bars.
+const BAR_COLUMNS: usize = 12;
 
-/// One object.
+/// An object of the list.
 #[derive(Debug)]
 pub(super) struct Line {
     path: Vec<u8>,
@@ -26,16 +27,16 @@ pub(super) struct Line {
     sizes: Option<DatasetSizes>,
 }
 
-/// The largest objects so far, the smallest of them first.
+/// The largest objects so far, the smallest of them on top of the heap.
 #[derive(Debug)]
 pub(super) struct Largest {
     most: usize,
     lines: BinaryHeap<Reverse<Ranked>>,
-    /// Objects that are not among them, and their bytes.
+    /// The number of all other objects, and their bytes.
     others: (u64, u64),
 }
 
-/// A line by its bytes; of lines that are alike the first comes first.
+/// A line, ordered by its bytes. Of lines with equal bytes the first one ranks higher.
 #[derive(Debug)]
 struct Ranked {
     total: u64,
@@ -64,7 +65,8 @@ impl Ord for Ranked {
 }
 
 impl Line {
-    /// What is said of an object. `of_objects` is what a check has found; without it, only raw data are known.
+    /// Creates the line of an object. `of_objects` holds the bytes that a check found. Without it,
+    /// only the raw data are known.
     pub(super) fn new(
         path: Vec<u8>,
         object: &Object,
@@ -79,7 +81,7 @@ impl Line {
 
     fn total(&self) -> u64 {
         let ObjectBytes { metadata, raw, heap } = self.bytes;
-        metadata.saturating_add(raw).saturating_add(heap)
+        sum(sum(metadata, raw), heap)
     }
 
     fn json(&self) -> Json {
@@ -97,8 +99,8 @@ impl Line {
         Json::Object(object)
     }
 
-    /// Its sizes in words.
-    fn words(&self) -> String {
+    /// Returns the sizes, chunks and filters as text.
+    fn description(&self) -> String {
         let mut words = Vec::new();
         if let Some(sizes) = &self.sizes {
             words.push(match sizes.ratio() {
@@ -119,7 +121,7 @@ impl Line {
                 words.push(escape(sizes.filters.join(" + ").as_bytes()));
             }
         }
-        let parts = [(self.bytes.heap, "of variable length"), (self.bytes.metadata, "metadata")];
+        let parts = [(self.bytes.heap, "variable-length data"), (self.bytes.metadata, "metadata")];
         words.extend(
             parts.iter().filter(|(size, _)| *size > 0).map(|(size, what)| format!("{} {what}", bytes(*size))),
         );
@@ -136,11 +138,11 @@ impl Line {
         }
     }
 
-    /// The path in so many columns: of a long one, the end.
+    /// Returns the path in at most [`PATH_COLUMNS`] columns: the end of a longer path.
     fn shown(&self) -> String {
         let path = escape(&self.path);
         let wide = width(&path);
-        if wide <= PATH {
+        if wide <= PATH_COLUMNS {
             return path;
         }
         let mut skipped = 0;
@@ -148,11 +150,11 @@ impl Line {
             .chars()
             .skip_while(|character| {
                 skipped += width(&character.to_string());
-                wide.saturating_sub(skipped) >= PATH
+                wide - skipped >= PATH_COLUMNS
             })
             .skip(1)
             .collect();
-        cut(&format!("…{rest}"), PATH)
+        cut(&format!("…{rest}"), PATH_COLUMNS)
     }
 }
 
@@ -161,25 +163,25 @@ impl Largest {
         Self { most, lines: BinaryHeap::new(), others: (0, 0) }
     }
 
-    /// Keeps the line if it is one of the largest.
+    /// Adds a line, and drops the smallest line if there are too many.
     pub(super) fn push(&mut self, number: u64, line: Line) {
         self.lines.push(Reverse(Ranked { total: line.total(), number: Reverse(number), line }));
         if self.lines.len() > self.most
             && let Some(Reverse(smallest)) = self.lines.pop()
         {
             let (count, total) = self.others;
-            self.others = (count.saturating_add(1), total.saturating_add(smallest.total));
+            self.others = (count + 1, sum(total, smallest.total));
         }
     }
 
-    /// The lines, the largest first.
+    /// Returns the lines, the largest first.
     pub(super) fn into_sorted(self) -> Sorted {
         let lines = self.lines.into_sorted_vec();
         Sorted { lines: lines.into_iter().map(|Reverse(ranked)| ranked.line).collect(), others: self.others }
     }
 }
 
-/// The largest objects, and what all others have.
+/// The largest objects, and the number and bytes of all others.
 #[derive(Debug)]
 pub(super) struct Sorted {
     lines: Vec<Line>,
@@ -195,7 +197,7 @@ impl Sorted {
         })
     }
 
-    /// Lines with bars; the largest has a whole one.
+    /// Prints the lines with bars. The bar of the largest object has the full width.
     pub(super) fn print(&self, out: &mut output::Output) -> Result<()> {
         let Some(first) = self.lines.first() else { return Ok(()) };
         output::heading(out, "largest objects")?;
@@ -203,13 +205,13 @@ impl Sorted {
         let most = first.total();
         for line in &self.lines {
             let path = line.shown();
-            let gap = " ".repeat(widest.saturating_sub(width(&path)));
+            let gap = " ".repeat(widest - width(&path));
             write!(out, "    ")?;
             styled(out, line.style(), &path)?;
             write!(out, "{gap}  {:>10}  ", bytes(line.total()))?;
-            output::bar_of(out, share(line.total(), most), BAR)?;
+            output::bar_of(out, share(line.total(), most), BAR_COLUMNS)?;
             write!(out, "  ")?;
-            styled(out, FAINT, &line.words())?;
+            styled(out, FAINT, &line.description())?;
             writeln!(out)?;
         }
         let (count, total) = self.others;

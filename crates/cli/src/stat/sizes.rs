@@ -1,4 +1,4 @@
-//! What one dataset takes.
+//! The sizes of one dataset.
 
 use std::ops::ControlFlow;
 
@@ -8,31 +8,33 @@ use serde_json::{Value as Json, json};
 use crate::ls::dataset::layout_name;
 use crate::sections::{StructuredTotals, filter_name, share};
 
-/// What a dataset takes in the file, and what its elements take in memory.
+/// The bytes of a dataset in the file, and of its elements in memory.
 #[derive(Debug)]
 pub(super) struct DatasetSizes {
     pub(super) layout: &'static str,
-    /// Names of filters.
+    /// The names of the filters.
     pub(super) filters: Vec<String>,
-    /// Bytes of all elements, and of the defined ones where only those are stored.
+    /// The bytes of all elements. For sparse datasets, the bytes of the sections before the
+    /// filters.
     pub(super) raw: u64,
     pub(super) stored: u64,
     pub(super) chunks: Option<Chunks>,
     pub(super) structured: Option<StructuredTotals>,
 }
 
-/// Chunks that are stored.
+/// The chunks of a dataset.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Chunks {
     pub(super) stored: u64,
-    /// Chunks that the extent has room for.
+    /// The number of chunks that the extent has space for.
     pub(super) possible: u64,
-    /// Stored bytes for elements beyond the extent; of compressed chunks, their part of the elements.
+    /// The stored bytes of elements beyond the extent. For filtered chunks an estimate: the share
+    /// of the elements.
     pub(super) overhang: u64,
 }
 
 impl DatasetSizes {
-    /// Looks at a dataset and at all chunks in its index.
+    /// Measures a dataset and all chunks in its index.
     pub(super) fn of(dataset: &Dataset) -> Result<Self> {
         let (layout, dims) = (dataset.layout(), dataset.dataspace().dims().to_vec());
         let size = u64::from(dataset.datatype().size);
@@ -40,6 +42,7 @@ impl DatasetSizes {
         let mut sizes = Self {
             layout: layout_name(&layout),
             filters: dataset.filters().iter().map(filter_name).collect(),
+            // The extent may state more bytes than 64 bits count.
             raw: elements.saturating_mul(size),
             stored: 0,
             chunks: None,
@@ -47,7 +50,7 @@ impl DatasetSizes {
         };
         if let Some(totals) = &sizes.structured {
             let sections = totals.sections.iter();
-            sizes.raw = sections.fold(0, |sum: u64, one| sum.saturating_add(one.unfiltered));
+            sizes.raw = sections.fold(0, |raw, section| sum(raw, section.unfiltered));
             sizes.filters = totals.filter_names();
             sizes.stored = totals.stored;
             let possible = possible(&dims, &totals.chunking.shape);
@@ -55,10 +58,10 @@ impl DatasetSizes {
         } else if let Layout::Chunked(chunking) = &layout {
             let mut chunks = Chunks { possible: possible(&dims, &chunking.shape), ..Chunks::default() };
             dataset.chunks().visit(|chunk| {
-                sizes.stored = sizes.stored.saturating_add(chunk.size);
-                chunks.stored = chunks.stored.saturating_add(1);
+                sizes.stored = sum(sizes.stored, chunk.size);
+                chunks.stored += 1;
                 let beyond = beyond(&dims, &chunking.shape, &chunk.offset);
-                chunks.overhang = chunks.overhang.saturating_add(part(chunk.size, beyond));
+                chunks.overhang = sum(chunks.overhang, part(chunk.size, beyond));
                 ControlFlow::Continue(())
             })?;
             sizes.chunks = Some(chunks);
@@ -68,7 +71,7 @@ impl DatasetSizes {
         Ok(sizes)
     }
 
-    /// How much larger elements are than what is stored of them, if that says something.
+    /// Returns the size of the elements in units of their stored size. `None` without filters.
     pub(super) fn ratio(&self) -> Option<f64> {
         (self.stored > 0 && self.raw > 0 && !self.filters.is_empty()).then(|| share(self.raw, self.stored))
     }
@@ -87,29 +90,37 @@ impl DatasetSizes {
     }
 }
 
-/// Chunks of that shape that an extent has room for.
+/// Adds sizes and counts. A damaged file may state sizes whose sum exceeds 64 bits. The sum is only
+/// printed, so that it stops at the largest value.
+pub(super) fn sum(left: u64, right: u64) -> u64 {
+    left.saturating_add(right)
+}
+
+/// Returns the number of chunks of this shape that an extent has space for.
 fn possible(dims: &[u64], shape: &[u64]) -> u64 {
     let along = dims.iter().zip(shape).map(|(size, chunk)| size.div_ceil((*chunk).max(1)));
+    // The number is only printed; it stops at the largest value.
     along.fold(1, u64::saturating_mul)
 }
 
-/// The share of a chunk's elements that lie beyond the extent.
+/// Returns the share of a chunk's elements that lie beyond the extent.
 #[expect(clippy::cast_precision_loss, reason = "shares are shown with three digits")]
 fn beyond(dims: &[u64], shape: &[u64], offset: &[u64]) -> f64 {
     let along = dims.iter().zip(shape).zip(offset);
     let inside = along.map(|((size, chunk), at)| {
+        // A chunk of a damaged file may begin beyond the extent: no element is inside then.
         let inside = size.saturating_sub(*at).min(*chunk);
         inside as f64 / (*chunk).max(1) as f64
     });
     1.0 - inside.product::<f64>()
 }
 
-/// That share of so many bytes.
+/// Returns a share of a number of bytes.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "the share is between 0 and 1, and casts of floats stay within the type"
+    reason = "the share is between 0 and 1"
 )]
 fn part(bytes: u64, share: f64) -> u64 {
     (bytes as f64 * share).round() as u64
@@ -124,7 +135,7 @@ mod tests {
         assert_eq!((possible(&[10, 7], &[4, 7]), possible(&[], &[]), possible(&[0], &[3])), (3, 1, 0));
         assert_eq!(part(280, beyond(&[10, 7], &[4, 7], &[8, 0])), 140);
         assert_eq!(part(280, beyond(&[10, 7], &[4, 7], &[4, 0])), 0);
-        // A chunk that begins outside is a fault of the file, and all overhang.
+        // A chunk that begins beyond the extent is a fault of the file, and overhang as a whole.
         assert_eq!(part(280, beyond(&[10, 7], &[4, 7], &[12, 0])), 280);
     }
 }

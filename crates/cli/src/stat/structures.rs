@@ -1,52 +1,55 @@
-//! What the bytes of a file are: each structure's share, and what nothing has.
+//! The bytes of a file by structure, and unused bytes.
 
 use std::io::Write as _;
 
 use anyhow::Result;
 use hyperslab_check::{Kind, Report};
+use hyperslab_exact::to_u64;
 use serde_json::{Map, Value as Json, json};
 
+use super::sizes::sum;
 use crate::output::{self, ERROR, FAINT, bytes, styled};
 use crate::sections::share;
 
-/// Columns of a bar.
-const BAR: usize = 24;
+/// The width of bars.
+const BAR_COLUMNS: usize = 24;
 
-/// The account of all bytes.
+/// The structures of all bytes of a file.
 #[derive(Debug)]
 pub(super) struct Structures {
     report: Report,
-    /// The structures with their blocks and bytes, most bytes first.
+    /// The names of the structures, with their blocks and bytes, in descending order of bytes.
     lines: Vec<(&'static str, u64, u64)>,
 }
 
-/// What of a file is of no use.
+/// The unused bytes of a file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Waste {
-    /// What free-space managers hold ready; nothing is known without a check.
+    /// The bytes that free-space managers track. `None` without a check.
     pub(super) free: Option<u64>,
     pub(super) unaccounted: Option<u64>,
     pub(super) unused_in_heap: Option<u64>,
-    /// Stored elements beyond the extent.
+    /// The stored bytes of elements beyond the extent.
     pub(super) overhang: u64,
 }
 
 impl Structures {
-    /// The account of a file that takes `length` bytes. Where members of it lie far apart, what is between them is nobody's, and
-    /// no bytes of the file.
+    /// Creates the list for a file of `length` bytes. A report may be longer: the members of a file
+    /// can lie far from each other in the address space, and the gaps are not bytes of the file.
     pub(super) fn new(mut report: Report, length: u64) -> Self {
         if report.length > length {
             report.leaked.clear();
             report.end = length;
+            // A base address beyond the end of the file leaves no bytes.
             report.length = length.saturating_sub(report.base);
         }
         let used = report.usage.iter().map(|(kind, usage)| (kind.name(), usage.blocks, usage.bytes));
-        let ranges = u64::try_from(report.leaked.len()).unwrap_or(u64::MAX);
-        let behind = report.length.saturating_sub(report.end.min(report.length));
+        let ranges = to_u64(report.leaked.len());
+        let after_end = report.length - report.end.min(report.length);
         let rest = [
             ("unaccounted for", ranges, report.leaked_bytes()),
             ("user block", 1, report.base),
-            ("behind the end", 1, behind),
+            ("after the end of file", 1, after_end),
         ];
         let mut lines: Vec<_> = used.chain(rest).filter(|(_, _, bytes)| *bytes > 0).collect();
         lines.sort_by_key(|(_, _, bytes)| std::cmp::Reverse(*bytes));
@@ -65,19 +68,19 @@ impl Structures {
     }
 
     pub(super) fn print(&self, out: &mut output::Output) -> Result<()> {
-        let length = self.report.length.saturating_add(self.report.base);
+        let length = sum(self.report.length, self.report.base);
         output::heading(out, "bytes by structure")?;
         for (name, blocks, size) in &self.lines {
             let part = share(*size, length);
             write!(out, "    {name:<26}{:>10}  {:>8}  ", bytes(*size), tenths(part))?;
-            output::bar_of(out, part, BAR)?;
+            output::bar_of(out, part, BAR_COLUMNS)?;
             let noun = if *name == "unaccounted for" { "range" } else { "block" };
             styled(out, FAINT, &format!("  {}", output::count(*blocks, noun)))?;
             writeln!(out)?;
         }
         if !self.report.is_sound() {
             let faults = output::count(self.report.faults, "fault");
-            styled(out, ERROR, &format!("    the file has {faults}, which `hyperslab check` tells"))?;
+            styled(out, ERROR, &format!("    the file has {faults}; `hyperslab check` lists them"))?;
             writeln!(out)?;
         }
         Ok(())
@@ -96,13 +99,13 @@ impl Waste {
 
     fn parts(self) -> [(&'static str, u64, &'static str); 4] {
         [
-            ("free space", self.free.unwrap_or(0), "kept for what is written next"),
-            ("unaccounted for", self.unaccounted.unwrap_or(0), "`hyperslab repack` leaves it out"),
-            ("unused in heaps", self.unused_in_heap.unwrap_or(0), "contents that nothing refers to"),
+            ("free space", self.free.unwrap_or(0), "available for new data"),
+            ("unaccounted for", self.unaccounted.unwrap_or(0), "`hyperslab repack` removes it"),
+            ("unused in heaps", self.unused_in_heap.unwrap_or(0), "variable-length data without references"),
             (
-                "chunks' overhang",
+                "chunk overhang",
                 self.overhang,
-                "elements of chunks beyond the extent; an estimate where they pass filters",
+                "chunk elements beyond the extent; estimated for filtered chunks",
             ),
         ]
     }
@@ -118,11 +121,10 @@ impl Waste {
 
     pub(super) fn print(self, out: &mut output::Output, length: u64) -> Result<()> {
         let parts = self.parts();
-        let wasted = parts.iter().fold(0_u64, |sum, (_, size, _)| sum.saturating_add(*size));
-        if wasted == 0 {
+        if parts.iter().all(|(_, size, _)| *size == 0) {
             return Ok(());
         }
-        output::heading(out, "of no use")?;
+        output::heading(out, "unused bytes")?;
         for (name, size, why) in parts.iter().filter(|(_, size, _)| *size > 0) {
             write!(out, "    {name:<26}{:>10}  {:>8}  ", bytes(*size), tenths(share(*size, length)))?;
             styled(out, FAINT, why)?;
@@ -132,7 +134,7 @@ impl Waste {
     }
 }
 
-/// A share in percent, to the tenth.
+/// Returns a share in percent with one decimal.
 fn tenths(share: f64) -> String {
     if share > 0.0 && share < 0.0005 { "<0.1 %".into() } else { format!("{:.1} %", share * 100.0) }
 }

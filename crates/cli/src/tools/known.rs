@@ -1,4 +1,4 @@
-//! The objects of a file and their first paths, in the order in which the tools come to them.
+//! The objects of a file and their first paths, in the order of the C tools.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,22 +7,22 @@ use hyperslab::{File, LinkTarget, ObjectKind, ObjectToken};
 use super::ddl::elements::Names;
 use super::ddl::quoted;
 
-/// Groups on a path beyond which nothing is looked for.
-pub(crate) const MOST_LEVELS: usize = 1024;
+/// The largest depth of groups that the tools visit.
+pub(crate) const MAX_LEVELS: usize = 1024;
 
-/// What is known of the objects of a file.
+/// The objects of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// Kind and first path of each object.
+    /// The kind and the first path of each object, by address.
     objects: HashMap<u64, (ObjectKind, String)>,
     order: Vec<ObjectToken>,
-    /// Committed datatypes that are used and have no link, in the order of the objects that use them.
+    /// Committed datatypes without links that objects use, in the order of these objects.
     pub(crate) unnamed: Vec<ObjectToken>,
     shown: HashSet<u64>,
 }
 
 impl Known {
-    /// Walks all groups, depth first, by names.
+    /// Walks all groups, depth first, in the order of the names.
     pub(crate) fn of(file: &File) -> Self {
         let mut known = Self::default();
         let root = file.root().token();
@@ -43,7 +43,7 @@ impl Known {
         self.order.push(token);
     }
 
-    /// All objects, in the order in which they were found.
+    /// Returns all objects in the order of the walk.
     pub(crate) fn in_order(&self) -> Vec<ObjectToken> {
         self.order.clone()
     }
@@ -68,8 +68,9 @@ impl Known {
             let path = format!("{path}/{}", String::from_utf8_lossy(&link.name));
             self.add(target, kind, path.clone());
             match kind {
-                ObjectKind::Group if level < MOST_LEVELS => {
-                    self.group(file, target, &path, level.saturating_add(1), used);
+                // The level is less than `MAX_LEVELS`.
+                ObjectKind::Group if level < MAX_LEVELS => {
+                    self.group(file, target, &path, level + 1, used);
                 }
                 ObjectKind::Dataset => {
                     let committed =
@@ -81,17 +82,17 @@ impl Known {
         }
     }
 
-    /// The first path of an object.
+    /// Returns the kind and the first path of an object.
+    fn kind_and_path(&self, token: ObjectToken) -> Option<(ObjectKind, &str)> {
+        self.objects.get(&token.address()).map(|(kind, path)| (*kind, path.as_str()))
+    }
+
+    /// Returns the first path of an object.
     pub(crate) fn path(&self, token: ObjectToken) -> Option<&str> {
-        self.objects.get(&token.address()).map(|(_, path)| path.as_str())
+        self.kind_and_path(token).map(|(_, path)| path)
     }
 
-    /// The kind of an object.
-    pub(crate) fn kind(&self, token: ObjectToken) -> Option<ObjectKind> {
-        self.objects.get(&token.address()).map(|(kind, _)| *kind)
-    }
-
-    /// Gives an object that is shown for the first time the path under which it is.
+    /// Sets the path under which an object is printed first.
     pub(crate) fn name(&mut self, token: ObjectToken, path: &str) {
         if let Some((_, known)) = self.objects.get_mut(&token.address()) {
             path.clone_into(known);
@@ -103,13 +104,13 @@ impl Known {
         self.shown.contains(&token.address())
     }
 
-    /// Returns whether the object was shown before; it is from now on.
+    /// Marks the object as shown. Returns whether it was shown before.
     pub(crate) fn was_shown(&mut self, token: ObjectToken) -> bool {
         !self.shown.insert(token.address())
     }
 }
 
-/// Objects by kind and path.
+/// The names of objects, with kind and path.
 pub(crate) struct Paths<'a> {
     pub(crate) name: &'a str,
     pub(crate) known: &'a Known,
@@ -117,13 +118,13 @@ pub(crate) struct Paths<'a> {
 
 impl Names for Paths<'_> {
     fn of(&self, token: ObjectToken) -> String {
-        let word = match self.known.kind(token) {
-            Some(ObjectKind::Group) => "GROUP",
-            Some(ObjectKind::Dataset) => "DATASET",
-            Some(ObjectKind::Datatype) => "DATATYPE",
+        let Some((kind, path)) = self.known.kind_and_path(token) else { return token.to_string() };
+        let word = match kind {
+            ObjectKind::Group => "GROUP",
+            ObjectKind::Dataset => "DATASET",
+            ObjectKind::Datatype => "DATATYPE",
             _ => return token.to_string(),
         };
-        let path = self.known.path(token).unwrap_or_default();
         format!("{word} {}", quoted(format!("{}{path}", self.name).as_bytes()))
     }
 }

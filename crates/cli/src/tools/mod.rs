@@ -1,4 +1,4 @@
-//! The tools of the C library: their arguments, and what they print.
+//! The tools of the C library, with their arguments and output.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -23,11 +23,11 @@ pub(crate) mod pieces;
 pub(crate) mod printf;
 pub(crate) mod subset;
 
-/// A tool.
+/// A tool of the C library.
 #[derive(Debug)]
 struct Tool {
     name: &'static str,
-    /// What it is for.
+    /// The purpose of the tool, for the help text.
     about: &'static str,
     run: fn(Vec<OsString>) -> Result<ExitCode>,
 }
@@ -38,30 +38,30 @@ const fn tool(name: &'static str, run: fn(Vec<OsString>) -> Result<ExitCode>, ab
 
 /// The tools.
 const TOOLS: &[Tool] = &[
-    tool("h5clear", h5clear::run, "clear marks of writers, and put a wrong end right"),
-    tool("h5copy", h5copy::run, "copy an object, within a file or into another one"),
-    tool("h5diff", h5diff::run, "tell the differences between two files or objects"),
-    tool("h5dump", h5dump::run, "print what is in a file"),
-    tool("h5ls", h5ls::run, "list what is in files"),
-    tool("h5mkgrp", h5mkgrp::run, "make groups"),
-    tool("h5repack", h5repack::run, "write a file anew"),
-    tool("h5stat", h5stat::run, "count what is in a file, and the bytes of its metadata"),
+    tool("h5clear", h5clear::run, "clear status flags, and correct the end of the file"),
+    tool("h5copy", h5copy::run, "copy an object within a file or into another file"),
+    tool("h5diff", h5diff::run, "print the differences between two files or objects"),
+    tool("h5dump", h5dump::run, "print the content of a file"),
+    tool("h5ls", h5ls::run, "list the objects of files"),
+    tool("h5mkgrp", h5mkgrp::run, "create groups"),
+    tool("h5repack", h5repack::run, "copy a file with other filters and layouts"),
+    tool("h5stat", h5stat::run, "print statistics of objects and metadata"),
 ];
 
-/// The argument with what a tool is given.
-const GIVEN: &str = "ARGUMENTS";
+/// The clap argument that takes all arguments of a tool.
+const TOOL_ARGUMENTS: &str = "ARGUMENTS";
 
-/// A call of a tool, with what it is given as it is.
+/// A call of a tool, with the arguments that the tool parses itself.
 #[derive(Debug)]
 pub(crate) struct Call {
     tool: &'static Tool,
-    given: Vec<OsString>,
+    arguments: Vec<OsString>,
 }
 
 impl Call {
     /// Runs the tool.
     pub(crate) fn run(&self) -> Result<ExitCode> {
-        (self.tool.run)(self.given.clone())
+        (self.tool.run)(self.arguments.clone())
     }
 }
 
@@ -73,8 +73,8 @@ impl FromArgMatches for Call {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let called = matches.subcommand().and_then(|(name, matches)| Some((find(name)?, matches)));
         let (tool, matches) = called.ok_or_else(|| clap::Error::new(ErrorKind::InvalidSubcommand))?;
-        let given = matches.get_many::<OsString>(GIVEN).into_iter().flatten().cloned().collect();
-        Ok(Self { tool, given })
+        let arguments = matches.get_many::<OsString>(TOOL_ARGUMENTS).into_iter().flatten().cloned().collect();
+        Ok(Self { tool, arguments })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -86,13 +86,13 @@ impl FromArgMatches for Call {
 impl Subcommand for Call {
     fn augment_subcommands(command: Command) -> Command {
         TOOLS.iter().fold(command, |command, tool| {
-            let given = Arg::new(GIVEN)
+            let arguments = Arg::new(TOOL_ARGUMENTS)
                 .num_args(0..)
                 .trailing_var_arg(true)
                 .allow_hyphen_values(true)
                 .value_parser(clap::value_parser!(OsString));
-            let about = format!("As the tool of that name of the C library: {}", tool.about);
-            command.subcommand(Command::new(tool.name).about(about).disable_help_flag(true).arg(given))
+            let about = format!("Like the tool of the C library: {}", tool.about);
+            command.subcommand(Command::new(tool.name).about(about).disable_help_flag(true).arg(arguments))
         })
     }
 
@@ -105,7 +105,8 @@ impl Subcommand for Call {
     }
 }
 
-/// The arguments, as if the command had been called by its own name: through a link it may be called by that of a tool.
+/// Returns the arguments of the command. If a link with the name of a tool called the command, the
+/// name becomes the subcommand.
 pub(crate) fn called_as(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.collect();
     let tool = arguments.first().and_then(|name| Path::new(name).file_stem()?.to_str()).and_then(find);

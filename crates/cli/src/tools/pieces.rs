@@ -1,25 +1,26 @@
-//! Datasets larger than memory, piece by piece in the order of their elements.
+//! The division of datasets larger than memory into pieces, in C order.
 
 use anyhow::Result;
 use hyperslab::{Region, Selection};
 
-/// Bytes of elements that are read at once.
-const AT_ONCE: u64 = 8 << 20;
+/// The largest size of a piece.
+const PIECE_BYTES: u64 = 8 << 20;
 
-/// The selections that together are an array of that shape, one after the other in C order. Those of an array without
-/// dimensions are its one element.
+/// Returns selections that together cover an array of this shape in C order. An array without
+/// dimensions has one element.
 pub(crate) fn pieces(dims: &[u64], size: u64) -> impl Iterator<Item = Result<Selection>> + use<> {
-    let most = (AT_ONCE / size.max(1)).max(1);
-    // Elements of what lies within one step along each dimension.
+    let max_elements = (PIECE_BYTES / size.max(1)).max(1);
+    // The number of elements at one coordinate of each dimension.
     let mut within = vec![1_u64; dims.len()];
     let mut product = 1_u64;
     for (inner, size) in within.iter_mut().zip(dims).rev() {
         *inner = product;
+        // A saturated number is larger than every piece, as the exact number is.
         product = product.saturating_mul(*size);
     }
-    // The dimension that is cut: the first one of which a step is not too much.
-    let cut = within.iter().position(|inner| *inner <= most).unwrap_or(0);
-    let steps = (most / within.get(cut).copied().unwrap_or(1).max(1)).max(1);
+    // The dimension that is cut: the first one whose single coordinates fit in a piece.
+    let cut = within.iter().position(|inner| *inner <= max_elements).unwrap_or(0);
+    let steps = (max_elements / within.get(cut).copied().unwrap_or(1).max(1)).max(1);
     let is_empty = dims.contains(&0);
     let mut next = (!is_empty).then(|| vec![0; dims.len()]);
     let dims = dims.to_vec();
@@ -30,7 +31,7 @@ pub(crate) fn pieces(dims: &[u64], size: u64) -> impl Iterator<Item = Result<Sel
             if dimension < cut {
                 *count = 1;
             } else if dimension == cut {
-                *count = steps.min(count.saturating_sub(*start));
+                *count = steps.min(*count - *start);
             }
         }
         next = following(&start, &dims, cut, steps);
@@ -41,13 +42,14 @@ pub(crate) fn pieces(dims: &[u64], size: u64) -> impl Iterator<Item = Result<Sel
     })
 }
 
-/// Where the next piece begins: so many steps on along dimension `cut`, or at its start one step on before it.
+/// Returns the start of the next piece: `steps` further along dimension `cut`, or at the next
+/// coordinate of a slower dimension.
 fn following(start: &[u64], dims: &[u64], cut: usize, steps: u64) -> Option<Vec<u64>> {
     let mut next = start.to_vec();
     let mut step = steps;
-    for (at, size) in next.iter_mut().zip(dims).take(cut.saturating_add(1)).rev() {
-        *at = at.saturating_add(step);
-        if *at < *size {
+    for (at, size) in next.iter_mut().zip(dims).take(cut + 1).rev() {
+        if let Some(following) = at.checked_add(step).filter(|following| following < size) {
+            *at = following;
             return Some(next);
         }
         (*at, step) = (0, 1);
@@ -69,9 +71,9 @@ mod tests {
         assert_eq!(cut(&[], 8), [Selection::All]);
         assert_eq!(cut(&[4, 0], 8), []);
         assert_eq!(cut(&[4, 5], 8), [region(&[0, 0], &[4, 5])]);
-        // Rows that fit, of which not all do.
+        // Rows that fit in a piece, but not all of them at once.
         assert_eq!(cut(&[3, 2], 4 << 20), [0, 1, 2].map(|row| region(&[row, 0], &[1, 2])));
-        // Rows that are too long by themselves.
+        // Rows that are larger than a piece.
         let parts = [(0, 0, 2), (0, 2, 1), (1, 0, 2), (1, 2, 1)];
         assert_eq!(
             cut(&[2, 3], 4 << 20),

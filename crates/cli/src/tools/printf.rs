@@ -7,7 +7,9 @@ use hyperslab::datatype::convert::Conversion;
 use crate::values::Value;
 use crate::values::numbers::number;
 
-/// An integer of that type.
+/// The largest width and precision. Rust formats at most 65535 digits.
+const MAX_DIGITS: u16 = 9999;
+/// Formats an integer of this type.
 pub(crate) fn integer(datatype: &Datatype, bytes: &[u8]) -> String {
     match number(datatype, bytes) {
         Some(Ok(Value::Integer(value))) => value.to_string(),
@@ -16,10 +18,9 @@ pub(crate) fn integer(datatype: &Datatype, bytes: &[u8]) -> String {
     }
 }
 
-/// The bits of an integer of that type.
+/// Returns the bits of an integer of this type.
 pub(crate) fn unsigned(datatype: &Datatype, bytes: &[u8]) -> u64 {
-    let bits = datatype.size.saturating_mul(8).min(64);
-    let mask = 1_u64.checked_shl(bits).map_or(u64::MAX, |bit| bit.saturating_sub(1));
+    let mask = if datatype.size < 8 { (1_u64 << (datatype.size * 8)) - 1 } else { u64::MAX };
     match number(datatype, bytes) {
         Some(Ok(Value::Integer(value))) => value.cast_unsigned() & mask,
         Some(Ok(Value::Unsigned(value))) => value & mask,
@@ -27,13 +28,13 @@ pub(crate) fn unsigned(datatype: &Datatype, bytes: &[u8]) -> u64 {
     }
 }
 
-/// A floating-point number of that type, as a double.
+/// Converts a floating-point number of this type to a double.
 pub(crate) fn float(datatype: &Datatype, bytes: &[u8]) -> Option<f64> {
     let conversion = Conversion::new(datatype, &f64::datatype()).ok()?;
     f64::read_vec(1, |out| conversion.convert(bytes, out, 1)).ok()?.first().copied()
 }
 
-/// Bytes in the order in which they lie: `0x1f` if it is one, else `1f:20`.
+/// Formats bytes in their order in memory: `0x1f` for one byte, `1f:20` for several.
 pub(crate) fn bytes_of(bytes: &[u8]) -> String {
     match bytes {
         [one] => format!("0x{one:02x}"),
@@ -41,19 +42,19 @@ pub(crate) fn bytes_of(bytes: &[u8]) -> String {
     }
 }
 
-/// How a floating-point number is printed: one conversion of `printf`, with text around it.
+/// The format of floating-point numbers: one conversion of `printf`, with text around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Format {
     before: String,
     flags: String,
-    width: usize,
-    precision: Option<usize>,
+    width: u16,
+    precision: Option<u16>,
     conversion: char,
     after: String,
 }
 
 impl Default for Format {
-    /// `%g`
+    /// Returns the format `%g`.
     fn default() -> Self {
         let (before, flags, after) = (String::new(), String::new(), String::new());
         Self { before, flags, width: 0, precision: None, conversion: 'g', after }
@@ -61,7 +62,13 @@ impl Default for Format {
 }
 
 impl Format {
-    /// A format such as `%.7f` or `%-12.3lg`; `None` if it is no single conversion of a floating-point number.
+    /// Returns the format `%g` with this precision.
+    pub(crate) fn general(precision: u16) -> Self {
+        Self { precision: Some(precision), ..Self::default() }
+    }
+
+    /// Parses a format such as `%.7f` or `%-12.3lg`. `None` unless the format has exactly one
+    /// conversion, for a floating-point number, and at most [`MAX_DIGITS`] as width and precision.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (before, rest) = text.split_once('%')?;
         let flags: String = rest.chars().take_while(|flag| "-+ #0".contains(*flag)).collect();
@@ -71,14 +78,14 @@ impl Format {
         let (precision, rest) = match rest.strip_prefix('.') {
             Some(rest) => {
                 let (precision, rest) = rest.split_at_checked(digits(rest))?;
-                (Some(precision.parse().unwrap_or(0)), rest)
+                (Some(digit_count(precision)?), rest)
             }
             None => (None, rest),
         };
         let rest = rest.trim_start_matches(['l', 'L', 'h']);
         let conversion = rest.chars().next().filter(|letter| "fFeEgG".contains(*letter))?;
         let after = rest.get(1..)?.to_owned();
-        let width = width.parse().unwrap_or(0);
+        let width = digit_count(width)?;
         (!after.contains('%')).then(|| Self {
             before: before.into(),
             flags,
@@ -89,7 +96,7 @@ impl Format {
         })
     }
 
-    /// The number as text.
+    /// Formats a number.
     pub(crate) fn print(&self, value: f64) -> String {
         let has = |flag| self.flags.contains(flag);
         let magnitude = value.abs();
@@ -98,11 +105,11 @@ impl Format {
         } else if magnitude.is_infinite() {
             "inf".into()
         } else {
-            let precision = self.precision.unwrap_or(6);
+            let precision = usize::from(self.precision.unwrap_or(6));
             match self.conversion.to_ascii_lowercase() {
                 'f' => format!("{magnitude:.precision$}"),
                 'e' => exponential(magnitude, precision),
-                _ => general(magnitude, precision, has('#')),
+                _ => general(magnitude, self.precision.unwrap_or(6), has('#')),
             }
         };
         let sign = match (value.is_sign_negative(), has('+'), has(' ')) {
@@ -112,16 +119,25 @@ impl Format {
             _ => "",
         };
         let zeros = has('0') && !has('-') && magnitude.is_finite();
-        let room = self.width.saturating_sub(sign.len());
-        let number = if zeros { format!("{sign}{digits:0>room$}") } else { format!("{sign}{digits}") };
-        let width = self.width;
+        let width = usize::from(self.width);
+        // A sign as wide as the number leaves no columns to fill.
+        let columns = width.saturating_sub(sign.len());
+        let number = if zeros { format!("{sign}{digits:0>columns$}") } else { format!("{sign}{digits}") };
         let number = if has('-') { format!("{number:<width$}") } else { format!("{number:>width$}") };
         let number = if self.conversion.is_ascii_uppercase() { number.to_ascii_uppercase() } else { number };
         format!("{}{number}{}", self.before, self.after)
     }
 }
 
-/// As `%e` has it: at least two digits of exponent, and its sign.
+/// Parses a width or a precision. An empty text is 0, as in C.
+fn digit_count(text: &str) -> Option<u16> {
+    if text.is_empty() {
+        return Some(0);
+    }
+    text.parse().ok().filter(|count| *count <= MAX_DIGITS)
+}
+
+/// Formats like `%e`: the exponent has a sign and at least two digits.
 fn exponential(magnitude: f64, precision: usize) -> String {
     let text = format!("{magnitude:.precision$e}");
     let Some((mantissa, exponent)) = text.split_once('e') else { return text };
@@ -130,17 +146,19 @@ fn exponential(magnitude: f64, precision: usize) -> String {
     format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs())
 }
 
-/// As `%g` has it: so many significant digits, without zeros at the end.
-fn general(magnitude: f64, precision: usize, keep_zeros: bool) -> String {
+/// Formats like `%g`: with at most `precision` significant digits, and without zeros at the end.
+fn general(magnitude: f64, precision: u16, keep_zeros: bool) -> String {
     let significant = precision.max(1);
-    let rounded = format!("{magnitude:.*e}", significant.saturating_sub(1));
-    let exponent: i64 = rounded.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
-    let digits = i64::try_from(significant).unwrap_or(i64::MAX);
+    let decimals = usize::from(significant - 1);
+    let rounded = format!("{magnitude:.decimals$e}");
+    let exponent: i32 = rounded.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
+    let digits = i32::from(significant);
     let (number, tail) = if exponent >= -4 && exponent < digits {
-        let decimals = usize::try_from(digits.saturating_sub(1).saturating_sub(exponent)).unwrap_or(0);
+        // The exponent is less than the number of digits, so that the difference is not negative.
+        let decimals = (digits - 1 - exponent).unsigned_abs() as usize;
         (format!("{magnitude:.decimals$}"), String::new())
     } else {
-        let text = exponential(magnitude, significant.saturating_sub(1));
+        let text = exponential(magnitude, decimals);
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "+00"));
         (mantissa.to_owned(), format!("e{exponent}"))
     };
@@ -177,7 +195,7 @@ mod tests {
         ] {
             assert_eq!(Format::parse(format).unwrap().print(value), expected, "{format} of {value}");
         }
-        for wrong in ["", "g", "%d", "%g %g", "%s"] {
+        for wrong in ["", "g", "%d", "%g %g", "%s", "%.65536g", "%70000f"] {
             assert_eq!(Format::parse(wrong), None, "{wrong}");
         }
     }

@@ -1,9 +1,9 @@
-//! What of a dataset is printed: a regular selection.
+//! Regular selections of the elements that the tools print.
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use hyperslab::{Hyperslab, RegularHyperslab, Selection};
 
-/// What was said about a selection; what is missing is taken from the dataset.
+/// The numbers of a selection in the arguments. The dataset determines missing numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Subset {
     pub(crate) start: Vec<u64>,
@@ -12,9 +12,9 @@ pub(crate) struct Subset {
     pub(crate) block: Vec<u64>,
 }
 
-/// A selection with all its numbers.
+/// A regular selection that lies within its dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Taken {
+pub(crate) struct SubsetInDataset {
     pub(crate) start: Vec<u64>,
     pub(crate) stride: Vec<u64>,
     pub(crate) count: Vec<u64>,
@@ -22,7 +22,7 @@ pub(crate) struct Taken {
 }
 
 impl Subset {
-    /// A path with a selection behind it: `/dset[0,0;2,2;5;1]`.
+    /// Splits a path from the selection after it: `/dset[0,0;2,2;5;1]`.
     pub(crate) fn split(text: &str) -> Result<(String, Option<Self>)> {
         let found = text.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));
         let Some((path, inside)) = found else { return Ok((text.to_owned(), None)) };
@@ -32,45 +32,49 @@ impl Subset {
         Ok((path.to_owned(), Some(subset)))
     }
 
-    /// Numbers with commas between them.
+    /// Parses numbers separated by commas.
     pub(crate) fn numbers(text: &str) -> Result<Vec<u64>> {
         if text.trim().is_empty() {
             return Ok(Vec::new());
         }
         let numbers: Result<Vec<u64>, _> = text.split(',').map(|number| number.trim().parse()).collect();
-        numbers.map_err(|_| anyhow!("`{text}` are no numbers with commas between them"))
+        numbers.map_err(|_| anyhow!("`{text}` is not a list of numbers separated by commas"))
     }
 
-    /// What it takes of an array of that shape.
-    pub(crate) fn of(&self, dims: &[u64]) -> Result<Taken> {
-        let whole = |given: &[u64], what: &str, missing: &dyn Fn(usize) -> u64| {
+    /// Returns the selection in an array of this shape.
+    pub(crate) fn of(&self, dims: &[u64]) -> Result<SubsetInDataset> {
+        let complete = |given: &[u64], what: &str, missing: &dyn Fn(usize) -> u64| {
             if given.len() > dims.len() {
                 bail!("the {what} has {} numbers, the dataset {} dimensions", given.len(), dims.len());
             }
             let number = |dimension| given.get(dimension).copied().unwrap_or_else(|| missing(dimension));
             Ok((0..dims.len()).map(number).collect::<Vec<u64>>())
         };
-        let start = whole(&self.start, "start", &|_| 0)?;
-        let stride = whole(&self.stride, "stride", &|_| 1)?;
-        let count = whole(&self.count, "count", &|_| 1)?;
-        let block = whole(&self.block, "block", &|_| 1)?;
+        let start = complete(&self.start, "start", &|_| 0)?;
+        let stride = complete(&self.stride, "stride", &|_| 1)?;
+        let count = complete(&self.count, "count", &|_| 1)?;
+        let block = complete(&self.block, "block", &|_| 1)?;
         for (dimension, size) in dims.iter().enumerate() {
             let of = |numbers: &[u64]| numbers.get(dimension).copied().unwrap_or(1);
             let (stride, block) = (of(&stride), of(&block));
             if stride == 0 || (stride < block && of(&count) > 1) {
                 bail!("dimension {dimension}: blocks of {block} every {stride} overlap");
             }
-            let steps = of(&count).saturating_sub(1).saturating_mul(stride);
-            let end = of(&start).saturating_add(steps).saturating_add(block);
+            let steps = (of(&count).max(1) - 1).checked_mul(stride);
+            let end = steps.and_then(|steps| of(&start).checked_add(steps)?.checked_add(block));
+            let end =
+                end.with_context(|| format!("dimension {dimension}: the selection ends beyond 64 bits"))?;
             if end > *size {
                 bail!("dimension {dimension}: the selection ends at {end}, the dataset at {size}");
             }
         }
-        Ok(Taken { start, stride, count, block })
+        Ok(SubsetInDataset { start, stride, count, block })
     }
 }
 
-impl Taken {
+// No sum and no product of coordinates overflows, because the selection lies within the dataset.
+impl SubsetInDataset {
+    /// Returns the selection for reading.
     pub(crate) fn selection(&self) -> Selection {
         Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab {
             start: self.start.iter().copied().collect(),
@@ -80,8 +84,8 @@ impl Taken {
         }))
     }
 
-    /// A part of it: so many of the coordinates that are taken of each dimension, from that one on. Where coordinates are in
-    /// blocks it is all of them, or one.
+    /// Returns a part of the selection: `count` of the selected coordinates of each dimension, from
+    /// `first`. Dimensions with blocks are taken as a whole, or one coordinate of them.
     pub(crate) fn part(&self, first: &[u64], count: &[u64]) -> Self {
         let mut part = Self { start: self.coordinates(first), ..self.clone() };
         let whole = self.shape();
@@ -90,7 +94,7 @@ impl Taken {
                 continue;
             }
             let set = |numbers: &mut Vec<u64>, number: u64| {
-                numbers.get_mut(dimension).into_iter().for_each(|place| *place = number);
+                numbers.get_mut(dimension).into_iter().for_each(|slot| *slot = number);
             };
             set(&mut part.count, *wanted);
             set(&mut part.block, 1);
@@ -98,23 +102,25 @@ impl Taken {
         part
     }
 
-    /// How many coordinates of each dimension are taken.
+    /// Returns the number of selected coordinates of each dimension.
     pub(crate) fn shape(&self) -> Vec<u64> {
-        self.count.iter().zip(&self.block).map(|(count, block)| count.saturating_mul(*block)).collect()
+        self.count.iter().zip(&self.block).map(|(count, block)| count * block).collect()
     }
 
-    /// What is read and printed as one row, where blocks of the slower dimensions are: the parts of the selection, each with
-    /// the coordinates of its first element and whether it is the last one of a plane. `None` where rows are rows.
+    /// Returns the parts of the selection that are printed as one row each, and whether a part is
+    /// the last one of a plane. `None` if the slower dimensions have no blocks: a row is a row of
+    /// elements then.
     pub(crate) fn rows(&self) -> Option<Vec<(Self, bool)>> {
         let outer = self.start.len().checked_sub(2)?;
         if !self.block.get(..outer)?.iter().any(|block| *block > 1) {
             return None;
         }
+        // More planes than 64 bits count can never all be printed.
         let planes =
             self.count.get(..outer)?.iter().fold(1, |product: u64, count| product.saturating_mul(*count));
         let at = |numbers: &[u64]| numbers.get(outer).copied().unwrap_or(1);
         let (count, block) = (at(&self.count), at(&self.block));
-        let rows = count.saturating_mul(block);
+        let rows = count * block;
         let mut parts = Vec::new();
         for plane in 0..planes {
             for row in 0..rows {
@@ -122,31 +128,27 @@ impl Taken {
                 let mut rest = plane;
                 for dimension in (0..outer).rev() {
                     let count = self.count.get(dimension).copied().unwrap_or(1).max(1);
-                    let step = self.stride.get(dimension).copied().unwrap_or(1).saturating_mul(rest % count);
-                    part.start
-                        .get_mut(dimension)
-                        .into_iter()
-                        .for_each(|start| *start = start.saturating_add(step));
+                    let step = self.stride.get(dimension).copied().unwrap_or(1) * (rest % count);
+                    part.start.get_mut(dimension).into_iter().for_each(|start| *start += step);
                     part.count.get_mut(dimension).into_iter().for_each(|count| *count = 1);
                     rest /= count;
                 }
-                let step =
-                    (row / block.max(1)).saturating_mul(at(&self.stride)).saturating_add(row % block.max(1));
-                part.start.get_mut(outer).into_iter().for_each(|start| *start = start.saturating_add(step));
+                let step = (row / block.max(1)) * at(&self.stride) + row % block.max(1);
+                part.start.get_mut(outer).into_iter().for_each(|start| *start += step);
                 part.count.get_mut(outer).into_iter().for_each(|count| *count = 1);
                 part.block.get_mut(outer).into_iter().for_each(|block| *block = 1);
-                parts.push((part, row.saturating_add(1) == rows));
+                parts.push((part, row + 1 == rows));
             }
         }
         Some(parts)
     }
 
-    /// The coordinates of the element at these places of the selection.
-    pub(crate) fn coordinates(&self, places: &[u64]) -> Vec<u64> {
-        let numbers = self.start.iter().zip(&self.stride).zip(&self.block).zip(places);
-        let coordinate = |(((start, stride), block), place): (((&u64, &u64), &u64), &u64)| {
+    /// Returns the coordinates of the element at these positions of the selection.
+    pub(crate) fn coordinates(&self, positions: &[u64]) -> Vec<u64> {
+        let numbers = self.start.iter().zip(&self.stride).zip(&self.block).zip(positions);
+        let coordinate = |(((start, stride), block), position): (((&u64, &u64), &u64), &u64)| {
             let block = (*block).max(1);
-            start.saturating_add(place / block * stride).saturating_add(place % block)
+            start + position / block * stride + position % block
         };
         numbers.map(coordinate).collect()
     }
@@ -157,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn selections_behind_paths() {
+    fn selections_after_paths() {
         let numbers =
             |subset: Option<Subset>| subset.map(|one| [one.start, one.stride, one.count, one.block]);
         let (path, subset) = Subset::split("/g/d[1,2;;3]").unwrap();
@@ -168,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_filled_in_and_what_cannot_be_is_refused() {
+    fn missing_numbers_are_filled_in_and_bad_selections_refused() {
         let subset = |start: &[u64], stride: &[u64], count: &[u64], block: &[u64]| Subset {
             start: start.to_vec(),
             stride: stride.to_vec(),
@@ -186,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_slower_dimensions_stand_in_one_row() {
+    fn blocks_of_slower_dimensions_are_printed_in_one_row() {
         let subset = Subset { block: vec![2, 2, 3], count: vec![1, 1, 1], ..Subset::default() };
         let rows = subset.of(&[2, 2, 3]).unwrap().rows().unwrap();
         let starts: Vec<(Vec<u64>, bool)> = rows.into_iter().map(|(row, last)| (row.start, last)).collect();

@@ -1,28 +1,28 @@
-//! Where elements go on the lines of a `DATA` block.
+//! The lines of a `DATA` block.
 
 use std::io::{self, Write};
 
 use super::spaces;
 
-/// Columns of a line, if nothing is said.
-pub(crate) const WIDTH: usize = 80;
+/// The default width of a line.
+pub(crate) const DEFAULT_COLUMNS: usize = 80;
 
-/// Columns at the end of a line that stay empty if it begins with coordinates.
-const MARGIN: usize = 3;
+/// The columns at the end of a line that stay empty if lines begin with coordinates.
+const MARGIN_COLUMNS: usize = 3;
 
-/// Writes elements one after the other, as many to a line as fit.
+/// A writer that places as many elements on each line as fit.
 pub(crate) struct Lines<'o> {
     out: &'o mut dyn Write,
     indent: usize,
     width: usize,
-    /// Whether lines begin with the coordinates of their first element.
+    /// True if lines begin with the coordinates of their first element.
     indices: bool,
-    /// Nothing but values goes there: each line begins with the end of the one before.
-    apart: bool,
-    /// Each element stands on a line of its own.
+    /// True if the output has only values. Each line then begins with the line break.
+    values_only: bool,
+    /// True if each element has a line of its own.
     pub(crate) single: bool,
     column: usize,
-    /// The element before took several lines.
+    /// True if the previous element took several lines.
     long: bool,
     begun: bool,
 }
@@ -30,16 +30,16 @@ pub(crate) struct Lines<'o> {
 impl<'o> Lines<'o> {
     pub(crate) fn new(
         out: &'o mut dyn Write,
-        apart: bool,
+        values_only: bool,
         indent: usize,
         width: usize,
         indices: bool,
     ) -> Self {
         let (single, column, long, begun) = (false, 0, false, false);
-        Self { out, indent, width, indices, apart, single, column, long, begun }
+        Self { out, indent, width, indices, values_only, single, column, long, begun }
     }
 
-    /// An element, on a line of its own if it begins a row.
+    /// Writes an element. An element that begins a row begins a line.
     pub(crate) fn element(
         &mut self,
         coordinates: &[u64],
@@ -49,29 +49,29 @@ impl<'o> Lines<'o> {
     ) -> io::Result<()> {
         let is_long = text.contains('\n');
         let comma = if is_last { "" } else { "," };
-        let length = text.chars().count().saturating_add(comma.len());
-        let margin = if self.indices { MARGIN } else { 0 };
-        let is_full = self.column.saturating_add(length).saturating_add(1 + margin) > self.width;
+        let length = text.chars().count() + comma.len();
+        let margin = if self.indices { MARGIN_COLUMNS } else { 0 };
+        let is_full = self.column + length + 1 + margin > self.width;
         if !self.begun || self.single || begins_row || self.long || is_long || is_full {
             let prefix = self.prefix(coordinates);
-            if self.begun || self.apart {
+            if self.begun || self.values_only {
                 self.out.write_all(b"\n")?;
             }
             self.out.write_all(prefix.as_bytes())?;
             self.column = prefix.len();
         } else {
             self.out.write_all(b" ")?;
-            self.column = self.column.saturating_add(1);
+            self.column += 1;
         }
         write!(self.out, "{text}{comma}")?;
-        self.column = self.column.saturating_add(length);
+        self.column += length;
         (self.begun, self.long) = (true, is_long);
         Ok(())
     }
 
-    /// The end of the last line.
+    /// Ends the last line.
     pub(crate) fn end(self) -> io::Result<()> {
-        if self.begun && !self.apart { self.out.write_all(b"\n") } else { Ok(()) }
+        if self.begun && !self.values_only { self.out.write_all(b"\n") } else { Ok(()) }
     }
 
     fn prefix(&self, coordinates: &[u64]) -> String {
@@ -80,7 +80,7 @@ impl<'o> Lines<'o> {
             return indent;
         }
         let coordinates: Vec<String> = coordinates.iter().map(u64::to_string).collect();
-        let place = if coordinates.is_empty() { "0".into() } else { coordinates.join(",") };
-        format!("{indent}({place}): ")
+        let position = if coordinates.is_empty() { "0".into() } else { coordinates.join(",") };
+        format!("{indent}({position}): ")
     }
 }

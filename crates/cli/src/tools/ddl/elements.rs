@@ -1,4 +1,4 @@
-//! Elements as h5dump writes them.
+//! Elements in the format of h5dump.
 
 use std::ops::Range;
 
@@ -7,29 +7,31 @@ use hyperslab::datatype::{
     Array, ByteOrder, Compound, Enumeration, StringPadding, VariableLength, VariableLengthKind,
 };
 use hyperslab::{Datatype, DatatypeClass, ObjectToken, ReferenceTarget, Stored};
+use hyperslab_exact::to_usize;
 
 use super::super::printf::{self, Format};
 use super::{LEVEL, escape, spaces};
 
-/// How elements are written.
+/// The format of elements.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Style {
-    /// Characters that move the cursor are written as escapes.
+    /// True if characters that move the cursor are written as escapes.
     pub(crate) escaped: bool,
-    /// Integers of one byte are characters.
+    /// True if integers of one byte are written as characters.
     pub(crate) characters: bool,
     pub(crate) float: Format,
-    /// Bits of integers that are shown alone: the first one, and how many.
+    /// The bits of integers that are written: the first bit, and the number of bits. `None` for all
+    /// bits.
     pub(crate) bits: Option<(u32, u32)>,
 }
 
-/// Says in which words an object is referred to.
+/// The names of objects in references.
 pub(crate) trait Names {
-    /// Kind and path of an object: `DATASET "file.h5/g/d"`.
+    /// Returns the kind and path of an object, such as `DATASET "file.h5/g/d"`.
     fn of(&self, token: ObjectToken) -> String;
 }
 
-/// Writes elements.
+/// A formatter of elements.
 pub(crate) struct Elements<'a> {
     pub(crate) style: &'a Style,
     pub(crate) stored: &'a Stored,
@@ -37,7 +39,9 @@ pub(crate) struct Elements<'a> {
 }
 
 impl Elements<'_> {
-    /// The text of an element. Lines that belong to it begin with `inside` spaces, or more.
+    /// Returns the text of an element. Further lines of the text begin with at least `inside`
+    /// spaces, and the closing brace of a compound with [`LEVEL`] less, so that `inside` is at
+    /// least [`LEVEL`].
     pub(crate) fn text(&self, datatype: &Datatype, bytes: &[u8], inside: usize) -> Result<String> {
         let mut text = String::new();
         self.write(&mut text, datatype, bytes, inside)?;
@@ -58,15 +62,16 @@ impl Elements<'_> {
                 out.push_str(&self.reference(&target));
             }
             DatatypeClass::Complex(complex) => {
-                let size = usize::try_from(complex.base.size)?;
-                let (real, imaginary) =
-                    bytes.split_at_checked(size).ok_or_else(|| anyhow!("an element is too short"))?;
+                let size = to_usize(u64::from(complex.base.size))?;
+                let (real, imaginary) = bytes
+                    .split_at_checked(size)
+                    .ok_or_else(|| anyhow!("an element is shorter than its type"))?;
                 let [real, imaginary] = [real, imaginary].map(|part| self.float(&complex.base, part));
                 let sign = if imaginary.starts_with('-') { "" } else { "+" };
                 out.push_str(&format!("{real}{sign}{imaginary}i"));
             }
             DatatypeClass::Bitfield(bits) if bits.order == ByteOrder::BigEndian => {
-                // As they lie in the memory of most machines.
+                // In the byte order of little-endian memory.
                 out.push_str(&printf::bytes_of(&bytes.iter().rev().copied().collect::<Vec<u8>>()));
             }
             _ => out.push_str(&printf::bytes_of(bytes)),
@@ -85,7 +90,7 @@ impl Elements<'_> {
         match self.style.bits {
             Some((first, count)) => {
                 let unsigned = printf::unsigned(datatype, bytes);
-                let mask = 1_u64.checked_shl(count).map_or(u64::MAX, |bit| bit.saturating_sub(1));
+                let mask = 1_u64.checked_shl(count).map_or(u64::MAX, |bit| bit - 1);
                 (unsigned.checked_shr(first).unwrap_or(0) & mask).to_string()
             }
             None => printf::integer(datatype, bytes),
@@ -99,7 +104,7 @@ impl Elements<'_> {
 
     fn string(&self, out: &mut String, bytes: &[u8], padding: StringPadding) {
         let bytes = match padding {
-            StringPadding::NullTerminated => bytes.split(|byte| *byte == 0).next().unwrap_or_default(),
+            StringPadding::NullTerminated => bytes.split(|byte| *byte == 0).next().unwrap_or(bytes),
             StringPadding::NullPadded | StringPadding::SpacePadded => bytes,
         };
         out.push('"');
@@ -122,13 +127,14 @@ impl Elements<'_> {
             if number > 0 {
                 out.push_str(",\n");
             }
-            let (start, size) = (usize::try_from(member.offset)?, usize::try_from(member.datatype.size)?);
-            let part = bytes.get(start..start.saturating_add(size));
-            let part = part.ok_or_else(|| anyhow!("an element is too short for its part at {start}"))?;
+            let (start, size) = (to_usize(member.offset.into())?, to_usize(member.datatype.size.into())?);
+            let part = start.checked_add(size).and_then(|end| bytes.get(start..end));
+            let part =
+                part.ok_or_else(|| anyhow!("an element is too short for its member at offset {start}"))?;
             out.push_str(&spaces(inside));
             self.write(out, &member.datatype, part, inside + LEVEL)?;
         }
-        out.push_str(&format!("\n{}}}", spaces(inside.saturating_sub(LEVEL))));
+        out.push_str(&format!("\n{}}}", spaces(inside - LEVEL)));
         Ok(())
     }
 
@@ -148,7 +154,7 @@ impl Elements<'_> {
             }
             return Ok(());
         }
-        let size = usize::try_from(variable.base.size)?.max(1);
+        let size = to_usize(variable.base.size.into())?.max(1);
         out.push('(');
         let between = |out: &mut String, _| out.push_str(", ");
         let item = |out: &mut String, item: &[u8]| self.write(out, &variable.base, item, inside + LEVEL);
@@ -158,13 +164,13 @@ impl Elements<'_> {
     }
 
     fn array(&self, out: &mut String, array: &Array, bytes: &[u8], inside: usize) -> Result<()> {
-        let size = usize::try_from(array.base.size)?.max(1);
-        let row = array.dims.last().map_or(1, |row| usize::try_from(*row).unwrap_or(usize::MAX)).max(1);
-        let holds_arrays = has_array(&array.base);
+        let size = to_usize(array.base.size.into())?.max(1);
+        let row = array.dims.last().map_or(1, |row| *row as usize).max(1);
+        let has_arrays = has_array(&array.base);
         out.push_str("[ ");
         let between = |out: &mut String, number: usize| {
             out.push(',');
-            if holds_arrays {
+            if has_arrays {
                 out.push_str(&format!("\n{}", spaces(inside + 1)));
             } else if array.dims.len() > 1 && number.is_multiple_of(row) {
                 out.push_str(&format!("\n{}", spaces(inside)));
@@ -178,7 +184,7 @@ impl Elements<'_> {
         Ok(())
     }
 
-    /// A reference inside of something else, or among others.
+    /// Returns the text of a reference within another element, or among other references.
     pub(crate) fn reference(&self, target: &ReferenceTarget) -> String {
         match target {
             ReferenceTarget::Object(token) | ReferenceTarget::Region(token, _) => self.names.of(*token),
@@ -195,8 +201,9 @@ impl Elements<'_> {
     }
 }
 
-/// Writes items, and what stands before each but the first one. An item of the same bytes as the item before it has the same
-/// text, which is copied: a small file may hold, or have as its fill value, millions of equal ones.
+/// Writes items, and `between` before each item except the first. If an item has the same bytes as
+/// the previous one, its text is copied, because the fill value of a small file may consist of
+/// millions of equal items.
 fn write_items<'i>(
     out: &mut String,
     items: impl Iterator<Item = &'i [u8]>,
@@ -218,7 +225,7 @@ fn write_items<'i>(
     Ok(())
 }
 
-/// Returns whether there are arrays within elements of the type.
+/// Returns whether elements of the type contain arrays.
 fn has_array(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::Array(_) => true,

@@ -1,4 +1,4 @@
-//! The data description language: how h5dump writes types, spaces, values and properties.
+//! The data description language, in which h5dump prints types, dataspaces, values and properties.
 
 pub(crate) mod data;
 pub(crate) mod elements;
@@ -6,20 +6,20 @@ pub(crate) mod region;
 pub(crate) mod space;
 pub(crate) mod types;
 
-/// Spaces of one level.
+/// The number of spaces of one level.
 pub(crate) const LEVEL: usize = 3;
 
-/// What stands for the end of a line within text.
+/// The replacement for a line break within text.
 const NEW_LINE: &str = "\n           ";
 
-/// What stands for a return to the beginning of the line.
+/// The replacement for a carriage return within text.
 const RETURN: &str = "\r           ";
 
 pub(crate) fn spaces(count: usize) -> String {
     " ".repeat(count)
 }
 
-/// Text in double quotes, with the escapes of C.
+/// Returns text in double quotes, with the escapes of C.
 pub(crate) fn quoted(bytes: &[u8]) -> String {
     let mut text = String::from("\"");
     escape(&mut text, bytes, true);
@@ -27,7 +27,8 @@ pub(crate) fn quoted(bytes: &[u8]) -> String {
     text
 }
 
-/// Text with the escapes of C, or with characters that do not move the cursor as they are.
+/// Appends text. With `escaped`, control characters, quotes and backslashes become escapes of C.
+/// Without it, characters that move the cursor stay.
 pub(crate) fn escape(out: &mut String, bytes: &[u8], escaped: bool) {
     for chunk in bytes.utf8_chunks() {
         for character in chunk.valid().chars() {

@@ -1,8 +1,8 @@
-//! Dataspaces in the words of the data description language.
+//! Dataspaces in the data description language.
 
 use hyperslab::Dataspace;
 
-/// The text of a dataspace: `SIMPLE { ( 4, 5 ) / ( H5S_UNLIMITED, 5 ) }`.
+/// Returns the text of a dataspace, such as `SIMPLE { ( 4, 5 ) / ( H5S_UNLIMITED, 5 ) }`.
 pub(crate) fn dataspace(space: &Dataspace) -> String {
     match space {
         Dataspace::Null => "NULL".into(),
@@ -18,7 +18,7 @@ pub(crate) fn dataspace(space: &Dataspace) -> String {
     }
 }
 
-/// Numbers in the manner of `( 1, 2 )`.
+/// Returns numbers as text, such as `( 1, 2 )`.
 pub(crate) fn list(numbers: &[u64]) -> String {
     let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
     format!("( {} )", numbers.join(", "))

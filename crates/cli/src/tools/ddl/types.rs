@@ -1,4 +1,4 @@
-//! Datatypes in the words of the data description language that h5dump writes.
+//! Datatypes in the data description language.
 
 use hyperslab::datatype::{
     Array, Bitfield, ByteOrder, Compound, Enumeration, FixedPoint, FloatOrder, FloatingPoint, ReferenceKind,
@@ -9,7 +9,7 @@ use hyperslab::{CharacterSet, Datatype, DatatypeClass, H5Type};
 use super::super::printf;
 use super::{LEVEL, quoted, spaces};
 
-/// The text of a datatype. Its lines but the first begin with at least so many spaces.
+/// Returns the text of a datatype. Lines after the first one begin with at least `indent` spaces.
 pub(crate) fn datatype(datatype: &Datatype, indent: usize) -> String {
     let mut text = String::new();
     write(&mut text, datatype, indent);
@@ -63,8 +63,8 @@ fn dims(array: &Array) -> String {
 
 fn integer(number: &FixedPoint, size: u32) -> String {
     let sign = if number.signed { 'I' } else { 'U' };
-    let bits = size.saturating_mul(8);
-    let is_plain = number.bit_offset == 0 && u32::from(number.precision) == bits;
+    let bits = u64::from(size) * 8;
+    let is_plain = number.bit_offset == 0 && u64::from(number.precision) == bits;
     if is_plain && matches!(bits, 8 | 16 | 32 | 64) {
         return format!("H5T_STD_{sign}{bits}{}", suffix(number.order));
     }
@@ -115,15 +115,15 @@ fn float(datatype: &Datatype, number: &FloatingPoint) -> String {
                 FloatOrder::BigEndian => "big-endian",
                 FloatOrder::Vax => "mixed-endian",
             };
-            let bits = size.saturating_mul(8);
+            let bits = u64::from(size) * 8;
             format!("{bits}-bit {order} floating-point {}-bit precision", number.precision)
         }
     }
 }
 
 fn bitfield(bits: &Bitfield, size: u32) -> String {
-    match size.saturating_mul(8) {
-        size @ (8 | 16 | 32 | 64) if u32::from(bits.precision) == size => {
+    match u64::from(size) * 8 {
+        size @ (8 | 16 | 32 | 64) if u64::from(bits.precision) == size => {
             format!("H5T_STD_B{size}{}", suffix(bits.order))
         }
         _ => "undefined bitfield".into(),

@@ -1,4 +1,4 @@
-//! `h5clear`: marks, metadata cache images and wrong ends of files.
+//! `h5clear`: clears status flags and metadata cache images, and corrects the end of a file.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,21 +8,21 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use hyperslab::{LibverBounds, OpenOptions, Recovery};
 use lexopt::{Arg, Parser, ValueExt as _};
 
-use super::files::{say, warn};
+use super::files::{print_line, warn};
 
 const HELP: &str = include_str!("help.txt");
 
-/// Bytes that a file gets if it is not said how many.
-const ROOM: u64 = 1 << 20;
+/// The default increment of the end of a file.
+const DEFAULT_INCREMENT_BYTES: u64 = 1 << 20;
 
-/// What is to be done to which file.
+/// The arguments of h5clear.
 #[derive(Debug, Default)]
 struct H5clearArguments {
     file: Option<PathBuf>,
     status: bool,
     image: bool,
     sizes: bool,
-    room: Option<u64>,
+    increment: Option<u64>,
     help: bool,
     version: bool,
 }
@@ -37,7 +37,7 @@ impl H5clearArguments {
                 Arg::Short('s') | Arg::Long("status") => parsed.status = true,
                 Arg::Short('m') | Arg::Long("image") => parsed.image = true,
                 Arg::Long("filesize") => parsed.sizes = true,
-                Arg::Long("increment") => parsed.room = Some(room(&mut parser)?),
+                Arg::Long("increment") => parsed.increment = Some(increment(&mut parser)?),
                 Arg::Short('h') | Arg::Long("help") => parsed.help = true,
                 Arg::Short('V') | Arg::Long("version") => parsed.version = true,
                 other => return Err(other.unexpected()).context("`-h` lists the options"),
@@ -47,26 +47,26 @@ impl H5clearArguments {
     }
 }
 
-fn room(parser: &mut Parser) -> Result<u64> {
-    let Some(text) = parser.optional_value() else { return Ok(ROOM) };
+fn increment(parser: &mut Parser) -> Result<u64> {
+    let Some(text) = parser.optional_value() else { return Ok(DEFAULT_INCREMENT_BYTES) };
     let text = text.string()?;
-    text.parse().map_err(|_| anyhow!("the increment is a number of bytes, not `{text}`"))
+    text.parse().map_err(|_| anyhow!("the increment must be a number of bytes, not `{text}`"))
 }
 
 /// Runs h5clear.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let arguments = H5clearArguments::parse(arguments)?;
     if arguments.help {
-        say(HELP.trim_end())?;
+        print_line(HELP.trim_end())?;
         return Ok(ExitCode::SUCCESS);
     }
     if arguments.version {
-        say(&format!("h5clear: Version {}", env!("CARGO_PKG_VERSION")))?;
+        print_line(&format!("h5clear: Version {}", env!("CARGO_PKG_VERSION")))?;
         return Ok(ExitCode::SUCCESS);
     }
     let Some(path) = &arguments.file else { bail!("missing file name; `-h` lists the options") };
-    if !arguments.status && !arguments.image && !arguments.sizes && arguments.room.is_none() {
-        bail!("nothing is asked for; `-h` lists the options");
+    if !arguments.status && !arguments.image && !arguments.sizes && arguments.increment.is_none() {
+        bail!("no task is given; `-h` lists the options");
     }
     clear(&arguments, path).with_context(|| format!("`{}`", path.display()))?;
     Ok(ExitCode::SUCCESS)
@@ -76,13 +76,14 @@ fn clear(arguments: &H5clearArguments, path: &Path) -> Result<()> {
     if arguments.sizes {
         let end = Recovery::end_of(path)?;
         let stated = end.stated.map_or_else(|| "undefined".to_owned(), |stated| stated.to_string());
-        say(&format!("EOA is {stated}; EOF is {} ", end.length))?;
+        print_line(&format!("EOA is {stated}; EOF is {} ", end.length))?;
     }
-    if arguments.status || arguments.room.is_some() {
-        // To clear marks is all that it is for; a lock is in its way nevertheless.
+    if arguments.status || arguments.increment.is_some() {
+        // The flags of a writer that may still be running do not prevent the repair, because the
+        // user asks to clear them. A lock of another process does.
         let mut recovery = Recovery::new().keep_status_flags(!arguments.status).keep_end(true).unlocked(true);
-        if let Some(room) = arguments.room {
-            recovery = recovery.extend_by(room);
+        if let Some(increment) = arguments.increment {
+            recovery = recovery.extend_by(increment);
         }
         recovery.repair(path)?;
     }
@@ -92,7 +93,8 @@ fn clear(arguments: &H5clearArguments, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Opening a file to change it brings the blocks of the image to their places.
+/// Removes a metadata cache image. Opening the file for changes writes the blocks of the image to
+/// their addresses.
 fn remove_image(path: &Path) -> Result<()> {
     if OpenOptions::new().open(path)?.info().cache_image.is_none() {
         warn("h5clear", "No cache image in the file");

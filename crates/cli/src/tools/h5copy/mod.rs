@@ -1,4 +1,4 @@
-//! `h5copy`: an object copied, within a file or into another one.
+//! `h5copy`: copies an object within a file or into another file.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,19 +8,19 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use hyperslab::{CopyOptions, File, LibverBounds, OpenOptions};
 use lexopt::{Arg, Parser, ValueExt as _};
 
-use super::files::{change, is_same, open_or_create, require_parents, say};
+use super::files::{change, is_same, open_or_create, print_line, require_parents};
 use crate::places::object;
 
 const HELP: &str = include_str!("help.txt");
 
-/// What is copied, whither, and how much of it.
+/// The arguments of h5copy.
 #[derive(Debug, Default)]
 struct H5copyArguments {
     input: Option<PathBuf>,
     output: Option<PathBuf>,
     source: Option<String>,
     destination: Option<String>,
-    /// The flags, as they were given.
+    /// The flags in the order of the arguments.
     flags: Vec<String>,
     parents: bool,
     verbose: bool,
@@ -71,14 +71,15 @@ impl H5copyArguments {
                         ..options
                     }
                 }
-                _ => bail!("`{flag}` is none of the flags shallow, soft, ext, ref, noattr and allflags"),
+                _ => bail!("`{flag}` is not one of the flags shallow, soft, ext, ref, noattr and allflags"),
             }
         }
         Ok(options)
     }
 
-    fn say(&self, line: &str) -> Result<()> {
-        if self.verbose { say(line) } else { Ok(()) }
+    /// Prints a line if the user wants details.
+    fn print_detail(&self, line: &str) -> Result<()> {
+        if self.verbose { print_line(line) } else { Ok(()) }
     }
 
     fn copy(&self, source: &File, target: &File, names: [&str; 2], options: CopyOptions) -> Result<()> {
@@ -96,11 +97,11 @@ impl H5copyArguments {
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let arguments = H5copyArguments::parse(arguments)?;
     if arguments.help {
-        say(HELP.trim_end())?;
+        print_line(HELP.trim_end())?;
         return Ok(ExitCode::SUCCESS);
     }
     if arguments.version {
-        say(&format!("h5copy: Version {}", env!("CARGO_PKG_VERSION")))?;
+        print_line(&format!("h5copy: Version {}", env!("CARGO_PKG_VERSION")))?;
         return Ok(ExitCode::SUCCESS);
     }
     let missing = |what: &str| anyhow!("{what} missing; `-h` lists the options");
@@ -110,17 +111,17 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let to = arguments.destination.as_deref().ok_or_else(|| missing("destination object name"))?;
     let options = arguments.options()?;
     let (shown_input, shown_output) = (input.display(), output.display());
-    arguments.say(&format!(
+    arguments.print_detail(&format!(
         "Copying file <{shown_input}> and object <{from}> to file <{shown_output}> and object <{to}>"
     ))?;
     for flag in &arguments.flags {
-        arguments.say(&format!("Using {flag} flag"))?;
+        arguments.print_detail(&format!("Using {flag} flag"))?;
     }
     if arguments.parents {
-        arguments.say("h5copy: Creating parent groups")?;
+        arguments.print_detail("h5copy: Creating parent groups")?;
     }
-    let said = || format!("cannot copy <{from}> of <{shown_input}> to <{to}> of <{shown_output}>");
-    copy(&arguments, [input, output], [from, to], options).with_context(said)?;
+    let task = || format!("cannot copy <{from}> of <{shown_input}> to <{to}> of <{shown_output}>");
+    copy(&arguments, [input, output], [from, to], options).with_context(task)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -135,11 +136,11 @@ fn copy(
         return change(open_or_create(output, bounds)?, |file| arguments.copy(file, file, names, options));
     }
     let source = OpenOptions::new().open(input).context("could not open input file")?;
-    // What cannot be copied must not leave an empty file behind.
+    // A missing object must not leave an empty output file.
     object(&source, names[0])?;
     let is_new = !output.exists();
     if is_new && !arguments.parents && names[1].trim_matches('/').contains('/') {
-        bail!("a new file has no groups on the way. Use -p to create parent groups.");
+        bail!("the parent groups do not exist in a new file. Use -p to create parent groups.");
     }
     change(open_or_create(output, bounds)?, |file| arguments.copy(&source, file, names, options))
 }

@@ -8,41 +8,41 @@ use lexopt::{Arg, Parser, ValueExt as _};
 
 use crate::compare::rules::{Relative, Rules};
 
-/// What is compared, and how it is said.
+/// The arguments of h5diff.
 #[derive(Debug, Default)]
 pub(super) struct H5diffArguments {
     pub(super) files: Vec<PathBuf>,
     pub(super) objects: Vec<String>,
     pub(super) report: bool,
-    /// `-v` and its level.
+    /// The level of `-v`.
     pub(super) verbose: Option<u32>,
     pub(super) quiet: bool,
-    /// What cannot be compared is listed.
+    /// List the objects that cannot be compared.
     pub(super) list: bool,
     pub(super) follow: bool,
     pub(super) no_dangling: bool,
-    /// Differences that are told of each object, at most.
-    pub(super) most: Option<u64>,
+    /// The largest number of differences that are printed for each object.
+    pub(super) max_differences: Option<u64>,
     pub(super) absolute: Option<f64>,
     pub(super) relative: Option<f64>,
     pub(super) epsilon: bool,
     pub(super) no_nan: bool,
     pub(super) excluded: Vec<String>,
     pub(super) excluded_attributes: Vec<String>,
-    /// Brackets belong to the names of datasets.
+    /// Brackets belong to the names of datasets, and do not select elements.
     pub(super) no_subset: bool,
-    /// How the files are opened.
+    /// The drivers of the two files.
     pub(super) drivers: [Option<String>; 2],
     pub(super) help: bool,
     pub(super) version: bool,
 }
 
-/// Why arguments are not taken.
+/// The reason for which arguments are refused.
 #[derive(Debug)]
 pub(super) enum Refused {
-    /// A value that is none of an option's, as both stand there.
+    /// A wrong value, with the option.
     Value(String),
-    /// An option that there is not.
+    /// An unknown option.
     Option(String),
     Other(anyhow::Error),
 }
@@ -60,7 +60,7 @@ impl From<lexopt::Error> for Refused {
 }
 
 impl H5diffArguments {
-    /// Reads arguments, without the name of the program.
+    /// Parses the arguments, without the name of the program.
     pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, Refused> {
         let mut parser = Parser::from_args(arguments);
         let mut parsed = Self::default();
@@ -88,10 +88,10 @@ impl H5diffArguments {
             "V" | "version" => self.version = true,
             "r" | "report" => self.report = true,
             "v" | "verbose" => {
-                let level =
-                    parser.optional_value().and_then(|level| level.into_string().ok()).unwrap_or_default();
+                let level = parser.optional_value().map(|level| level.to_string_lossy().into_owned());
+                let level = level.as_deref().unwrap_or("");
                 self.verbose = Some(level.parse().unwrap_or(0));
-                // What is no level are further options.
+                // Letters after the level are further options.
                 for letter in level.chars().filter(|letter| letter.is_ascii_alphabetic() && *letter != 'v') {
                     self.take(&letter.to_string(), parser)?;
                 }
@@ -109,14 +109,14 @@ impl H5diffArguments {
         Ok(())
     }
 
-    /// Options that always have a value.
+    /// Parses options that always have a value.
     fn take_value(&mut self, option: &str, parser: &mut Parser) -> Result<(), Refused> {
         match option {
             "n" | "count" => {
                 let text = parser.value()?.string()?;
                 let number = text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok());
                 let number = number.flatten().filter(|number| *number > 0);
-                self.most = Some(number.ok_or_else(|| Refused::Value(format!("-n {text}")))?);
+                self.max_differences = Some(number.ok_or_else(|| Refused::Value(format!("-n {text}")))?);
             }
             "d" | "delta" => {
                 let text = parser.value()?.string()?;
@@ -139,7 +139,7 @@ impl H5diffArguments {
         Ok(())
     }
 
-    /// When numbers differ.
+    /// Returns the rules for numbers.
     pub(super) fn rules(&self) -> Rules {
         Rules {
             absolute: self.absolute.filter(|limit| *limit > 0.0),
@@ -155,12 +155,12 @@ impl H5diffArguments {
         !self.quiet && (self.report || self.verbose.is_some())
     }
 
-    /// Returns whether objects stand there that are the same.
+    /// Returns whether equal objects are printed too.
     pub(super) fn is_verbose(&self) -> bool {
         self.verbose.is_some() && !self.quiet
     }
 
-    /// Why these arguments cannot stand together: the message, and the status to end with.
+    /// Returns the message and the exit status for arguments that exclude each other.
     pub(super) fn conflict(&self) -> Option<(&'static str, u8)> {
         let tolerances = [self.absolute.is_some(), self.relative.is_some(), self.epsilon];
         if tolerances.iter().filter(|given| **given).count() > 1 {
@@ -175,7 +175,7 @@ impl H5diffArguments {
         None
     }
 
-    /// The driver of a file.
+    /// Returns the driver of a file.
     pub(super) fn driver(&self, file: usize) -> Result<Option<&str>> {
         let driver = self.drivers.get(file).and_then(Option::as_deref);
         if driver == Some("onion") {
@@ -189,13 +189,14 @@ const EXCLUSIVE: &str = "h5diff error: -d, -p and --use-system-epsilon options a
     use no more than one.\n\
     Try '-h' or '--help' option for more information or see the h5diff entry in the 'HDF5 Reference Manual'.";
 
-/// A tolerance as C reads it: as much of the text as is a number, else zero. Signs and hexadecimal numbers are refused.
+/// Parses a tolerance as C does: the longest prefix that is a number, or zero. Refuses negative and
+/// hexadecimal numbers.
 fn tolerance(text: &str) -> Option<f64> {
     let trimmed = text.trim_start();
     if trimmed.starts_with('-') || trimmed.starts_with("0x") {
         return None;
     }
-    let ends = trimmed.char_indices().map(|(at, letter)| at.saturating_add(letter.len_utf8())).rev();
+    let ends = trimmed.char_indices().map(|(at, letter)| at + letter.len_utf8()).rev();
     let number = ends.filter_map(|end| trimmed.get(..end)?.parse::<f64>().ok()).next();
     Some(number.filter(|number| !number.is_nan()).unwrap_or(0.0))
 }
@@ -205,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tolerances_as_c_reads_them() {
+    fn tolerances_are_parsed_as_in_c() {
         for (text, expected) in [
             ("0.5", Some(0.5)),
             ("12a", Some(12.0)),
@@ -219,10 +220,10 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_for_what() {
+    fn options_set_their_fields() {
         let parse = |text: &str| H5diffArguments::parse(text.split(' ').map(OsString::from));
         let parsed = parse("-v2 -n 3 --delta=0.5 a.h5 b.h5 /x -E /y -l").unwrap();
-        assert_eq!((parsed.verbose, parsed.most, parsed.absolute), (Some(2), Some(3), Some(0.5)));
+        assert_eq!((parsed.verbose, parsed.max_differences, parsed.absolute), (Some(2), Some(3), Some(0.5)));
         assert_eq!((parsed.files.len(), parsed.objects.len(), parsed.follow), (2, 1, true));
         assert!(matches!(parse("-n 0 a b"), Err(Refused::Value(text)) if text == "-n 0"));
         assert!(matches!(parse("--nonsense a b"), Err(Refused::Option(_))));

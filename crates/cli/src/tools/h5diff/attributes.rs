@@ -1,4 +1,4 @@
-//! Attributes, by name.
+//! The comparison of attributes, by name.
 
 use anyhow::Result;
 use hyperslab::{Attribute, Object};
@@ -7,11 +7,11 @@ use super::Diff;
 use super::data::Elements;
 use super::types::Pair;
 use crate::compare::blocks::compare_values;
-use crate::compare::step::in_step;
+use crate::compare::step::{Side, in_step};
 use crate::output::in_line;
 
 impl Diff<'_> {
-    /// The attributes of two objects.
+    /// Compares the attributes of two objects.
     pub(super) fn attributes(&mut self, objects: [&Object; 2], paths: [&str; 2]) -> Result<()> {
         let [mut ones, mut others] = [Vec::new(), Vec::new()];
         for ((object, path), all) in objects.into_iter().zip(paths).zip([&mut ones, &mut others]) {
@@ -23,17 +23,14 @@ impl Diff<'_> {
         }
         let by_name = |one: &Attribute, other: &Attribute| one.name_bytes().cmp(other.name_bytes());
         let sides = in_step(&ones, &others, by_name);
-        let count = |wanted: (bool, bool)| {
-            sides.iter().filter(|(one, other)| (one.is_some(), other.is_some()) == wanted).count()
-        };
+        let count = |wanted: (bool, bool)| sides.iter().filter(|side| side.presence() == wanted).count();
         let (common, first, second) = (count((true, true)), count((true, false)), count((false, true)));
         self.differs |= first > 0 || second > 0;
         if self.level() == 2 {
             writeln!(self.out, "   obj1   obj2\n {}", "-".repeat(38))?;
-            for (one, other) in &sides {
-                let mark = |attribute: Option<&Attribute>| if attribute.is_some() { 'x' } else { ' ' };
-                let name = one.or(*other).map(Attribute::name).unwrap_or_default();
-                writeln!(self.out, "    {}      {}    {:<15}", mark(*one), mark(*other), in_line(&name))?;
+            for side in &sides {
+                let [one, other] = super::marks(side);
+                writeln!(self.out, "    {one}      {other}    {:<15}", in_line(side.any().name()))?;
             }
         }
         if self.level() > 0 {
@@ -42,8 +39,8 @@ impl Diff<'_> {
                 "Attributes status:  {common} common, {first} only in obj1, {second} only in obj2"
             )?;
         }
-        for (one, other) in sides {
-            if let (Some(one), Some(other)) = (one, other) {
+        for side in sides {
+            if let Side::Both(one, other) = side {
                 let compared = self.attribute([one, other], paths).map(|_| ());
                 compared.or_else(|error| self.fail(error))?;
             }
@@ -56,7 +53,7 @@ impl Diff<'_> {
         self.arguments.excluded_attributes.contains(&path)
     }
 
-    /// Two attributes; gives how many of their elements differ.
+    /// Compares two attributes. Returns the number of differing elements.
     pub(super) fn attribute(&mut self, attributes: [&Attribute; 2], paths: [&str; 2]) -> Result<u64> {
         let [one, other] = attributes;
         let (datatype, other_datatype) = (one.datatype()?, other.datatype()?);
@@ -64,7 +61,7 @@ impl Diff<'_> {
         let types = [&datatype, &other_datatype];
         let (name, other_name) = (one.name(), other.name());
         let pair = Pair { names: [&name, &other_name], types, spaces: [&space, &other_space] };
-        if !self.hear(pair.verdict())? {
+        if !self.print_verdict(pair.verdict())? {
             return Ok(0);
         }
         let [path, other_path] = paths;

@@ -1,4 +1,4 @@
-//! Elements that differ, as they are told.
+//! The printer of differing elements.
 
 use anyhow::Result;
 use hyperslab::Dataspace;
@@ -6,37 +6,36 @@ use hyperslab::Dataspace;
 pub(super) use crate::compare::elements::Elements;
 
 use super::Diff;
-use super::references::Regions;
 use super::rows::{Head, Rows};
-use super::types::{Said, Verdict, size};
+use super::types::{LineLevel, Verdict, size};
 use crate::compare::blocks::PlacedListener;
 use crate::compare::elements::Leaf;
 
-/// What is said of the elements of two datasets or attributes.
-pub(super) struct Told<'d, 'a> {
+/// A listener that prints the differences between the elements of two datasets or attributes.
+pub(super) struct DifferencePrinter<'d, 'a> {
     pub(super) diff: &'d mut Diff<'a>,
     head: Head,
     rows: Rows,
     pub(super) count: u64,
-    /// The element that was told last.
+    /// The coordinates of the last element that was printed.
     last: Vec<u64>,
-    /// Whether what stands above is written.
+    /// True if the head is written.
     begun: bool,
-    /// What was said of regions.
-    pub(super) regions: Regions,
+    /// True if the heading of differing regions is written.
+    pub(super) regions_begun: bool,
 }
 
-/// What rows need to know.
+/// The head and the rows of the differences.
 pub(super) struct Layout {
     head: Head,
     rows: Rows,
 }
 
 impl Diff<'_> {
-    /// Says what there is to say about types; gives whether elements can be compared.
-    pub(super) fn hear(&mut self, verdict: Verdict) -> Result<bool> {
-        for (said, line) in verdict.lines {
-            if self.is_verbose() || (said == Said::VerboseOrListed && self.arguments.list) {
+    /// Prints the lines of a verdict. Returns whether the elements can be compared.
+    pub(super) fn print_verdict(&mut self, verdict: Verdict) -> Result<bool> {
+        for (level, line) in verdict.lines {
+            if self.is_verbose() || (level == LineLevel::VerboseOrListed && self.arguments.list) {
                 writeln!(self.out, "{line}")?;
             }
         }
@@ -44,10 +43,11 @@ impl Diff<'_> {
         Ok(verdict.can)
     }
 
-    /// How the differences of two datasets or attributes of those names are told.
+    /// Returns the layout for the differences of two datasets or attributes.
     pub(super) fn rows_of(&self, names: &[String; 2], spaces: [&Dataspace; 2]) -> Layout {
         let sizes = spaces.map(size);
-        // The last name of a path, but attributes have theirs in front of it.
+        // The last name of a path. The text of an attribute begins with its name and stays as it
+        // is.
         let short = |name: &String| {
             let is_attribute = name.contains(" of <");
             let last = name.rsplit('/').next().unwrap_or(name);
@@ -59,22 +59,23 @@ impl Diff<'_> {
         Layout { head, rows: Rows { rules: self.arguments.rules(), relative, is_scalar } }
     }
 
-    /// Tells what `compare` finds, and gives how much that is.
+    /// Runs `compare` and prints its differences. Returns their number.
     pub(super) fn elements(
         &mut self,
         layout: Layout,
         compare: impl FnOnce(&mut dyn PlacedListener) -> Result<()>,
     ) -> Result<u64> {
         let Layout { head, rows } = layout;
-        let (count, last, begun, regions) = (0, Vec::new(), false, Regions::default());
-        let mut told = Told { diff: self, head, rows, count, last, begun, regions };
-        let compared = compare(&mut told);
-        let count = told.count;
+        let (count, last, begun, regions_begun) = (0, Vec::new(), false, false);
+        let mut printer = DifferencePrinter { diff: self, head, rows, count, last, begun, regions_begun };
+        let compared = compare(&mut printer);
+        let count = printer.count;
         compared.or_else(|error| self.fail(error))?;
         Ok(count)
     }
 
-    /// The last line of two things, or if no lines were wanted the only ones, where they differ.
+    /// Prints the number of differences of two objects. Prints the title too, if differences are
+    /// not listed.
     pub(super) fn found(&mut self, kind: &str, names: [&dyn std::fmt::Display; 2], found: u64) -> Result<()> {
         self.differs |= found > 0;
         if self.arguments.lists_differences() {
@@ -87,14 +88,14 @@ impl Diff<'_> {
     }
 }
 
-impl Told<'_, '_> {
-    /// The names without the groups they are in.
+impl DifferencePrinter<'_, '_> {
+    /// Returns the names without the groups.
     pub(super) fn short_names(&self) -> [String; 2] {
         self.head.names.clone()
     }
 }
 
-impl PlacedListener for Told<'_, '_> {
+impl PlacedListener for DifferencePrinter<'_, '_> {
     fn found(&mut self, coordinates: &[u64], _: &[u8], leaf: Leaf<'_>) -> Result<()> {
         if self.is_enough() && self.last != coordinates {
             return Ok(());
@@ -111,7 +112,7 @@ impl PlacedListener for Told<'_, '_> {
         if count == 0 {
             return Ok(());
         }
-        self.count = self.count.saturating_add(count);
+        self.count += count;
         coordinates.clone_into(&mut self.last);
         if self.diff.arguments.lists_differences() {
             if !self.begun {
@@ -124,7 +125,7 @@ impl PlacedListener for Told<'_, '_> {
     }
 
     fn is_enough(&self) -> bool {
-        let most = if self.diff.arguments.quiet { Some(1) } else { self.diff.arguments.most };
-        most.is_some_and(|most| self.count >= most)
+        let limit = if self.diff.arguments.quiet { Some(1) } else { self.diff.arguments.max_differences };
+        limit.is_some_and(|limit| self.count >= limit)
     }
 }

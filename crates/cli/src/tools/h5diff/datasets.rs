@@ -1,4 +1,4 @@
-//! Datasets.
+//! The comparison of datasets.
 
 use anyhow::{Result, bail};
 use hyperslab::{Dataset, Layout, Object};
@@ -9,10 +9,10 @@ use super::types::Pair;
 use crate::compare::blocks::{Order, PlacedListener, compare, compare_parts};
 use crate::compare::elements::Leaf;
 use crate::output::in_line;
-use crate::tools::subset::{Subset, Taken};
+use crate::tools::subset::{Subset, SubsetInDataset};
 
 impl Diff<'_> {
-    /// Two datasets, with their attributes.
+    /// Compares two datasets and their attributes.
     pub(super) fn datasets(
         &mut self,
         objects: [&Object; 2],
@@ -40,7 +40,7 @@ impl Diff<'_> {
         self.attributes(objects, paths)
     }
 
-    /// Tells which elements differ, and gives how many.
+    /// Prints the differing elements of two datasets. Returns their number.
     pub(super) fn dataset_elements(
         &mut self,
         datasets: [&Dataset; 2],
@@ -67,44 +67,45 @@ impl Diff<'_> {
         let (space, other_space) = (one.dataspace(), other.dataspace());
         let spaces = [&space, &other_space];
         let pair = Pair { names: [name, other_name], types, spaces };
-        if !self.hear(pair.verdict())? || !can {
+        if !self.print_verdict(pair.verdict())? || !can {
             return Ok(0);
         }
         let Some(elements) = Elements::new(types[0], types[1], self.arguments.rules()) else { return Ok(0) };
         let rows = self.rows_of(names, spaces);
-        if subsets.iter().any(Option::is_some) {
-            let taken = taken(datasets, subsets)?;
+        if let Some(taken) = taken(datasets, subsets)? {
             return self.elements(rows, |listener| parts(datasets, &taken, &elements, listener));
         }
-        let in_order = self.arguments.lists_differences() || self.arguments.most.is_some();
+        let in_order = self.arguments.lists_differences() || self.arguments.max_differences.is_some();
         let order = if in_order { Order::Elements } else { Order::Chunks };
         self.elements(rows, |listener| compare(datasets, space.dims(), &elements, order, listener))
     }
 }
 
-/// Returns whether nothing is stored of the dataset.
+/// Returns whether the dataset has no stored data.
 fn is_empty(dataset: &Dataset) -> Result<bool> {
     Ok(dataset.external_files().is_empty() && dataset.storage_size()? == 0)
 }
 
-/// What is taken of each dataset; what was not said of one is as of the other.
-fn taken(datasets: [&Dataset; 2], subsets: &[Option<Subset>; 2]) -> Result<[Taken; 2]> {
+/// Returns the selections of both datasets. A dataset without a selection gets that of the other
+/// dataset. `None` if no dataset has a selection.
+fn taken(datasets: [&Dataset; 2], subsets: &[Option<Subset>; 2]) -> Result<Option<[SubsetInDataset; 2]>> {
     let [one, other] = datasets;
-    let [subset, other_subset] = subsets;
-    let given = |subset: &Option<Subset>, instead: &Option<Subset>| {
-        subset.clone().or_else(|| instead.clone()).unwrap_or_default()
+    let (subset, other_subset) = match subsets {
+        [Some(subset), Some(other_subset)] => (subset, other_subset),
+        [Some(subset), None] | [None, Some(subset)] => (subset, subset),
+        [None, None] => return Ok(None),
     };
-    let taken = given(subset, other_subset).of(one.dataspace().dims())?;
-    let other_taken = given(other_subset, subset).of(other.dataspace().dims())?;
+    let taken = subset.of(one.dataspace().dims())?;
+    let other_taken = other_subset.of(other.dataspace().dims())?;
     if taken.shape() != other_taken.shape() {
-        bail!("the selections are of shapes {:?} and {:?}", taken.shape(), other_taken.shape());
+        bail!("the selections have different shapes: {:?} and {:?}", taken.shape(), other_taken.shape());
     }
-    Ok([taken, other_taken])
+    Ok(Some([taken, other_taken]))
 }
 
 fn parts(
     datasets: [&Dataset; 2],
-    taken: &[Taken; 2],
+    taken: &[SubsetInDataset; 2],
     elements: &Elements,
     listener: &mut dyn PlacedListener,
 ) -> Result<()> {
@@ -118,16 +119,16 @@ fn parts(
         &anywhere,
         elements,
         |region| {
-            let select = |taken: &Taken| taken.part(&region.start, &region.count).selection();
+            let select = |taken: &SubsetInDataset| taken.part(&region.start, &region.count).selection();
             Ok([one.read_stored(select(part))?, other.read_stored(select(other_part))?])
         },
         &mut placed,
     )
 }
 
-/// Tells where elements of a selection are in the dataset.
+/// A listener that replaces the coordinates in a selection by those in the dataset.
 struct Placed<'a> {
-    taken: &'a Taken,
+    taken: &'a SubsetInDataset,
     listener: &'a mut dyn PlacedListener,
 }
 

@@ -1,4 +1,4 @@
-//! `h5diff`: what differs between two files, or two objects.
+//! `h5diff`: the differences between two files or two objects.
 
 mod arguments;
 mod attributes;
@@ -19,13 +19,16 @@ use anyhow::{Context as _, Result, anyhow};
 use hyperslab::{File, FileDriver, OpenOptions};
 
 use self::arguments::{H5diffArguments, Refused};
+use crate::compare::step::Side;
 use crate::output::in_line;
 
 const HELP: &str = include_str!("help.txt");
 
-/// Nothing differs, something does, or something could not be compared.
+/// The exit status if nothing differs.
 const SAME: u8 = 0;
+/// The exit status if something differs.
 const DIFFERENT: u8 = 1;
+/// The exit status if something could not be compared.
 const TROUBLE: u8 = 2;
 
 /// Runs h5diff.
@@ -79,8 +82,8 @@ fn compare(arguments: &H5diffArguments, out: &mut dyn Write) -> Result<u8> {
         }
     };
     let names = [path, other_path].map(|path| path.display().to_string());
-    let places = [path, other_path].map(|path| path.canonicalize().ok());
-    let is_one_file = places[0].is_some() && places[0] == places[1];
+    let canonical = [path, other_path].map(|path| path.canonicalize().ok());
+    let is_one_file = canonical[0].is_some() && canonical[0] == canonical[1];
     let (differs, has_incomparable, failed) = (false, false, false);
     let mut diff =
         Diff { arguments, files: &files, names, is_one_file, out, differs, has_incomparable, failed };
@@ -97,27 +100,27 @@ fn open(arguments: &H5diffArguments, number: usize, path: &Path) -> Result<File>
     options.open(path).with_context(|| format!("cannot open `{}`", path.display()))
 }
 
-/// Says what went wrong.
+/// Prints an error.
 fn trouble(error: &anyhow::Error) {
     crate::output::complain(format_args!("h5diff error: {}", crate::output::chain(error.as_ref())));
 }
 
-/// Two files that are being compared.
+/// A comparison of two files.
 struct Diff<'a> {
     arguments: &'a H5diffArguments,
     files: &'a [File; 2],
     names: [String; 2],
-    /// A file and itself.
+    /// True if both files are the same file.
     is_one_file: bool,
     out: &'a mut dyn Write,
     differs: bool,
-    /// Something was there on both sides that cannot be compared.
+    /// True if both files have an object that cannot be compared.
     has_incomparable: bool,
     failed: bool,
 }
 
 impl Diff<'_> {
-    /// What is said at the end, and the status to end with.
+    /// Prints the end of the output. Returns the exit status.
     fn end(&mut self) -> Result<u8> {
         if self.has_incomparable && !self.failed && !self.arguments.quiet && !self.arguments.list {
             let line = "-".repeat(32);
@@ -136,18 +139,18 @@ impl Diff<'_> {
         self.arguments.is_verbose()
     }
 
-    /// The level of detail; 0 if nobody asked for more.
+    /// Returns the level of detail, or 0 without `-v`.
     fn level(&self) -> u32 {
         if self.is_verbose() { self.arguments.verbose.unwrap_or(0) } else { 0 }
     }
 
-    /// The line above what is said of two objects.
+    /// Prints the line above the output for two objects.
     fn title(&mut self, kind: &str, names: [&dyn Display; 2]) -> io::Result<()> {
         let [one, other] = names;
         writeln!(self.out, "{kind}: <{}> and <{}>", in_line(one.to_string()), in_line(other.to_string()))
     }
 
-    /// With more detail, an empty line parts the objects.
+    /// Prints an empty line between objects at higher levels of detail.
     fn gap(&mut self) -> io::Result<()> {
         if self.level() > 0 { writeln!(self.out) } else { Ok(()) }
     }
@@ -156,15 +159,15 @@ impl Diff<'_> {
         writeln!(self.out, "{differences} differences found")
     }
 
-    /// Something cannot be compared, for that reason, which is told to those who want to know.
+    /// Records that objects cannot be compared. Prints the reason if requested.
     fn incomparable(&mut self, line: &str) -> io::Result<()> {
         self.has_incomparable = true;
         if self.is_verbose() || self.arguments.list { writeln!(self.out, "{line}") } else { Ok(()) }
     }
 
-    /// Something could not be read; the comparison goes on, unless nobody listens.
+    /// Prints an error and continues the comparison. Returns errors of the output.
     fn fail(&mut self, error: anyhow::Error) -> Result<()> {
-        // Errors of files are wrapped: a bare one is of the output.
+        // Errors of files are wrapped in others: a bare I/O error concerns the output.
         if error.downcast_ref::<io::Error>().is_some() {
             return Err(error);
         }
@@ -172,4 +175,10 @@ impl Diff<'_> {
         trouble(&error);
         Ok(())
     }
+}
+
+/// Returns a mark for each side that has the item.
+fn marks<T>(side: &Side<'_, T>) -> [char; 2] {
+    let (one, other) = side.presence();
+    [one, other].map(|is_present| if is_present { 'x' } else { ' ' })
 }

@@ -1,28 +1,28 @@
-//! Objects and links by their paths.
+//! The comparison of objects and links by their paths.
 
 use anyhow::{Context as _, Result, anyhow};
 use hyperslab::{ErrorKind, Group, LinkTarget, Object, ObjectKind};
 
-use super::Diff;
+use super::{Diff, marks};
 use crate::compare::listing::{Entry, Kind, Listing, in_order};
 use crate::compare::step::{Side, in_step};
 use crate::output::in_line;
 use crate::tools::subset::Subset;
 
-/// What is at a path of a file.
+/// An object or link at a path of a file.
 #[derive(Debug, Clone)]
-struct There {
-    /// The path from the root group on.
+struct Located {
+    /// The path from the root group.
     path: String,
     kind: Kind,
-    /// The object; that of a link, if links are followed and it leads to one.
+    /// The object. For a link, its target if links are followed and the target exists.
     object: Option<Object>,
-    /// Whether it is in the file that was named.
-    is_at_home: bool,
+    /// True if the path leads to the object without soft or external links.
+    is_direct: bool,
 }
 
-impl There {
-    /// As what it is compared.
+impl Located {
+    /// Returns the name of the type that is compared.
     fn word(&self) -> &'static str {
         let kind = self.object.as_ref().and_then(Object::kind);
         match (&self.kind, kind) {
@@ -37,7 +37,7 @@ impl There {
 }
 
 impl Diff<'_> {
-    /// Compares what was asked for.
+    /// Compares the objects that the arguments name.
     pub(super) fn run(&mut self) -> Result<()> {
         let Some(first) = self.arguments.objects.first() else {
             let roots = self.files.each_ref().map(|file| file.root().clone());
@@ -51,7 +51,7 @@ impl Diff<'_> {
                 if self.arguments.no_subset { (text.clone(), None) } else { Subset::split(text)? };
             *subset = part;
             match self.find(number, &path)? {
-                Some(there) => found.push(there),
+                Some(located) => found.push(located),
                 None => return Ok(()),
             }
         }
@@ -59,37 +59,37 @@ impl Diff<'_> {
         if let Some((one, other)) = one.object.as_ref().zip(other.object.as_ref())
             && let (Some(ObjectKind::Group), Some(ObjectKind::Group)) = (one.kind(), other.kind())
         {
-            let paths =
-                [found.first(), found.get(1)].map(|there| there.map_or("", |there| there.path.as_str()));
+            let paths = [found.first(), found.get(1)]
+                .map(|located| located.map_or("", |located| located.path.as_str()));
             let are_roots = paths == ["/", "/"];
             let groups = [one.clone().into_group()?, other.clone().into_group()?];
             return self.groups(&groups, paths.map(|path| if path == "/" { "" } else { path }), are_roots);
         }
         if self.arguments.follow && !self.arguments.no_dangling && self.is_verbose() {
-            for (name, there) in ["obj1", "obj2"].into_iter().zip(&found) {
-                if is_dangling(there) && found.iter().all(is_dangling) {
-                    writeln!(self.out, "{name} <{}> is a dangling link.", in_line(&there.path))?;
+            for (name, located) in ["obj1", "obj2"].into_iter().zip(&found) {
+                if is_dangling(located) && found.iter().all(is_dangling) {
+                    writeln!(self.out, "{name} <{}> is a dangling link.", in_line(&located.path))?;
                 }
             }
         }
         self.pair(one, other, &subsets)
     }
 
-    /// What is at a path of a file; `None` if there is nothing, which was said then.
-    fn find(&mut self, number: usize, path: &str) -> Result<Option<There>> {
+    /// Finds the object or link at a path. If located is none, prints a message and returns `None`.
+    fn find(&mut self, number: usize, path: &str) -> Result<Option<Located>> {
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
         let Some(file) = self.files.get(number) else { return Ok(None) };
         let (inside, name) = path.trim_end_matches('/').rsplit_once('/').unwrap_or(("", ""));
         if name.is_empty() {
             let object: Object = (**file.root()).clone();
             let kind = Kind::Object(ObjectKind::Group, object.token());
-            return Ok(Some(There { path: "/".into(), kind, object: Some(object), is_at_home: true }));
+            return Ok(Some(Located { path: "/".into(), kind, object: Some(object), is_direct: true }));
         }
         let group = if inside.is_empty() { Ok(file.root().clone()) } else { file.group(inside) };
         let link: hyperslab::Result<_> = group.and_then(|group| Ok((group.link(name)?, group)));
         let Ok((Some(link), group)) = link else {
-            let name = self.names.get(number).cloned().unwrap_or_default();
-            writeln!(self.out, "Object <{}> could not be found in <{}>", in_line(&path), in_line(&name))?;
+            let name = self.names.get(number).map_or("", String::as_str);
+            writeln!(self.out, "Object <{}> could not be found in <{}>", in_line(&path), in_line(name))?;
             self.failed = true;
             return match link {
                 Err(error) if error.kind() != ErrorKind::NotFound => self.fail(error.into()).map(|()| None),
@@ -101,23 +101,23 @@ impl Diff<'_> {
         let (kind, object) = match link.target {
             LinkTarget::Hard(token) => {
                 let object = group.object_at(token)?;
-                let kind = object.kind().ok_or_else(|| anyhow!("{path} is of no known kind"))?;
+                let kind = object.kind().ok_or_else(|| anyhow!("{path} has an unknown kind"))?;
                 (Kind::Object(kind, token), Some(object))
             }
             LinkTarget::Soft(path) => (Kind::Soft(path), target()),
             LinkTarget::External { file, path } => (Kind::External { file, path }, target()),
             LinkTarget::UserDefined { class, .. } => (Kind::UserDefined(class), None),
-            _ => return Err(anyhow!("{path} is a link of no known kind")),
+            _ => return Err(anyhow!("{path} is a link of an unknown kind")),
         };
-        Ok(Some(There { path, is_at_home: matches!(kind, Kind::Object(..)), kind, object }))
+        Ok(Some(Located { path, is_direct: matches!(kind, Kind::Object(..)), kind, object }))
     }
 
-    /// Two groups and all that is in them.
+    /// Compares two groups with everything below them.
     fn groups(&mut self, groups: &[Group; 2], paths: [&str; 2], are_files: bool) -> Result<()> {
         let lists = [0, 1].map(|number: usize| {
             let group = groups.get(number).unwrap_or(&groups[0]);
             let mut list = Listing::of(group, self.arguments.follow);
-            // A root group has a name.
+            // The path of a root group is a slash.
             let is_root = paths.get(number).is_some_and(|path| path.is_empty());
             if let Some(first) = list.entries.first_mut().filter(|_| is_root) {
                 first.path = b"/".to_vec();
@@ -131,17 +131,18 @@ impl Diff<'_> {
             self.table(&sides, are_files)?;
         }
         for side in sides {
-            let (Some(one), Some(other)) = side else {
+            let Side::Both(one, other) = side else {
                 self.differs = true;
-                if let Some(Entry { kind: Kind::Damaged(why), path, .. }) = side.0.or(side.1) {
-                    self.fail(anyhow!("{}: {why}", String::from_utf8_lossy(path)))?;
+                let entry = side.any();
+                if let Kind::Damaged(why) = &entry.kind {
+                    self.fail(anyhow!("{}: {why}", entry.text()))?;
                 }
                 continue;
             };
             let compared = (|| {
                 let [path, other_path] = paths;
-                let one = self.there(list, one, path)?;
-                let other = self.there(other_list, other, other_path)?;
+                let one = self.located(list, one, path)?;
+                let other = self.located(other_list, other, other_path)?;
                 self.pair(&one, &other, &[None, None])
             })();
             compared.or_else(|error| self.fail(error))?;
@@ -156,34 +157,33 @@ impl Diff<'_> {
         })
     }
 
-    /// What there is in the one, in the other, in both.
+    /// Prints a table of the objects of the first file, of the second file, and of both.
     fn table(&mut self, sides: &[Side<'_, Entry>], are_files: bool) -> Result<()> {
         if self.level() == 3 {
             writeln!(self.out, "file1: {}\nfile2: {}", in_line(&self.names[0]), in_line(&self.names[1]))?;
         }
         let head = if are_files { "file1     file2" } else { "group1   group2" };
         writeln!(self.out, "\n{head}\n{}", "-".repeat(39))?;
-        for (one, other) in sides {
-            let mark = |entry: Option<&Entry>| if entry.is_some() { 'x' } else { ' ' };
-            let path = one.or(*other).map(Entry::text).unwrap_or_default();
-            writeln!(self.out, "    {}      {}    {:<15}", mark(*one), mark(*other), in_line(&*path))?;
+        for side in sides {
+            let [one, other] = marks(side);
+            writeln!(self.out, "    {one}      {other}    {:<15}", in_line(side.any().text()))?;
         }
         writeln!(self.out)?;
         Ok(())
     }
 
-    fn there(&self, list: &Listing, entry: &Entry, group: &str) -> Result<There> {
+    fn located(&self, list: &Listing, entry: &Entry, group: &str) -> Result<Located> {
         let path = format!("{group}{}", entry.text());
         let object = match entry.kind {
             _ if entry.is_symbolic() => self.arguments.follow.then(|| list.target(entry).ok()).flatten(),
             Kind::UserDefined(_) => None,
             _ => Some(list.object(entry).with_context(|| path.clone())?),
         };
-        Ok(There { path, kind: entry.kind.clone(), object, is_at_home: entry.is_at_home() })
+        Ok(Located { path, kind: entry.kind.clone(), object, is_direct: entry.is_direct() })
     }
 
-    /// Two things of whatever kind.
-    fn pair(&mut self, one: &There, other: &There, subsets: &[Option<Subset>; 2]) -> Result<()> {
+    /// Compares two objects or links.
+    fn pair(&mut self, one: &Located, other: &Located, subsets: &[Option<Subset>; 2]) -> Result<()> {
         if self.arguments.follow && (is_dangling(one) || is_dangling(other)) {
             return self.dangling(one, other);
         }
@@ -200,7 +200,7 @@ impl Diff<'_> {
         if let (Some(object), Some(other_object)) = (&one.object, &other.object) {
             let objects = [object, other_object];
             let paths = [one.path.as_str(), other.path.as_str()];
-            let is_same = self.is_one_file && one.kind == other.kind && one.is_at_home && other.is_at_home;
+            let is_same = self.is_one_file && one.kind == other.kind && one.is_direct && other.is_direct;
             if is_same && matches!(one.kind, Kind::Object(..)) {
                 return self.same(object, paths);
             }
@@ -218,7 +218,7 @@ impl Diff<'_> {
         self.plain(kind, [&one.path, &other.path], one.kind != other.kind)
     }
 
-    /// An object and itself.
+    /// Prints the result for an object that is compared with itself.
     fn same(&mut self, object: &Object, paths: [&str; 2]) -> Result<()> {
         let kind = match object.kind() {
             Some(ObjectKind::Dataset) => "dataset",
@@ -234,14 +234,14 @@ impl Diff<'_> {
         Ok(())
     }
 
-    /// A link that leads nowhere, or two.
-    fn dangling(&mut self, one: &There, other: &There) -> Result<()> {
+    /// Prints the result for links of which one or both have no target.
+    fn dangling(&mut self, one: &Located, other: &Located) -> Result<()> {
         let sides = [("obj1", one), ("obj2", other)];
         if self.arguments.no_dangling {
-            if let Some((_, there)) = sides.into_iter().find(|(_, there)| is_dangling(there))
+            if let Some((_, located)) = sides.into_iter().find(|(_, located)| is_dangling(located))
                 && self.is_verbose()
             {
-                writeln!(self.out, "Warning: <{}> is a dangling link.", in_line(&there.path))?;
+                writeln!(self.out, "Warning: <{}> is a dangling link.", in_line(&located.path))?;
             }
             self.failed = true;
             return Ok(());
@@ -250,8 +250,8 @@ impl Diff<'_> {
             return self.plain("dangling link", [&one.path, &other.path], false);
         }
         if self.is_verbose() {
-            for (name, there) in sides.into_iter().filter(|(_, there)| is_dangling(there)) {
-                writeln!(self.out, "{name} <{}> is a dangling link.", in_line(&there.path))?;
+            for (name, located) in sides.into_iter().filter(|(_, located)| is_dangling(located)) {
+                writeln!(self.out, "{name} <{}> is a dangling link.", in_line(&located.path))?;
             }
         }
         self.differs = true;
@@ -261,7 +261,7 @@ impl Diff<'_> {
         Ok(())
     }
 
-    /// Things without elements and attributes.
+    /// Prints the result for objects or links without elements.
     fn plain(&mut self, kind: &str, paths: [&String; 2], differ: bool) -> Result<()> {
         self.differs |= differ;
         let [one, other] = paths;
@@ -294,7 +294,7 @@ impl Diff<'_> {
     }
 }
 
-/// Returns whether it is a link that leads nowhere.
-fn is_dangling(there: &There) -> bool {
-    matches!(there.kind, Kind::Soft(_) | Kind::External { .. }) && there.object.is_none()
+/// Returns whether this is a link without a target.
+fn is_dangling(located: &Located) -> bool {
+    matches!(located.kind, Kind::Soft(_) | Kind::External { .. }) && located.object.is_none()
 }

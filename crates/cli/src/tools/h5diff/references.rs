@@ -1,25 +1,17 @@
-//! References: what they lead to is compared.
+//! The comparison of references by their targets.
 
 use anyhow::Result;
-use hyperslab::{Hyperslab, Object, ObjectKind, ObjectToken, Reference, ReferenceTarget, Selection};
+use hyperslab::{Object, ObjectKind, ObjectToken, Reference, ReferenceTarget, Selection};
 
-use super::data::Told;
+use super::data::DifferencePrinter;
 use crate::compare::blocks::PlacedListener as _;
 use crate::output::in_line;
+use crate::tools::ddl::region::{block_texts, point_texts};
 
-/// Blocks of a region that are compared, at most.
-const MOST_BLOCKS: u64 = 1 << 20;
-
-/// What was said of the regions that references lead to.
-#[derive(Debug, Default)]
-pub(super) struct Regions {
-    begun: bool,
-}
-
-impl Told<'_, '_> {
-    /// Compares what two references lead to.
+impl DifferencePrinter<'_, '_> {
+    /// Compares the targets of two references.
     pub(super) fn references(&mut self, references: [&Reference; 2]) -> Result<()> {
-        let [one, other] = references.map(|reference| inner(reference.target()));
+        let [one, other] = references.map(|reference| without_file(reference.target()));
         match (one, other) {
             (ReferenceTarget::Null, ReferenceTarget::Null) => Ok(()),
             (ReferenceTarget::Object(_), ReferenceTarget::Object(_)) => {
@@ -33,7 +25,7 @@ impl Told<'_, '_> {
                 self.referenced_attributes(references)
             }
             _ => {
-                self.count = self.count.saturating_add(1);
+                self.count += 1;
                 Ok(())
             }
         }
@@ -52,12 +44,12 @@ impl Told<'_, '_> {
         }
         let [one, other] = attributes.as_slice() else { return Ok(()) };
         if one.datatype()?.contains_reference() {
-            // References are not followed any further.
+            // References to references are not followed.
             return Ok(());
         }
         let names = self.short_names();
         let found = self.diff.attribute([one, other], names.each_ref().map(String::as_str))?;
-        self.count = self.count.saturating_add(found);
+        self.count += found;
         Ok(())
     }
 
@@ -84,12 +76,13 @@ impl Told<'_, '_> {
         }
     }
 
-    /// The elements of two datasets; references among them are not followed any further.
+    /// Compares the elements of two datasets. If these contain references, only the identity of the
+    /// datasets is compared.
     fn datasets(&mut self, one: Object, other: Object) -> Result<()> {
         let (one, other) = (one.into_dataset()?, other.into_dataset()?);
         if one.datatype().contains_reference() || other.datatype().contains_reference() {
             let differ = one.name() != other.name() && one.token() != other.token();
-            self.count = self.count.saturating_add(differ.into());
+            self.count += u64::from(differ);
             return Ok(());
         }
         if self.is_enough() {
@@ -97,21 +90,18 @@ impl Told<'_, '_> {
         }
         let names = self.short_names();
         let found = self.diff.dataset_elements([&one, &other], &names, &[None, None])?;
-        self.count = self.count.saturating_add(found);
+        self.count += found;
         Ok(())
     }
 
     fn regions(&mut self, tokens: [ObjectToken; 2], regions: [&Selection; 2]) -> Result<()> {
         let [one, other] = regions;
-        let (word, pairs, room) = match (one, other) {
+        let (word, pairs, gap) = match (one, other) {
             (Selection::Points(points), Selection::Points(others)) => {
-                let texts = |points: &hyperslab::Points| -> Vec<String> {
-                    points.points().map(|point| format!("({})", joined(point))).collect()
-                };
-                ("point", (texts(points), texts(others)), 14)
+                ("point", (point_texts(points), point_texts(others)), 14)
             }
-            (Selection::Hyperslab(slab), Selection::Hyperslab(others)) => {
-                ("block", (blocks(slab), blocks(others)), 11)
+            (Selection::Hyperslab(hyperslab), Selection::Hyperslab(others)) => {
+                ("block", (block_texts(hyperslab)?, block_texts(others)?), 11)
             }
             _ if one == other => return Ok(()),
             _ => {
@@ -129,57 +119,28 @@ impl Told<'_, '_> {
             if text == other {
                 continue;
             }
-            self.count = self.count.saturating_add(1);
+            self.count += 1;
             if !self.diff.is_verbose() {
                 continue;
             }
             let out = &mut *self.diff.out;
-            if !std::mem::replace(&mut self.regions.begun, true) {
+            if !std::mem::replace(&mut self.regions_begun, true) {
                 let [one, other] = tokens.map(ObjectToken::address);
                 writeln!(out, "Referenced dataset      {one}            {other}\n{}", "-".repeat(60))?;
             }
             if std::mem::take(&mut is_first) {
                 writeln!(out, "Region {word}s")?;
             }
-            writeln!(out, "{word} #{number}{:room$}{text}{:room$}{other}", "", "")?;
+            writeln!(out, "{word} #{number}{:gap$}{text}{:gap$}{other}", "", "")?;
         }
         Ok(())
     }
 }
 
-/// What is meant, of whatever file.
-fn inner(target: &ReferenceTarget) -> &ReferenceTarget {
+/// Returns the target without the name of its file.
+fn without_file(target: &ReferenceTarget) -> &ReferenceTarget {
     match target {
         ReferenceTarget::External { target, .. } => target,
         target => target,
     }
-}
-
-fn joined(numbers: &[u64]) -> String {
-    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
-}
-
-/// The corners of each block.
-fn blocks(slab: &Hyperslab) -> Vec<String> {
-    let text = |start: &[u64], end: &[u64]| format!("({})-({})", joined(start), joined(end));
-    let slab = match slab {
-        Hyperslab::Irregular { blocks, .. } => {
-            return blocks.iter().map(|block| text(&block.start, &block.end)).collect();
-        }
-        Hyperslab::Regular(slab) => slab,
-    };
-    let all = slab.count.iter().fold(1, |product: u64, count| product.saturating_mul(*count));
-    let block = |number: u64| {
-        let mut rest = number;
-        let (mut start, mut end) = (slab.start.to_vec(), slab.start.to_vec());
-        let numbers = slab.stride.iter().zip(&slab.count).zip(&slab.block).rev();
-        for (((stride, count), block), (start, end)) in numbers.zip(start.iter_mut().zip(&mut end).rev()) {
-            let count = (*count).max(1);
-            *start = start.saturating_add((rest % count).saturating_mul(*stride));
-            *end = start.saturating_add(*block).saturating_sub(1);
-            rest /= count;
-        }
-        text(&start, &end)
-    };
-    (0..all.min(MOST_BLOCKS)).map(block).collect()
 }

@@ -1,29 +1,31 @@
-//! The lines that tell differences: a head, then a line for each.
+//! The lines that print differences: a head, and a line for each difference.
 
 use std::io::{self, Write};
+
+use hyperslab_exact::to_u64;
 
 use crate::compare::elements::{Leaf, Texts};
 use crate::compare::rules::{Distance, Number, Numbers, Rules};
 use crate::output::in_line;
 use crate::tools::printf::Format;
 
-/// What stands above the differences of two datasets or attributes.
+/// The head above the differences of two datasets or attributes.
 #[derive(Debug)]
 pub(super) struct Head {
-    /// Shapes, as they are printed.
+    /// The shapes as text.
     pub(super) sizes: [String; 2],
-    /// Names without the groups they are in.
+    /// The names without the groups.
     pub(super) names: [String; 2],
 }
 
-/// What is used of a differing pair.
+/// The format of the lines.
 #[derive(Debug, Clone)]
 pub(super) struct Rows {
-    /// When numbers differ, and bytes, which are taken for numbers.
+    /// The rules for numbers. Bytes are compared as numbers.
     pub(super) rules: Rules,
-    /// Differences are also told as a part of the first value.
+    /// Print differences as a share of the first value, too.
     pub(super) relative: bool,
-    /// The dataset has no dimensions.
+    /// True if the dataset has no dimensions.
     pub(super) is_scalar: bool,
 }
 
@@ -47,22 +49,22 @@ impl Head {
 }
 
 impl Rows {
-    /// How many differences the pair counts for.
+    /// Returns the number of differences that a pair counts for.
     pub(super) fn count(&self, leaf: &Leaf<'_>) -> u64 {
         match leaf {
             Leaf::Texts(texts) => {
-                let apart = u64::from(texts.room.is_none() && texts.one.len() != texts.other.len());
-                characters(texts).filter(|pair| pair.counts).fold(apart, |count, _| count.saturating_add(1))
+                let has_other_length =
+                    u64::from(texts.padding.is_none() && texts.one.len() != texts.other.len());
+                has_other_length + to_u64(characters(texts).filter(|pair| pair.counts).count())
             }
             Leaf::Bytes(one, other) => {
-                let rest = u64::try_from(one.len().abs_diff(other.len())).unwrap_or(u64::MAX);
-                self.bytes(one, other).fold(rest, |count, _| count.saturating_add(1))
+                to_u64(one.len().abs_diff(other.len())) + to_u64(self.bytes(one, other).count())
             }
             _ => 1,
         }
     }
 
-    /// Returns whether the line has a column for the difference as a part of the first value.
+    /// Returns whether the line has a column for the relative difference.
     pub(super) fn has_relative(&self, leaf: &Leaf<'_>) -> bool {
         match leaf {
             Leaf::Numbers(numbers) => self.relative && !numbers.distance().as_f64().is_nan(),
@@ -71,7 +73,7 @@ impl Rows {
         }
     }
 
-    /// The lines of a pair.
+    /// Writes the lines of a pair.
     pub(super) fn write(&self, out: &mut dyn Write, coordinates: &[u64], leaf: &Leaf<'_>) -> io::Result<()> {
         let position = self.position(coordinates);
         match leaf {
@@ -83,13 +85,13 @@ impl Rows {
             Leaf::Texts(texts) => {
                 for pair in characters(texts) {
                     let [one, other] = pair.shown.map(character);
-                    // A lone text tells the place of the character in it.
-                    let place = if self.is_scalar {
-                        format!("[ {}]", pair.place)
+                    // The position in a single text is that of the character.
+                    let position = if self.is_scalar {
+                        format!("[ {}]", pair.position)
                     } else {
                         position.trim_end().into()
                     };
-                    writeln!(out, "{place}            {one}            {other}")?;
+                    writeln!(out, "{position}            {one}            {other}")?;
                 }
                 Ok(())
             }
@@ -97,15 +99,15 @@ impl Rows {
                 self.bytes(one, other).try_for_each(|numbers| self.numbers(out, &position, &numbers))
             }
             Leaf::Lengths(one, other) => {
-                let (one, other, apart) =
-                    (format!("length {one}"), format!("length {other}"), one.abs_diff(*other));
-                writeln!(out, "{position}{one:<15} {other:<15} {apart:<15}")
+                let (one_text, other_text) = (format!("length {one}"), format!("length {other}"));
+                let distance = one.abs_diff(*other);
+                writeln!(out, "{position}{one_text:<15} {other_text:<15} {distance:<15}")
             }
             Leaf::References(..) => Ok(()),
         }
     }
 
-    /// The bytes that differ, as numbers.
+    /// Returns the bytes that differ as numbers.
     fn bytes<'b>(&'b self, one: &'b [u8], other: &'b [u8]) -> impl Iterator<Item = Numbers> + 'b {
         let pairs = one.iter().zip(other).map(|(one, other)| {
             let [one, other] = [*one, *other].map(|byte| Number::Integer(byte.into()));
@@ -114,7 +116,7 @@ impl Rows {
         pairs.filter(|numbers| numbers.differ(&self.rules))
     }
 
-    /// Coordinates, with room behind them.
+    /// Returns the coordinates with spaces after them.
     fn position(&self, coordinates: &[u64]) -> String {
         if self.is_scalar {
             return " ".repeat(16);
@@ -126,13 +128,13 @@ impl Rows {
     fn numbers(&self, out: &mut dyn Write, position: &str, numbers: &Numbers) -> io::Result<()> {
         let is_relative = self.relative && !numbers.distance().as_f64().is_nan();
         let digits = if is_relative { Some(10) } else { None };
-        let [one, other] = [numbers.one, numbers.other].map(|number| spelled(number, digits));
-        let apart = match numbers.distance() {
-            Distance::Integer(apart) => apart.to_string(),
-            apart => float(signed(numbers, apart.as_f64()), digits),
+        let [one, other] = [numbers.one, numbers.other].map(|number| number_text(number, digits));
+        let distance = match numbers.distance() {
+            Distance::Integer(distance) => distance.to_string(),
+            distance => float(signed(numbers, distance.as_f64()), digits),
         };
         if !is_relative {
-            return writeln!(out, "{position}{one:<15} {other:<15} {apart:<15}");
+            return writeln!(out, "{position}{one:<15} {other:<15} {distance:<15}");
         }
         let is_integer = matches!(numbers.one, Number::Integer(_));
         let relative = match numbers.relative_to_first() {
@@ -140,11 +142,11 @@ impl Rows {
             Some(relative) => float(relative, digits),
             None => "not comparable".into(),
         };
-        writeln!(out, "{position}{one:<15} {other:<15} {apart:<15} {relative:<14}")
+        writeln!(out, "{position}{one:<15} {other:<15} {distance:<15} {relative:<14}")
     }
 }
 
-fn spelled(number: Number, digits: Option<usize>) -> String {
+fn number_text(number: Number, digits: Option<u16>) -> String {
     match number {
         Number::Integer(value) => value.to_string(),
         Number::Single(value) => float(value.into(), digits),
@@ -152,15 +154,12 @@ fn spelled(number: Number, digits: Option<usize>) -> String {
     }
 }
 
-fn float(value: f64, digits: Option<usize>) -> String {
-    match digits {
-        Some(_) => Format::parse("%.10g").unwrap_or_default().print(value),
-        None => Format::default().print(value),
-    }
+fn float(value: f64, digits: Option<u16>) -> String {
+    digits.map_or_else(Format::default, Format::general).print(value)
 }
 
-/// A distance that is zero or not a number has the sign that the C tool's arithmetic gives it: that of the difference, or of
-/// the operand turned round.
+/// Returns a distance with the sign that the C tool's arithmetic produces. Zero has the sign of the
+/// difference, NaN the opposite sign of the operand that is NaN.
 fn signed(numbers: &Numbers, distance: f64) -> f64 {
     if distance == 0.0 {
         return numbers.one.as_f64() - numbers.other.as_f64();
@@ -173,39 +172,42 @@ fn signed(numbers: &Numbers, distance: f64) -> f64 {
     if is_negative { -f64::NAN.abs() } else { f64::NAN.abs() }
 }
 
-/// Two characters that differ.
+/// A pair of differing characters.
 struct Characters {
-    place: usize,
-    /// In the order in which they are printed: that of the shorter text first, else that of the second text.
+    position: usize,
+    /// The characters in the order in which they are printed: the shorter text first. Of texts with
+    /// equal lengths, the second one comes first.
     shown: [u8; 2],
-    /// Not so for what the longer text has more.
+    /// False for characters beyond the end of the shorter text, which do not count as differences.
     counts: bool,
 }
 
-/// The characters that differ. Of texts of different length only those that both have, unless these are all the same.
+/// Returns the differing characters. Of texts with different lengths, only the common positions are
+/// compared, unless the texts are equal there.
 fn characters<'a>(texts: &'a Texts<'_>) -> impl Iterator<Item = Characters> + 'a {
     let (one, other) = (&*texts.one, &*texts.other);
-    let (first, second, filler) = match texts.room {
+    let (first, second, filler) = match texts.padding {
         Some((fill, _)) => (other, one, fill),
         None if one.len() < other.len() => (one, other, 0),
         None => (other, one, 0),
     };
     let shorter = first.len().min(second.len());
     let begin_alike = first.iter().zip(second).all(|(one, other)| one == other);
-    let end = match texts.room {
-        Some((_, room)) => room,
+    let end = match texts.padding {
+        Some((_, size)) => size,
         None if begin_alike => first.len().max(second.len()),
         None => shorter,
     };
-    let is_padded = texts.room.is_some();
-    (0..end).filter_map(move |place| {
-        let at = |text: &[u8]| text.get(place).copied().unwrap_or(filler);
+    let is_padded = texts.padding.is_some();
+    (0..end).filter_map(move |position| {
+        let at = |text: &[u8]| text.get(position).copied().unwrap_or(filler);
         let shown = [at(first), at(second)];
-        (shown[0] != shown[1]).then_some(Characters { place, shown, counts: is_padded || place < shorter })
+        let counts = is_padded || position < shorter;
+        (shown[0] != shown[1]).then_some(Characters { position, shown, counts })
     })
 }
 
-/// A character, or its number.
+/// Returns a character as text, or its escape.
 fn character(byte: u8) -> String {
     match byte {
         b'\t' => "\\t".into(),

@@ -1,34 +1,36 @@
-//! Whether two types and shapes can be compared, and what is said of it.
+//! The decision whether types and shapes can be compared, and the messages about it.
 
 use hyperslab::datatype::{VariableLength, VariableLengthKind};
 use hyperslab::{Dataspace, Datatype, DatatypeClass};
 
 use crate::tools::ddl;
 
-/// Two things with elements.
+/// Two datasets or attributes.
 pub(super) struct Pair<'a> {
     pub(super) names: [&'a str; 2],
     pub(super) types: [&'a Datatype; 2],
     pub(super) spaces: [&'a Dataspace; 2],
 }
 
-/// Whether two things can be compared, and the lines that are said about it where one wants to know.
+/// The decision about a pair, with messages.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     pub(super) can: bool,
-    /// What is said with `-v` alone, and with `-c` too.
-    pub(super) lines: Vec<(Said, String)>,
+    /// The messages, each with the options that print it.
+    pub(super) lines: Vec<(LineLevel, String)>,
 }
 
-/// When a line is said.
+/// The options that print a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum LineLevel {
+    /// `-v`.
     Verbose,
+    /// `-v` or `-c`.
     VerboseOrListed,
 }
 
 impl Pair<'_> {
-    /// Returns whether the elements can be compared.
+    /// Decides whether the elements can be compared.
     pub(super) fn verdict(&self) -> Verdict {
         let mut verdict = Verdict { can: false, lines: Vec::new() };
         let [name, other_name] = self.names;
@@ -48,17 +50,17 @@ impl Pair<'_> {
             verdict.say(format!("and <{other_name}> has {}", extent(other_space)));
             return verdict;
         }
-        if most(space) != most(other_space) {
+        if max_dims(space) != max_dims(other_space) {
             verdict.warn("Warning: different maximum dimensions".into());
             for (name, space) in [(name, space), (other_name, other_space)] {
-                verdict.warn(format!("<{name}> has max dimensions {}", brackets(&most(space))));
+                verdict.warn(format!("<{name}> has max dimensions {}", brackets(&max_dims(space))));
             }
         }
         verdict.can = self.parts(&mut verdict, one, other);
         verdict
     }
 
-    /// Returns whether types of one class can be compared.
+    /// Returns whether elements of two types of the same class can be compared.
     fn parts(&self, verdict: &mut Verdict, one: &Datatype, other: &Datatype) -> bool {
         let [name, other_name] = self.names;
         match (&one.class, &other.class) {
@@ -100,7 +102,7 @@ impl Pair<'_> {
         }
     }
 
-    /// Returns whether parts of the types can be compared.
+    /// Returns whether elements of two base or member types can be compared.
     fn part(&self, verdict: &mut Verdict, one: &Datatype, other: &Datatype) -> bool {
         if class(one) != class(other) {
             let [name, other_name] = self.names;
@@ -118,11 +120,11 @@ impl Pair<'_> {
 
 impl Verdict {
     fn say(&mut self, line: String) {
-        self.lines.push((Said::VerboseOrListed, line));
+        self.lines.push((LineLevel::VerboseOrListed, line));
     }
 
     fn warn(&mut self, line: String) {
-        self.lines.push((Said::Verbose, line));
+        self.lines.push((LineLevel::Verbose, line));
     }
 
     fn warn_of_types(&mut self, pair: &Pair<'_>, one: &Datatype, other: &Datatype) {
@@ -138,7 +140,7 @@ impl Verdict {
     }
 }
 
-/// The name of a type of numbers.
+/// Returns the name of a number type.
 fn number(datatype: &Datatype) -> String {
     let text = ddl::types::datatype(datatype, 0);
     let is_name = text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
@@ -149,7 +151,7 @@ fn number(datatype: &Datatype) -> String {
     }
 }
 
-/// The name of a class.
+/// Returns the name of a class.
 pub(super) fn class(datatype: &Datatype) -> &'static str {
     match &datatype.class {
         DatatypeClass::FixedPoint(_) => "H5T_INTEGER",
@@ -170,21 +172,21 @@ pub(super) fn class(datatype: &Datatype) -> &'static str {
     }
 }
 
-/// The shape of a dataspace, as it stands above the differences.
+/// Returns the shape of a dataspace for the head of the differences.
 pub(super) fn size(space: &Dataspace) -> String {
     if space.dims().is_empty() { "H5S_SCALAR".into() } else { brackets(space.dims()) }
 }
 
 fn extent(space: &Dataspace) -> String {
-    let (dims, most) = (brackets(space.dims()), brackets(&most(space)));
-    format!("rank {}, dimensions {dims}, max dimensions {most}", space.dims().len())
+    let (dims, max_dims) = (brackets(space.dims()), brackets(&max_dims(space)));
+    format!("rank {}, dimensions {dims}, max dimensions {max_dims}", space.dims().len())
 }
 
 fn brackets(dims: &[u64]) -> String {
     format!("[{}]", dims.iter().map(u64::to_string).collect::<Vec<_>>().join("x"))
 }
 
-/// How far the dimensions may grow; those without a limit to the largest number there is.
-fn most(space: &Dataspace) -> Vec<u64> {
+/// Returns the largest dimensions. The C tool prints unlimited dimensions as the largest number.
+fn max_dims(space: &Dataspace) -> Vec<u64> {
     space.max_dims().iter().map(|most| most.unwrap_or(u64::MAX)).collect()
 }

@@ -7,11 +7,11 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use lexopt::{Arg, Parser, ValueExt as _};
 
 use super::sparse::Sparse;
-use crate::tools::ddl::data::WIDTH;
+use crate::tools::ddl::data::DEFAULT_COLUMNS;
 use crate::tools::printf::Format;
 use crate::tools::subset::Subset;
 
-/// What is printed of which files.
+/// The arguments of h5dump.
 #[derive(Debug)]
 pub(super) struct H5dumpArguments {
     pub(super) files: Vec<PathBuf>,
@@ -19,38 +19,38 @@ pub(super) struct H5dumpArguments {
     pub(super) header: bool,
     pub(super) properties: bool,
     pub(super) superblock: bool,
-    /// Names alone; also those of attributes.
+    /// Only names are printed. `Some(true)` includes the names of attributes.
     pub(super) contents: Option<bool>,
-    /// No values but those of attributes.
+    /// Only the values of attributes are printed.
     pub(super) only_attributes: bool,
     pub(super) attributes: bool,
     pub(super) characters: bool,
     pub(super) escaped: bool,
-    /// The elements of regions that references lead to.
+    /// The elements of referenced regions are printed.
     pub(super) regions: bool,
     pub(super) indices: bool,
     pub(super) width: usize,
     pub(super) float: Format,
-    /// Whether the format was asked for.
+    /// True if the arguments state a format.
     pub(super) float_given: bool,
-    /// Of each integer the bits from one on, so many.
+    /// The bits of integers that are printed: the first bit, and the number of bits.
     pub(super) bits: Vec<(u32, u32)>,
     pub(super) by_creation: bool,
     pub(super) descending: bool,
     pub(super) compact_subset: bool,
-    /// Where values go instead; `Some(None)`: nowhere.
+    /// The file for the values. `Some(None)` drops the values.
     pub(super) output: Option<Option<PathBuf>>,
-    /// Where all but the values goes instead; `Some(None)`: nowhere.
+    /// The file for everything except the values. `Some(None)` drops it.
     pub(super) ddl: Option<Option<PathBuf>>,
     pub(super) binary: Option<Binary>,
-    /// Instead of all elements of sparse datasets.
+    /// The format of sparse datasets, instead of all elements.
     pub(super) sparse: Option<Sparse>,
     pub(super) driver: Option<String>,
     pub(super) help: bool,
     pub(super) version: bool,
 }
 
-/// An object that is asked for.
+/// An object or attribute that the arguments name.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub(super) kind: Kind,
@@ -58,7 +58,7 @@ pub(super) struct Wanted {
     pub(super) subset: Option<Subset>,
 }
 
-/// As what it is asked for.
+/// The kind that the argument names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Attribute,
@@ -93,7 +93,7 @@ impl Default for H5dumpArguments {
             escaped: false,
             regions: false,
             indices: true,
-            width: WIDTH,
+            width: DEFAULT_COLUMNS,
             float: Format::default(),
             float_given: false,
             bits: Vec::new(),
@@ -112,7 +112,7 @@ impl Default for H5dumpArguments {
 }
 
 impl H5dumpArguments {
-    /// Reads arguments, without the name of the program.
+    /// Parses the arguments, without the name of the program.
     pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self> {
         let mut parser = Parser::from_args(arguments);
         let mut parsed = Self::default();
@@ -165,18 +165,19 @@ impl H5dumpArguments {
         Ok(())
     }
 
-    /// Options that always have a value.
+    /// Parses options that always have a value.
     fn take_value(&mut self, option: &str, parser: &mut Parser) -> Result<()> {
         match option {
             "w" | "width" => {
-                let width: usize = text(parser)?.parse().context("the width is a number")?;
+                let width: usize = text(parser)?.parse().context("the width is not a number")?;
                 self.width = if width == 0 { usize::MAX } else { width };
             }
             "m" | "format" => {
                 let format = text(parser)?;
                 let parsed = Format::parse(&format);
                 self.float_given = true;
-                self.float = parsed.ok_or_else(|| anyhow!("`{format}` prints no floating-point number"))?;
+                self.float =
+                    parsed.ok_or_else(|| anyhow!("`{format}` is not a format of a floating-point number"))?;
             }
             "M" | "packedbits" => self.bits = bits(&text(parser)?)?,
             "q" | "sort_by" => {
@@ -217,7 +218,7 @@ impl H5dumpArguments {
         let numbers = Subset::numbers(&text(parser)?)?;
         let last = self.wanted.last_mut().filter(|wanted| wanted.kind == Kind::Dataset);
         let wanted =
-            last.ok_or_else(|| anyhow!("`{option}` says what of a dataset is taken: `-d` comes before"))?;
+            last.ok_or_else(|| anyhow!("`{option}` selects elements of a dataset: place it after `-d`"))?;
         let subset = wanted.subset.get_or_insert_default();
         match option {
             "s" | "start" => subset.start = numbers,
@@ -233,14 +234,14 @@ fn text(parser: &mut Parser) -> Result<String> {
     Ok(parser.value()?.string()?)
 }
 
-/// What stands behind an option if it is no other one.
+/// Returns the value after an option, unless the next argument is an option or the last argument.
 fn optional(parser: &mut Parser) -> Option<String> {
     if let Some(value) = parser.optional_value() {
         return value.into_string().ok();
     }
     let mut rest = parser.try_raw_args()?;
     let next = rest.peek()?.to_str()?;
-    // The last one is a file.
+    // The last argument is a file.
     if next.starts_with('-') || rest.as_slice().len() < 2 {
         return None;
     }
@@ -257,14 +258,15 @@ fn binary(form: Option<&str>) -> Result<Binary> {
     })
 }
 
-/// Pairs of numbers: the first bit, and how many.
+/// Parses pairs of numbers: the first bit, and the number of bits.
 fn bits(text: &str) -> Result<Vec<(u32, u32)>> {
     let numbers: Result<Vec<u32>, _> = text.split(',').map(|number| number.trim().parse()).collect();
-    let numbers = numbers.map_err(|_| anyhow!("`{text}` are no numbers of bits"))?;
+    let numbers = numbers.map_err(|_| anyhow!("`{text}` is not a list of bit numbers"))?;
     let (pairs, rest) = numbers.as_chunks::<2>();
-    let fits = |[first, count]: &[u32; 2]| *count > 0 && first.saturating_add(*count) <= 64;
+    let fits =
+        |[first, count]: &[u32; 2]| *count > 0 && first.checked_add(*count).is_some_and(|end| end <= 64);
     if !rest.is_empty() || !pairs.iter().all(fits) {
-        bail!("bits are pairs of the first one and how many, within 64: `{text}`");
+        bail!("`{text}` must be pairs of the first bit and the number of bits, within 64 bits");
     }
     Ok(pairs.iter().map(|[first, count]| (*first, *count)).collect())
 }

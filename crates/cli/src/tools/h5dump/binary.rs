@@ -1,23 +1,24 @@
-//! Values as bytes.
+//! Binary output of values.
 
 use std::io::Write;
 
 use anyhow::{Result, anyhow, bail};
 use hyperslab::datatype::{ByteOrder, FloatOrder};
 use hyperslab::{Dataset, Datatype, DatatypeClass, Selection};
+use hyperslab_exact::to_usize;
 
 use super::Dump;
 use super::arguments::Binary;
 
 impl Dump<'_> {
-    /// Writes the selected elements to the file that is named for them.
+    /// Writes the selected elements to the output file.
     pub(super) fn binary(
         &mut self,
         dataset: &Dataset,
         selections: impl Iterator<Item = Result<Selection>>,
         form: Binary,
     ) -> Result<()> {
-        let Some(out) = &mut self.data else { bail!("binary output needs the name of a file: `-o`") };
+        let Some(out) = &mut self.data else { bail!("binary output needs an output file: `-o`") };
         let stored = dataset.datatype();
         let memory = match form {
             Binary::File => stored.clone(),
@@ -25,10 +26,10 @@ impl Dump<'_> {
             Binary::Native if cfg!(target_endian = "big") => ordered(stored, ByteOrder::BigEndian),
             Binary::LittleEndian | Binary::Native => ordered(stored, ByteOrder::LittleEndian),
         };
-        let size = usize::try_from(memory.size)?;
+        let size = to_usize(u64::from(memory.size))?;
         for selection in selections {
             let selection = selection?;
-            let count = usize::try_from(selection.element_count(dataset.dataspace().dims())?)?;
+            let count = to_usize(selection.element_count(dataset.dataspace().dims())?)?;
             let length = count.checked_mul(size).ok_or_else(|| anyhow!("too many elements"))?;
             let mut bytes = vec![0; length];
             dataset.read_bytes(&selection, &memory, &mut bytes)?;
@@ -38,7 +39,7 @@ impl Dump<'_> {
     }
 }
 
-/// The type with numbers in that byte order.
+/// Returns the type with all numbers in this byte order.
 fn ordered(datatype: &Datatype, order: ByteOrder) -> Datatype {
     let mut changed = datatype.clone();
     match &mut changed.class {

@@ -1,14 +1,14 @@
-//! The names of what is in a file.
+//! The names of the objects in a file (`-n`).
 
 use anyhow::{Result, anyhow};
 use hyperslab::{Attribute, Group, LinkTarget, Object, ObjectKind};
 
 use super::Dump;
 use crate::output::in_line;
-use crate::tools::known::MOST_LEVELS;
+use crate::tools::known::MAX_LEVELS;
 
 impl Dump<'_> {
-    /// All paths, with those of attributes if they are asked for.
+    /// Prints all paths, on request with the paths of attributes.
     pub(super) fn contents(&mut self, attributes: bool) -> Result<()> {
         self.line(0, "FILE_CONTENTS {")?;
         for token in self.known.unnamed.clone() {
@@ -41,15 +41,15 @@ impl Dump<'_> {
                         _ => "unknown",
                     };
                     if self.known.was_shown(*token) {
-                        let first = self.known.path(*token).unwrap_or_default().to_owned();
+                        let first = self.known.path(*token).unwrap_or("").to_owned();
                         self.entry(word, &format!("{path} -> {first}"))?;
                         continue;
                     }
                     self.known.name(*token, &path);
                     self.entry(word, &path)?;
                     self.names_of_attributes(&object, &path, attributes)?;
-                    if path.split('/').count() > MOST_LEVELS {
-                        self.failed(anyhow!("{path} lies deeper than {MOST_LEVELS} levels"))?;
+                    if path.split('/').count() > MAX_LEVELS {
+                        self.failed(anyhow!("{path} is deeper than {MAX_LEVELS} levels"))?;
                     } else if object.kind() == Some(ObjectKind::Group) {
                         self.names(&object.into_group()?, &path, attributes)?;
                     }

@@ -1,4 +1,4 @@
-//! Links that are not hard.
+//! Soft, external and user-defined links.
 
 use std::io::Write;
 
@@ -9,13 +9,14 @@ use super::Dump;
 use crate::tools::ddl::{LEVEL, quoted};
 use crate::tools::known::Known;
 
-/// Files that may lead into each other.
-const MOST_HOPS: u32 = 16;
-/// External links of which it is printed what they lead to.
-const MOST_FOLLOWED: u32 = 4096;
+/// The largest number of external links that are followed from file to file.
+const MAX_HOPS: u32 = 16;
+/// The largest number of external links whose targets are printed.
+const MAX_FOLLOWED: u32 = 4096;
 
 impl Dump<'_> {
-    /// A soft, external or user-defined link, with what an external one leads to if the group is given that it is in.
+    /// Prints a soft, external or user-defined link. If `group` is the group of an external link,
+    /// the target is printed too.
     pub(super) fn link(&mut self, link: &Link, group: Option<&Group>, indent: usize) -> Result<()> {
         let name = quoted(&link.name);
         let inside = indent + LEVEL;
@@ -42,7 +43,7 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// What an external link leads to, if it can be followed.
+    /// Prints the target of an external link, if the link can be followed.
     fn external(
         &mut self,
         group: &Group,
@@ -50,7 +51,7 @@ impl Dump<'_> {
         (file, path): (&[u8], &[u8]),
         indent: usize,
     ) -> Result<()> {
-        if self.hops >= MOST_HOPS || self.followed >= MOST_FOLLOWED {
+        if self.hops >= MAX_HOPS || self.followed >= MAX_FOLLOWED {
             return Ok(());
         }
         let Some(object) = std::str::from_utf8(name).ok().and_then(|name| group.object(name).ok()) else {

@@ -1,4 +1,4 @@
-//! What a virtual dataset shows of others.
+//! The mappings of virtual datasets.
 
 use anyhow::Result;
 use hyperslab::{Block, Dataset, Hyperslab, Selection, UNLIMITED};
@@ -10,7 +10,7 @@ impl Dump<'_> {
     pub(super) fn virtual_mappings(&mut self, dataset: &Dataset, indent: usize) -> Result<()> {
         for (number, mapping) in dataset.virtual_mappings()?.iter().enumerate() {
             let inside = indent + LEVEL;
-            // The space behind some braces is as the C tool has it.
+            // The C tool prints a space after some braces.
             self.line(indent, &format!("MAPPING {number} {{ "))?;
             self.line(inside, "VIRTUAL {")?;
             self.selection(&mapping.selection, inside + LEVEL)?;
@@ -27,7 +27,8 @@ impl Dump<'_> {
 
     fn selection(&mut self, selection: &Selection, indent: usize) -> Result<()> {
         let inside = indent + LEVEL;
-        // Blocks that are a regular hyperslab are told as one, however they are stored.
+        // Blocks that form a regular hyperslab are printed as one, whether the file stores it or
+        // the blocks.
         let joined = match selection {
             Selection::Hyperslab(Hyperslab::Irregular { rank, blocks }) => {
                 Selection::union_of(*rank, blocks).ok()
@@ -64,7 +65,7 @@ impl Dump<'_> {
     }
 }
 
-/// Numbers in the manner of `(1,2)`.
+/// Returns numbers as text, such as `(1,2)`.
 fn numbers(numbers: &[u64]) -> String {
     let text = |number: &u64| match *number {
         UNLIMITED => "H5S_UNLIMITED".to_owned(),

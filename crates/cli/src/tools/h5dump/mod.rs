@@ -1,8 +1,7 @@
-//! `h5dump`: what is in a file, in the words of the data description language.
+//! `h5dump`: the content of a file in the data description language.
 
 mod arguments;
 mod binary;
-mod boot;
 mod contents;
 mod links;
 mod mappings;
@@ -11,6 +10,7 @@ mod properties;
 mod references;
 mod regions;
 mod sparse;
+mod superblock;
 mod values;
 
 use std::ffi::OsString;
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if arguments.files.is_empty() {
-        return Err(anyhow!("no file is named; `-h` says what can be asked for"));
+        return Err(anyhow!("no file is given; `-h` lists the arguments"));
     }
     let mut data = match &arguments.output {
         Some(Some(path)) => Some(Box::new(arguments.create(path)?) as Box<dyn Write>),
@@ -89,12 +89,12 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
 }
 
 impl H5dumpArguments {
-    /// Makes a file for output, which must not be one that is read.
+    /// Creates an output file, which must not be an input file.
     fn create(&self, path: &Path) -> Result<BufWriter<fs::File>> {
         if self.files.iter().any(|file| is_same_file(file, path)) {
-            bail!("`{}` is a file that is read", path.display());
+            bail!("`{}` is an input file", path.display());
         }
-        let file = fs::File::create(path).with_context(|| format!("cannot make `{}`", path.display()))?;
+        let file = fs::File::create(path).with_context(|| format!("cannot create `{}`", path.display()))?;
         Ok(BufWriter::new(file))
     }
 }
@@ -108,19 +108,19 @@ fn open(path: &Path, driver: Option<&str>) -> Result<File> {
     options.open(path).with_context(|| format!("unable to open file \"{}\"", path.display()))
 }
 
-/// One file on its way out.
+/// The dump of one file.
 struct Dump<'a> {
     file: &'a File,
     name: String,
     arguments: &'a H5dumpArguments,
     known: Known,
     style: Style,
-    /// Where all but values goes.
+    /// The output for everything except values.
     out: &'a mut dyn Write,
-    /// Where values go, if that is somewhere else.
+    /// The output for values, if it differs.
     data: Option<&'a mut dyn Write>,
     is_complete: bool,
-    /// External links that were followed to this file, and altogether.
+    /// The number of external links that were followed to this file, and in all.
     hops: u32,
     followed: u32,
 }
@@ -146,14 +146,14 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// A line of that indent.
+    /// Writes a line with an indent.
     fn line(&mut self, indent: usize, text: &str) -> io::Result<()> {
         writeln!(self.out, "{:indent$}{text}", "")
     }
 
-    /// Says that something could not be printed, and goes on, unless nobody listens.
+    /// Prints an error and continues. Returns errors of the output.
     fn failed(&mut self, error: anyhow::Error) -> Result<()> {
-        // Errors of files are wrapped: a bare one is of the output.
+        // Errors of files are wrapped in others: a bare I/O error concerns the output.
         if error.downcast_ref::<io::Error>().is_some() {
             return Err(error);
         }

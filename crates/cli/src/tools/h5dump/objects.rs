@@ -10,11 +10,11 @@ use super::arguments::{Kind, Wanted};
 use crate::tools::ddl::space::{dataspace, list};
 use crate::tools::ddl::types::datatype;
 use crate::tools::ddl::{LEVEL, quoted};
-use crate::tools::known::MOST_LEVELS;
-use crate::tools::subset::Taken;
+use crate::tools::known::MAX_LEVELS;
+use crate::tools::subset::SubsetInDataset;
 
 impl Dump<'_> {
-    /// An object that is asked for by its path.
+    /// Prints an object that the arguments name.
     pub(super) fn wanted(&mut self, wanted: &Wanted) -> Result<()> {
         let shown = match wanted.kind {
             Kind::Attribute => self.wanted_attribute(&wanted.path),
@@ -46,7 +46,7 @@ impl Dump<'_> {
     }
 
     fn wanted_attribute(&mut self, path: &str) -> Result<()> {
-        // A slash behind a backslash belongs to the attribute's name.
+        // A slash after a backslash belongs to the attribute's name.
         let ends = path.char_indices().filter(|(at, letter)| {
             *letter == '/' && !path.get(..*at).is_some_and(|before| before.ends_with('\\'))
         });
@@ -68,7 +68,7 @@ impl Dump<'_> {
         self.link(&Link { name: path.as_bytes().to_vec(), ..link }, None, 0)
     }
 
-    /// Everything of that name: the object or link, and attributes wherever they are.
+    /// Prints everything with this name: the object or link, and attributes of all objects.
     fn wanted_anything(&mut self, path: &str) -> Result<()> {
         let mut found = false;
         let (group, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -91,7 +91,7 @@ impl Dump<'_> {
         if found { Ok(()) } else { Err(anyhow!("unable to find \"{path}\"")) }
     }
 
-    /// The attributes of that name, of whatever object; says whether there are any.
+    /// Prints the attributes with this name, of all objects. Returns whether there are any.
     fn attributes_named(&mut self, name: &str) -> Result<bool> {
         let mut found = false;
         for token in self.known.in_order() {
@@ -104,10 +104,10 @@ impl Dump<'_> {
         Ok(found)
     }
 
-    /// A group and all that is in it.
+    /// Prints a group with everything below it.
     pub(super) fn group(&mut self, group: &Group, name: &str, indent: usize) -> Result<()> {
-        if indent > MOST_LEVELS.saturating_mul(LEVEL) {
-            return Err(anyhow!("group {name} lies deeper than {MOST_LEVELS} levels"));
+        if indent > MAX_LEVELS * LEVEL {
+            return Err(anyhow!("group {name} is deeper than {MAX_LEVELS} levels"));
         }
         let name = if name.starts_with('"') { name.to_owned() } else { quoted(name.as_bytes()) };
         self.line(indent, &format!("GROUP {name} {{"))?;
@@ -132,7 +132,7 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// The links of a group in the order that is asked for.
+    /// Returns the links of a group in the requested order.
     pub(super) fn sorted(&self, group: &Group) -> Result<Vec<Link>> {
         let mut links = group.links()?;
         if self.arguments.by_creation && group.link_order()?.is_tracked() {
@@ -151,7 +151,7 @@ impl Dump<'_> {
         self.linked(&object, name, indent)
     }
 
-    /// An object, or under which path it stands already.
+    /// Prints an object, or the path under which it was printed before.
     pub(super) fn linked(&mut self, object: &Object, name: &str, indent: usize) -> Result<()> {
         let kind = object.kind();
         let before = self.known.was_shown(object.token()).then(|| self.known.path(object.token()));
@@ -175,7 +175,7 @@ impl Dump<'_> {
             (Some(ObjectKind::Datatype), None) => {
                 return self.committed_datatype(&object.clone().into_datatype()?, name, indent);
             }
-            _ => return Err(anyhow!("object {name} is of no known kind")),
+            _ => return Err(anyhow!("object {name} has an unknown kind")),
         }
         Ok(())
     }
@@ -192,7 +192,7 @@ impl Dump<'_> {
         &mut self,
         dataset: &Dataset,
         name: &str,
-        taken: Option<&Taken>,
+        taken: Option<&SubsetInDataset>,
         indent: usize,
     ) -> Result<()> {
         self.known.was_shown(dataset.token());
@@ -227,7 +227,7 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// The lines that say of what type and shape something is.
+    /// Prints the lines for the datatype and the dataspace.
     fn type_and_space(
         &mut self,
         committed: Option<ObjectToken>,

@@ -1,8 +1,9 @@
-//! How a dataset is stored.
+//! The storage properties of a dataset (`-p`).
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use hyperslab::datatype::VariableLengthKind;
 use hyperslab::{AllocationTime, Dataset, Datatype, DatatypeClass, FillStatus, FillTime, FilterInfo, Layout};
+use hyperslab_exact::sum;
 
 use super::Dump;
 use crate::tools::ddl::LEVEL;
@@ -13,7 +14,8 @@ use crate::tools::known::Paths;
 impl Dump<'_> {
     pub(super) fn properties(&mut self, dataset: &Dataset, indent: usize) -> Result<()> {
         self.layout_of(dataset, indent)?;
-        // Those of structured chunks are named with their sections. Virtual datasets have none, and allocate nothing.
+        // The filters of structured chunks are printed with their sections. Virtual datasets have
+        // neither filters nor an allocation time.
         let is_virtual = matches!(dataset.layout(), Layout::Virtual);
         if !is_virtual && !matches!(dataset.layout(), Layout::Structured) {
             self.filters(&dataset.filters(), indent)?;
@@ -47,9 +49,13 @@ impl Dump<'_> {
                 let files = dataset.external_files();
                 if files.is_empty() {
                     self.line(inside, &format!("SIZE {}", dataset.storage_size()?))?;
-                    // Counted from the beginning of the file.
-                    let offset = address.map(|address| address.saturating_add(self.file.info().user_block));
-                    let offset = offset.map_or_else(|| "HADDR_UNDEF".into(), |offset| offset.to_string());
+                    // The offset counts from the beginning of the file.
+                    let offset = match address {
+                        Some(address) => {
+                            sum("offset of the raw data", [address, self.file.info().user_block])?.to_string()
+                        }
+                        None => "HADDR_UNDEF".into(),
+                    };
                     self.line(inside, &format!("OFFSET {offset}"))?;
                 } else {
                     self.line(inside, "EXTERNAL {")?;
@@ -65,9 +71,12 @@ impl Dump<'_> {
             Layout::Chunked(chunking) => {
                 self.line(inside, &format!("CHUNKED {}", list(&chunking.shape)))?;
                 let size = dataset.storage_size()?;
-                let plain = dataset.size()?.saturating_mul(in_memory(dataset.datatype()));
-                let ratio =
-                    if dataset.filters().is_empty() { String::new() } else { compression(plain, size) };
+                let plain = u128::from(dataset.size()?) * u128::from(in_memory(dataset.datatype()));
+                let ratio = if dataset.filters().is_empty() {
+                    String::new()
+                } else {
+                    compression(plain, size.into())
+                };
                 self.line(inside, &format!("SIZE {size}{ratio}"))?;
             }
             Layout::Virtual => self.virtual_mappings(dataset, inside)?,
@@ -141,7 +150,7 @@ impl Dump<'_> {
                 let stored = dataset.stored_fill_value()?;
                 let names = Paths { name: &self.name, known: &self.known };
                 let elements = Elements { style: &self.style, stored: &stored, names: &names };
-                let element = stored.elements().next().unwrap_or_default();
+                let element = stored.elements().next().context("the fill value has no bytes")?;
                 elements.text(stored.datatype(), element, inside + LEVEL)?
             }
         };
@@ -151,7 +160,7 @@ impl Dump<'_> {
     }
 }
 
-/// Bytes of an element in memory: a text of variable length is a pointer there.
+/// Returns the size of an element in memory, where a variable-length string is a pointer.
 fn in_memory(datatype: &Datatype) -> u64 {
     match &datatype.class {
         DatatypeClass::VariableLength(variable) => match variable.kind {
@@ -162,12 +171,12 @@ fn in_memory(datatype: &Datatype) -> u64 {
     }
 }
 
-/// How many bytes become one.
-pub(super) fn compression(plain: u64, stored: u64) -> String {
+/// Returns the compression ratio as text.
+pub(super) fn compression(plain: u128, stored: u128) -> String {
     if stored == 0 {
         return " (0.000:1 COMPRESSION)".into();
     }
-    // Thousandths, rounded.
-    let thousandths = (u128::from(plain) * 2000 / u128::from(stored)).div_ceil(2);
+    // The ratio in thousandths, rounded.
+    let thousandths = (plain * 2000 / stored).div_ceil(2);
     format!(" ({}.{:03}:1 COMPRESSION)", thousandths / 1000, thousandths % 1000)
 }

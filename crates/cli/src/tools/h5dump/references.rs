@@ -1,4 +1,4 @@
-//! References: what they lead to, with its values.
+//! References, with the values of their targets.
 
 use anyhow::Result;
 use hyperslab::datatype::Reference;
@@ -6,18 +6,18 @@ use hyperslab::{DatatypeClass, Object, ObjectKind, ObjectToken, ReferenceTarget,
 
 use super::Dump;
 use crate::tools::ddl::elements::Names as _;
-use crate::tools::ddl::region::{Places, places};
+use crate::tools::ddl::region::{ListFormat, region_lines};
 use crate::tools::ddl::space::dataspace;
 use crate::tools::ddl::types::datatype;
 use crate::tools::ddl::{LEVEL, quoted};
 use crate::tools::known::Paths;
 
 impl Dump<'_> {
-    /// References, each on lines of its own.
+    /// Prints references, each on lines of its own.
     pub(super) fn references(&mut self, stored: &Stored, indent: usize) -> Result<()> {
         let DatatypeClass::Reference(kind) = &stored.datatype().class else { return Ok(()) };
         for bytes in stored.elements() {
-            // One that cannot be followed is told, and the next one printed.
+            // After a reference that cannot be followed, the next ones are printed.
             if let Err(error) = self.reference(stored, *kind, bytes, indent) {
                 self.failed(error.context("unable to follow a reference"))?;
             }
@@ -34,7 +34,7 @@ impl Dump<'_> {
                 let path = self.named(token);
                 self.line(indent, &path)?;
                 let attribute = self.file.object_at(token)?.attribute(&String::from_utf8_lossy(&name))?;
-                // References may lead in circles.
+                // References may form cycles.
                 if !matches!(attribute.datatype()?.class, DatatypeClass::Reference(_)) {
                     self.attribute_data(&attribute, indent + LEVEL)?;
                 }
@@ -69,7 +69,7 @@ impl Dump<'_> {
         self.object_data(self.file.object_at(token)?, indent)
     }
 
-    /// The elements of what a reference leads to.
+    /// Prints the elements of a referenced dataset.
     fn object_data(&mut self, object: Object, indent: usize) -> Result<()> {
         if object.kind() == Some(ObjectKind::Dataset) {
             let dataset = object.into_dataset()?;
@@ -85,12 +85,12 @@ impl Dump<'_> {
         self.line(indent, &format!("{name} {{"))?;
         let inside = indent + LEVEL;
         let dataset = self.file.object_at(token)?.into_dataset()?;
-        for line in places(selection, inside, Places::default()) {
+        for line in region_lines(selection, inside, ListFormat::default())? {
             self.line(inside, &line)?;
         }
         self.line(inside, &format!("DATATYPE  {}", datatype(dataset.datatype(), inside)))?;
         self.line(inside, &format!("DATASPACE  {}", dataspace(&dataset.dataspace())))?;
-        // References may lead in circles.
+        // References may form cycles.
         if self.arguments.regions && !matches!(dataset.datatype().class, DatatypeClass::Reference(_)) {
             self.region_data(&dataset, selection, inside)?;
         }

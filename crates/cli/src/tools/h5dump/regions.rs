@@ -1,7 +1,8 @@
-//! The elements of regions that references lead to (`-R`): a row on a line, points each on a line of its own.
+//! The elements of referenced regions (`-R`): a row of a block on each line, a point on each line.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use hyperslab::{Block, Dataset, Points, Region, Selection, Stored};
+use hyperslab_exact::{product, to_usize};
 
 use super::Dump;
 use crate::tools::ddl::LEVEL;
@@ -9,8 +10,8 @@ use crate::tools::ddl::elements::Elements;
 use crate::tools::known::Paths;
 use crate::values::blocks::blocks;
 
-/// Elements that are read at once.
-const AT_ONCE: u64 = 1 << 16;
+/// The largest number of elements that are read in one step.
+const BATCH_ELEMENTS: u64 = 1 << 16;
 
 impl Dump<'_> {
     pub(super) fn region_data(
@@ -36,9 +37,9 @@ impl Dump<'_> {
     fn point_rows(&mut self, dataset: &Dataset, points: &Points, indent: usize) -> Result<()> {
         let rank = points.rank.max(1);
         let count = points.coordinates.len() / rank;
-        let at_once = usize::try_from(AT_ONCE)?;
+        let batch = to_usize(BATCH_ELEMENTS)? * rank;
         let mut number = 0;
-        for some in points.coordinates.chunks(at_once.saturating_mul(rank)) {
+        for some in points.coordinates.chunks(batch) {
             let some = Points { rank: points.rank, coordinates: some.to_vec() };
             for text in self.texts(&dataset.read_stored(Selection::Points(some))?, indent)? {
                 number += 1;
@@ -48,38 +49,37 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// The rows of a block; the last one of all has no comma behind it.
+    /// Prints the rows of a block. The last row of the last block has no comma.
     fn block_rows(&mut self, dataset: &Dataset, block: &Block, is_last: bool, indent: usize) -> Result<()> {
-        let lengths: Vec<u64> = block
+        let lengths: Option<Vec<u64>> = block
             .start
             .iter()
             .zip(&block.end)
-            .map(|(start, end)| end.saturating_sub(*start).saturating_add(1))
+            .map(|(start, end)| end.checked_sub(*start)?.checked_add(1))
             .collect();
-        let (Some(length), Some(outer)) =
-            (lengths.last().copied(), lengths.get(..lengths.len().saturating_sub(1)))
-        else {
+        let lengths = lengths.context("a block of the region ends before it begins")?;
+        let Some((length, outer)) = lengths.split_last() else {
             return Ok(());
         };
-        let rows = outer.iter().fold(1_u64, |product, length| product.saturating_mul(*length));
+        let rows = product("number of rows", outer.iter().copied())?;
         for row in 0..rows {
             let mut start = block.start.to_vec();
             let mut rest = row;
             for (at, length) in start.iter_mut().zip(outer).rev() {
-                *at = at.saturating_add(rest % length);
+                *at += rest % length;
                 rest /= length;
             }
             let mut texts = Vec::new();
             let mut done = 0;
-            while done < length {
-                let count = AT_ONCE.min(length - done);
+            while done < *length {
+                let count = BATCH_ELEMENTS.min(*length - done);
                 let mut part = start.clone();
-                part.last_mut().into_iter().for_each(|at| *at = at.saturating_add(done));
+                part.last_mut().into_iter().for_each(|at| *at += done);
                 let mut shape = vec![1; part.len()];
                 shape.last_mut().into_iter().for_each(|size| *size = count);
                 let region = Selection::region(&Region::new(&part, &shape)?);
                 texts.extend(self.texts(&dataset.read_stored(&region)?, indent)?);
-                done = done.saturating_add(count);
+                done += count;
             }
             let comma = if is_last && row + 1 == rows { "" } else { "," };
             self.line(indent, &format!("{}{comma}", texts.join(", ")))?;

@@ -1,10 +1,11 @@
-//! Sparse datasets: their sections, and their defined elements as blocks.
+//! Sparse datasets: their sections, and the blocks of their defined elements.
 
 use std::io::Write;
 use std::ops::ControlFlow;
 
 use anyhow::Result;
 use hyperslab::{Dataset, Selection, Stored};
+use hyperslab_exact::to_usize;
 
 use super::Dump;
 use super::properties::compression;
@@ -12,30 +13,30 @@ use crate::tools::ddl::LEVEL;
 use crate::tools::ddl::elements::{Elements, Style};
 use crate::tools::ddl::space::list;
 use crate::tools::known::Paths;
-use crate::tools::subset::Taken;
+use crate::tools::subset::SubsetInDataset;
 use crate::values::blocks::{self, Texts};
 
-/// What is printed of sparse datasets instead of all elements.
+/// The output for sparse datasets, instead of all elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sparse {
-    /// Where elements are defined.
+    /// The positions of the defined elements.
     Locations,
-    /// That, and their values.
+    /// The positions and values of the defined elements.
     Data,
 }
 
 impl Dump<'_> {
-    /// The sections of structured chunks, with their bytes and filters.
+    /// Prints the sections of structured chunks, with their sizes and filters.
     pub(super) fn structured(&mut self, dataset: &Dataset, indent: usize) -> Result<()> {
         let Some(chunking) = dataset.sparse().chunking() else { return Ok(()) };
         self.line(indent, &format!("STRUCTURED_CHUNK {} {{", list(&chunking.shape)))?;
         let inside = indent + LEVEL;
         self.line(inside, if chunking.sparse { "SPARSE_CHUNK" } else { "VL_CHUNK" })?;
-        let mut sizes = vec![(0_u64, 0_u64); chunking.sections.len()];
+        let mut sizes = vec![(0_u128, 0_u128); chunking.sections.len()];
         dataset.sparse().visit_chunks(|chunk| {
             for ((stored, plain), section) in sizes.iter_mut().zip(&chunk.sections) {
-                *stored = stored.saturating_add(section.size);
-                *plain = plain.saturating_add(section.unfiltered);
+                *stored += u128::from(section.size);
+                *plain += u128::from(section.unfiltered);
             }
             ControlFlow::Continue(())
         })?;
@@ -51,15 +52,15 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// The blocks of defined elements.
+    /// Prints the blocks of defined elements.
     pub(super) fn blocks(
         &mut self,
         dataset: &Dataset,
-        taken: Option<&Taken>,
+        taken: Option<&SubsetInDataset>,
         sparse: Sparse,
         indent: usize,
     ) -> Result<()> {
-        let selection = taken.map_or(Selection::All, Taken::selection);
+        let selection = taken.map_or(Selection::All, SubsetInDataset::selection);
         let names = Paths { name: &self.name, known: &self.known };
         let mut texts = Written { style: &self.style, names, indent };
         let out: &mut dyn Write = match &mut self.data {
@@ -71,7 +72,7 @@ impl Dump<'_> {
     }
 }
 
-/// Elements as h5dump writes them.
+/// Elements in the format of h5dump.
 struct Written<'a> {
     style: &'a Style,
     names: Paths<'a>,
@@ -86,7 +87,7 @@ impl Texts for Written<'_> {
         visit: &mut dyn FnMut(&str) -> Result<()>,
     ) -> Result<()> {
         let elements = Elements { style: self.style, stored, names: &self.names };
-        let size = usize::try_from(stored.datatype().size)?.max(1);
+        let size = to_usize(stored.datatype().size.into())?.max(1);
         for element in bytes.chunks_exact(size) {
             visit(&elements.text(stored.datatype(), element, self.indent)?)?;
         }

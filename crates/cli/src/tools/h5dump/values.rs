@@ -1,9 +1,10 @@
-//! `DATA` blocks.
+//! The `DATA` blocks.
 
 use std::io::Write;
 
 use anyhow::Result;
 use hyperslab::{Attribute, Dataset, Datatype, DatatypeClass, Selection, Stored};
+use hyperslab_exact::{product, to_u64};
 
 use super::Dump;
 use crate::tools::ddl::LEVEL;
@@ -11,39 +12,39 @@ use crate::tools::ddl::data::Lines;
 use crate::tools::ddl::elements::{Elements, Style};
 use crate::tools::known::Paths;
 use crate::tools::pieces::pieces;
-use crate::tools::subset::Taken;
+use crate::tools::subset::SubsetInDataset;
 
-/// Where the elements of a block stand: their shape, and the coordinates of each.
+/// The shape of the printed elements, and their selection in the dataset.
 struct Shape<'a> {
     dims: Vec<u64>,
-    taken: Option<&'a Taken>,
+    taken: Option<&'a SubsetInDataset>,
 }
 
 impl Shape<'_> {
-    /// Coordinates of the element of that number.
+    /// Returns the coordinates of the element with this number.
     fn coordinates(&self, number: u64) -> Vec<u64> {
         let mut rest = number;
-        let mut places = vec![0; self.dims.len()];
-        for (place, size) in places.iter_mut().zip(&self.dims).rev() {
-            *place = rest.checked_rem(*size).unwrap_or(0);
+        let mut positions = vec![0; self.dims.len()];
+        for (position, size) in positions.iter_mut().zip(&self.dims).rev() {
+            *position = rest.checked_rem(*size).unwrap_or(0);
             rest = rest.checked_div(*size).unwrap_or(0);
         }
-        self.taken.map_or_else(|| places.clone(), |taken| taken.coordinates(&places))
+        self.taken.map_or_else(|| positions.clone(), |taken| taken.coordinates(&positions))
     }
 
-    fn count(&self) -> u64 {
-        self.dims.iter().fold(1, |product: u64, size| product.saturating_mul(*size))
+    fn count(&self) -> Result<u64> {
+        Ok(product("number of elements", self.dims.iter().copied())?)
     }
 
-    /// Elements of a row, and of a plane of rows.
-    fn row(&self) -> (u64, u64) {
+    /// Returns the number of elements in a row, and in a plane of rows.
+    fn row(&self) -> Result<(u64, u64)> {
         let row = self.dims.last().copied().unwrap_or(1).max(1);
         let rows = self.dims.iter().rev().nth(1).copied().unwrap_or(1).max(1);
-        (row, row.saturating_mul(rows))
+        Ok((row, product("number of elements in a plane", [row, rows])?))
     }
 }
 
-/// Elements as they are laid out on lines.
+/// A block of elements on lines.
 struct Block<'a> {
     shape: Shape<'a>,
     style: &'a Style,
@@ -52,16 +53,16 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// Writes the elements that `stored` has, of which the first is number `first` of all.
+    /// Writes the elements of `stored`. The number of the first element is `first`.
     fn write(&self, lines: &mut Lines<'_>, stored: &Stored, first: u64) -> Result<()> {
         let elements = Elements { style: self.style, stored, names: &self.names };
-        let (count, (row, plane)) = (self.shape.count(), self.shape.row());
+        let (count, (row, plane)) = (self.shape.count()?, self.shape.row()?);
         for (number, bytes) in (first..).zip(stored.elements()) {
             let text = elements.text(stored.datatype(), bytes, self.indent + 2 * LEVEL)?;
-            let behind = number.saturating_add(1);
-            // Planes of a selection are printed each by itself.
-            let ends_plane = self.shape.taken.is_some() && self.shape.dims.len() > 1 && behind % plane == 0;
-            let is_last = behind == count || ends_plane;
+            let end = number + 1;
+            // The planes of a selection are printed one by one.
+            let ends_plane = self.shape.taken.is_some() && self.shape.dims.len() > 1 && end % plane == 0;
+            let is_last = end == count || ends_plane;
             lines.element(&self.shape.coordinates(number), &text, number % row == 0, is_last)?;
         }
         Ok(())
@@ -70,16 +71,22 @@ impl Block<'_> {
 
 impl Block<'_> {
     /// Writes the elements of a part of the selection as one row.
-    fn write_row(&self, lines: &mut Lines<'_>, stored: &Stored, row: &Taken, ends_plane: bool) -> Result<()> {
+    fn write_row(
+        &self,
+        lines: &mut Lines<'_>,
+        stored: &Stored,
+        row: &SubsetInDataset,
+        ends_plane: bool,
+    ) -> Result<()> {
         let elements = Elements { style: self.style, stored, names: &self.names };
         let columns = row.shape().last().copied().unwrap_or(1).max(1);
-        let count = u64::try_from(stored.len())?;
+        let count = to_u64(stored.len());
         for (number, bytes) in (0..).zip(stored.elements()) {
             let text = elements.text(stored.datatype(), bytes, self.indent + 2 * LEVEL)?;
-            let mut places = vec![0; row.start.len()];
-            places.last_mut().into_iter().for_each(|place| *place = number % columns);
-            let is_last = ends_plane && number.saturating_add(1) == count;
-            lines.element(&row.coordinates(&places), &text, number == 0, is_last)?;
+            let mut positions = vec![0; row.start.len()];
+            positions.last_mut().into_iter().for_each(|position| *position = number % columns);
+            let is_last = ends_plane && number + 1 == count;
+            lines.element(&row.coordinates(&positions), &text, number == 0, is_last)?;
         }
         Ok(())
     }
@@ -89,7 +96,7 @@ impl Dump<'_> {
     pub(super) fn dataset_data(
         &mut self,
         dataset: &Dataset,
-        taken: Option<&Taken>,
+        taken: Option<&SubsetInDataset>,
         indent: usize,
     ) -> Result<()> {
         let bits = self.arguments.bits.clone();
@@ -107,10 +114,15 @@ impl Dump<'_> {
         Ok(())
     }
 
-    fn dataset_block(&mut self, dataset: &Dataset, taken: Option<&Taken>, indent: usize) -> Result<()> {
+    fn dataset_block(
+        &mut self,
+        dataset: &Dataset,
+        taken: Option<&SubsetInDataset>,
+        indent: usize,
+    ) -> Result<()> {
         self.line(indent, "DATA {")?;
         let space = dataset.dataspace();
-        let dims = taken.map_or_else(|| space.dims().to_vec(), Taken::shape);
+        let dims = taken.map_or_else(|| space.dims().to_vec(), SubsetInDataset::shape);
         let is_empty = matches!(space, hyperslab::Dataspace::Null) || dims.contains(&0);
         if !is_empty {
             let sparse = self.arguments.sparse.filter(|_| dataset.sparse().chunking().is_some());
@@ -127,7 +139,7 @@ impl Dump<'_> {
     fn dataset_elements(
         &mut self,
         dataset: &Dataset,
-        taken: Option<&Taken>,
+        taken: Option<&SubsetInDataset>,
         dims: Vec<u64>,
         indent: usize,
     ) -> Result<()> {
@@ -152,15 +164,15 @@ impl Dump<'_> {
         let shape = Shape { dims, taken };
         let names = Paths { name: &self.name, known: &self.known };
         let block = Block { shape, style: &self.style, names, indent };
-        let apart = self.data.is_some();
+        let values_only = self.data.is_some();
         let out: &mut dyn Write = match &mut self.data {
             Some(data) => *data,
             None => self.out,
         };
-        let mut lines = Lines::new(out, apart, indent, width, indices);
+        let mut lines = Lines::new(out, values_only, indent, width, indices);
         lines.single =
             self.arguments.float_given && matches!(dataset.datatype().class, DatatypeClass::FloatingPoint(_));
-        if let Some(rows) = taken.and_then(Taken::rows) {
+        if let Some(rows) = taken.and_then(SubsetInDataset::rows) {
             for (row, ends_plane) in rows {
                 let stored = dataset.read_stored(row.selection())?;
                 block.write_row(&mut lines, &stored, &row, ends_plane)?;
@@ -172,13 +184,13 @@ impl Dump<'_> {
         for selection in selections {
             let stored = dataset.read_stored(&selection?)?;
             block.write(&mut lines, &stored, first)?;
-            first = first.saturating_add(u64::try_from(stored.len())?);
+            first += to_u64(stored.len());
         }
         lines.end()?;
         Ok(())
     }
 
-    /// Width of lines, whether they begin with coordinates, and how far in they begin.
+    /// Returns the width of lines, whether lines begin with coordinates, and the indent.
     fn layout(&self, indent: usize) -> (usize, bool, usize) {
         let indices = self.arguments.indices;
         (self.arguments.width, indices, if indices { indent } else { indent + LEVEL })
@@ -209,22 +221,25 @@ impl Dump<'_> {
         let (width, indices, indent) = self.layout(indent);
         let names = Paths { name: &self.name, known: &self.known };
         let block = Block { shape: Shape { dims, taken: None }, style: &self.style, names, indent };
-        let apart = self.data.is_some();
+        let values_only = self.data.is_some();
         let out: &mut dyn Write = match &mut self.data {
             Some(data) => *data,
             None => self.out,
         };
-        let mut lines = Lines::new(out, apart, indent, width, indices);
+        let mut lines = Lines::new(out, values_only, indent, width, indices);
         block.write(&mut lines, &stored, 0)?;
         lines.end()?;
         Ok(())
     }
 
-    /// Bytes as text, on lines of one width; what does not fill one is left in `text`.
+    /// Prints bytes as text, on lines of equal width. The text of an incomplete line stays in
+    /// `text`.
     fn characters(&mut self, stored: &Stored, text: &mut String, indent: usize) -> Result<()> {
-        let room = self.arguments.width.saturating_sub(indent + LEVEL).saturating_sub(5).max(1);
+        // The indent and five more columns are not available. At least one column is.
+        let taken = indent + LEVEL + 5;
+        let columns = self.arguments.width.max(taken + 1) - taken;
         for byte in stored.bytes() {
-            if text.len() >= room {
+            if text.len() >= columns {
                 self.last_characters(text, indent)?;
                 text.clear();
             }
@@ -251,10 +266,10 @@ fn is_references(datatype: &Datatype) -> bool {
     matches!(datatype.class, DatatypeClass::Reference(_))
 }
 
-/// What is read, piece by piece.
+/// Returns the selections that are read one after the other.
 fn selections(
     dataset: &Dataset,
-    taken: Option<&Taken>,
+    taken: Option<&SubsetInDataset>,
     dims: &[u64],
 ) -> Box<dyn Iterator<Item = Result<Selection>>> {
     match taken {

@@ -4,54 +4,54 @@ use std::ffi::OsString;
 
 use lexopt::{Arg, Parser};
 
-/// Columns of a line, if nothing says how many there are.
-const WIDTH: usize = 80;
+/// The default width of a line.
+const DEFAULT_COLUMNS: usize = 80;
 
-/// What is asked for.
+/// The task that the arguments state.
 #[derive(Debug)]
-pub(super) enum Asked {
+pub(super) enum H5lsTask {
     List(H5lsArguments),
     Help,
     Version,
-    /// Nothing that can be done; why, if there is more to say than how it is done.
+    /// Wrong arguments, with the reason.
     Wrong(String),
 }
 
-/// What is listed, and how.
+/// The arguments of a list.
 #[derive(Debug, Clone)]
 pub(super) struct H5lsArguments {
-    /// Files, each perhaps with the path of an object behind it.
+    /// The files, each with an optional object path after the file name.
     pub(super) files: Vec<OsString>,
-    /// Where raw data lies.
+    /// Print the addresses of raw data.
     pub(super) address: bool,
-    /// Elements.
+    /// Print elements.
     pub(super) data: bool,
-    /// What soft links lead to.
+    /// Follow soft links.
     pub(super) soft: bool,
-    /// What external links lead to.
+    /// Follow external links.
     pub(super) external: bool,
-    /// Links that lead nowhere are an error.
+    /// Treat links without a target as errors.
     pub(super) no_dangling: bool,
-    /// Paths instead of names.
+    /// Print paths instead of names.
     pub(super) full: bool,
-    /// A group itself, not what is in it.
+    /// Print a group itself instead of its members.
     pub(super) group: bool,
-    /// Names of the members of compounds.
+    /// Print the names of compound members.
     pub(super) label: bool,
     pub(super) recursive: bool,
-    /// Integers of one byte are text.
+    /// Print integers of one byte as text.
     pub(super) characters: bool,
-    /// One element per line.
+    /// Print one element per line.
     pub(super) simple: bool,
     pub(super) width: usize,
     pub(super) verbose: bool,
-    /// Elements as bytes.
+    /// Print elements as bytes.
     pub(super) hexadecimal: bool,
     pub(super) driver: Option<String>,
 }
 
-impl Asked {
-    /// Reads arguments, without the name of the program.
+impl H5lsTask {
+    /// Parses the arguments, without the name of the program.
     pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Self {
         let mut parser = Parser::from_args(arguments);
         let mut parsed = H5lsArguments::nothing();
@@ -59,7 +59,7 @@ impl Asked {
             let option = match parser.next() {
                 Ok(None) => break,
                 Ok(Some(Arg::Value(file))) => {
-                    // Whatever stands behind a file is a file.
+                    // All arguments after a file are files.
                     parsed.files.push(file);
                     parsed.files.extend(parser.raw_args().into_iter().flatten());
                     break;
@@ -83,10 +83,10 @@ impl Asked {
             );
         }
         if parsed.group && parsed.recursive {
-            return Self::Wrong("a group itself (-g) and all that is in it (-r) exclude each other".into());
+            return Self::Wrong("-g lists a group itself, -r everything below it: choose one of them".into());
         }
         if parsed.files.is_empty() {
-            return Self::Wrong("no file is named".into());
+            return Self::Wrong("no file is given".into());
         }
         Self::List(parsed)
     }
@@ -133,12 +133,12 @@ impl H5lsArguments {
             "S" | "simple" => self.simple = true,
             "v" | "verbose" => self.verbose = true,
             "x" | "hexdump" => self.hexadecimal = true,
-            // There is no stack of errors.
+            // This program has no error stack.
             "e" | "errors" | "enable-error-stack" => drop(parser.optional_value()),
             "page-buffer-size" => drop(text()?),
             "w" | "width" => {
                 let width = text()?;
-                self.width = width.parse().map_err(|_| format!("`{width}` is no number of columns"))?;
+                self.width = width.parse().map_err(|_| format!("`{width}` is not a number of columns"))?;
             }
             "vfd" | "vfd-name" => self.driver = Some(text()?),
             "s3-cred" | "hdfs-attrs" | "vol-value" | "vol-name" | "vol-info" | "vfd-value" | "vfd-info" => {
@@ -150,38 +150,38 @@ impl H5lsArguments {
     }
 }
 
-/// Columns that the environment or the terminal has.
+/// Returns the number of columns from the environment or the terminal.
 fn columns() -> usize {
-    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    told.filter(|columns| *columns > 0).or_else(terminal).unwrap_or(WIDTH)
+    stated.filter(|columns| *columns > 0).or_else(terminal).unwrap_or(DEFAULT_COLUMNS)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(arguments: &[&str]) -> Asked {
-        Asked::parse(arguments.iter().map(OsString::from))
+    fn parse(arguments: &[&str]) -> H5lsTask {
+        H5lsTask::parse(arguments.iter().map(OsString::from))
     }
 
     #[test]
-    fn what_stands_behind_a_file_is_a_file() {
-        let Asked::List(list) = parse(&["-rvw60", "--data", "a.h5/g", "-x"]) else { unreachable!() };
+    fn arguments_after_a_file_are_files() {
+        let H5lsTask::List(list) = parse(&["-rvw60", "--data", "a.h5/g", "-x"]) else { unreachable!() };
         assert_eq!((list.recursive, list.verbose, list.data, list.width), (true, true, true, 60));
         assert_eq!(list.files, ["a.h5/g", "-x"]);
         assert!(!list.hexadecimal);
     }
 
     #[test]
-    fn what_cannot_be_done_is_said() {
-        assert!(matches!(parse(&["-help"]), Asked::Help));
-        assert!(matches!(parse(&["-?", "--nonsense"]), Asked::Help));
-        assert!(matches!(parse(&["-V"]), Asked::Version));
+    fn wrong_arguments_are_refused() {
+        assert!(matches!(parse(&["-help"]), H5lsTask::Help));
+        assert!(matches!(parse(&["-?", "--nonsense"]), H5lsTask::Help));
+        assert!(matches!(parse(&["-V"]), H5lsTask::Version));
         for wrong in
             [&["-rg", "a"][..], &["--no-dangling-links", "a"], &["-wx", "a"], &["-v"], &["-k", "a"], &["-w"]]
         {
-            assert!(matches!(parse(wrong), Asked::Wrong(_)), "{wrong:?}");
+            assert!(matches!(parse(wrong), H5lsTask::Wrong(_)), "{wrong:?}");
         }
     }
 }

@@ -1,24 +1,25 @@
-//! Elements as h5ls writes them.
+//! Elements in the format of h5ls.
 
 use anyhow::{Result, anyhow};
 use hyperslab::datatype::{
     Array, ByteOrder, Compound, Enumeration, StringPadding, VariableLength, VariableLengthKind,
 };
 use hyperslab::{Datatype, DatatypeClass, Stored};
+use hyperslab_exact::to_usize;
 
 use super::text::{Text, printable};
 use crate::tools::ddl::elements::{self as ddl, Names};
 use crate::tools::ddl::escape;
 use crate::tools::printf::{self, Format};
 
-/// How elements are written.
+/// The format of elements.
 #[derive(Debug)]
 pub(super) struct Style {
-    /// For programs: no brackets, and nothing in text but what can be printed.
+    /// The format for programs: without brackets, and with only printable characters in text.
     pub(super) simple: bool,
-    /// Members of compounds have their names.
+    /// Print the names of compound members.
     pub(super) label: bool,
-    /// As bytes.
+    /// Print bytes.
     pub(super) hexadecimal: bool,
     float: Format,
     double: Format,
@@ -27,12 +28,12 @@ pub(super) struct Style {
 
 impl Style {
     pub(super) fn new(simple: bool, label: bool, hexadecimal: bool) -> Self {
-        let digits = |count: usize| Format::parse(&format!("%.{count}g")).unwrap_or_default();
-        Self { simple, label, hexadecimal, float: digits(6), double: digits(15), longer: digits(6) }
+        let (float, double, longer) = (Format::general(6), Format::general(15), Format::general(6));
+        Self { simple, label, hexadecimal, float, double, longer }
     }
 }
 
-/// Writes elements.
+/// A formatter of elements.
 pub(super) struct Elements<'a> {
     pub(super) style: &'a Style,
     pub(super) stored: &'a Stored,
@@ -40,7 +41,7 @@ pub(super) struct Elements<'a> {
 }
 
 impl Elements<'_> {
-    /// The text of an element.
+    /// Returns the text of an element.
     pub(super) fn text(&self, datatype: &Datatype, bytes: &[u8]) -> Result<Text> {
         let mut text = Text::default();
         if self.style.hexadecimal {
@@ -69,14 +70,14 @@ impl Elements<'_> {
                 out.push(&elements.reference(&target));
             }
             DatatypeClass::Complex(complex) => {
-                let size = usize::try_from(complex.base.size)?;
+                let size = to_usize(complex.base.size.into())?;
                 let (real, imaginary) = bytes.split_at_checked(size).ok_or_else(too_short)?;
                 let [real, imaginary] = [real, imaginary].map(|part| self.float(&complex.base, part));
                 let sign = if imaginary.starts_with('-') { "" } else { "+" };
                 out.push(&format!("{real}{sign}{imaginary}i"));
             }
             DatatypeClass::Bitfield(bits) if bits.order == ByteOrder::BigEndian => {
-                // As they lie in the memory of most machines.
+                // In the byte order of little-endian memory.
                 out.push(&printf::bytes_of(&bytes.iter().rev().copied().collect::<Vec<u8>>()));
             }
             DatatypeClass::Bitfield(_) | DatatypeClass::Opaque(_) | DatatypeClass::Time(_) => {
@@ -113,8 +114,9 @@ impl Elements<'_> {
                 out.push(&name);
                 out.push("=");
             }
-            let (start, size) = (usize::try_from(member.offset)?, usize::try_from(member.datatype.size)?);
-            let part = bytes.get(start..start.saturating_add(size)).ok_or_else(too_short)?;
+            let (start, size) = (to_usize(member.offset.into())?, to_usize(member.datatype.size.into())?);
+            let end = start.checked_add(size);
+            let part = end.and_then(|end| bytes.get(start..end)).ok_or_else(too_short)?;
             self.write(out, &member.datatype, part)?;
         }
         if in_braces {
@@ -134,7 +136,7 @@ impl Elements<'_> {
             }
             return Ok(());
         }
-        let size = usize::try_from(variable.base.size)?.max(1);
+        let size = to_usize(variable.base.size.into())?.max(1);
         out.push("(");
         for (number, item) in value.items(size)?.chunks_exact(size).enumerate() {
             if number > 0 {
@@ -148,7 +150,7 @@ impl Elements<'_> {
     }
 
     fn array(&self, out: &mut Text, array: &Array, bytes: &[u8]) -> Result<()> {
-        let size = usize::try_from(array.base.size)?.max(1);
+        let size = to_usize(array.base.size.into())?.max(1);
         let simple = self.style.simple;
         if !simple {
             out.push("[");
@@ -171,10 +173,10 @@ fn too_short() -> anyhow::Error {
     anyhow!("an element is too short for its datatype")
 }
 
-/// The bytes of a string up to its end.
+/// Returns the bytes of a string before its terminator.
 fn ended(bytes: &[u8], padding: StringPadding) -> &[u8] {
     match padding {
-        StringPadding::NullTerminated => bytes.split(|byte| *byte == 0).next().unwrap_or_default(),
+        StringPadding::NullTerminated => bytes.split(|byte| *byte == 0).next().unwrap_or(bytes),
         StringPadding::NullPadded | StringPadding::SpacePadded => bytes,
     }
 }

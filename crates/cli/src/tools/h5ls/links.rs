@@ -1,28 +1,29 @@
-//! Links that are not hard, and what they lead to.
+//! Soft, external and user-defined links, and their targets.
 
 use anyhow::Result;
 use hyperslab::{ErrorKind, Group, Link, LinkTarget, Object, ObjectKind};
 
 use super::list::{Shown, Walked};
-use super::place::OpenedFile;
+use super::source::SourceFile;
 use super::{List, complain};
 use crate::output::in_line;
 
-/// Links behind each other that are looked through for one that leads to another file.
-const MOST_LINKS: usize = 16;
+/// The largest number of soft links that are followed to find a link to another file.
+const MAX_LINKS: usize = 16;
 
-/// How often the C tool opens the file that a link leads to until the object's place is printed, and until all of it
-/// is; each time counts in the numbers of files.
-const LOOKS: u64 = 3;
-const ALL_LOOKS: u64 = 4;
-/// How often if it lists what is in a group.
-const LOOKS_INSIDE: u64 = 6;
-/// How often if the link leads nowhere.
-const VAIN_LOOKS: u64 = 2;
+/// The number of times that the C tool opens the file of a link before it prints the location of
+/// the object. Each time counts in the file numbers.
+const OPENS_BEFORE_LOCATION: u64 = 3;
+/// The number of times that the C tool opens the file of a link in all.
+const OPENS_IN_ALL: u64 = 4;
+/// The number of times that the C tool opens the file of a link to a group that it lists.
+const OPENS_FOR_GROUP: u64 = 6;
+/// The number of times that the C tool opens the file of a link without a target.
+const OPENS_WITHOUT_TARGET: u64 = 2;
 
 impl List<'_> {
-    /// A soft, external or user-defined link, and what it leads to if it is to be followed. It is shown as `name`; what is
-    /// in it with `path` before its names.
+    /// Prints a soft, external or user-defined link under `name`. If the link is to be followed,
+    /// also prints its target; the members of a group have `path` before their names.
     pub(super) fn link(
         &mut self,
         walked: &Walked<'_>,
@@ -35,7 +36,7 @@ impl List<'_> {
         let (target, is_swmr_writer) = match &link.target {
             LinkTarget::Soft(target) => {
                 write!(self.out, "Soft Link {{{}}}", in_line(target))?;
-                let target = [walked.place.name.as_bytes(), b"\0", target.as_slice()].concat();
+                let target = [walked.source.name.as_bytes(), b"\0", target.as_slice()].concat();
                 (target, self.arguments.soft)
             }
             LinkTarget::External { file, path } => {
@@ -65,10 +66,10 @@ impl List<'_> {
             Err(error) => {
                 writeln!(self.out, " {{**NOT FOUND**}}")?;
                 if out.is_some() {
-                    self.opened = self.opened.saturating_add(VAIN_LOOKS);
+                    self.opened += OPENS_WITHOUT_TARGET;
                 }
                 self.is_complete &= !self.arguments.no_dangling;
-                // That it is not there has been said; why it cannot be followed else has not.
+                // The line above says that the target is missing. Other reasons are reported here.
                 if error.kind() != ErrorKind::NotFound {
                     complain(&format!("{error}: {}", cause(&error)));
                 }
@@ -77,7 +78,8 @@ impl List<'_> {
         }
     }
 
-    /// What a link leads to, in braces, and what is in it if it is a group. `out` is the other file that it is in.
+    /// Prints the target of a link in braces, and its members if it is a group. `out` is the name
+    /// of the other file that contains the target.
     fn target(
         &mut self,
         walked: &Walked<'_>,
@@ -89,50 +91,53 @@ impl List<'_> {
         let before = self.opened;
         let other = out.as_deref().map(|name| self.other(name, object, is_entered)).transpose()?;
         self.out.write_all(b" {")?;
-        let shown = self.object(other.as_ref().unwrap_or(walked.place), object, true);
+        let shown = self.object(other.as_ref().unwrap_or(walked.source), object, true);
         self.out.write_all(b"}\n")?;
         shown?;
         if !is_entered {
             return Ok(());
         }
         let held = self.held.len();
-        let other = other.map(|place| {
-            let number = self.number_of(&place.name).unwrap_or(before.saturating_add(LOOKS_INSIDE));
-            self.held.push((place.name.clone(), number));
-            place.numbered(number)
+        let other = other.map(|source| {
+            let number = self.number_of(&source.name).unwrap_or(before + OPENS_FOR_GROUP);
+            self.held.push((source.name.clone(), number));
+            source.numbered(number)
         });
-        // In it a walk of its own begins, before which nothing was shown.
+        // A new walk begins with the group, so that no other object counts as shown.
         let mut shown = Shown::from([(object.token(), from_root.clone())]);
         let inside = Walked {
-            place: other.as_ref().unwrap_or(walked.place),
+            source: other.as_ref().unwrap_or(walked.source),
             group: object.clone().into_group()?,
             path,
             from_root,
-            level: walked.level.saturating_add(1),
+            level: walked.level + 1,
         };
         let listed = self.members(&inside, &mut shown);
         self.held.truncate(held);
         listed
     }
 
-    /// The number of a file that is being listed.
+    /// Returns the number of a file that is being listed.
     fn number_of(&self, name: &str) -> Option<u64> {
         self.held.iter().rev().find(|(held, _)| held == name).map(|(_, number)| *number)
     }
 
-    /// The other file that an object is in.
-    fn other(&mut self, name: &str, object: &Object, is_entered: bool) -> Result<OpenedFile> {
+    /// Opens the other file that contains an object.
+    fn other(&mut self, name: &str, object: &Object, is_entered: bool) -> Result<SourceFile> {
         let number = self.number_of(name);
-        let (looks, all) =
-            if is_entered { (LOOKS.saturating_add(1), LOOKS_INSIDE) } else { (LOOKS, ALL_LOOKS) };
-        let next = self.opened.saturating_add(looks);
-        self.opened = self.opened.saturating_add(all);
-        let shared = number.unwrap_or(next.saturating_add(1));
-        Ok(OpenedFile::new(object.containing_file()?, name.to_owned(), number.unwrap_or(next), shared))
+        let (before_location, all) = if is_entered {
+            (OPENS_BEFORE_LOCATION + 1, OPENS_FOR_GROUP)
+        } else {
+            (OPENS_BEFORE_LOCATION, OPENS_IN_ALL)
+        };
+        let next = self.opened + before_location;
+        self.opened += all;
+        let shared = number.unwrap_or(next + 1);
+        Ok(SourceFile::new(object.containing_file()?, name.to_owned(), number.unwrap_or(next), shared))
     }
 }
 
-/// What an error comes from in the end: of links that lead in circles there is a long way to it.
+/// Returns the message of the innermost error. Links in a cycle produce a long chain of errors.
 fn cause(error: &hyperslab::Error) -> String {
     let mut error: &dyn std::error::Error = error;
     while let Some(source) = error.source() {
@@ -141,11 +146,11 @@ fn cause(error: &hyperslab::Error) -> String {
     error.to_string()
 }
 
-/// The name of the other file that a link leads to, itself or through others.
+/// Returns the name of the other file that a link leads to, directly or through other links.
 fn leads_out(group: &Group, target: &LinkTarget, depth: usize) -> Option<String> {
     let path = match target {
         LinkTarget::External { file, .. } => return Some(String::from_utf8_lossy(file).into_owned()),
-        LinkTarget::Soft(path) if depth < MOST_LINKS => String::from_utf8_lossy(path).into_owned(),
+        LinkTarget::Soft(path) if depth < MAX_LINKS => String::from_utf8_lossy(path).into_owned(),
         _ => return None,
     };
     let mut at = match path.strip_prefix('/') {
@@ -155,7 +160,7 @@ fn leads_out(group: &Group, target: &LinkTarget, depth: usize) -> Option<String>
     let mut names = path.split('/').filter(|name| !name.is_empty() && *name != ".").peekable();
     while let Some(name) = names.next() {
         let link = at.link(name).ok()??;
-        if let Some(file) = leads_out(&at, &link.target, depth.saturating_add(1)) {
+        if let Some(file) = leads_out(&at, &link.target, depth + 1) {
             return Some(file);
         }
         if names.peek().is_some() {

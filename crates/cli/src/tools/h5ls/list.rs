@@ -1,4 +1,4 @@
-//! Groups and what is in them.
+//! Groups and their members.
 
 use std::collections::HashMap;
 
@@ -7,22 +7,22 @@ use hyperslab::{Group, Link, LinkTarget, Object, ObjectKind, ObjectToken};
 
 use super::List;
 use super::names::{Quotes, escaped};
-use super::place::OpenedFile;
-use crate::tools::known::MOST_LEVELS;
+use super::source::SourceFile;
+use crate::tools::known::MAX_LEVELS;
 
-/// Columns of names.
-const NAME: usize = 24;
+/// The width of names.
+const NAME_COLUMNS: usize = 24;
 
-/// The objects of one walk with the paths under which they were first shown.
+/// The objects of one walk, with the paths under which they were printed first.
 pub(super) type Shown = HashMap<ObjectToken, Vec<u8>>;
 
-/// A group on a walk.
+/// A group in a walk.
 pub(super) struct Walked<'a> {
-    pub(super) place: &'a OpenedFile,
+    pub(super) source: &'a SourceFile,
     pub(super) group: Group,
-    /// The path as it is shown before the names of links: that from where the walk began.
+    /// The path that is printed before the names of links. It begins where the walk began.
     pub(super) path: Vec<u8>,
-    /// The path from the root group, as which it is the same as another one.
+    /// The path from the root group, which later names of the same object refer to.
     pub(super) from_root: Vec<u8>,
     pub(super) level: usize,
 }
@@ -35,7 +35,7 @@ impl Walked<'_> {
 }
 
 impl List<'_> {
-    /// The name of something, as wide as its column.
+    /// Prints a name in its column.
     pub(super) fn name(&mut self, path: &[u8]) -> Result<()> {
         self.at = String::from_utf8_lossy(path).into_owned();
         let shown = if self.arguments.full || self.arguments.recursive {
@@ -43,15 +43,16 @@ impl List<'_> {
         } else {
             path.rsplit(|byte| *byte == b'/').next().unwrap_or(path).to_vec()
         };
-        write!(self.out, "{:<NAME$} ", escaped(&shown, Quotes::No))?;
+        write!(self.out, "{:<NAME_COLUMNS$} ", escaped(&shown, Quotes::No))?;
         Ok(())
     }
 
-    /// What is in a group, of which all is told to be the same as what was `shown` before.
+    /// Prints the members of a group. Objects in `shown` are printed as the same as their first
+    /// path.
     pub(super) fn members(&mut self, walked: &Walked<'_>, shown: &mut Shown) -> Result<()> {
-        if walked.level > MOST_LEVELS {
+        if walked.level > MAX_LEVELS {
             let path = String::from_utf8_lossy(&walked.from_root);
-            return Err(anyhow!("group {path} lies deeper than {MOST_LEVELS} levels"));
+            return Err(anyhow!("group {path} is deeper than {MAX_LEVELS} levels"));
         }
         for link in walked.group.links()? {
             let listed = self.member(walked, &link, shown);
@@ -67,7 +68,7 @@ impl List<'_> {
             return self.link(walked, link, &path, &path, &from_root);
         };
         self.name(&path)?;
-        let object = match walked.place.file.object_at(token) {
+        let object = match walked.source.file.object_at(token) {
             Ok(object) => object,
             Err(error) => {
                 writeln!(self.out, "*ERROR*")?;
@@ -80,13 +81,13 @@ impl List<'_> {
             return Ok(());
         }
         shown.insert(token, from_root.clone());
-        self.object(walked.place, &object, false).or_else(|error| self.failed(error))?;
+        self.object(walked.source, &object, false).or_else(|error| self.failed(error))?;
         if !self.arguments.recursive || object.kind() != Some(ObjectKind::Group) {
             return Ok(());
         }
-        let level = walked.level.saturating_add(1);
+        let level = walked.level + 1;
         let group = object.into_group()?;
-        self.members(&Walked { place: walked.place, group, path, from_root, level }, shown)
+        self.members(&Walked { source: walked.source, group, path, from_root, level }, shown)
     }
 }
 

@@ -1,40 +1,44 @@
-//! Datatypes as elements have them in the memory of the C library, whose sizes h5ls tells.
+//! Datatypes as the C library has them in memory, because h5ls prints their sizes.
 
 use hyperslab::datatype::{
     Array, Complex, Compound, Member, ReferenceKind, VariableLength, VariableLengthKind,
 };
 use hyperslab::{Datatype, DatatypeClass};
 
-/// Bytes of a pointer to text, and of a length with a pointer.
-const TEXT: u32 = 8;
-const SEQUENCE: u32 = 16;
+/// The size of a pointer to text.
+const TEXT_BYTES: u32 = 8;
+/// The size of a length with a pointer.
+const SEQUENCE_BYTES: u32 = 16;
 
-/// Bytes of references to objects, and to regions.
-const OBJECT: u32 = 8;
-const REGION: u32 = 12;
+/// The size of an object reference.
+const OBJECT_BYTES: u32 = 8;
+/// The size of a region reference.
+const REGION_BYTES: u32 = 12;
 
-/// The type with the sizes that its elements have in memory, and the places that members of compounds have then.
+/// Returns the type with the sizes of its elements in memory, and the offsets of compound members
+/// there.
 pub(super) fn in_memory(datatype: &Datatype) -> Datatype {
     let boxed = |base: &Datatype| Box::new(in_memory(base));
     let (class, size) = match &datatype.class {
         DatatypeClass::VariableLength(variable) => {
             let size = match variable.kind {
-                VariableLengthKind::Sequence => SEQUENCE,
-                VariableLengthKind::String { .. } => TEXT,
+                VariableLengthKind::Sequence => SEQUENCE_BYTES,
+                VariableLengthKind::String { .. } => TEXT_BYTES,
             };
             let variable = VariableLength { base: boxed(&variable.base), ..variable.clone() };
             (DatatypeClass::VariableLength(variable), size)
         }
         DatatypeClass::Reference(reference) => {
             let size = match reference.kind {
-                ReferenceKind::Object1 => OBJECT,
-                ReferenceKind::DatasetRegion1 => REGION,
+                ReferenceKind::Object1 => OBJECT_BYTES,
+                ReferenceKind::DatasetRegion1 => REGION_BYTES,
                 _ => datatype.size,
             };
             (datatype.class.clone(), size)
         }
         DatatypeClass::Array(array) => {
             let base = boxed(&array.base);
+            // The size is only printed, so that it stops at the largest value.
             let size = array.dims.iter().fold(base.size, |product, size| product.saturating_mul(*size));
             (DatatypeClass::Array(Array { base, dims: array.dims.clone() }), size)
         }
@@ -47,11 +51,11 @@ pub(super) fn in_memory(datatype: &Datatype) -> Datatype {
     Datatype { class, size }
 }
 
-/// Members behind one that takes more or less room are moved by as much.
+/// Returns a compound in memory. If a member has another size there, the following members move by
+/// the difference. Offsets are only printed, so that they stop at the ends of 32 bits.
 fn compound(record: &Compound, size: u32) -> (DatatypeClass, u32) {
-    let moved = |offset: u32, by: i64| {
-        u32::try_from(i64::from(offset).saturating_add(by)).unwrap_or(if by < 0 { 0 } else { u32::MAX })
-    };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 32 bits")]
+    let moved = |offset: u32, by: i64| (i64::from(offset) + by).clamp(0, u32::MAX.into()) as u32;
     let mut members: Vec<Member> = record.members.clone();
     let mut in_order: Vec<&mut Member> = members.iter_mut().collect();
     in_order.sort_by_key(|member| member.offset);
@@ -59,7 +63,7 @@ fn compound(record: &Compound, size: u32) -> (DatatypeClass, u32) {
     for member in in_order {
         let datatype = in_memory(&member.datatype);
         member.offset = moved(member.offset, by);
-        by = by.saturating_add(i64::from(datatype.size)).saturating_sub(i64::from(member.datatype.size));
+        by += i64::from(datatype.size) - i64::from(member.datatype.size);
         member.datatype = datatype;
     }
     (DatatypeClass::Compound(Compound { members }), moved(size, by))
@@ -73,7 +77,7 @@ mod tests {
     use hyperslab::datatype::StringPadding;
 
     #[test]
-    fn members_move_behind_text() {
+    fn members_after_text_move() {
         let kind = VariableLengthKind::String {
             padding: StringPadding::NullTerminated,
             charset: CharacterSet::Utf8,

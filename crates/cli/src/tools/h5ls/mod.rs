@@ -1,4 +1,4 @@
-//! `h5ls`: what is in files, a line for each object and link.
+//! `h5ls`: the objects and links of files, a line for each.
 
 mod arguments;
 mod elements;
@@ -7,7 +7,7 @@ mod list;
 mod memory;
 mod names;
 mod objects;
-mod place;
+mod source;
 mod storage;
 mod text;
 mod time;
@@ -23,34 +23,34 @@ use std::process::ExitCode;
 use anyhow::Result;
 use hyperslab::{File, FileDriver, LinkTarget, Object, ObjectKind, OpenOptions};
 
-use self::arguments::{Asked, H5lsArguments};
+use self::arguments::{H5lsArguments, H5lsTask};
 use self::elements::Style;
 use self::list::{Shown, Walked};
 use self::names::{Quotes, escaped};
-use self::place::OpenedFile;
+use self::source::SourceFile;
 use crate::output::chain;
 
 const HELP: &str = include_str!("help.txt");
 
-/// Columns of a name that is not found.
-const MISSING: usize = 10;
+/// The width of a name that is not found.
+const MISSING_COLUMNS: usize = 10;
 
 /// Runs h5ls.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let mut out = crate::output::tool_stdout();
-    let arguments = match Asked::parse(arguments) {
-        Asked::List(arguments) => arguments,
-        Asked::Help => {
+    let arguments = match H5lsTask::parse(arguments) {
+        H5lsTask::List(arguments) => arguments,
+        H5lsTask::Help => {
             out.write_all(HELP.as_bytes())?;
             out.flush()?;
             return Ok(ExitCode::SUCCESS);
         }
-        Asked::Version => {
+        H5lsTask::Version => {
             writeln!(out, "h5ls: Version {}", env!("CARGO_PKG_VERSION"))?;
             out.flush()?;
             return Ok(ExitCode::SUCCESS);
         }
-        Asked::Wrong(why) => {
+        H5lsTask::Wrong(why) => {
             out.write_all(HELP.as_bytes())?;
             out.flush()?;
             complain(&why);
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
         is_complete: true,
     };
     for file in &arguments.files {
-        // Behind the name of what is not found the list ends.
+        // The list ends after an object that is not found.
         if list.argument(file)? == Presence::No {
             list.is_complete = false;
             break;
@@ -92,26 +92,26 @@ enum Presence {
     No,
 }
 
-/// The list on its way out.
+/// The state of the list.
 struct List<'a> {
     arguments: &'a H5lsArguments,
     style: Style,
     out: &'a mut dyn Write,
-    /// What stands before paths if there are several files.
+    /// The text before paths if there are several files.
     prefix: Vec<u8>,
-    /// How many files have been opened so far.
+    /// The number of files that were opened.
     opened: u64,
     /// The links that were followed, by their targets.
     visited: HashSet<Vec<u8>>,
     /// The files that are being listed, with their numbers.
     held: Vec<(String, u64)>,
-    /// The path of what is being listed.
+    /// The path that is being listed, for error messages.
     at: String,
     is_complete: bool,
 }
 
 impl List<'_> {
-    /// A file, perhaps with the path of an object behind it.
+    /// Lists the file of an argument, or an object in it.
     fn argument(&mut self, argument: &OsStr) -> Result<Presence> {
         let (file, name, path) = match open(argument, self.arguments.driver.as_deref()) {
             Ok(opened) => opened,
@@ -121,67 +121,68 @@ impl List<'_> {
                 return Ok(Presence::Yes);
             }
         };
-        self.opened = self.opened.saturating_add(1);
+        self.opened += 1;
         self.visited.clear();
         self.at.clone_from(&name);
         let base = Path::new(&name).file_name().map(|base| base.to_string_lossy().into_owned());
-        self.held = vec![(base.unwrap_or_default(), self.opened)];
+        self.held = vec![(base.unwrap_or_else(|| name.clone()), self.opened)];
         if self.arguments.files.len() > 1 {
             self.prefix = format!("{name}/").into_bytes();
         }
         if self.arguments.verbose {
             writeln!(self.out, "Opened \"{name}\" with {} driver.", file.info().driver.name())?;
         }
-        let place = OpenedFile::new(file, name, self.opened, self.opened);
-        self.asked(&place, &path)
+        let source = SourceFile::new(file, name, self.opened, self.opened);
+        self.object_or_link(&source, &path)
     }
 
-    /// The object or link at a path, or what is in it.
-    fn asked(&mut self, place: &OpenedFile, path: &str) -> Result<Presence> {
+    /// Lists the object or link at a path, or the members of the group.
+    fn object_or_link(&mut self, source: &SourceFile, path: &str) -> Result<Presence> {
         let shown_path = path.trim_matches('/');
         let (parent, name) = shown_path.rsplit_once('/').unwrap_or(("", shown_path));
-        let parent = if parent.is_empty() { Ok(place.file.root().clone()) } else { place.file.group(parent) };
+        let parent =
+            if parent.is_empty() { Ok(source.file.root().clone()) } else { source.file.group(parent) };
         let link = parent.as_ref().ok().and_then(|parent| parent.link(name).ok().flatten());
         if let (Ok(group), Some(link)) = (parent, link)
             && !matches!(link.target, LinkTarget::Hard(_))
         {
             let walked =
-                Walked { place, group, path: Vec::new(), from_root: path.as_bytes().to_vec(), level: 0 };
+                Walked { source, group, path: Vec::new(), from_root: path.as_bytes().to_vec(), level: 0 };
             let listed = self.link(&walked, &link, shown_path.as_bytes(), b"", path.as_bytes());
             listed.or_else(|error| self.failed(error))?;
             return Ok(Presence::Yes);
         }
         let found =
-            if shown_path.is_empty() { Ok((**place.file.root()).clone()) } else { place.file.object(path) };
+            if shown_path.is_empty() { Ok((**source.file.root()).clone()) } else { source.file.object(path) };
         let Ok(object) = found else {
             let shown = escaped(name.as_bytes(), Quotes::No);
-            write!(self.out, "{shown:<MISSING$} **NOT FOUND** ")?;
+            write!(self.out, "{shown:<MISSING_COLUMNS$} **NOT FOUND** ")?;
             return Ok(Presence::No);
         };
-        self.top(place, &object, path).or_else(|error| self.failed(error))?;
+        self.top(source, &object, path).or_else(|error| self.failed(error))?;
         Ok(Presence::Yes)
     }
 
-    /// What is in a group that is asked for, or another object itself.
-    fn top(&mut self, place: &OpenedFile, object: &Object, path: &str) -> Result<()> {
+    /// Lists the members of a group that an argument names, or another object itself.
+    fn top(&mut self, source: &SourceFile, object: &Object, path: &str) -> Result<()> {
         let shown_path = path.trim_matches('/');
         if object.kind() != Some(ObjectKind::Group) || self.arguments.group {
             self.name(shown_path.as_bytes())?;
-            return self.object(place, object, false);
+            return self.object(source, object, false);
         }
         if self.arguments.recursive && shown_path.is_empty() {
             self.name(b"/")?;
-            self.object(place, object, false)?;
+            self.object(source, object, false)?;
         }
         let group = object.clone().into_group()?;
         let from_root = path.as_bytes().to_vec();
         let mut shown = Shown::from([(object.token(), from_root.clone())]);
-        self.members(&Walked { place, group, path: Vec::new(), from_root, level: 0 }, &mut shown)
+        self.members(&Walked { source, group, path: Vec::new(), from_root, level: 0 }, &mut shown)
     }
 
-    /// Says that something could not be listed, and goes on, unless nobody listens.
+    /// Prints an error and continues. Returns errors of the output.
     fn failed(&mut self, error: anyhow::Error) -> Result<()> {
-        // Errors of files are wrapped: a bare one is of the output.
+        // Errors of files are wrapped in others: a bare I/O error concerns the output.
         if error.downcast_ref::<io::Error>().is_some() {
             return Err(error);
         }
@@ -191,7 +192,8 @@ impl List<'_> {
     }
 }
 
-/// Opens the file that an argument begins with; gives it with its name and the path of what is asked for in it.
+/// Opens the file that an argument begins with. Returns the file, its name, and the path of the
+/// object in it.
 fn open(argument: &OsStr, driver: Option<&str>) -> Result<(File, String, String), String> {
     let mut options = OpenOptions::new();
     if let Some(name) = driver {
@@ -202,7 +204,7 @@ fn open(argument: &OsStr, driver: Option<&str>) -> Result<(File, String, String)
     let mut attempt = |path: &Path| {
         let opened = options.clone().open(path);
         opened.map_err(|error| {
-            // The fault of a file that is there tells more than that there is no other one.
+            // The error of an existing file is more helpful than the error of a missing one.
             if why.is_none() || path.is_file() {
                 why = Some(chain(&error));
             }
@@ -220,5 +222,5 @@ fn open(argument: &OsStr, driver: Option<&str>) -> Result<(File, String, String)
             }
         }
     }
-    Err(why.unwrap_or_default())
+    Err(why.unwrap_or_else(|| "the argument has no file name".into()))
 }

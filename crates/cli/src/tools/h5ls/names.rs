@@ -1,15 +1,15 @@
-//! Names as h5ls writes them.
+//! Names in the format of h5ls.
 
-/// Where a name stands.
+/// The quoting of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quotes {
-    /// Between double quotes.
+    /// The name is between double quotes.
     Yes,
-    /// By itself: spaces are escaped.
+    /// The name has no quotes: spaces are escaped.
     No,
 }
 
-/// A name with the escapes of C. Whatever is not ASCII stands as octal numbers.
+/// Returns a name with the escapes of C. Bytes that are not ASCII become octal numbers.
 pub(super) fn escaped(bytes: &[u8], quotes: Quotes) -> String {
     let mut text = String::with_capacity(bytes.len());
     for byte in bytes {

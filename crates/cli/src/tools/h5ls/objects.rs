@@ -1,4 +1,4 @@
-//! Groups, datasets and datatypes.
+//! Groups, datasets and committed datatypes.
 
 use anyhow::Result;
 use hyperslab::{Attribute, Dataspace, Object, ObjectKind, ObjectToken};
@@ -6,26 +6,26 @@ use hyperslab::{Attribute, Dataspace, Object, ObjectKind, ObjectToken};
 use super::List;
 use super::memory::in_memory;
 use super::names::{Quotes, escaped};
-use super::place::OpenedFile;
+use super::source::SourceFile;
 use super::time;
 use super::types::datatype;
 
-/// How far in the text of a dataset's type stands, and that of an attribute's.
-const TYPE: usize = 15;
+/// The indent of a datatype's text, of datasets and of attributes.
+const TYPE_INDENT: usize = 15;
 
-/// Columns of the word that begins a line.
-const WORD: usize = 10;
+/// The width of the word at the beginning of a line.
+const WORD_COLUMNS: usize = 10;
 
 impl List<'_> {
-    /// A line of what is said of an object.
+    /// Prints a line with a detail of an object.
     pub(super) fn line(&mut self, word: &str, text: &str) -> Result<()> {
-        writeln!(self.out, "    {word:<WORD$} {text}")?;
+        writeln!(self.out, "    {word:<WORD_COLUMNS$} {text}")?;
         Ok(())
     }
 
-    /// What stands behind an object's name, and the lines that say more of it. Of the object in a link's braces
-    /// only these lines end.
-    pub(super) fn object(&mut self, place: &OpenedFile, object: &Object, in_braces: bool) -> Result<()> {
+    /// Prints the kind of an object after its name, and the lines with details. The object in a
+    /// link's braces only has a line break if details follow.
+    pub(super) fn object(&mut self, source: &SourceFile, object: &Object, in_braces: bool) -> Result<()> {
         let verbose = self.arguments.verbose;
         match object.kind() {
             Some(ObjectKind::Group) => self.out.write_all(b"Group")?,
@@ -40,22 +40,22 @@ impl List<'_> {
             self.out.write_all(b"\n")?;
         }
         if verbose {
-            self.details(place, object)?;
+            self.details(source, object)?;
         }
         if self.arguments.data && object.kind() == Some(ObjectKind::Dataset) {
-            self.dataset_data(place, &object.clone().into_dataset()?)?;
+            self.dataset_data(source, &object.clone().into_dataset()?)?;
         }
         Ok(())
     }
 
-    fn details(&mut self, place: &OpenedFile, object: &Object) -> Result<()> {
+    fn details(&mut self, source: &SourceFile, object: &Object) -> Result<()> {
         let attributes = object.attributes()?;
         for attribute in attributes {
-            self.attribute(place, &attribute).or_else(|error| self.failed(error))?;
+            self.attribute(source, &attribute).or_else(|error| self.failed(error))?;
         }
-        self.line("Location:", &format!("{}:{}", place.number, object.token().address()))?;
+        self.line("Location:", &format!("{}:{}", source.number, object.token().address()))?;
         self.line("Links:", &object.link_count()?.to_string())?;
-        // Times that stand in messages are not told.
+        // The C tool does not print times from messages of version 1 headers.
         if object.header_info()?.version > 1
             && let Some(modified) = object.modified()?.filter(|modified| *modified > 0)
         {
@@ -68,14 +68,14 @@ impl List<'_> {
             Some(ObjectKind::Dataset) => {
                 let dataset = object.clone().into_dataset()?;
                 self.storage(&dataset)?;
-                self.datatype(place, dataset.committed_datatype(), dataset.datatype())?;
+                self.datatype(source, dataset.committed_datatype(), dataset.datatype())?;
                 if self.arguments.address {
                     self.address(&dataset)?;
                 }
             }
             Some(ObjectKind::Datatype) => {
                 let named = object.clone().into_datatype()?;
-                self.datatype(place, Some(object.token()), named.datatype())?;
+                self.datatype(source, Some(object.token()), named.datatype())?;
             }
             _ => {}
         }
@@ -84,42 +84,43 @@ impl List<'_> {
 
     fn datatype(
         &mut self,
-        place: &OpenedFile,
+        source: &SourceFile,
         committed: Option<ObjectToken>,
         of: &hyperslab::Datatype,
     ) -> Result<()> {
-        let text = self.type_text(place, committed, of);
+        let text = self.type_text(source, committed, of);
         self.line("Type:", &text)
     }
 
-    /// The text of a type, behind the place of the committed one that it is.
+    /// Returns the text of a type. A committed datatype has its address before the text.
     fn type_text(
         &self,
-        place: &OpenedFile,
+        source: &SourceFile,
         committed: Option<ObjectToken>,
         of: &hyperslab::Datatype,
     ) -> String {
-        let text = datatype(&in_memory(of), !self.arguments.simple, TYPE);
+        let text = datatype(&in_memory(of), !self.arguments.simple, TYPE_INDENT);
         match committed {
-            Some(token) => format!("shared-{}:{} {text}", place.shared, token.address()),
+            Some(token) => format!("shared-{}:{} {text}", source.shared, token.address()),
             None => text,
         }
     }
 
-    fn attribute(&mut self, place: &OpenedFile, attribute: &Attribute) -> Result<()> {
+    fn attribute(&mut self, source: &SourceFile, attribute: &Attribute) -> Result<()> {
         let space = match attribute.dataspace()? {
             Dataspace::Scalar => "scalar".into(),
             Dataspace::Null => "null".into(),
             Dataspace::Simple(extent) => braces(extent.dims.iter().map(u64::to_string)),
         };
         writeln!(self.out, "    Attribute: {} {space}", escaped(attribute.name_bytes(), Quotes::No))?;
-        let text = self.type_text(place, attribute.committed_datatype()?, &attribute.datatype()?);
-        writeln!(self.out, "        {:<WORD$} {text}", "Type:")?;
-        if self.arguments.data { self.attribute_data(place, attribute) } else { Ok(()) }
+        let text = self.type_text(source, attribute.committed_datatype()?, &attribute.datatype()?);
+        writeln!(self.out, "        {:<WORD_COLUMNS$} {text}", "Type:")?;
+        if self.arguments.data { self.attribute_data(source, attribute) } else { Ok(()) }
     }
 }
 
-/// The shape of a dataset, `{5/Inf, 8}`; of what cannot grow both sizes only if all is to be told.
+/// Returns the shape of a dataset, such as `{5/Inf, 8}`. A dimension that cannot grow has its
+/// largest size only with `verbose`.
 fn extent(space: &Dataspace, verbose: bool) -> String {
     let extent = match space {
         Dataspace::Null => return "{NULL}".into(),

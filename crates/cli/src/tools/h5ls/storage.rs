@@ -1,10 +1,11 @@
-//! How datasets are stored.
+//! The storage of datasets.
 
 use std::ops::ControlFlow;
 
 use anyhow::Result;
 use hyperslab::datatype::VariableLengthKind;
 use hyperslab::{Dataset, DatatypeClass, FilterInfo, Layout};
+use hyperslab_exact::{product, sum};
 
 use super::List;
 use super::memory::in_memory;
@@ -12,7 +13,7 @@ use super::names::{Quotes, escaped};
 use crate::output::in_line;
 
 impl List<'_> {
-    /// What is said of a dataset's storage, but of the address.
+    /// Prints the storage of a dataset, without addresses.
     pub(super) fn storage(&mut self, dataset: &Dataset) -> Result<()> {
         match dataset.layout() {
             Layout::Chunked(chunking) => self.chunks("Chunks:", 10, &chunking.shape, dataset)?,
@@ -24,24 +25,24 @@ impl List<'_> {
         self.filters(&dataset.filters())
     }
 
-    /// The shape of chunks and the bytes of one, behind a word.
+    /// Prints the shape and size of chunks after a word.
     fn chunks(&mut self, word: &str, columns: usize, shape: &[u64], dataset: &Dataset) -> Result<()> {
         let size = u64::from(in_memory(dataset.datatype()).size);
-        let bytes = shape.iter().fold(size, |product, size| product.saturating_mul(*size));
+        let bytes = product("size of a chunk", [size].into_iter().chain(shape.iter().copied()))?;
         let shape: Vec<String> = shape.iter().map(u64::to_string).collect();
         writeln!(self.out, "    {word:<columns$} {{{}}} {bytes} bytes", shape.join(", "))?;
         Ok(())
     }
 
-    /// Structured chunks, and each of their sections.
+    /// Prints structured chunks and their sections.
     fn structured(&mut self, dataset: &Dataset) -> Result<()> {
         let Some(chunking) = dataset.sparse().chunking() else { return Ok(()) };
         self.chunks("Structured Chunks:", 0, &chunking.shape, dataset)?;
-        let mut sizes = vec![(0_u64, 0_u64); chunking.sections.len()];
+        let mut sizes = vec![(0_u128, 0_u128); chunking.sections.len()];
         dataset.sparse().visit_chunks(|chunk| {
             for ((stored, plain), section) in sizes.iter_mut().zip(&chunk.sections) {
-                *stored = stored.saturating_add(section.size);
-                *plain = plain.saturating_add(section.unfiltered);
+                *stored += u128::from(section.size);
+                *plain += u128::from(section.unfiltered);
             }
             ControlFlow::Continue(())
         })?;
@@ -55,7 +56,7 @@ impl List<'_> {
 
     fn filters(&mut self, filters: &[FilterInfo]) -> Result<()> {
         for (number, filter) in (0..).zip(filters) {
-            let name = escaped(filter.name.as_deref().unwrap_or_default().as_bytes(), Quotes::Yes);
+            let name = escaped(filter.name.as_deref().unwrap_or("").as_bytes(), Quotes::Yes);
             let optional = if filter.flags & 1 == 1 { "OPT" } else { "" };
             let values: Vec<String> = filter.client_data.iter().map(u32::to_string).collect();
             let text = format!("{name}-{} {optional} {{{}}}", filter.id, values.join(", "));
@@ -64,7 +65,7 @@ impl List<'_> {
         Ok(())
     }
 
-    /// The files that hold the elements, if they are others.
+    /// Prints the external files of a dataset, if it has any.
     fn external(&mut self, dataset: &Dataset) -> Result<()> {
         let files = dataset.external_files();
         if files.is_empty() {
@@ -80,13 +81,13 @@ impl List<'_> {
         for ((number, file), name) in (0_u64..).zip(files).zip(names) {
             let size = file.size.map_or_else(|| "INF".into(), |size| size.to_string());
             writeln!(self.out, "        #{number:03} {first:>10} {:>10} {size:>10} {name}", file.offset)?;
-            first = first.saturating_add(file.size.unwrap_or(0));
+            first = sum("size of the external files", [first, file.size.unwrap_or(0)])?;
         }
         writeln!(self.out, "{rule}")?;
         Ok(())
     }
 
-    /// The datasets that a virtual one shows.
+    /// Prints the sources of a virtual dataset.
     fn maps(&mut self, dataset: &Dataset) -> Result<()> {
         let mappings = dataset.virtual_mappings()?;
         self.line("Maps:", &format!("{{{}}} Source {{", mappings.len()))?;
@@ -98,7 +99,7 @@ impl List<'_> {
         Ok(())
     }
 
-    /// Where the elements lie.
+    /// Prints the addresses of the raw data.
     pub(super) fn address(&mut self, dataset: &Dataset) -> Result<()> {
         match dataset.layout() {
             Layout::Contiguous { address } => self.line("Address:", &address.unwrap_or(u64::MAX).to_string()),
@@ -107,7 +108,7 @@ impl List<'_> {
         }
     }
 
-    /// Where the index of chunks lies, and each of them.
+    /// Prints the address of the chunk index, and of each chunk.
     fn chunk_addresses(&mut self, dataset: &Dataset) -> Result<()> {
         let Some(index) = dataset.chunks().index_address() else { return Ok(()) };
         writeln!(self.out, "    Address: {index}")?;
@@ -115,7 +116,7 @@ impl List<'_> {
         writeln!(self.out, "        ========== ======== ========== ==============================")?;
         let mut failed = Ok(());
         let mut row = |mask: u32, size: u64, address: u64, offset: &[u64]| {
-            // The last coordinate is that within an element.
+            // The last coordinate is the offset within an element.
             let offset: Vec<String> = offset.iter().chain([&0]).map(u64::to_string).collect();
             if failed.is_ok() {
                 let offset = offset.join(", ");
@@ -137,7 +138,7 @@ impl List<'_> {
     }
 }
 
-/// The bytes of the elements, and those that they take in the file.
+/// Returns the size of the elements, and their size in the file.
 fn storage(dataset: &Dataset) -> Result<String> {
     match &dataset.datatype().class {
         DatatypeClass::VariableLength(variable) if variable.kind == VariableLengthKind::Sequence => {
@@ -146,14 +147,14 @@ fn storage(dataset: &Dataset) -> Result<String> {
         DatatypeClass::Reference(_) => return Ok("reference information not available".into()),
         _ => {}
     }
-    let size = dataset.size()?.saturating_mul(u64::from(in_memory(dataset.datatype()).size));
-    let stored = if dataset.external_files().is_empty() { dataset.storage_size()? } else { size };
+    let size = u128::from(dataset.size()?) * u128::from(in_memory(dataset.datatype()).size);
+    let stored = if dataset.external_files().is_empty() { dataset.storage_size()?.into() } else { size };
     Ok(shares(size, stored))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "four digits are shown")]
-fn shares(size: u64, stored: u64) -> String {
-    let bytes = |count: u64, word| format!("{count} {word} byte{}", if count == 1 { "" } else { "s" });
+fn shares(size: u128, stored: u128) -> String {
+    let bytes = |count: u128, word| format!("{count} {word} byte{}", if count == 1 { "" } else { "s" });
     let text = format!("{}, {}", bytes(size, "logical"), bytes(stored, "allocated"));
     if stored == 0 {
         return text;

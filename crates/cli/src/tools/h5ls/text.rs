@@ -1,17 +1,18 @@
-//! The text of elements, and where it goes on lines.
+//! The text of elements, and its placement on lines.
 
 use std::io::{self, Write};
 
 use crate::tools::ddl::{escape, spaces};
 
-/// A character that comes more often than this is written once, with its number.
-const REPEATED: usize = 8;
+/// The largest number of equal characters in a row that are written one by one. More are written
+/// once, with their number.
+const MAX_REPEATED: usize = 8;
 
-/// Text that may be broken at some places.
+/// Text with positions at which a line may end.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     whole: String,
-    /// Where a line may end, in bytes.
+    /// The positions at which a line may end, in bytes.
     breaks: Vec<usize>,
 }
 
@@ -20,12 +21,12 @@ impl Text {
         self.whole.push_str(text);
     }
 
-    /// A line may end here.
+    /// Allows the end of a line at the end of the text so far.
     pub(super) fn may_break(&mut self) {
         self.breaks.push(self.whole.len());
     }
 
-    /// The parts between which lines may end.
+    /// Returns the sections between the possible line ends.
     fn sections(&self) -> impl Iterator<Item = &str> {
         let ends = self.breaks.iter().copied().chain([self.whole.len()]);
         ends.scan(0, |start, end| {
@@ -36,7 +37,8 @@ impl Text {
     }
 }
 
-/// Text in double quotes. Without `simple`, long runs of one character stand outside of them, with their number.
+/// Returns text in double quotes. Without `simple`, many equal characters in a row are written
+/// outside of the quotes, with their number.
 pub(super) fn printable(bytes: &[u8], simple: bool) -> String {
     if simple {
         let mut text = String::from("\"");
@@ -49,7 +51,7 @@ pub(super) fn printable(bytes: &[u8], simple: bool) -> String {
     let mut text = String::new();
     let mut quoted = false;
     for (unit, count) in Runs(bytes) {
-        let is_run = count > REPEATED;
+        let is_run = count > MAX_REPEATED;
         if quoted && is_run {
             text.push('"');
         }
@@ -63,7 +65,7 @@ pub(super) fn printable(bytes: &[u8], simple: bool) -> String {
         let mut shown = String::new();
         escape(&mut shown, unit, true);
         if is_run {
-            text.push_str(&format!("'{shown}' repeats {} times", count.saturating_sub(1)));
+            text.push_str(&format!("'{shown}' repeats {} times", count - 1));
         } else {
             (0..count).for_each(|_| text.push_str(&shown));
         }
@@ -77,7 +79,7 @@ pub(super) fn printable(bytes: &[u8], simple: bool) -> String {
     text
 }
 
-/// A byte for programs: what is no visible character stands as its number.
+/// Appends a byte for programs: a byte that is not a visible character becomes its number.
 fn percent(out: &mut String, byte: u8) {
     if byte.is_ascii_graphic() {
         out.push(char::from(byte));
@@ -86,7 +88,8 @@ fn percent(out: &mut String, byte: u8) {
     }
 }
 
-/// Characters with the number of times that they come one after the other. A byte that is not UTF-8 is one of its own.
+/// Characters with the number of equal ones in a row. A byte that is not UTF-8 is a character of
+/// its own.
 struct Runs<'a>(&'a [u8]);
 
 impl<'a> Iterator for Runs<'a> {
@@ -105,32 +108,32 @@ impl<'a> Iterator for Runs<'a> {
         let mut count = 0_usize;
         while let Some(rest) = self.0.strip_prefix(unit) {
             self.0 = rest;
-            count = count.saturating_add(1);
+            count += 1;
         }
         Some((unit, count))
     }
 }
 
-/// Where lines begin and end.
+/// The margins of lines.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Margins {
-    /// Spaces before each line.
+    /// The number of spaces before each line.
     pub(super) indent: usize,
-    /// Further spaces before lines on which an element goes on.
+    /// The number of further spaces before lines that continue an element.
     pub(super) further: usize,
-    /// Columns that elements may reach. Parts of them leave the last one empty.
+    /// The number of columns of a line. Parts of elements leave the last column empty.
     pub(super) width: usize,
-    /// One element per line.
+    /// Print one element per line.
     pub(super) simple: bool,
 }
 
-/// Writes elements one after the other, as many to a line as fit.
+/// A writer that places as many elements on each line as fit.
 pub(super) struct Lines<'o> {
     out: &'o mut dyn Write,
     margins: Margins,
     column: usize,
     begun: bool,
-    /// The element before goes on over several lines.
+    /// True if the previous element has several lines.
     broken: bool,
 }
 
@@ -142,14 +145,13 @@ impl<'o> Lines<'o> {
     pub(super) fn element(&mut self, text: &Text, is_last: bool) -> io::Result<()> {
         let Margins { indent, width, simple, .. } = self.margins;
         let comma = if is_last || simple { "" } else { "," };
-        let length = text.whole.chars().count().saturating_add(comma.len());
-        let is_full = self.column.saturating_add(length).saturating_add(1) > width;
-        // What has to be broken anyhow begins behind the others if a part of it fits, unless the one before was
-        // broken too.
+        let length = text.whole.chars().count() + comma.len();
+        let is_full = self.column + length + 1 > width;
+        // An element that does not fit on any line begins after the previous ones if its first
+        // section fits, unless the previous element has several lines too.
         let first = text.sections().next().map_or(0, |section| section.chars().count());
-        let has_to_be_broken = !text.breaks.is_empty()
-            && indent.saturating_add(length) > width
-            && self.column.saturating_add(first).saturating_add(1) < width;
+        let has_to_be_broken =
+            !text.breaks.is_empty() && indent + length > width && self.column + first + 1 < width;
         let is_moved = is_full && (self.broken || !has_to_be_broken);
         if !self.begun || simple || is_moved {
             if self.begun {
@@ -159,7 +161,7 @@ impl<'o> Lines<'o> {
             self.column = indent;
         } else {
             self.out.write_all(b" ")?;
-            self.column = self.column.saturating_add(1);
+            self.column += 1;
         }
         (self.begun, self.broken) = (true, false);
         if simple {
@@ -169,33 +171,33 @@ impl<'o> Lines<'o> {
         }
     }
 
-    /// The parts of an element, with line ends where the next one does not fit.
+    /// Writes the sections of an element, with line ends before sections that do not fit.
     fn sections(&mut self, text: &Text, comma: &str) -> io::Result<()> {
         let Margins { indent, further, width, .. } = self.margins;
         let mut sections = text.sections().peekable();
         let mut is_first = true;
         while let Some(section) = sections.next() {
             let comma = if sections.peek().is_none() { comma } else { "" };
-            let length = section.chars().count().saturating_add(comma.len());
-            if !is_first && width > 0 && self.column.saturating_add(length) >= width {
-                let indent = indent.saturating_add(further);
+            let length = section.chars().count() + comma.len();
+            if !is_first && width > 0 && self.column + length >= width {
+                let indent = indent + further;
                 write!(self.out, "\n{}", spaces(indent))?;
                 (self.column, self.broken) = (indent, true);
             }
             is_first = false;
             write!(self.out, "{section}{comma}")?;
-            self.column = self.column.saturating_add(length);
+            self.column += length;
         }
         Ok(())
     }
 
-    /// The end of the last line, which is an empty one if there are no elements.
+    /// Ends the last line. Without elements, the line is empty.
     pub(super) fn end(self) -> io::Result<()> {
         self.out.write_all(b"\n")
     }
 }
 
-/// Writes integers of one byte as text, as much to a line as fits.
+/// A writer that places integers of one byte on lines as text.
 pub(super) struct Characters<'o> {
     out: &'o mut dyn Write,
     margins: Margins,
@@ -220,18 +222,18 @@ impl<'o> Characters<'o> {
         } else {
             escape(&mut shown, &[byte], true);
         }
-        let is_full = simple || self.column.saturating_add(shown.len()).saturating_add(1) > width;
+        let is_full = simple || self.column + shown.len() + 1 > width;
         if !self.begun || is_full {
             let end = if self.begun { "\"\n" } else { "" };
             write!(self.out, "{end}{}\"", spaces(indent))?;
-            self.column = indent.saturating_add(1);
+            self.column = indent + 1;
             self.begun = true;
         }
-        self.column = self.column.saturating_add(shown.len());
+        self.column += shown.len();
         self.out.write_all(shown.as_bytes())
     }
 
-    /// The end of the last line, which has no quotes.
+    /// Ends the last line, which has no closing quotes.
     pub(super) fn end(self) -> io::Result<()> {
         self.out.write_all(b"\n")
     }
@@ -242,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_stand_outside_of_the_quotes() {
+    fn runs_are_outside_of_the_quotes() {
         for (bytes, expected) in [
             (&b""[..], "\"\""),
             (b"ab", "\"ab\""),
@@ -277,18 +279,20 @@ mod tests {
     }
 
     #[test]
-    fn as_many_elements_stand_on_a_line_as_fit() {
+    fn lines_have_as_many_elements_as_fit() {
         assert_eq!(lines(&[&["abc"], &["def"], &["g"]], 10), " abc, def,\n g\n");
         assert_eq!(lines(&[&["ab"], &["cde"]], 8), " ab, cde\n");
-        // No width: each element has a line, whatever its parts.
+        // Without a width, each element has a line of its own.
         assert_eq!(lines(&[&["{a,", "b}"], &["{c,", "d}"]], 0), " {a,b},\n {c,d}\n");
-        // What fits nowhere as a whole begins where its first part fits, but not behind another one that was broken.
+        // An element that fits on no line begins where its first section fits, but not after
+        // another element with several lines.
         assert_eq!(
             lines(&[&["a"], &["(bcd,", "efg)"], &["(hij,", "klm)"]], 10),
             " a, (bcd,\n  efg),\n (hij,\n  klm)\n"
         );
         assert_eq!(lines(&[&["abcd"], &["(bcd,", "efg)"]], 10), " abcd,\n (bcd,\n  efg)\n");
-        // What fits as a whole may not fit in parts, and what follows goes on behind it.
+        // An element that fits on a line may not fit in sections. The next element follows it on
+        // the same line.
         assert_eq!(lines(&[&["{abc, ", "de}"], &["f"]], 10), " {abc, \n  de}, f\n");
         assert_eq!(lines(&[], 10), "\n");
     }

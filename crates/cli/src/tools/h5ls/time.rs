@@ -1,24 +1,24 @@
-//! Times of changes.
+//! Modification times.
 
-/// Seconds of a day.
-const DAY: i64 = 86_400;
+/// The seconds of a day.
+const DAY_SECONDS: i64 = 86_400;
 
-/// Days of 400 years.
-const ERA: i64 = 146_097;
+/// The days of 400 years.
+const ERA_DAYS: i64 = 146_097;
 
-/// Seconds since 1970-01-01 as `2015-03-03 08:05:15 UTC`.
+/// Returns seconds since 1970-01-01 as text, such as `2015-03-03 08:05:15 UTC`.
 pub(super) fn utc(seconds: i64) -> String {
-    let (days, second) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
-    // Years that begin with March, so that the day of a leap year is the last one; in eras of 400 of them, the first
-    // of which began on 0000-03-01.
-    let days = days.saturating_add(719_468);
-    let (era, day) = (days.div_euclid(ERA), days.rem_euclid(ERA));
+    let (days, second) = (seconds.div_euclid(DAY_SECONDS), seconds.rem_euclid(DAY_SECONDS));
+    // Years begin with March here, so that the leap day is the last day of a year. Eras have 400
+    // years; the first era began on 0000-03-01. The number of days is far below 64 bits.
+    let days = days + 719_468;
+    let (era, day) = (days.div_euclid(ERA_DAYS), days.rem_euclid(ERA_DAYS));
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
     let month = (5 * day + 2) / 153;
     let day = day - (153 * month + 2) / 5 + 1;
     let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    let year = era.saturating_mul(400).saturating_add(year + next);
+    let year = era * 400 + year + next;
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
 }
@@ -39,7 +39,7 @@ mod tests {
         ] {
             assert_eq!(utc(seconds), expected);
         }
-        // However far it is away.
+        // Any number of seconds has a date.
         assert!(utc(i64::MAX).ends_with("UTC") && utc(i64::MIN).ends_with("UTC"));
     }
 }

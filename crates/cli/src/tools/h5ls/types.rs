@@ -1,4 +1,4 @@
-//! Datatypes in the words of h5ls.
+//! Datatypes in the format of h5ls.
 
 use hyperslab::datatype::{
     Array, ByteOrder, Compound, Enumeration, FixedPoint, FloatOrder, FloatingPoint, Normalization, Padding,
@@ -10,23 +10,23 @@ use super::names::{Quotes, escaped};
 use crate::tools::ddl::spaces;
 use crate::tools::printf;
 
-/// Spaces by which what is inside of a type stands behind it.
-const INSIDE: usize = 4;
+/// The number of spaces by which the content of a type is indented.
+const INSIDE_SPACES: usize = 4;
 
-/// Columns of the names of members, with their quotes.
-const MEMBER: usize = 18;
+/// The width of member names with their quotes.
+const MEMBER_COLUMNS: usize = 18;
 
-/// Columns of the names of values.
-const VALUE: usize = 16;
+/// The width of the names of enumeration values.
+const VALUE_COLUMNS: usize = 16;
 
-/// The text of a datatype. Its lines but the first begin with at least so many spaces. Types of this machine have their
-/// names of C if `native` is set.
+/// Returns the text of a datatype. Lines after the first one begin with at least `indent` spaces.
+/// If `native` is set, types of this machine have their names of C.
 pub(super) fn datatype(datatype: &Datatype, native: bool, indent: usize) -> String {
     let name = if native { native_name(datatype) } else { None };
     if let Some(name) = name {
         return format!("native {name}");
     }
-    let below = |base: &Datatype| self::datatype(base, native, indent.saturating_add(INSIDE));
+    let below = |base: &Datatype| self::datatype(base, native, indent + INSIDE_SPACES);
     match &datatype.class {
         DatatypeClass::FixedPoint(number) => integer(number, datatype.size, indent),
         DatatypeClass::FloatingPoint(number) => float(datatype, number, indent),
@@ -55,7 +55,7 @@ pub(super) fn datatype(datatype: &Datatype, native: bool, indent: usize) -> Stri
         DatatypeClass::Enumeration(names) => enumeration(names, &below(&names.base), indent),
         DatatypeClass::VariableLength(variable) => match variable.kind {
             VariableLengthKind::Sequence => {
-                let inside = spaces(indent.saturating_add(INSIDE));
+                let inside = spaces(indent + INSIDE_SPACES);
                 format!("variable length of\n{inside}{}", below(&variable.base))
             }
             VariableLengthKind::String { padding, charset } => string("variable-length", padding, charset),
@@ -66,7 +66,7 @@ pub(super) fn datatype(datatype: &Datatype, native: bool, indent: usize) -> Stri
     }
 }
 
-/// The name that C has for the type on most machines, if it is theirs.
+/// Returns the name that the type has in C on most machines, if it has one.
 fn native_name(datatype: &Datatype) -> Option<&'static str> {
     match &datatype.class {
         DatatypeClass::FixedPoint(_) => {
@@ -91,7 +91,7 @@ fn native_name(datatype: &Datatype) -> Option<&'static str> {
             known.into_iter().find(|(known, _)| known == datatype).map(|(_, name)| name)
         }
         DatatypeClass::Bitfield(bits) => {
-            let is_whole = u32::from(bits.precision) == bits_of(datatype.size) && bits.bit_offset == 0;
+            let is_whole = u64::from(bits.precision) == bits_of(datatype.size) && bits.bit_offset == 0;
             let known = [(1, "8-bit field"), (2, "16-bit field"), (4, "32-bit field"), (8, "64-bit field")];
             let found = known.into_iter().find(|(size, _)| *size == datatype.size).map(|(_, name)| name);
             found.filter(|_| is_whole && bits.order == ByteOrder::LittleEndian)
@@ -100,8 +100,8 @@ fn native_name(datatype: &Datatype) -> Option<&'static str> {
     }
 }
 
-fn bits_of(size: u32) -> u32 {
-    size.saturating_mul(8)
+fn bits_of(size: u32) -> u64 {
+    u64::from(size) * 8
 }
 
 fn in_words(order: ByteOrder) -> &'static str {
@@ -118,17 +118,20 @@ fn integer(number: &FixedPoint, size: u32, indent: usize) -> String {
     text + &precision(size, number.precision, number.bit_offset, [number.low_pad, number.high_pad], indent)
 }
 
-/// Lines that say which bits count, if they are not all; the paddings are those below and above of them.
+/// Returns lines that describe the significant bits, unless all bits are significant. The paddings
+/// are those of the lower and of the upper bits.
 fn precision(size: u32, precision: u16, offset: u16, [low, high]: [Padding; 2], indent: usize) -> String {
-    let (all, precision, offset) = (bits_of(size), u32::from(precision), u32::from(offset));
+    let (all, precision, offset) = (bits_of(size), u64::from(precision), u64::from(offset));
     if all == precision {
         return String::new();
     }
     let before = spaces(indent);
     let mut text =
         format!("\n{before}({precision} bit{} of precision beginning at bit {offset})", plural(precision));
-    let end = precision.saturating_add(offset);
-    let sides = [(offset, 0, low), (all.saturating_sub(end), end, high)].into_iter();
+    let end = precision + offset;
+    // A damaged datatype may state more significant bits than it has: no bits are above these.
+    let above = all.saturating_sub(end);
+    let sides = [(offset, 0, low), (above, end, high)].into_iter();
     let words = sides
         .filter(|(count, ..)| *count > 0)
         .map(|(count, at, pad)| format!("{count} {} bit{} at bit {at}", padding(pad), plural(count)));
@@ -147,7 +150,7 @@ fn padding(padding: Padding) -> &'static str {
     }
 }
 
-fn plural(count: u32) -> &'static str {
+fn plural(count: u64) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
@@ -180,7 +183,7 @@ fn float(datatype: &Datatype, number: &FloatingPoint, indent: usize) -> String {
     };
     let pads = [number.low_pad, number.high_pad];
     text.push_str(&precision(size, number.precision, number.bit_offset, pads, indent));
-    let mantissa = u32::from(number.mantissa_size);
+    let mantissa = u64::from(number.mantissa_size);
     let normalization = match number.normalization {
         Normalization::None => "no normalization",
         Normalization::MsbSet => "msb always set",
@@ -191,7 +194,7 @@ fn float(datatype: &Datatype, number: &FloatingPoint, indent: usize) -> String {
         plural(mantissa),
         number.mantissa_location,
     ));
-    let exponent = u32::from(number.exponent_size);
+    let exponent = u64::from(number.exponent_size);
     text.push_str(&format!(
         "\n{before}(exponent for {exponent} bit{} at bit {}, bias is 0x{:x})",
         plural(exponent),
@@ -199,8 +202,8 @@ fn float(datatype: &Datatype, number: &FloatingPoint, indent: usize) -> String {
         number.exponent_bias,
     ));
     text.push_str(&format!("\n{before}(sign bit at {})", number.sign_location));
-    let fields = mantissa.saturating_add(exponent).saturating_add(1);
-    if fields < u32::from(number.precision) {
+    let fields = mantissa + exponent + 1;
+    if fields < u64::from(number.precision) {
         let pad = padding(number.internal_pad);
         text.push_str(&format!("\n{before}(internal padding bits are {pad})"));
     }
@@ -222,22 +225,22 @@ fn string(size: &str, padding: StringPadding, charset: CharacterSet) -> String {
 
 fn compound(record: &Compound, size: u32, native: bool, indent: usize) -> String {
     let mut text = String::from("struct {");
-    let inside = indent.saturating_add(INSIDE);
+    let inside = indent + INSIDE_SPACES;
     for member in &record.members {
         let name = format!("\"{}\"", escaped(&member.name, Quotes::Yes));
         let of = datatype(&member.datatype, native, inside);
-        text.push_str(&format!("\n{}{name:<MEMBER$} +{:<4} {of}", spaces(inside), member.offset));
+        text.push_str(&format!("\n{}{name:<MEMBER_COLUMNS$} +{:<4} {of}", spaces(inside), member.offset));
     }
-    text + &format!("\n{}}} {size} byte{}", spaces(indent), plural(size))
+    text + &format!("\n{}}} {size} byte{}", spaces(indent), plural(size.into()))
 }
 
 fn enumeration(names: &Enumeration, base: &str, indent: usize) -> String {
     let mut text = format!("enum {base} {{");
-    let inside = spaces(indent.saturating_add(INSIDE));
+    let inside = spaces(indent + INSIDE_SPACES);
     for member in &names.members {
         let name = escaped(&member.name, Quotes::No);
         let value = printf::integer(&names.base, &member.value);
-        text.push_str(&format!("\n{inside}{name:<VALUE$} = {value}"));
+        text.push_str(&format!("\n{inside}{name:<VALUE_COLUMNS$} = {value}"));
     }
     if names.members.is_empty() {
         text.push_str(&format!("\n{inside}<empty>"));

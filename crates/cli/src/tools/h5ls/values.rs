@@ -8,24 +8,25 @@ use hyperslab::{
 
 use super::List;
 use super::elements::Elements;
-use super::place::OpenedFile;
+use super::source::SourceFile;
 use super::text::{Characters, Lines, Margins};
 use crate::output::in_line;
 use crate::tools::ddl::elements::Names as _;
-use crate::tools::ddl::region::{Places, places};
+use crate::tools::ddl::region::{ListFormat, region_lines};
 use crate::tools::ddl::space::dataspace;
 use crate::tools::ddl::types::datatype;
 use crate::tools::ddl::{LEVEL, spaces};
 use crate::tools::pieces::pieces;
 
-/// How far in the elements of a dataset stand, and those of an attribute.
-const DATASET: usize = 9;
-const ATTRIBUTE: usize = 15;
+/// The indent of the elements of a dataset.
+const DATASET_INDENT: usize = 9;
+/// The indent of the elements of an attribute.
+const ATTRIBUTE_INDENT: usize = 15;
 
-/// How far the words stand behind that that nothing can be printed.
-const APOLOGY: usize = 8;
+/// The further indent of the message that data cannot be printed.
+const MESSAGE_INDENT: usize = 8;
 
-/// Where elements stand.
+/// The position of a block of elements.
 #[derive(Debug, Clone, Copy)]
 struct Block {
     indent: usize,
@@ -33,46 +34,46 @@ struct Block {
 }
 
 impl List<'_> {
-    /// The elements of a dataset, on lines behind a heading.
-    pub(super) fn dataset_data(&mut self, place: &OpenedFile, dataset: &Dataset) -> Result<()> {
+    /// Prints the elements of a dataset after a heading.
+    pub(super) fn dataset_data(&mut self, source: &SourceFile, dataset: &Dataset) -> Result<()> {
         writeln!(self.out, "    Data:")?;
-        let block = Block { indent: DATASET, of_attribute: false };
-        let written = self.dataset_elements(place, dataset, block);
+        let block = Block { indent: DATASET_INDENT, of_attribute: false };
+        let written = self.dataset_elements(source, dataset, block);
         written.or_else(|error| self.unable(error, block))
     }
 
-    /// The elements of an attribute, on lines behind a heading.
-    pub(super) fn attribute_data(&mut self, place: &OpenedFile, attribute: &Attribute) -> Result<()> {
+    /// Prints the elements of an attribute after a heading.
+    pub(super) fn attribute_data(&mut self, source: &SourceFile, attribute: &Attribute) -> Result<()> {
         writeln!(self.out, "        Data:")?;
-        let block = Block { indent: ATTRIBUTE, of_attribute: true };
+        let block = Block { indent: ATTRIBUTE_INDENT, of_attribute: true };
         match attribute.dataspace() {
-            // Nothing is wrong with it; so it is said nevertheless.
-            Ok(Dataspace::Null) => return self.apology(block),
+            // The C tool prints the message for a null dataspace, too, though that is not an error.
+            Ok(Dataspace::Null) => return self.cannot_print(block),
             Ok(space) if is_empty(&space) => return Ok(self.out.write_all(b"\n")?),
             _ => {}
         }
         let written = match attribute.read_stored() {
             Ok(stored) => {
                 let datatype = stored.datatype().clone();
-                self.elements(place, &datatype, block, std::iter::once(Ok(stored)))
+                self.elements(source, &datatype, block, std::iter::once(Ok(stored)))
             }
             Err(error) => Err(error.into()),
         };
         written.or_else(|error| self.unable(error, block))
     }
 
-    fn apology(&mut self, block: Block) -> Result<()> {
-        writeln!(self.out, "{}Unable to print data.", spaces(block.indent.saturating_add(APOLOGY)))?;
+    fn cannot_print(&mut self, block: Block) -> Result<()> {
+        writeln!(self.out, "{}Unable to print data.", spaces(block.indent + MESSAGE_INDENT))?;
         Ok(())
     }
 
-    /// Says that elements cannot be printed, and why, unless nobody listens.
+    /// Prints that elements cannot be printed, and the reason.
     fn unable(&mut self, error: anyhow::Error, block: Block) -> Result<()> {
-        self.apology(block)?;
+        self.cannot_print(block)?;
         self.failed(error.context("unable to print data"))
     }
 
-    fn dataset_elements(&mut self, place: &OpenedFile, dataset: &Dataset, block: Block) -> Result<()> {
+    fn dataset_elements(&mut self, source: &SourceFile, dataset: &Dataset, block: Block) -> Result<()> {
         let space = dataset.dataspace();
         if is_empty(&space) {
             self.out.write_all(b"\n")?;
@@ -81,26 +82,26 @@ impl List<'_> {
         let size = u64::from(dataset.datatype().size);
         let read = |selection: Result<Selection>| Ok(dataset.read_stored(&selection?)?);
         let stored = pieces(space.dims(), size).map(read);
-        self.elements(place, dataset.datatype(), block, stored)
+        self.elements(source, dataset.datatype(), block, stored)
     }
 
-    /// Elements that come piece by piece.
+    /// Prints elements piece by piece.
     fn elements(
         &mut self,
-        place: &OpenedFile,
+        source: &SourceFile,
         datatype: &Datatype,
         block: Block,
         mut pieces: impl Iterator<Item = Result<Stored>>,
     ) -> Result<()> {
         if is_reference(datatype) {
             for stored in pieces {
-                self.references(place, &stored?, block)?;
+                self.references(source, &stored?, block)?;
             }
-            // An empty line closes them.
+            // An empty line follows references.
             self.out.write_all(b"\n")?;
             return Ok(());
         }
-        // What cannot be read at all has no lines.
+        // Data that cannot be read at all have no lines.
         let Some(first) = pieces.next() else { return Ok(()) };
         let first = first?;
         let pieces = std::iter::once(Ok(first)).chain(pieces);
@@ -112,9 +113,9 @@ impl List<'_> {
             }
             return Ok(characters.end()?);
         }
-        let names = place.names();
+        let names = source.names();
         let mut lines = Lines::new(self.out, margins);
-        // Whether an element is the last one is known when there is no other one.
+        // An element is the last one if no further piece follows.
         let mut pieces = pieces.peekable();
         while let Some(stored) = pieces.next() {
             let stored = stored?;
@@ -128,32 +129,34 @@ impl List<'_> {
         Ok(lines.end()?)
     }
 
-    /// Elements of attributes leave three columns at the end of a line empty; parts of elements one more.
+    /// Returns the margins of a block. Elements of attributes leave three columns at the end of a
+    /// line empty, and parts of elements one more.
     fn margins(&self, block: Block) -> Margins {
         let Block { indent, of_attribute } = block;
         let simple = self.arguments.simple;
-        let indent = if simple { indent.saturating_sub(1) } else { indent };
+        let indent = if simple { indent - 1 } else { indent };
+        // A width of less than three columns leaves none.
         let width = self.arguments.width.saturating_sub(if of_attribute { 3 } else { 0 });
         let further = usize::from(of_attribute && !simple);
         Margins { indent, further, width, simple }
     }
 
-    /// References, each on lines of its own.
-    fn references(&mut self, place: &OpenedFile, stored: &Stored, block: Block) -> Result<()> {
+    /// Prints references, each on lines of its own.
+    fn references(&mut self, source: &SourceFile, stored: &Stored, block: Block) -> Result<()> {
         let DatatypeClass::Reference(kind) = &stored.datatype().class else { return Ok(()) };
         let before = spaces(self.margins(block).indent);
         for bytes in stored.elements() {
             match stored.reference(*kind, bytes) {
                 Ok(ReferenceTarget::Object(token)) => {
-                    writeln!(self.out, "{before}{}", place.names().of(token))?;
-                    self.referred(place, token, block).or_else(|error| self.failed(error))?;
+                    writeln!(self.out, "{before}{}", source.names().of(token))?;
+                    self.referred(source, token, block).or_else(|error| self.failed(error))?;
                 }
                 Ok(ReferenceTarget::Region(token, selection)) => {
-                    let shown = self.region(place, token, &selection, block);
+                    let shown = self.region(source, token, &selection, block);
                     shown.or_else(|error| self.failed(error))?;
                 }
                 Ok(ReferenceTarget::Attribute(token, name)) => {
-                    let mut path = place.names().of(token);
+                    let mut path = source.names().of(token);
                     path.pop();
                     writeln!(self.out, "{before}{path}/{}\"", in_line(&name))?;
                 }
@@ -167,9 +170,10 @@ impl List<'_> {
         Ok(())
     }
 
-    /// What is in an object that is referred to: the elements of a dataset, nothing of others. Those of references are not: they may lead in circles.
-    fn referred(&mut self, place: &OpenedFile, token: ObjectToken, block: Block) -> Result<()> {
-        let object = place.file.object_at(token)?;
+    /// Prints the elements of a referenced dataset, and nothing for other objects. Elements that
+    /// are references are not printed, because they may form cycles.
+    fn referred(&mut self, source: &SourceFile, token: ObjectToken, block: Block) -> Result<()> {
+        let object = source.file.object_at(token)?;
         let dataset = match object.kind() {
             Some(ObjectKind::Dataset) => Some(object.into_dataset()?),
             _ => None,
@@ -177,11 +181,11 @@ impl List<'_> {
         if dataset.as_ref().is_some_and(|dataset| is_reference(dataset.datatype())) {
             return Ok(());
         }
-        let indent = self.margins(block).indent.saturating_add(LEVEL);
+        let indent = self.margins(block).indent + LEVEL;
         writeln!(self.out, "{}DATA {{", spaces(indent))?;
         if let Some(dataset) = dataset.filter(|dataset| !is_empty(&dataset.dataspace())) {
-            let inside = Block { indent: block.indent.saturating_add(2 * LEVEL), of_attribute: false };
-            self.dataset_elements(place, &dataset, inside).or_else(|error| self.unable(error, inside))?;
+            let inside = Block { indent: block.indent + 2 * LEVEL, of_attribute: false };
+            self.dataset_elements(source, &dataset, inside).or_else(|error| self.unable(error, inside))?;
         }
         writeln!(self.out, "{}}}", spaces(indent))?;
         Ok(())
@@ -189,17 +193,17 @@ impl List<'_> {
 
     fn region(
         &mut self,
-        place: &OpenedFile,
+        source: &SourceFile,
         token: ObjectToken,
         selection: &Selection,
         block: Block,
     ) -> Result<()> {
-        let dataset = place.file.object_at(token)?.into_dataset()?;
+        let dataset = source.file.object_at(token)?.into_dataset()?;
         let Margins { indent, further, .. } = self.margins(block);
-        let (before, inside) = (spaces(indent), indent.saturating_add(LEVEL));
-        writeln!(self.out, "{before}{} {{", place.names().of(token))?;
-        let manner = Places { numbered: true, further: further.saturating_add(1) };
-        for line in places(selection, inside, manner) {
+        let (before, inside) = (spaces(indent), indent + LEVEL);
+        writeln!(self.out, "{before}{} {{", source.names().of(token))?;
+        let format = ListFormat { numbered: true, further: further + 1 };
+        for line in region_lines(selection, inside, format)? {
             writeln!(self.out, "{}{line}", spaces(inside))?;
         }
         writeln!(self.out, "{}DATATYPE  {}", spaces(inside), datatype(dataset.datatype(), inside))?;

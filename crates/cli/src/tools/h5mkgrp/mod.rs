@@ -1,4 +1,4 @@
-//! `h5mkgrp`: groups made.
+//! `h5mkgrp`: creates groups.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,11 +8,11 @@ use anyhow::{Context as _, Result, bail};
 use hyperslab::{File, LibverBounds, ObjectKind};
 use lexopt::{Arg, Parser, ValueExt as _};
 
-use super::files::{change, open_or_create, require_parents, say};
+use super::files::{change, open_or_create, print_line, require_parents};
 
 const HELP: &str = include_str!("help.txt");
 
-/// What is made where.
+/// The arguments of h5mkgrp.
 #[derive(Debug, Default)]
 struct H5mkgrpArguments {
     file: Option<PathBuf>,
@@ -43,23 +43,24 @@ impl H5mkgrpArguments {
         Ok(parsed)
     }
 
-    fn say(&self, line: &str) -> Result<()> {
-        if self.verbose { say(&format!("h5mkgrp: {line}")) } else { Ok(()) }
+    /// Prints a line if the user wants details.
+    fn print_detail(&self, line: &str) -> Result<()> {
+        if self.verbose { print_line(&format!("h5mkgrp: {line}")) } else { Ok(()) }
     }
 
-    fn make(&self, file: &File, group: &str) -> Result<()> {
+    fn create(&self, file: &File, group: &str) -> Result<()> {
         let at = file.object(group);
         if self.parents && (group.trim_matches('/').is_empty() || at.is_ok()) {
             match at.ok().and_then(|object| object.kind()) {
                 None | Some(ObjectKind::Group) => return Ok(()),
-                Some(kind) => bail!("could not create group '{group}': a {} is there", kind.name()),
+                Some(kind) => bail!("could not create group '{group}': the path leads to a {}", kind.name()),
             }
         }
         if !self.parents {
             require_parents(file, group)?;
         }
         file.create_group(group).with_context(|| format!("could not create group '{group}'"))?;
-        self.say(&format!("created group '{group}'"))
+        self.print_detail(&format!("created group '{group}'"))
     }
 }
 
@@ -67,11 +68,11 @@ impl H5mkgrpArguments {
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let arguments = H5mkgrpArguments::parse(arguments)?;
     if arguments.help {
-        say(HELP.trim_end())?;
+        print_line(HELP.trim_end())?;
         return Ok(ExitCode::SUCCESS);
     }
     if arguments.version {
-        say(&format!("h5mkgrp: Version {}", env!("CARGO_PKG_VERSION")))?;
+        print_line(&format!("h5mkgrp: Version {}", env!("CARGO_PKG_VERSION")))?;
         return Ok(ExitCode::SUCCESS);
     }
     let Some(path) = &arguments.file else { bail!("missing file name; `-h` lists the options") };
@@ -80,13 +81,13 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     }
     let bounds = if arguments.latest { LibverBounds::LATEST } else { LibverBounds::EARLIEST };
     if arguments.latest {
-        arguments.say("Creating groups with latest version of the format")?;
+        arguments.print_detail("Creating groups with latest version of the format")?;
     }
     if arguments.parents {
-        arguments.say("Creating parent groups")?;
+        arguments.print_detail("Creating parent groups")?;
     }
     change(open_or_create(path, bounds)?, |file| {
-        arguments.groups.iter().try_for_each(|group| arguments.make(file, group))
+        arguments.groups.iter().try_for_each(|group| arguments.create(file, group))
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -7,14 +7,15 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use hyperslab::{FileSpaceStrategy, LibraryVersion, SharedMessageIndexInfo as Index};
+use hyperslab_exact::to_u64;
 use lexopt::{Arg, Parser, ValueExt as _};
 
 use super::rules::Rules;
 
-/// Bytes of a file of options that are read.
-const OPTIONS: u64 = 1 << 20;
+/// The largest file of options.
+const MAX_OPTION_BYTES: u64 = 1 << 20;
 
-/// The kinds of messages that are shared.
+/// The kinds of messages that can be shared.
 const SHARED: [(&str, u16); 5] = [
     ("dspace", Index::DATASPACES),
     ("dtype", Index::DATATYPES),
@@ -23,7 +24,7 @@ const SHARED: [(&str, u16); 5] = [
     ("attr", Index::ATTRIBUTES),
 ];
 
-/// What is written anew, and how.
+/// The arguments of h5repack.
 #[derive(Debug, Default)]
 pub(super) struct H5repackArguments {
     pub(super) files: Vec<PathBuf>,
@@ -35,7 +36,7 @@ pub(super) struct H5repackArguments {
     pub(super) high: Option<LibraryVersion>,
     pub(super) compact: Option<u16>,
     pub(super) indexed: Option<u16>,
-    /// The kinds of messages that are shared, each with the bytes from which on they are.
+    /// The kinds of messages that are shared, each with its smallest shared size.
     pub(super) shared: Vec<(u16, u32)>,
     pub(super) minimum: u64,
     pub(super) user_block_file: Option<PathBuf>,
@@ -53,7 +54,7 @@ pub(super) struct H5repackArguments {
 }
 
 impl H5repackArguments {
-    /// Reads arguments, without the name of the program.
+    /// Parses the arguments, without the name of the program.
     pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self> {
         let mut parser = Parser::from_args(arguments);
         let mut parsed = Self::default();
@@ -76,7 +77,7 @@ impl H5repackArguments {
         match option {
             "h" | "help" => self.help = true,
             "V" | "version" => self.version = true,
-            // A level may be given.
+            // A level may follow. It has no effect.
             "v" | "verbose" => {
                 parser.optional_value();
                 self.verbose = true;
@@ -94,9 +95,9 @@ impl H5repackArguments {
             "j" | "low" => self.low = Some(version(&text(parser)?)?),
             "k" | "high" => self.high = Some(version(&text(parser)?)?),
             "S" | "fs_strategy" => self.strategy = Some(strategy(&text(parser)?)?),
-            "n" | "native" => bail!("elements keep their types: native ones are not supported"),
-            "merge" | "prune" => bail!("external links stay as they are"),
-            "defined-elements" => bail!("a list of the elements that are defined is not supported"),
+            "n" | "native" => bail!("native datatypes are not supported: elements keep their types"),
+            "merge" | "prune" => bail!("external links cannot be changed"),
+            "defined-elements" => bail!("a list of defined elements is not supported"),
             "q" | "sort_by" | "z" | "sort_order" => order(&text(parser)?)?,
             _ => return self.take_number(option, parser),
         }
@@ -120,26 +121,26 @@ impl H5repackArguments {
         Ok(())
     }
 
-    /// Takes the options that a file holds.
+    /// Parses the options in a file.
     fn options_of(&mut self, path: PathBuf) -> Result<()> {
         let shown = path.display().to_string();
         let mut content = String::new();
         let file = fs::File::open(path).with_context(|| shown.clone())?;
-        let read = file.take(OPTIONS).read_to_string(&mut content).with_context(|| shown.clone())?;
-        if u64::try_from(read).is_ok_and(|read| read >= OPTIONS) {
-            bail!("{shown}: more than {OPTIONS} bytes of options");
+        let read = file.take(MAX_OPTION_BYTES).read_to_string(&mut content).with_context(|| shown.clone())?;
+        if to_u64(read) >= MAX_OPTION_BYTES {
+            bail!("{shown}: more than {MAX_OPTION_BYTES} bytes of options");
         }
         self.rules.file(&content).context(shown)
     }
 
-    /// `S[:F]`: from how many bytes on which messages are shared.
+    /// Parses `S[:F]`: the smallest size of shared messages, and their kind.
     fn share(&mut self, text: &str) -> Result<()> {
         let (size, kind) = text.split_once(':').map_or((text, None), |(size, kind)| (size, Some(kind)));
-        let size = size.parse().map_err(|_| anyhow!("`{size}` is no number of bytes"))?;
+        let size = size.parse().map_err(|_| anyhow!("`{size}` is not a number of bytes"))?;
         let wanted = SHARED.iter().filter(|(name, _)| kind.is_none_or(|kind| kind == *name));
         let wanted: Vec<(u16, u32)> = wanted.map(|(_, types)| (*types, size)).collect();
         if wanted.is_empty() {
-            bail!("messages are dspace, dtype, fill, pline or attr: `{text}`");
+            bail!("the kinds of messages are dspace, dtype, fill, pline and attr: `{text}`");
         }
         self.shared.retain(|(types, _)| wanted.iter().all(|(other, _)| other != types));
         self.shared.extend(wanted);
@@ -153,14 +154,14 @@ fn text(parser: &mut Parser) -> Result<String> {
 
 fn number<N: std::str::FromStr>(parser: &mut Parser) -> Result<N> {
     let text = text(parser)?;
-    text.parse().map_err(|_| anyhow!("`{text}` is no number that it can have"))
+    text.parse().map_err(|_| anyhow!("`{text}` is not a valid number"))
 }
 
 fn version(text: &str) -> Result<LibraryVersion> {
     use LibraryVersion::{Earliest, V18, V110, V112, V114, V200};
     let versions = [Earliest, V18, V110, V112, V114, V200];
     let version = text.parse().ok().and_then(|number: usize| versions.get(number).copied());
-    version.ok_or_else(|| anyhow!("`{text}` is no number of a version, 0 to {}", versions.len() - 1))
+    version.ok_or_else(|| anyhow!("`{text}` is not a version number from 0 to {}", versions.len() - 1))
 }
 
 fn strategy(text: &str) -> Result<FileSpaceStrategy> {
@@ -169,15 +170,15 @@ fn strategy(text: &str) -> Result<FileSpaceStrategy> {
         "PAGE" => FileSpaceStrategy::Page,
         "AGGR" => FileSpaceStrategy::Aggregators,
         "NONE" => FileSpaceStrategy::None,
-        _ => bail!("`{text}` is none of FSM_AGGR, PAGE, AGGR and NONE"),
+        _ => bail!("`{text}` is not one of FSM_AGGR, PAGE, AGGR and NONE"),
     })
 }
 
-/// Whatever the order in which objects are read, they keep that of their creation.
+/// Checks a sort order. No order has an effect, because objects keep their creation order.
 fn order(text: &str) -> Result<()> {
     match text {
         "name" | "creation_order" | "ascending" => Ok(()),
-        "descending" => bail!("the order of creation is kept: it cannot be turned round"),
-        _ => bail!("`{text}` is no order"),
+        "descending" => bail!("objects keep their creation order: descending order is not supported"),
+        _ => bail!("`{text}` is not a sort order"),
     }
 }

@@ -1,4 +1,4 @@
-//! `h5repack`: a file written anew.
+//! `h5repack`: copies a file with other filters, layouts and file properties.
 
 mod arguments;
 mod rules;
@@ -22,9 +22,10 @@ use crate::repack::new_file;
 
 const HELP: &str = include_str!("help.txt");
 
-/// The smallest user block, and what it is if nothing is said.
-const LEAST_BLOCK: u64 = 512;
-const USUAL_BLOCK: u64 = 1024;
+/// The size of the smallest user block.
+const MIN_USER_BLOCK_BYTES: u64 = 512;
+/// The default size of a user block.
+const DEFAULT_USER_BLOCK_BYTES: u64 = 1024;
 
 /// Runs h5repack.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
@@ -70,14 +71,14 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
 }
 
 impl H5repackArguments {
-    /// Datasets that are named must be there, and have the dimensions of the chunks that they shall have.
+    /// Checks that the named datasets exist and have as many dimensions as their new chunks.
     fn require_named(&self, source: &File) -> Result<()> {
         for (path, rank) in self.rules.named() {
             let dataset =
-                source.dataset(path).with_context(|| format!("<{path}> is no dataset of the file"))?;
+                source.dataset(path).with_context(|| format!("<{path}> is not a dataset of the file"))?;
             if let Some(rank) = rank {
                 let dims = dataset.ndim();
-                ensure!(dims == rank, "<{path}> has {dims} dimensions, its chunks shall have {rank}");
+                ensure!(dims == rank, "<{path}> has {dims} dimensions, but its chunks have {rank}");
             }
         }
         Ok(())
@@ -101,7 +102,7 @@ impl H5repackArguments {
         }
         if self.threshold.is_some() || self.alignment.is_some() {
             let alignment = self.alignment.unwrap_or(1);
-            ensure!(alignment > 0, "blocks are aligned to a number above zero");
+            ensure!(alignment > 0, "the alignment must be above zero");
             work = work.alignment(self.threshold.unwrap_or(1), alignment);
         }
         let info = source.info();
@@ -120,19 +121,20 @@ impl H5repackArguments {
         Ok(LibverBounds::new(low, self.high.unwrap_or(LibraryVersion::LATEST))?)
     }
 
-    /// Bytes of the user block, if that is to be another one.
+    /// Returns the size of the user block, if it changes.
     fn block(&self) -> Result<Option<u64>> {
         let Some(content) = &self.user_block_file else { return Ok(self.user_block) };
         let length = content.metadata().with_context(|| content.display().to_string())?.len();
         let bytes = match self.user_block {
             Some(bytes) => bytes,
             None => {
-                length.max(USUAL_BLOCK).checked_next_power_of_two().context("a user block without end")?
+                let least = length.max(DEFAULT_USER_BLOCK_BYTES);
+                least.checked_next_power_of_two().context("the user block is too large")?
             }
         };
         ensure!(
-            bytes >= LEAST_BLOCK && bytes >= length,
-            "a user block of {bytes} bytes has no room for the {length} of `{}`",
+            bytes >= MIN_USER_BLOCK_BYTES && bytes >= length,
+            "a user block of {bytes} bytes is too small for the {length} bytes of `{}`",
             content.display()
         );
         Ok(Some(bytes))
@@ -140,7 +142,8 @@ impl H5repackArguments {
 
     fn space(&self, before: FileSpace, user_block: u64) -> FileSpace {
         let strategy = self.strategy.unwrap_or(before.strategy);
-        // A user block has whole pages: one that is smaller makes the pages as small as itself.
+        // A user block consists of whole pages: a smaller user block reduces the page size to its
+        // own size.
         let uneven =
             strategy == FileSpaceStrategy::Page && !user_block.is_multiple_of(before.page_size.max(1));
         let page_size = if uneven { user_block } else { before.page_size };
@@ -153,7 +156,7 @@ impl H5repackArguments {
     }
 }
 
-/// Writes the user block: the bytes of a file, then zeros.
+/// Writes the user block: the content of a file, then zeros.
 fn write_user_block(made: &Path, content: &Path, bytes: u64) -> Result<()> {
     let shown = || content.display().to_string();
     let mut target = fs::OpenOptions::new().write(true).open(made)?;

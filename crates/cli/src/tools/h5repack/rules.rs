@@ -1,4 +1,4 @@
-//! What `-f`, `-l` and `--exclude-value` say, and of which datasets.
+//! The rules that `-f`, `-l` and `--exclude-value` state for datasets.
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use hyperslab::filter::{FilterId, FilterSpec, SzipCoding};
@@ -6,10 +6,10 @@ use hyperslab::{Repack, RepackLayout};
 
 use crate::repack::Number;
 
-/// All datasets.
-const ALL: &str = "**";
+/// The pattern of all datasets.
+const ALL_DATASETS: &str = "**";
 
-/// What is asked for of datasets: of all, or of one by its path.
+/// The rules for all datasets, or for one dataset by its path.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
     filters: Vec<(Option<String>, Vec<FilterSpec>)>,
@@ -18,13 +18,13 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// Takes a `-f`: filters of one dataset are passed in the order in which they come.
+    /// Adds a `-f`. The filters of a dataset are applied in the order of the arguments.
     pub(super) fn filter(&mut self, text: &str) -> Result<()> {
         let (objects, filter) = split(text)?;
         let filter = filter_of(filter).with_context(|| format!("invalid filter type in <{text}>"))?;
         for object in objects {
-            let place = self.filters.iter().position(|(known, _)| *known == object);
-            let list = match place.and_then(|place| self.filters.get_mut(place)) {
+            let index = self.filters.iter().position(|(known, _)| *known == object);
+            let list = match index.and_then(|index| self.filters.get_mut(index)) {
                 Some((_, list)) => list,
                 None => &mut self.filters.push_mut((object, Vec::new())).1,
             };
@@ -36,7 +36,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Takes a `-l`.
+    /// Adds a `-l`.
     pub(super) fn layout(&mut self, text: &str) -> Result<()> {
         let (objects, layout) = split(text)?;
         let layout = layout_of(layout).with_context(|| format!("invalid layout type in <{text}>"))?;
@@ -44,7 +44,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Takes an `--exclude-value`.
+    /// Adds an `--exclude-value`.
     pub(super) fn exclude(&mut self, text: &str) -> Result<()> {
         let (objects, value) = split(text)?;
         let number: Number = value.parse().map_err(|why: String| anyhow!(why))?;
@@ -52,21 +52,21 @@ impl Rules {
         Ok(())
     }
 
-    /// Takes a file of `-f` and `-l` options.
+    /// Adds the `-f` and `-l` options in the text of a file.
     pub(super) fn file(&mut self, text: &str) -> Result<()> {
         let mut words = text.split_whitespace();
         while let Some(option) = words.next() {
-            let mut value = || words.next().ok_or_else(|| anyhow!("nothing is behind the last `{option}`"));
+            let mut value = || words.next().ok_or_else(|| anyhow!("the last `{option}` has no value"));
             match option {
                 "-f" | "--filter" => self.filter(value()?)?,
                 "-l" | "--layout" => self.layout(value()?)?,
-                _ => bail!("`{option}` is none of the options `-f` and `-l`, which such a file holds"),
+                _ => bail!("`{option}` is neither `-f` nor `-l`: a file of options holds no others"),
             }
         }
         Ok(())
     }
 
-    /// The datasets that are named, with the dimensions that they must have.
+    /// Returns the datasets that the rules name, with the number of dimensions that they must have.
     pub(super) fn named(&self) -> impl Iterator<Item = (&str, Option<usize>)> {
         let filtered = self.filters.iter().map(|(object, _)| (object, None));
         let laid_out = self.layouts.iter().map(|(object, layout)| match layout {
@@ -78,7 +78,7 @@ impl Rules {
         all.filter_map(|(object, rank)| Some((object.as_deref()?, rank)))
     }
 
-    /// Tells the work; what is said of one dataset counts more than what is said of all.
+    /// Applies the rules. Rules for one dataset replace rules for all.
     pub(super) fn apply<'a>(&self, mut work: Repack<'a>) -> Result<Repack<'a>> {
         for named in [false, true] {
             let is_turn = |object: &Option<String>| object.is_some() == named;
@@ -96,7 +96,8 @@ impl Rules {
     }
 }
 
-/// The paths before the last colon, if there is one, and what is behind it.
+/// Splits the paths before the last colon from the rest. Without a colon, the rule is for all
+/// datasets.
 fn split(text: &str) -> Result<(Vec<Option<String>>, &str)> {
     let Some((objects, rest)) = text.rsplit_once(':') else { return Ok((vec![None], text)) };
     let object = |name: &str| {
@@ -107,9 +108,9 @@ fn split(text: &str) -> Result<(Vec<Option<String>>, &str)> {
     Ok((objects.split(',').map(object).collect::<Result<_>>()?, rest))
 }
 
-/// The pattern that only that path matches.
+/// Returns a pattern that matches only this path.
 fn pattern(object: Option<&str>) -> String {
-    let Some(path) = object else { return ALL.to_owned() };
+    let Some(path) = object else { return ALL_DATASETS.to_owned() };
     let mut pattern = String::with_capacity(path.len());
     for letter in path.chars() {
         if matches!(letter, '*' | '?' | '\\') {
@@ -120,11 +121,11 @@ fn pattern(object: Option<&str>) -> String {
     pattern
 }
 
-/// A filter; none for `NONE`.
+/// Parses a filter. `None` for `NONE`.
 fn filter_of(text: &str) -> Result<Option<FilterSpec>> {
     let (name, values) = text.split_once('=').unwrap_or((text, ""));
     let numbers = || -> Result<Vec<i64>> {
-        let number = |text: &str| text.parse().with_context(|| format!("`{text}` is no number"));
+        let number = |text: &str| text.parse().with_context(|| format!("`{text}` is not a number"));
         values.split(',').map(number).collect()
     };
     let plain = |filter: FilterSpec| {
@@ -138,36 +139,36 @@ fn filter_of(text: &str) -> Result<Option<FilterSpec>> {
         "NBIT" => plain(FilterSpec::nbit()),
         "GZIP" => match numbers()?.as_slice() {
             [level @ 0..=9] => Ok(Some(FilterSpec::deflate(u32::try_from(*level)?))),
-            _ => bail!("GZIP has a level from 0 to 9"),
+            _ => bail!("GZIP needs a level from 0 to 9"),
         },
         "SZIP" => {
             let coding = match values.split_once(',') {
                 Some((_, "EC")) => SzipCoding::Entropy,
                 Some((_, "NN")) => SzipCoding::NearestNeighbour,
-                _ => bail!("SZIP has pixels per block, and EC or NN"),
+                _ => bail!("SZIP needs pixels per block, and EC or NN"),
             };
             let pixels = values.split_once(',').and_then(|(pixels, _)| pixels.parse().ok());
             let pixels = pixels.filter(|pixels: &u32| (2..=32).contains(pixels) && pixels.is_multiple_of(2));
-            let pixels = pixels.context("pixels per block are an even number from 2 to 32")?;
+            let pixels = pixels.context("the pixels per block must be an even number from 2 to 32")?;
             Ok(Some(FilterSpec::szip(coding, pixels)))
         }
         "SOFF" => match values.split_once(',') {
             Some((bits, "IN")) => Ok(Some(FilterSpec::scale_offset_int(bits.parse()?))),
             Some((digits, "DS")) => Ok(Some(FilterSpec::scale_offset_float(digits.parse()?))),
-            _ => bail!("SOFF has a factor, and IN or DS"),
+            _ => bail!("SOFF needs a factor, and IN or DS"),
         },
         "UD" => user_defined(&numbers()?).map(Some),
-        _ => bail!("`{name}` is none of GZIP, SZIP, SHUF, FLET, NBIT, SOFF, UD and NONE"),
+        _ => bail!("`{name}` is not one of GZIP, SZIP, SHUF, FLET, NBIT, SOFF, UD and NONE"),
     }
 }
 
 fn user_defined(numbers: &[i64]) -> Result<FilterSpec> {
     let [number, flag @ 0..=1, count, values @ ..] = numbers else {
-        bail!("UD has a number, 0 or 1, how many values there are, and those");
+        bail!("UD needs a filter number, a flag 0 or 1, the number of values, and the values");
     };
-    let count = usize::try_from(*count).context("a number of values")?;
-    ensure!(values.len() == count, "{count} values are announced, and {} there", values.len());
-    let id = FilterId(u16::try_from(*number).context("filters have numbers from 0 to 65535")?);
+    let count = usize::try_from(*count).context("the number of values is negative")?;
+    ensure!(values.len() == count, "UD states {count} values, but {} follow", values.len());
+    let id = FilterId(u16::try_from(*number).context("filter numbers range from 0 to 65535")?);
     let values: Vec<u32> = values.iter().map(|value| u32::try_from(*value)).collect::<Result<_, _>>()?;
     Ok(FilterSpec::custom(id, u16::try_from(*flag)?, values, id.name().map(str::to_owned)))
 }
@@ -179,7 +180,7 @@ fn layout_of(text: &str) -> Result<RepackLayout> {
         None if text == "CONTI" => RepackLayout::Contiguous,
         Some(("CHUNK", dims)) => RepackLayout::Chunked(shape(dims)?),
         Some(("SPARSECHUNK", dims)) => RepackLayout::Sparse(shape(dims)?),
-        _ => bail!("`{text}` is none of CHUNK=AxB, COMPA, CONTI and SPARSECHUNK=AxB"),
+        _ => bail!("`{text}` is not one of CHUNK=AxB, COMPA, CONTI and SPARSECHUNK=AxB"),
     })
 }
 
@@ -188,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn filters_follow_each_other() {
+    fn filters_keep_their_order() {
         let mut rules = Rules::default();
         for text in ["SHUF", "a,b/c:GZIP=3", "a:FLET", "GZIP=1", "/b/c:NONE"] {
             rules.filter(text).unwrap();
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_looked_at() {
+    fn parameters_are_checked() {
         for text in ["SZIP=8,NN", "SOFF=2,IN", "SOFF=-3,DS", "UD=307,1,1,9", "UD=32000,0,0", "NBIT"] {
             assert!(filter_of(text).unwrap().is_some(), "{text}");
         }
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn files_hold_options() {
+    fn files_of_options_are_parsed() {
         let mut rules = Rules::default();
         rules.file("-f a:GZIP=1\n-l a:CHUNK=10\n").unwrap();
         assert_eq!(rules.named().collect::<Vec<_>>(), [("/a", None), ("/a", Some(1))]);

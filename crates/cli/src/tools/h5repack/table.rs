@@ -1,4 +1,4 @@
-//! What is in the new file, as `-v` lists it.
+//! The table of the objects in the new file (`-v`).
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -8,19 +8,19 @@ use hyperslab::{Dataset, File, FilterInfo, LinkTarget, Object, ObjectKind, Objec
 
 use crate::output::escape;
 
-/// The column of names.
-const NAMES: usize = 28;
+/// The width of the columns before the names.
+const NAME_INDENT: usize = 28;
 
-/// The filters that the tool has names for, by their numbers less one.
+/// The filters with names. The identifier of the first filter is 1.
 const FILTERS: [&str; 6] = ["GZIP", "SHUF", "FLET", "SZIP", "NBIT", "SOFF"];
 
-/// What comes next.
+/// An object or link that is not listed yet.
 enum Next {
     Object(ObjectToken, Vec<u8>),
     Link(Vec<u8>),
 }
 
-/// Lists all objects: the members of a group before what comes behind it, each object once.
+/// Lists all objects, each once. The members of a group come before the objects after the group.
 pub(super) fn print(out: &mut impl Write, file: &File) -> Result<()> {
     let rule = "-----------------------------------------";
     writeln!(out, "{rule}\n Type     Filter (Compression)     Name\n{rule}")?;
@@ -39,7 +39,7 @@ pub(super) fn print(out: &mut impl Write, file: &File) -> Result<()> {
 }
 
 fn line(out: &mut impl Write, what: &str, name: &[u8]) -> io::Result<()> {
-    writeln!(out, "{what:<NAMES$} {}", escape(name))
+    writeln!(out, "{what:<NAME_INDENT$} {}", escape(name))
 }
 
 fn object(out: &mut impl Write, object: &Object, path: &[u8], pending: &mut Vec<Next>) -> Result<()> {
@@ -62,12 +62,13 @@ fn object(out: &mut impl Write, object: &Object, path: &[u8], pending: &mut Vec<
         _ => line(out, " other", path)?,
     }
     for name in object.attribute_names()? {
-        writeln!(out, "{:<width$} {}", "  attr", escape(name.as_bytes()), width = NAMES + 1)?;
+        writeln!(out, "{:<width$} {}", "  attr", escape(name.as_bytes()), width = NAME_INDENT + 1)?;
     }
     Ok(())
 }
 
-/// The filters of a dataset, and how many times smaller the elements are in the file.
+/// Returns the filters of a dataset, and the ratio of the size of the elements to their size in the
+/// file.
 #[expect(clippy::cast_precision_loss, reason = "a few digits are shown")]
 fn dataset(dataset: &Dataset) -> Result<String> {
     let filters = match dataset.sparse().chunking() {
@@ -80,13 +81,13 @@ fn dataset(dataset: &Dataset) -> Result<String> {
         return Ok(" dset".into());
     }
     let elements = dataset.dataspace().element_count().unwrap_or(u64::MAX);
-    let bytes = elements.saturating_mul(dataset.datatype().size.into());
+    let bytes = elements as f64 * f64::from(dataset.datatype().size);
     let stored = dataset.storage_size()?;
-    let ratio = if stored == 0 { 0.0 } else { bytes as f64 / stored as f64 };
+    let ratio = if stored == 0 { 0.0 } else { bytes / stored as f64 };
     Ok(format!(" dset     {}   ({ratio:.3}:1)", names.join(" ")))
 }
 
 fn name(filter: &FilterInfo) -> String {
-    let known = filter.id.checked_sub(1).and_then(|place| FILTERS.get(usize::from(place)));
+    let known = filter.id.checked_sub(1).and_then(|index| FILTERS.get(usize::from(index)));
     known.map_or_else(|| "UD".to_owned(), |name| (*name).to_owned())
 }

@@ -21,24 +21,24 @@ pub(super) enum Section {
     Summary,
 }
 
-/// What is printed of which file.
+/// The arguments of h5stat.
 #[derive(Debug)]
 pub(super) struct H5statArguments {
     pub(super) file: Option<PathBuf>,
-    /// The parts that are asked for; none at all is nearly everything.
+    /// The sections that are requested. Without any, nearly all sections are printed.
     parts: Vec<Section>,
-    /// Groups with fewer links are small, ...
+    /// Groups with fewer links are small.
     pub(super) links: u64,
-    /// ... datasets with a smaller dimension, ...
+    /// Datasets with a smaller dimension are small.
     pub(super) dims: u64,
-    /// ... and so many attributes, or fewer, are few.
+    /// The largest number of attributes that is small.
     pub(super) attributes: u64,
     pub(super) help: bool,
     pub(super) version: bool,
 }
 
 impl H5statArguments {
-    /// Reads arguments, without the name of the program.
+    /// Parses the arguments, without the name of the program.
     pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self> {
         let mut parser = Parser::from_args(arguments);
         let mut parsed = Self {
@@ -52,11 +52,11 @@ impl H5statArguments {
         };
         while let Some(argument) = parser.next()? {
             let option = match argument {
-                // An empty name is none.
+                // Arguments without text are ignored.
                 Arg::Value(file) if file.is_empty() => continue,
                 Arg::Value(file) => {
                     if let Some(first) = &parsed.file {
-                        bail!("one file is looked at: `{}` or `{}`", first.display(), file.display());
+                        bail!("only one file is possible: `{}` or `{}`", first.display(), file.display());
                     }
                     parsed.file = Some(file.into());
                     continue;
@@ -98,7 +98,7 @@ impl H5statArguments {
             "page-buffer-size" => {
                 let size = parser.value()?.string()?;
                 size.parse::<u64>()
-                    .map_err(|_| anyhow!("the size of the page buffer is a number, not `{size}`"))?;
+                    .map_err(|_| anyhow!("the size of the page buffer must be a number, not `{size}`"))?;
             }
             "s3-cred" | "hdfs-attrs" => bail!("files on S3 and HDFS are not supported (option `{option}`)"),
             _ => bail!("unknown option `{option}`; `-h` lists them"),
@@ -106,7 +106,7 @@ impl H5statArguments {
         Ok(())
     }
 
-    /// Returns whether that part is printed.
+    /// Returns whether a section is printed.
     pub(super) fn shows(&self, part: Section) -> bool {
         if self.parts.is_empty() {
             return !matches!(part, Section::GroupMetadata | Section::DatasetMetadata);
@@ -114,7 +114,7 @@ impl H5statArguments {
         self.parts.contains(&part)
     }
 
-    /// Returns whether the bytes of metadata are to be known.
+    /// Returns whether a section needs the sizes of metadata.
     pub(super) fn needs_bytes(&self) -> bool {
         use Section::{DatasetMetadata, FileMetadata, FreeSpace, GroupMetadata, Summary};
         [FileMetadata, GroupMetadata, DatasetMetadata, FreeSpace, Summary]
@@ -123,7 +123,7 @@ impl H5statArguments {
     }
 }
 
-/// A number above zero.
+/// Parses a number above zero.
 fn threshold(parser: &mut Parser, of: &str) -> Result<u64> {
     let text = parser.value()?.string()?;
     let number = text.parse().ok().filter(|number| *number > 0);

@@ -1,52 +1,55 @@
-//! The types of datasets, each once.
+//! The distinct datatypes of datasets.
 
 use std::collections::HashMap;
 
 use hyperslab::datatype::{CharacterSet, DatatypeClass, ReferenceKind, StringPadding, VariableLengthKind};
-use hyperslab::{Dataset, Datatype, Result};
+use hyperslab::{Dataset, Datatype, Error, Result};
+use hyperslab_exact::product;
 
-/// What is said of a type.
+/// The uses and sizes of a datatype.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Used {
     pub(super) datasets: u64,
-    /// Datasets that use a committed one.
+    /// The number of datasets that use a committed datatype.
     pub(super) named: u64,
-    /// Bytes of its description, as programs get it.
+    /// The size of the encoded datatype, as the C library returns it to programs.
     pub(super) description: u64,
-    /// Bytes of an element in memory.
+    /// The size of an element in memory.
     pub(super) element: u64,
 }
 
-/// All types, in the order in which they were met.
+/// All datatypes, in the order in which datasets use them first.
 #[derive(Debug, Default)]
 pub(super) struct Datatypes {
-    places: HashMap<Datatype, usize>,
+    indexes: HashMap<Datatype, usize>,
     pub(super) used: Vec<Used>,
 }
 
-/// Bytes that come before the description of a type when the C library hands it out.
-const PREFIX: u64 = 2;
+/// The size of the prefix that the C library adds to an encoded datatype.
+const PREFIX_BYTES: u64 = 2;
 
 impl Datatypes {
     pub(super) fn add(&mut self, dataset: &Dataset) -> Result<()> {
         let named = u64::from(dataset.committed_datatype().is_some());
         let datatype = compared(dataset.datatype());
-        let place = self.places.get(&datatype).and_then(|place| self.used.get_mut(*place));
-        if let Some(used) = place {
-            used.datasets = used.datasets.saturating_add(1);
-            used.named = used.named.saturating_add(named);
+        let known = self.indexes.get(&datatype).and_then(|index| self.used.get_mut(*index));
+        if let Some(used) = known {
+            used.datasets += 1;
+            used.named += named;
             return Ok(());
         }
-        let description = dataset.datatype_description_size()?.saturating_add(PREFIX);
-        let element = size_in_memory(dataset.datatype());
-        self.places.insert(datatype, self.used.len());
+        let description = dataset.datatype_description_size()? + PREFIX_BYTES;
+        let element = size_in_memory(dataset.datatype()).ok_or_else(|| {
+            Error::corrupt("datatype", "size", "a size in memory of at most 64 bits", "another size")
+        })?;
+        self.indexes.insert(datatype, self.used.len());
         self.used.push(Used { datasets: 1, named, description, element });
         Ok(())
     }
 }
 
-/// A type without what the C library passes over when it compares types: the character set of strings of variable
-/// length, and how they end.
+/// Returns a datatype without the properties that the C library ignores in comparisons: the
+/// character set and the padding of variable-length strings.
 fn compared(datatype: &Datatype) -> Datatype {
     let mut datatype = datatype.clone();
     match &mut datatype.class {
@@ -67,15 +70,16 @@ fn compared(datatype: &Datatype) -> Datatype {
     datatype
 }
 
-/// Bytes of an element in the memory of a C program: what is of variable length is pointers there.
-fn size_in_memory(datatype: &Datatype) -> u64 {
-    const POINTER: u64 = 8;
+/// Returns the size of an element in the memory of a C program, where variable-length data are
+/// pointers. `None` if the size does not fit in 64 bits.
+fn size_in_memory(datatype: &Datatype) -> Option<u64> {
+    const POINTER_BYTES: u64 = 8;
     let stored = u64::from(datatype.size);
-    match &datatype.class {
+    Some(match &datatype.class {
         DatatypeClass::VariableLength(variable) => match variable.kind {
-            VariableLengthKind::String { .. } => POINTER,
-            // A length comes before it.
-            VariableLengthKind::Sequence => POINTER + POINTER,
+            VariableLengthKind::String { .. } => POINTER_BYTES,
+            // A length precedes the pointer.
+            VariableLengthKind::Sequence => POINTER_BYTES + POINTER_BYTES,
         },
         DatatypeClass::Reference(reference) => match reference.kind {
             ReferenceKind::Object1 | ReferenceKind::DatasetRegion1 => stored,
@@ -83,15 +87,19 @@ fn size_in_memory(datatype: &Datatype) -> u64 {
             ReferenceKind::Object2 | ReferenceKind::DatasetRegion2 | ReferenceKind::Attribute => 64,
         },
         DatatypeClass::Array(array) => {
-            let count = array.dims.iter().map(|size| u64::from(*size)).fold(1, u64::saturating_mul);
-            count.saturating_mul(size_in_memory(&array.base))
+            let sizes = array.dims.iter().map(|size| u64::from(*size));
+            product("size of an array", sizes.chain([size_in_memory(&array.base)?])).ok()?
         }
-        DatatypeClass::Compound(compound) => compound.members.iter().fold(stored, |size, member| {
-            let size = size.saturating_add(size_in_memory(&member.datatype));
-            size.saturating_sub(member.datatype.size.into())
-        }),
+        DatatypeClass::Compound(compound) => {
+            // A member may be larger or smaller in memory than in the file.
+            let mut size = i128::from(stored);
+            for member in &compound.members {
+                size += i128::from(size_in_memory(&member.datatype)?) - i128::from(member.datatype.size);
+            }
+            u64::try_from(size).ok()?
+        }
         _ => stored,
-    }
+    })
 }
 
 #[cfg(test)]
@@ -102,10 +110,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_of_variable_length_is_pointers() {
+    fn variable_length_data_are_pointers() {
         let text = Datatype::variable_string(CharacterSet::Utf8, 8);
         let list = Datatype::sequence(i32::datatype(), 8);
-        assert_eq!((size_in_memory(&text), size_in_memory(&list)), (8, 16));
-        assert_eq!(size_in_memory(&Datatype::integer(3, true, ByteOrder::BigEndian)), 3);
+        assert_eq!((size_in_memory(&text), size_in_memory(&list)), (Some(8), Some(16)));
+        assert_eq!(size_in_memory(&Datatype::integer(3, true, ByteOrder::BigEndian)), Some(3));
     }
 }

@@ -1,4 +1,4 @@
-//! `h5stat`: objects and metadata of a file, counted.
+//! `h5stat`: statistics of the objects and the metadata of a file.
 
 mod arguments;
 mod datatypes;
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let Some(path) = &arguments.file else {
         out.write_all(HELP.as_bytes())?;
         out.flush()?;
-        bail!("no file is named");
+        bail!("no file is given");
     };
     writeln!(out, "Filename: {}", path.display())?;
     out.flush()?;
@@ -51,13 +51,13 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let faults = statistics.report.faults;
     if faults > 0 {
         bail!(
-            "the file has {faults} faults, which `hyperslab check` tells: bytes of metadata may be missing"
+            "the file has {faults} faults, which `hyperslab check` lists: metadata may be missing in the sizes"
         );
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whose the bytes of the file are. Raw data are not read.
+/// Checks the file, which shows the owner of each byte. Does not read raw data.
 fn account(path: &Path) -> Result<Report> {
     let options = CheckOptions { look_into_elements: false, max_findings: 0, ..CheckOptions::default() };
     let driver = OpenOptions::new().find_driver(path)?;

@@ -1,4 +1,4 @@
-//! What was counted, as h5stat prints it.
+//! The output of h5stat.
 
 use std::io::{self, Write};
 
@@ -6,18 +6,18 @@ use hyperslab::{FileInfo, FileSpaceStrategy};
 use hyperslab_check::{Kind, MetadataBytes, Owner, Report};
 
 use super::arguments::{H5statArguments, Section};
-use super::spread::Spread;
+use super::spread::{Spread, total};
 use super::survey::{FILTERS, Survey};
 
-/// Sections of free space of fewer bytes are small.
-const SMALL_SECTION: u64 = 10;
+/// Sections of free space with fewer bytes are small.
+const SMALL_SECTION_BYTES: u64 = 10;
 
-/// All that is known of a file.
+/// The statistics of a file.
 pub(super) struct Statistics<'a> {
     pub(super) arguments: &'a H5statArguments,
     pub(super) info: FileInfo,
     pub(super) survey: Survey,
-    /// Whose the bytes are; nothing where nobody asks.
+    /// The owners of the bytes. Empty if no section needs the sizes of metadata.
     pub(super) report: Report,
 }
 
@@ -75,21 +75,26 @@ impl Statistics<'_> {
         self.report.metadata_of(owner)
     }
 
-    /// What datasets have for headers: elements of compact layout are no metadata.
+    /// Returns a size without the elements of compact datasets, which are stored in headers but are
+    /// not metadata. A damaged file may have fewer bytes of headers than compact elements.
+    fn without_compact(&self, bytes: u64) -> u64 {
+        bytes.saturating_sub(self.survey.compact)
+    }
+
+    /// Returns the size of the object headers of datasets.
     fn dataset_headers(&self) -> u64 {
-        self.of(Owner::Dataset).headers.saturating_sub(self.survey.compact)
+        self.without_compact(self.of(Owner::Dataset).headers)
     }
 
     fn superblock(&self) -> u64 {
         let of = |kind| self.report.usage_of(kind).bytes;
-        of(Kind::Superblock).saturating_add(of(Kind::DriverInformation))
+        total([of(Kind::Superblock), of(Kind::DriverInformation)])
     }
 
-    /// Indexes and heaps of the attributes of all objects.
+    /// Returns the sizes of the indexes and heaps of all dense attributes.
     fn dense_attributes(&self) -> (u64, u64) {
-        self.report.metadata.values().fold((0, 0), |(index, heap), bytes| {
-            (index.saturating_add(bytes.attribute_index), heap.saturating_add(bytes.attribute_heap))
-        })
+        let bytes = || self.report.metadata.values();
+        (total(bytes().map(|bytes| bytes.attribute_index)), total(bytes().map(|bytes| bytes.attribute_heap)))
     }
 
     fn free_bytes(&self) -> u64 {
@@ -106,13 +111,13 @@ impl Statistics<'_> {
         writeln!(out, "\tUser block: {}", self.info.user_block)?;
         writeln!(out, "\tObject headers: (total/unused)")?;
         writeln!(out, "\t\tGroups: {}/{}", groups.headers, groups.unused_in_headers)?;
-        let total = self.dataset_headers();
-        writeln!(out, "\t\tDatasets(exclude compact data): {total}/{}", datasets.unused_in_headers)?;
+        let headers = self.dataset_headers();
+        writeln!(out, "\t\tDatasets(exclude compact data): {headers}/{}", datasets.unused_in_headers)?;
         writeln!(out, "\t\tDatatypes: {}/{}", datatypes.headers, datatypes.unused_in_headers)?;
         writeln!(out, "\tGroups:\n\t\tB-tree/List: {}\n\t\tHeap: {}", groups.link_index, groups.link_heap)?;
         writeln!(out, "\tAttributes:\n\t\tB-tree/List: {attribute_index}\n\t\tHeap: {attribute_heap}")?;
         writeln!(out, "\tChunked datasets:\n\t\tIndex: {}", datasets.chunk_index)?;
-        writeln!(out, "\tDatasets:\n\t\tHeap: {}", datasets.external_heap.saturating_add(datasets.mappings))?;
+        writeln!(out, "\tDatasets:\n\t\tHeap: {}", total([datasets.external_heap, datasets.mappings]))?;
         writeln!(out, "\tShared Messages:\n\t\tHeader: {}", file.shared_table)?;
         writeln!(out, "\t\tB-tree/List: {}\n\t\tHeap: {}", file.shared_index, file.shared_heap)?;
         writeln!(out, "\tFree-space managers:\n\t\tHeader: {}", file.free_space_managers)?;
@@ -121,7 +126,7 @@ impl Statistics<'_> {
 
     fn groups(&self, out: &mut impl Write) -> io::Result<()> {
         let members = &self.survey.members;
-        writeln!(out, "Small groups (with 0 to {} links):", self.arguments.links.saturating_sub(1))?;
+        writeln!(out, "Small groups (with 0 to {} links):", self.arguments.links - 1)?;
         let line = |number| format!("# of groups with {number} link(s)");
         members.print_small(out, "\t", line, "Total # of small groups")?;
         writeln!(out, "Group bins:")?;
@@ -137,11 +142,11 @@ impl Statistics<'_> {
     }
 
     fn dataset_metadata(&self, out: &mut impl Write) -> io::Result<()> {
-        let (datasets, total) = (self.of(Owner::Dataset), self.dataset_headers());
+        let (datasets, headers) = (self.of(Owner::Dataset), self.dataset_headers());
         writeln!(out, "File space information for datasets' metadata (in bytes):")?;
-        writeln!(out, "\tObject headers (total/unused): {total}/{}", datasets.unused_in_headers)?;
+        writeln!(out, "\tObject headers (total/unused): {headers}/{}", datasets.unused_in_headers)?;
         writeln!(out, "\tIndex for Chunked datasets: {}", datasets.chunk_index)?;
-        writeln!(out, "\tHeap: {}", datasets.external_heap.saturating_add(datasets.mappings))
+        writeln!(out, "\tHeap: {}", total([datasets.external_heap, datasets.mappings]))
     }
 
     fn dimensions(&self, out: &mut impl Write) -> io::Result<()> {
@@ -154,7 +159,7 @@ impl Statistics<'_> {
         }
         writeln!(out, "1-D Dataset information:")?;
         writeln!(out, "\tMax. dimension size of 1-D datasets: {}", dimensions.max)?;
-        let largest = self.arguments.dims.saturating_sub(1);
+        let largest = self.arguments.dims - 1;
         writeln!(out, "\tSmall 1-D datasets (with dimension sizes 0 to {largest}):")?;
         let line = |number| format!("# of datasets with dimension sizes {number}");
         dimensions.print_small(out, "\t\t", line, "Total # of small datasets")?;
@@ -220,13 +225,13 @@ impl Statistics<'_> {
 
     fn free_space(&self, out: &mut impl Write) -> io::Result<()> {
         let space = self.info.file_space;
-        let mut sections = Spread::new(0..=SMALL_SECTION - 1);
+        let mut sections = Spread::new(0..=SMALL_SECTION_BYTES - 1);
         for (size, count) in &self.report.free_sections {
             sections.add_many(*size, *count);
         }
         writeln!(out, "Free-space persist: {}", if space.persist { "TRUE" } else { "FALSE" })?;
         writeln!(out, "Free-space section threshold: {} bytes", space.threshold)?;
-        writeln!(out, "Small size free-space sections (< {SMALL_SECTION} bytes):")?;
+        writeln!(out, "Small size free-space sections (< {SMALL_SECTION_BYTES} bytes):")?;
         let line = |number| format!("# of sections of size {number}");
         sections.print_small(out, "\t", line, "Total # of small size sections")?;
         writeln!(out, "Free-space section bins:")?;
@@ -247,21 +252,20 @@ impl Statistics<'_> {
         writeln!(out, "Summary of file space information:")?;
         let of_objects = self.report.metadata.values().map(MetadataBytes::total);
         let blocks = [self.superblock(), self.info.user_block];
-        let metadata = of_objects.chain(blocks).fold(0, u64::saturating_add);
-        let metadata = metadata.saturating_sub(self.survey.compact);
-        let (raw, free, total) = (self.survey.raw, self.free_bytes(), self.info.length);
+        let metadata = self.without_compact(total(of_objects.chain(blocks)));
+        let (raw, free, length) = (self.survey.raw, self.free_bytes(), self.info.length);
         writeln!(out, "  File metadata: {metadata} bytes")?;
         writeln!(out, "  Raw data: {raw} bytes")?;
-        let percent = percent(free, total);
+        let percent = percent(free, length);
         writeln!(out, "  Amount/Percent of tracked free space: {free} bytes/{percent:.1}%")?;
-        let known = metadata.saturating_add(raw).saturating_add(free);
-        if known > total {
-            let more = known.abs_diff(total);
+        let known = total([metadata, raw, free]);
+        if known > length {
+            let more = known.abs_diff(length);
             writeln!(out, "  ??? File has {more} more bytes accounted for than its size! ???")?;
         } else {
-            writeln!(out, "  Unaccounted space: {} bytes", total.abs_diff(known))?;
+            writeln!(out, "  Unaccounted space: {} bytes", length.abs_diff(known))?;
         }
-        writeln!(out, "Total space: {total} bytes")?;
+        writeln!(out, "Total space: {length} bytes")?;
         if self.survey.external_files > 0 {
             writeln!(out, "External raw data: {} bytes", self.survey.external)?;
         }

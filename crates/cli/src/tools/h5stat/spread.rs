@@ -1,54 +1,66 @@
-//! How numbers spread: how often each small one comes, and how many there are of each power of ten.
+//! Distributions of numbers: the frequency of each small number, and of each power of ten.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
 
-/// Powers of ten below 2^64.
-const POWERS: usize = 20;
+/// The number of powers of ten below 2⁶⁴.
+const POWERS_OF_TEN: usize = 20;
 
-/// Numbers, counted.
+/// A distribution of numbers.
 #[derive(Debug)]
 pub(super) struct Spread {
     small: RangeInclusive<u64>,
-    /// How often each of the small numbers comes.
+    /// The frequency of each small number.
     counts: BTreeMap<u64, u64>,
     zeros: u64,
-    /// How many numbers have one digit, two digits, ...
-    digits: [u64; POWERS],
+    /// The frequency of numbers with one digit, with two digits, and so on.
+    digits: [u64; POWERS_OF_TEN],
     pub(super) max: u64,
     pub(super) total: u64,
 }
 
+/// Adds to a sum. The sizes that a damaged file states may add up to more than 64 bits. The sum is
+/// only printed, so that it stops at the largest value.
+pub(super) fn add(sum: &mut u64, more: u64) {
+    *sum = sum.saturating_add(more);
+}
+
+/// Returns the sum of sizes, see [`add`].
+pub(super) fn total(parts: impl IntoIterator<Item = u64>) -> u64 {
+    let mut sum = 0;
+    parts.into_iter().for_each(|part| add(&mut sum, part));
+    sum
+}
+
 impl Spread {
-    /// Those in the range are small.
+    /// Creates a distribution in which the numbers of a range are small.
     pub(super) fn new(small: RangeInclusive<u64>) -> Self {
-        Self { small, counts: BTreeMap::new(), zeros: 0, digits: [0; POWERS], max: 0, total: 0 }
+        Self { small, counts: BTreeMap::new(), zeros: 0, digits: [0; POWERS_OF_TEN], max: 0, total: 0 }
     }
 
     pub(super) fn add(&mut self, number: u64) {
         self.add_many(number, 1);
     }
 
-    /// Adds a number that comes so many times.
+    /// Adds a number that occurs several times.
     pub(super) fn add_many(&mut self, number: u64, times: u64) {
-        self.total = self.total.saturating_add(times);
+        add(&mut self.total, times);
         self.max = self.max.max(number);
         if self.small.contains(&number) {
-            let count = self.counts.entry(number).or_default();
-            *count = count.saturating_add(times);
+            add(self.counts.entry(number).or_default(), times);
         }
-        let power = number.checked_ilog10().and_then(|power| usize::try_from(power).ok());
+        let power = number.checked_ilog10().map(|power| power as usize);
         let bin = match power {
             None => Some(&mut self.zeros),
             Some(power) => self.digits.get_mut(power),
         };
         if let Some(bin) = bin {
-            *bin = bin.saturating_add(times);
+            add(bin, times);
         }
     }
 
-    /// A line for each small number, then one with how many there are.
+    /// Prints a line for each small number, and their total.
     pub(super) fn print_small(
         &self,
         out: &mut impl Write,
@@ -59,11 +71,11 @@ impl Spread {
         for (number, count) in &self.counts {
             writeln!(out, "{indent}{}: {count}", line(*number))?;
         }
-        let sum = self.counts.values().fold(0_u64, |sum, count| sum.saturating_add(*count));
+        let sum = self::total(self.counts.values().copied());
         writeln!(out, "{indent}{total}: {sum}")
     }
 
-    /// A line for each power of ten, then one with how many numbers there are.
+    /// Prints a line for each power of ten, and the number of all numbers.
     pub(super) fn print_bins(
         &self,
         out: &mut impl Write,
@@ -77,9 +89,10 @@ impl Spread {
         }
         let mut first = 1_u64;
         for count in self.digits {
+            // The last bin ends at the largest 64-bit number, because 10²⁰ does not fit.
             let next = first.saturating_mul(10);
             if count > 0 {
-                writeln!(out, "{indent}{before}{first} - {}{after}: {count}", next.saturating_sub(1))?;
+                writeln!(out, "{indent}{before}{first} - {}{after}: {count}", next - 1)?;
             }
             first = next;
         }

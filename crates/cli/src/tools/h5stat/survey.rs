@@ -1,43 +1,46 @@
-//! What is counted on the way through a file.
+//! The counts of objects, links, attributes, layouts and filters.
 
 use std::collections::{BTreeMap, HashSet};
 
 use hyperslab::filter::FilterId;
 use hyperslab::{Dataset, File, Group, Layout, LinkTarget, Object, ObjectKind, ObjectToken, Result};
+use hyperslab_exact::to_u64;
 
 use super::arguments::H5statArguments;
 use super::datatypes::Datatypes;
-use super::spread::Spread;
+use super::spread::{Spread, add};
 
-/// The filters that are counted each, by their numbers less one.
+/// The names of filters that are counted by name. The identifier of the first filter is 1.
 pub(super) const FILTERS: [&str; 6] = ["GZIP", "SHUFFLE", "FLETCHER32", "SZIP", "NBIT", "SCALEOFFSET"];
 
-/// What was counted.
+/// The counts of a file.
 #[derive(Debug)]
 pub(super) struct Survey {
-    /// Objects by their kinds, and soft and external links.
+    /// The number of groups.
     pub(super) groups: u64,
     pub(super) datasets: u64,
     pub(super) datatypes: u64,
-    /// Objects and links of kinds that HDF5 does not know.
+    /// Objects and links of kinds that HDF5 does not define.
     pub(super) others: u64,
+    /// Soft and external links.
     pub(super) links: u64,
-    /// The most hard links that an object has.
+    /// The largest number of hard links to an object.
     pub(super) max_links: u64,
-    /// The numbers of links of groups, ...
+    /// The number of links of each group.
     pub(super) members: Spread,
-    /// ... of the dimensions of one-dimensional datasets, ...
+    /// The size of each one-dimensional dataset.
     pub(super) dimensions: Spread,
-    /// ... and of attributes of objects that have any.
+    /// The number of attributes of each object that has attributes.
     pub(super) attributes: Spread,
-    /// Datasets by their ranks.
+    /// Datasets by rank.
     pub(super) ranks: BTreeMap<usize, u64>,
-    /// Bytes of raw data: all in this file, ...
+    /// The bytes of all raw data in this file.
     pub(super) raw: u64,
-    /// ... those of compact layout, ...
+    /// The bytes of raw data with compact layout.
     pub(super) compact: u64,
-    /// ... and those in other files, of which there are so many.
+    /// The bytes of raw data in external files.
     pub(super) external: u64,
+    /// The number of external files.
     pub(super) external_files: u64,
     pub(super) layouts: Layouts,
     pub(super) unfiltered: u64,
@@ -46,25 +49,22 @@ pub(super) struct Survey {
     pub(super) used: Datatypes,
 }
 
-/// Datasets by their layouts.
+/// The number of datasets with each layout.
 #[derive(Debug, Default)]
 pub(super) struct Layouts {
     pub(super) compact: u64,
     pub(super) contiguous: u64,
     pub(super) chunked: u64,
     pub(super) mapped: u64,
-    /// Structured chunks: sparse, ...
+    /// Structured chunks of sparse datasets.
     pub(super) sparse: u64,
-    /// ... and those for elements of variable length alone.
+    /// Structured chunks of variable-length elements.
     pub(super) variable: u64,
 }
 
-fn add(sum: &mut u64, more: u64) {
-    *sum = sum.saturating_add(more);
-}
-
 impl Survey {
-    /// Counts all that hard links lead to, each object once: the members of a group before what comes behind it.
+    /// Counts all objects that hard links lead to, each once. The members of a group come before
+    /// the objects after the group.
     pub(super) fn of(file: &File, arguments: &H5statArguments) -> Result<Self> {
         let mut survey = Self::new(arguments);
         let mut known: HashSet<ObjectToken> = HashSet::new();
@@ -73,7 +73,7 @@ impl Survey {
             if known.insert(token) {
                 let before = pending.len();
                 survey.object(&file.object_at(token)?, &mut pending)?;
-                // The first one is taken first.
+                // The last entry is taken first.
                 if let Some(members) = pending.get_mut(before..) {
                     members.reverse();
                 }
@@ -90,8 +90,8 @@ impl Survey {
             others: 0,
             links: 0,
             max_links: 0,
-            members: Spread::new(0..=arguments.links.saturating_sub(1)),
-            dimensions: Spread::new(0..=arguments.dims.saturating_sub(1)),
+            members: Spread::new(0..=arguments.links - 1),
+            dimensions: Spread::new(0..=arguments.dims - 1),
             attributes: Spread::new(1..=arguments.attributes),
             ranks: BTreeMap::new(),
             raw: 0,
@@ -106,12 +106,12 @@ impl Survey {
         }
     }
 
-    /// Counts an object; gives what it links to.
+    /// Counts an object. Adds the targets of its hard links to `linked`.
     fn object(&mut self, object: &Object, linked: &mut Vec<ObjectToken>) -> Result<()> {
         self.max_links = self.max_links.max(object.link_count()?.into());
         let attributes = object.attributes()?.len();
         if attributes > 0 {
-            self.attributes.add(u64::try_from(attributes).unwrap_or(u64::MAX));
+            self.attributes.add(to_u64(attributes));
         }
         match object.kind() {
             Some(ObjectKind::Group) => self.group(&object.clone().into_group()?, linked)?,
@@ -125,7 +125,7 @@ impl Survey {
     fn group(&mut self, group: &Group, linked: &mut Vec<ObjectToken>) -> Result<()> {
         add(&mut self.groups, 1);
         let links = group.links()?;
-        self.members.add(u64::try_from(links.len()).unwrap_or(u64::MAX));
+        self.members.add(to_u64(links.len()));
         for link in links {
             match link.target {
                 LinkTarget::Hard(token) => linked.push(token),
@@ -162,7 +162,7 @@ impl Survey {
                 Some(chunking) if !chunking.sparse => &mut self.layouts.variable,
                 _ => &mut self.layouts.sparse,
             },
-            // There are no others in the format.
+            // The format has no other layouts.
             _ => return Ok(()),
         };
         add(count, 1);
@@ -173,13 +173,15 @@ impl Survey {
     fn external(&mut self, dataset: &Dataset) {
         let files = dataset.external_files().len();
         if files > 0 {
-            add(&mut self.external_files, u64::try_from(files).unwrap_or(u64::MAX));
+            add(&mut self.external_files, to_u64(files));
             let elements = dataset.dataspace().element_count().unwrap_or(u64::MAX);
+            // The size is only printed, so that it stops at the largest value.
             add(&mut self.external, elements.saturating_mul(dataset.datatype().size.into()));
         }
     }
 
-    /// Counts the filters of a dataset; one that several sections of structured chunks pass counts once.
+    /// Counts the filters of a dataset. A filter of several sections of structured chunks counts
+    /// once.
     fn filters(&mut self, dataset: &Dataset) {
         let mut numbers: Vec<u16> = dataset.filters().iter().map(|filter| filter.id).collect();
         if let Some(chunking) = dataset.sparse().chunking() {
@@ -192,8 +194,8 @@ impl Survey {
             add(&mut self.unfiltered, 1);
         }
         for number in numbers {
-            let place = number.checked_sub(FilterId::DEFLATE.0).map(usize::from);
-            match place.and_then(|place| self.filters.get_mut(place)) {
+            let index = number.checked_sub(FilterId::DEFLATE.0).map(usize::from);
+            match index.and_then(|index| self.filters.get_mut(index)) {
                 Some(count) => add(count, 1),
                 None => add(&mut self.user_filters, 1),
             }

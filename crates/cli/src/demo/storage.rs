@@ -1,21 +1,23 @@
-//! Three ways to keep the frames of a detector in an HDF5 file, written frame by frame and read in blocks.
+//! Three storages of the frames of a detector in an HDF5 file, written frame by frame and read in
+//! blocks.
 
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use hyperslab::filter::FilterSpec;
 use hyperslab::{Dataset, File, Points, Region, Section, Selection, SelectionEncoding};
+use hyperslab_exact::to_usize;
 
 use super::answer::Answer;
 use super::scene::Frame;
 
-/// Bytes of frames, all pixels counted, that are read at once.
-const BLOCK: u64 = 32 << 20;
+/// The size of the frames that are read in one step, counting all pixels.
+const BLOCK_BYTES: u64 = 32 << 20;
 
-/// How hard all ways compress.
-const LEVEL: u32 = 4;
+/// The compression level.
+const COMPRESSION_LEVEL: u32 = 4;
 
-/// Elements of a chunk of lists of photons.
+/// The number of elements in a chunk of the lists.
 const LIST_CHUNK: u64 = 1 << 14;
 
 /// A region of the stream: frames, rows and columns.
@@ -27,7 +29,7 @@ pub(super) struct StreamRegion {
 }
 
 impl StreamRegion {
-    /// Returns whether a pixel, as [`Frame`] numbers it, is in it.
+    /// Returns whether the region contains a pixel, which has a number as in [`Frame`].
     pub(super) fn contains(&self, frame: u64, pixel: u32, size: u64) -> bool {
         let at = [frame, u64::from(pixel) / size, u64::from(pixel) % size];
         at.iter()
@@ -35,12 +37,13 @@ impl StreamRegion {
             .all(|(at, (start, count))| at.checked_sub(*start).is_some_and(|inside| inside < *count))
     }
 
-    /// The same part, some frames at a time.
+    /// Returns the region in blocks of some frames.
     fn blocks(self, size: u64) -> impl Iterator<Item = Self> {
-        let step = (BLOCK / (size * size * 2)).max(1);
+        let step = (BLOCK_BYTES / (size * size * 2)).max(1);
         let [first, ..] = self.start;
         let [frames, rows, columns] = self.count;
-        (0..frames).step_by(usize::try_from(step).unwrap_or(usize::MAX)).map(move |at| {
+        (0..frames.div_ceil(step)).map(move |block| {
+            let at = block * step;
             let [_, row, column] = self.start;
             Self { start: [first + at, row, column], count: [step.min(frames - at), rows, columns] }
         })
@@ -51,15 +54,15 @@ impl StreamRegion {
     }
 }
 
-/// A way to keep frames.
+/// A storage of frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Storage {
     Sparse,
     Dense,
     Lists,
 }
 
-impl Way {
+impl Storage {
     pub(super) const ALL: [Self; 3] = [Self::Sparse, Self::Dense, Self::Lists];
 
     pub(super) fn name(self) -> &'static str {
@@ -70,7 +73,7 @@ impl Way {
         }
     }
 
-    /// How it is called in JSON, and in the name of its file.
+    /// Returns the name in JSON and in the file name.
     pub(super) fn key(self) -> &'static str {
         match self {
             Self::Sparse => "sparse",
@@ -80,25 +83,25 @@ impl Way {
     }
 }
 
-/// Frames on their way to a file.
+/// A writer of frames.
 #[derive(Debug)]
 pub(super) struct Writer {
     file: File,
     size: u64,
     frames: u64,
-    to: To,
+    target: Target,
 }
 
 #[derive(Debug)]
-enum To {
+enum Target {
     Sparse(Dataset),
     Dense(Dataset, Vec<u16>),
-    Lists { starts: Dataset, pixels: Dataset, counts: Dataset, waiting: Box<Waiting> },
+    Lists { starts: Dataset, pixels: Dataset, counts: Dataset, buffered: Box<Buffered> },
 }
 
-/// Lists of photons until there are enough to be appended.
+/// Photons that are not appended to the lists yet.
 #[derive(Debug, Default)]
-struct Waiting {
+struct Buffered {
     total: u64,
     starts: Vec<u64>,
     pixels: Vec<u32>,
@@ -106,7 +109,7 @@ struct Waiting {
 }
 
 impl Writer {
-    pub(super) fn create(way: Way, path: &Path, size: u32) -> Result<Self> {
+    pub(super) fn create(storage: Storage, path: &Path, size: u32) -> Result<Self> {
         let file = File::create(path).with_context(|| format!("`{}`", path.display()))?;
         let size = u64::from(size);
         let frames = || {
@@ -116,34 +119,37 @@ impl Writer {
         let list = |name: &str| {
             let new =
                 file.new_dataset(&format!("entry/{name}")).shape(&[0]).unlimited().chunks(&[LIST_CHUNK]);
-            new.shuffle().deflate(LEVEL)
+            new.shuffle().deflate(COMPRESSION_LEVEL)
         };
-        let to = match way {
-            Way::Sparse => {
-                let filters = [FilterSpec::shuffle(), FilterSpec::deflate(LEVEL)];
+        let target = match storage {
+            Storage::Sparse => {
+                let filters = [FilterSpec::shuffle(), FilterSpec::deflate(COMPRESSION_LEVEL)];
                 let new = frames().sparse(&[1, size, size]).selection_encoding(SelectionEncoding::Shortest);
                 let new = new.section_filters(Section::Selection, &filters);
-                To::Sparse(new.section_filters(Section::Values, &filters).create()?)
+                Target::Sparse(new.section_filters(Section::Values, &filters).create()?)
             }
-            Way::Dense => {
-                let pixels = usize::try_from(size * size)?;
-                To::Dense(frames().chunks(&[1, size, size]).deflate(LEVEL).create()?, vec![0; pixels])
+            Storage::Dense => {
+                let pixels = to_usize(size * size)?;
+                Target::Dense(
+                    frames().chunks(&[1, size, size]).deflate(COMPRESSION_LEVEL).create()?,
+                    vec![0; pixels],
+                )
             }
-            Way::Lists => To::Lists {
+            Storage::Lists => Target::Lists {
                 starts: list("indptr").of::<u64>().create()?,
                 pixels: list("indices").of::<u32>().create()?,
                 counts: list("data").of::<u16>().create()?,
-                waiting: Box::new(Waiting { starts: vec![0], ..Waiting::default() }),
+                buffered: Box::new(Buffered { starts: vec![0], ..Buffered::default() }),
             },
         };
-        Ok(Self { file, size, frames: 0, to })
+        Ok(Self { file, size, frames: 0, target })
     }
 
-    /// One more frame.
+    /// Appends a frame.
     pub(super) fn append(&mut self, frame: &Frame) -> Result<()> {
-        let Self { size, frames, to, .. } = self;
-        match to {
-            To::Sparse(dataset) => {
+        let Self { size, frames, target, .. } = self;
+        match target {
+            Target::Sparse(dataset) => {
                 let mut coordinates = Vec::with_capacity(frame.pixels.len() * 3);
                 for pixel in &frame.pixels {
                     let pixel = u64::from(*pixel);
@@ -151,7 +157,7 @@ impl Writer {
                 }
                 dataset.sparse().append(0, 1, &Points { rank: 3, coordinates }, &frame.counts)?;
             }
-            To::Dense(dataset, pixels) => {
+            Target::Dense(dataset, pixels) => {
                 pixels.fill(0);
                 for (pixel, count) in frame.pixels.iter().zip(&frame.counts) {
                     if let Some(place) = pixels.get_mut(*pixel as usize) {
@@ -162,26 +168,26 @@ impl Writer {
                 let part = StreamRegion { start: [*frames, 0, 0], count: [1, *size, *size] };
                 dataset.write(&part.region()?, pixels)?;
             }
-            To::Lists { waiting, .. } => {
-                waiting.total += frame.pixels.len() as u64;
-                waiting.starts.push(waiting.total);
-                waiting.pixels.extend(&frame.pixels);
-                waiting.counts.extend(&frame.counts);
+            Target::Lists { buffered, .. } => {
+                buffered.total += frame.pixels.len() as u64;
+                buffered.starts.push(buffered.total);
+                buffered.pixels.extend(&frame.pixels);
+                buffered.counts.extend(&frame.counts);
             }
         }
         self.frames += 1;
         Ok(())
     }
 
-    /// Brings all frames so far into the file.
+    /// Writes all appended frames to the file.
     pub(super) fn flush(&mut self) -> Result<()> {
-        if let To::Lists { starts, pixels, counts, waiting } = &mut self.to {
-            starts.append(0, &waiting.starts)?;
-            pixels.append(0, &waiting.pixels)?;
-            counts.append(0, &waiting.counts)?;
-            waiting.starts.clear();
-            waiting.pixels.clear();
-            waiting.counts.clear();
+        if let Target::Lists { starts, pixels, counts, buffered } = &mut self.target {
+            starts.append(0, &buffered.starts)?;
+            pixels.append(0, &buffered.pixels)?;
+            counts.append(0, &buffered.counts)?;
+            buffered.starts.clear();
+            buffered.pixels.clear();
+            buffered.counts.clear();
         }
         Ok(self.file.flush()?)
     }
@@ -192,13 +198,13 @@ impl Writer {
     }
 }
 
-/// The photons of a part of the stream, block by block.
-pub(super) fn read(way: Way, path: &Path, size: u32, part: StreamRegion) -> Result<Answer> {
+/// Reads a region block by block, and summarizes its photons.
+pub(super) fn read(storage: Storage, path: &Path, size: u32, part: StreamRegion) -> Result<Answer> {
     let file = File::open(path)?;
     let size = u64::from(size);
     let mut answer = Answer::default();
-    match way {
-        Way::Sparse => {
+    match storage {
+        Storage::Sparse => {
             let frames = file.dataset("entry/frames")?;
             for block in part.blocks(size) {
                 let (points, counts) = frames.sparse().read::<u16>(&Selection::region(&block.region()?))?;
@@ -209,25 +215,25 @@ pub(super) fn read(way: Way, path: &Path, size: u32, part: StreamRegion) -> Resu
                 }
             }
         }
-        Way::Dense => {
+        Storage::Dense => {
             let frames = file.dataset("entry/frames")?;
             let mut pixels = Vec::new();
             for block in part.blocks(size) {
-                pixels.resize(usize::try_from(block.count.iter().product::<u64>())?, 0_u16);
+                pixels.resize(to_usize(block.count.iter().product())?, 0_u16);
                 frames.read_into(Selection::region(&block.region()?), &mut pixels)?;
-                add_dense(&mut answer, &block, size, &pixels);
+                add_dense(&mut answer, &block, size, &pixels)?;
             }
         }
-        Way::Lists => read_lists(&file, size, part, &mut answer)?,
+        Storage::Lists => read_lists(&file, size, part, &mut answer)?,
     }
     Ok(answer)
 }
 
 /// Adds the pixels of a block that are not zero.
-fn add_dense(answer: &mut Answer, block: &StreamRegion, size: u64, pixels: &[u16]) {
+fn add_dense(answer: &mut Answer, block: &StreamRegion, size: u64, pixels: &[u16]) -> Result<()> {
     let [first, top, left] = block.start;
     let [_, rows, columns] = block.count;
-    let lines = pixels.chunks_exact(usize::try_from(columns).unwrap_or(usize::MAX).max(1));
+    let lines = pixels.chunks_exact(to_usize(columns)?.max(1));
     for (line, counts) in (0..).zip(lines) {
         let (frame, row) = (first + line / rows, top + line % rows);
         for (column, count) in (left..).zip(counts) {
@@ -236,6 +242,7 @@ fn add_dense(answer: &mut Answer, block: &StreamRegion, size: u64, pixels: &[u16
             }
         }
     }
+    Ok(())
 }
 
 fn read_lists(file: &File, size: u64, part: StreamRegion, answer: &mut Answer) -> Result<()> {
@@ -249,12 +256,13 @@ fn read_lists(file: &File, size: u64, part: StreamRegion, answer: &mut Answer) -
         };
         let bounds = starts.read_raw::<u64>(&of(first, frames + 1)?)?;
         let (Some(from), Some(to)) = (bounds.first(), bounds.last()) else { continue };
-        let selection = of(*from, to.saturating_sub(*from))?;
+        let length = |from: u64, to: u64| to.checked_sub(from).context("the starts of the lists decrease");
+        let selection = of(*from, length(*from, *to)?)?;
         let mut photons =
             pixels.read_raw::<u32>(&selection)?.into_iter().zip(counts.read_raw::<u16>(&selection)?);
         for (frame, bounds) in (first..).zip(bounds.windows(2)) {
             let [from, to] = bounds else { continue };
-            for (pixel, count) in photons.by_ref().take(usize::try_from(to.saturating_sub(*from))?) {
+            for (pixel, count) in photons.by_ref().take(to_usize(length(*from, *to)?)?) {
                 if block.contains(frame, pixel, size) {
                     answer.add(frame, u64::from(pixel), count);
                 }

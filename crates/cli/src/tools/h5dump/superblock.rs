@@ -1,4 +1,4 @@
-//! What the superblock says.
+//! The superblock (`-B`).
 
 use anyhow::Result;
 use hyperslab::FileSpaceStrategy;

@@ -1,0 +1,25 @@
+//! The drawing area of a picture, the colour of curves, and pixel coordinates.
+//!
+//! Pixel coordinates are calculated with plain operators: no side of a picture has more than 8000
+//! pixels.
+
+use anyhow::anyhow;
+use plotters::coord::Shift;
+use plotters::prelude::*;
+
+use super::numbers::pixel;
+
+/// The colour of curves.
+pub(super) const INK: RGBColor = RGBColor(0x31, 0x68, 0x8e);
+
+pub(super) type Area<'a, B> = DrawingArea<B, Shift>;
+
+/// Returns an error of the drawing library.
+pub(super) fn failed(error: impl std::fmt::Display) -> anyhow::Error {
+    anyhow!("the picture cannot be drawn: {error}")
+}
+
+/// Returns the pixel coordinate at `share` of the distance between two pixel coordinates.
+pub(super) fn between(from: i32, to: i32, share: f64) -> i32 {
+    pixel(f64::from(from).mul_add(1.0 - share, f64::from(to) * share).max(0.0))
+}
