@@ -20,7 +20,7 @@ use self::measure::{Bench, What};
 use self::report::Report;
 use crate::open::OpenArguments;
 use crate::output::{self, FAINT, styled};
-use crate::places;
+use crate::lookup;
 
 /// Datasets that are measured if none is named.
 const DATASETS: usize = 3;
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &BenchFileArguments) -> Result<ExitCode> {
     }
     let mut reports = Vec::new();
     for path in &paths {
-        let dataset = places::dataset(&file, &shown, path)?;
+        let dataset = lookup::dataset(&file, &shown, path)?;
         for access in &arguments.wanted {
             if let Access::Slab(dimension) = access
                 && *dimension >= dataset.ndim()

@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::element::Element;
 
 /// The approximate number of entries in a batch.
-pub(crate) const BATCH: usize = 1 << 17;
+pub(crate) const BATCH_ENTRIES: usize = 1 << 17;
 
 /// Entries: coordinates and values.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -28,7 +28,8 @@ impl Batch {
 
     /// Returns the number of entries, for a matrix of `rank` dimensions.
     pub(crate) fn len(&self, rank: usize) -> usize {
-        self.coordinates.len().checked_div(rank).unwrap_or(0)
+        // A matrix without dimensions has no coordinates.
+        self.coordinates.len() / rank.max(1)
     }
 
     /// Returns the coordinates and the bytes of each entry.
@@ -46,7 +47,7 @@ pub(crate) enum Order {
     Bands(u64),
 }
 
-/// A source of entries. Entries with the same coordinates stand for their sum.
+/// A source of entries. Entries with the same coordinates are summed.
 pub(crate) trait Source {
     /// The size of each dimension.
     fn shape(&self) -> &[u64];

@@ -20,7 +20,7 @@ mod transfer;
 #[cfg(test)]
 pub(crate) mod matrices;
 
-pub(crate) use batch::{BATCH, Batch, Order, Sink, Source};
+pub(crate) use batch::{BATCH_ENTRIES, Batch, Order, Sink, Source};
 pub(crate) use columns::{Column, Indices};
 pub(crate) use compressed::{Compressed, Compression};
 pub(crate) use convert::Converted;

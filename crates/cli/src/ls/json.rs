@@ -19,7 +19,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::dataset::{DatasetFacts, index_name, layout_name};
 use super::describe::{AttributeFacts, Detail, GroupFacts, ObjectFacts};
-use super::walk::{Content, Entry, EntryPlace, Sink};
+use super::walk::{Content, Entry, EntryPath, Sink};
 use crate::sections::{SectionTotals, StructuredTotals, filter_name};
 use crate::values::{Value, numbers};
 
@@ -53,7 +53,7 @@ impl<W: Write> Document<W> {
 }
 
 impl<W: Write> Sink for Document<W> {
-    fn entry(&mut self, entry: &Entry, place: &EntryPlace<'_>) -> Result<()> {
+    fn entry(&mut self, entry: &Entry, place: &EntryPath<'_>) -> Result<()> {
         let mut object = Object::new();
         object.insert("id".into(), json!(entry.id));
         object.insert("parent".into(), json!(entry.parent));
@@ -65,7 +65,7 @@ impl<W: Write> Sink for Document<W> {
 }
 
 /// What is said of an entry.
-pub(crate) fn entry_keys(bytes: &[u8], kind: &Content, place: &EntryPlace<'_>) -> Object {
+pub(crate) fn entry_keys(bytes: &[u8], kind: &Content, place: &EntryPath<'_>) -> Object {
     let mut object = Object::new();
     name(&mut object, bytes);
     optional(&mut object, "path", place.shown());

@@ -17,7 +17,7 @@ use self::describe::{Attributes, Describer};
 use self::walk::Walk;
 use crate::open::OpenArguments;
 use crate::values::paths::Paths;
-use crate::{output, places};
+use crate::{lookup, output};
 
 /// Values of an array that the tree decodes; fewer are shown where they are long.
 const VALUES_IN_TREE: usize = 32;
@@ -50,7 +50,7 @@ pub(crate) struct LsArguments {
 pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode> {
     let shown = arguments.file.display();
     let file = arguments.open.open(&arguments.file)?;
-    let object = places::object(&file, &arguments.path).with_context(|| format!("`{shown}`"))?;
+    let object = lookup::object(&file, &arguments.path).with_context(|| format!("`{shown}`"))?;
     let path = format!("/{}", arguments.path.trim_matches('/'));
     let all = arguments.verbose || arguments.json;
     let describer = Describer {
@@ -75,11 +75,11 @@ pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode> {
         failures
     };
     arguments.open.report();
-    Ok(told(failures, &shown.to_string()))
+    Ok(exit_code(failures, &shown.to_string()))
 }
 
 /// The exit code, after saying how much could not be read.
-pub(crate) fn told(failures: usize, shown: &str) -> ExitCode {
+pub(crate) fn exit_code(failures: usize, shown: &str) -> ExitCode {
     if failures == 0 {
         return ExitCode::SUCCESS;
     }

@@ -12,10 +12,10 @@ use crate::output::{FAINT, styled, width};
 const HELD_LINES: usize = 1024;
 
 /// Columns that are aligned: name, shape, type, value.
-const COLUMNS: usize = 4;
+const ALIGNED_CELLS: usize = 4;
 
 /// The widest that each may become; longer cells push the rest of their line.
-const WIDEST: [usize; COLUMNS] = [44, 30, 36, 40];
+const MAX_WIDTHS: [usize; ALIGNED_CELLS] = [44, 30, 36, 40];
 
 /// Between columns.
 const GAP: &str = "  ";
@@ -46,12 +46,12 @@ pub(crate) struct Row {
 pub(crate) struct Rows<W: Screen> {
     output: W,
     held: Vec<Row>,
-    widths: [usize; COLUMNS],
+    widths: [usize; ALIGNED_CELLS],
 }
 
 impl<W: Screen> Rows<W> {
     pub(crate) fn new(output: W) -> Self {
-        Self { output, held: Vec::new(), widths: [0; COLUMNS] }
+        Self { output, held: Vec::new(), widths: [0; ALIGNED_CELLS] }
     }
 
     pub(crate) fn push(&mut self, row: Row) -> io::Result<()> {
@@ -68,7 +68,7 @@ impl<W: Screen> Rows<W> {
     fn write_held(&mut self) -> io::Result<()> {
         let held = std::mem::take(&mut self.held);
         for row in &held {
-            for (at, (widest, limit)) in self.widths.iter_mut().zip(WIDEST).enumerate() {
+            for (at, (widest, limit)) in self.widths.iter_mut().zip(MAX_WIDTHS).enumerate() {
                 let columns = row.columns(at).filter(|columns| *columns <= limit);
                 *widest = columns.unwrap_or(0).max(*widest);
             }
@@ -84,7 +84,7 @@ impl Row {
         Some(if at == 0 { columns.saturating_add(width(&self.branches)) } else { columns })
     }
 
-    fn write(&self, output: &mut impl Screen, widths: [usize; COLUMNS]) -> io::Result<()> {
+    fn write(&self, output: &mut impl Screen, widths: [usize; ALIGNED_CELLS]) -> io::Result<()> {
         styled(output, FAINT, &self.branches)?;
         // Spaces are written only once something follows them.
         let mut owed = 0_usize;

@@ -10,16 +10,16 @@ use super::branches::Branches;
 use super::dataset::{DatasetFacts, index_name, layout_name, shape, sizes};
 use super::describe::{AttributeFacts, Detail, GroupFacts, ObjectFacts};
 use super::rows::{Cell, Row, Rows};
-use super::walk::{Content, Entry, EntryPlace, Sink};
+use super::walk::{Content, Entry, EntryPath, Sink};
 use crate::output::Screen;
 use crate::output::{self, DATASET, DATATYPE, ERROR, FAINT, GROUP, LINK, PLAIN, VALUE, cut, escape, width};
 use crate::sections::{filter_name, filters_text, percent};
 
 /// Columns of values and types in a line of their object.
-pub(crate) const SHORT: usize = 36;
+pub(crate) const SHORT_WIDTH: usize = 36;
 
 /// Columns of values and types in a line of their own.
-const LONG: usize = 72;
+const LONG_WIDTH: usize = 72;
 
 /// Said of datasets whose chunks at the edge pass no filters.
 const EDGES_UNFILTERED: &str = " · chunks at the edge unfiltered";
@@ -60,7 +60,7 @@ impl<W: Screen> Tree<W> {
             lines.push(line("error", escape(problem.as_bytes()), ERROR, String::new()));
         }
         if let Some(comment) = &facts.comment {
-            lines.push(line("comment", cut(&escape(comment), LONG), VALUE, String::new()));
+            lines.push(line("comment", cut(&escape(comment), LONG_WIDTH), VALUE, String::new()));
         }
         if !self.verbose {
             return lines;
@@ -78,7 +78,7 @@ impl<W: Screen> Tree<W> {
         for attribute in &facts.attributes {
             let key = format!("@{}", escape(&attribute.name));
             lines.push(match &attribute.value {
-                Ok(value) => line(&key, value.text(LONG), VALUE, attribute_type(attribute)),
+                Ok(value) => line(&key, value.text(LONG_WIDTH), VALUE, attribute_type(attribute)),
                 Err(error) => {
                     line(&key, format!("error: {}", escape(error.as_bytes())), ERROR, String::new())
                 }
@@ -89,7 +89,7 @@ impl<W: Screen> Tree<W> {
 }
 
 impl<W: Screen> Sink for Tree<W> {
-    fn entry(&mut self, entry: &Entry, _: &EntryPlace<'_>) -> Result<()> {
+    fn entry(&mut self, entry: &Entry, _: &EntryPath<'_>) -> Result<()> {
         if let Some(header) = self.header.take() {
             self.rows.push(header)?;
         }
@@ -133,7 +133,7 @@ fn object(name: String, facts: &ObjectFacts, branches: String, verbose: bool) ->
         }
         Detail::Dataset(dataset) => row(DATASET, dataset_cells(dataset), dataset_tail(dataset, verbose)),
         Detail::Datatype(datatype) => {
-            let shown = Cell::new(type_text(datatype, SHORT), DATATYPE);
+            let shown = Cell::new(type_text(datatype, SHORT_WIDTH), DATATYPE);
             row(DATATYPE, vec![Cell::new("datatype", PLAIN), shown], Vec::new())
         }
         Detail::Unknown => row(PLAIN, Vec::new(), vec![Cell::new("object of unknown kind", FAINT)]),
@@ -164,7 +164,7 @@ fn dataset_tail(dataset: &DatasetFacts, verbose: bool) -> Vec<Cell> {
         storage.push_str(&format!(" {ratio:.1}×"));
     }
     if let Some(fill) = &dataset.fill {
-        storage.push_str(&format!(" · fill {}", fill.text(SHORT)));
+        storage.push_str(&format!(" · fill {}", fill.text(SHORT_WIDTH)));
     }
     vec![Cell::new(size, PLAIN), Cell::new(storage, FAINT)]
 }
@@ -213,7 +213,7 @@ fn padded(mut text: String, columns: usize) -> String {
 }
 
 fn group_tail(group: &GroupFacts) -> Vec<Cell> {
-    let class = group.class.as_ref().map(|class| Cell::new(cut(class, SHORT), PLAIN));
+    let class = group.class.as_ref().map(|class| Cell::new(cut(class, SHORT_WIDTH), PLAIN));
     let members = group.members.map(|count| match count {
         0 => "empty".into(),
         _ => output::count(u64::try_from(count).unwrap_or(u64::MAX), "member"),
@@ -234,16 +234,16 @@ fn group_details(group: &GroupFacts) -> Vec<(&'static str, String)> {
 
 /// Shape, type and value or units.
 fn dataset_cells(dataset: &DatasetFacts) -> Vec<Cell> {
-    let units = dataset.units.as_deref().map(|units| cut(units, SHORT));
+    let units = dataset.units.as_deref().map(|units| cut(units, SHORT_WIDTH));
     let value = match (&dataset.value, units) {
-        (Some(value), Some(units)) => format!("{} {units}", value.innermost().text(SHORT)),
-        (Some(value), None) => value.innermost().text(SHORT),
+        (Some(value), Some(units)) => format!("{} {units}", value.innermost().text(SHORT_WIDTH)),
+        (Some(value), None) => value.innermost().text(SHORT_WIDTH),
         (None, Some(units)) => format!("[{units}]"),
         (None, None) => String::new(),
     };
     vec![
         Cell::new(shape(&dataset.space), PLAIN),
-        Cell::new(type_text(&dataset.datatype, SHORT), DATATYPE),
+        Cell::new(type_text(&dataset.datatype, SHORT_WIDTH), DATATYPE),
         Cell::new(value, VALUE),
     ]
 }
@@ -266,7 +266,7 @@ pub(crate) fn type_text(datatype: &hyperslab::Datatype, columns: usize) -> Strin
 /// A type that was cut, at length: a line for each member of a compound.
 fn type_details(datatype: &hyperslab::Datatype) -> Vec<(&'static str, String)> {
     let text = escape(datatype.to_string().as_bytes());
-    if width(&text) <= SHORT {
+    if width(&text) <= SHORT_WIDTH {
         return Vec::new();
     }
     let DatatypeClass::Compound(compound) = &datatype.class else { return vec![("type", text)] };
@@ -348,14 +348,14 @@ fn dataset_details(dataset: &DatasetFacts) -> Vec<(&'static str, String)> {
         lines.push((key, format!("{} from byte {}, {size}", escape(&piece.name), piece.offset)));
     }
     if let Some(fill) = &dataset.fill {
-        lines.push(("fill", fill.text(LONG)));
+        lines.push(("fill", fill.text(LONG_WIDTH)));
     }
     lines
 }
 
 /// The type and shape of an attribute.
 fn attribute_type(attribute: &AttributeFacts) -> String {
-    let datatype = attribute.datatype.as_ref().map(|datatype| type_text(datatype, SHORT));
+    let datatype = attribute.datatype.as_ref().map(|datatype| type_text(datatype, SHORT_WIDTH));
     match (datatype, &attribute.space) {
         (Some(datatype), Some(hyperslab::Dataspace::Scalar)) => datatype,
         (Some(datatype), Some(space)) => format!("{} {datatype}", shape(space)),

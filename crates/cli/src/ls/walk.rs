@@ -60,16 +60,16 @@ pub(crate) enum Content {
 /// Takes the entries, each before those in it.
 pub(crate) trait Sink {
     /// One entry.
-    fn entry(&mut self, entry: &Entry, place: &EntryPlace<'_>) -> Result<()>;
+    fn entry(&mut self, entry: &Entry, place: &EntryPath<'_>) -> Result<()>;
 }
 
 /// The place of an entry.
-pub(crate) struct EntryPlace<'a> {
+pub(crate) struct EntryPath<'a> {
     names: &'a Names,
     id: usize,
 }
 
-impl EntryPlace<'_> {
+impl EntryPath<'_> {
     /// The path, to be shown; nothing if that is very long.
     pub(crate) fn shown(&self) -> Option<String> {
         Some(self.names.path(self.id)).filter(|(_, whole)| *whole).map(|(path, _)| path)
@@ -194,7 +194,7 @@ impl<'a> Walk<'a> {
             Content::Object(facts) => facts.failures(),
             _ => 0,
         });
-        sink.entry(entry, &EntryPlace { names: &self.names, id: entry.id })
+        sink.entry(entry, &EntryPath { names: &self.names, id: entry.id })
     }
 
     fn follow(

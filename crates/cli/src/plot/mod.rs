@@ -23,10 +23,10 @@ use self::figure::{Figure, Values, meaning};
 use self::image::{Image, Reduction};
 use self::line::Line;
 use self::terminal::{Colours, Size};
-use crate::destination::Destination;
+use crate::output_target::OutputTarget;
 use crate::open::OpenArguments;
 use crate::output::{self, escape};
-use crate::places;
+use crate::lookup;
 use crate::selection::{self, Taken};
 
 /// Pixels of a picture.
@@ -117,10 +117,10 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<()> {
     let goal = arguments.goal()?;
     let file = arguments.open.open(&arguments.file)?;
     let shown = arguments.file.display().to_string();
-    let dataset = places::dataset(&file, &shown, &arguments.dataset)?;
+    let dataset = lookup::dataset(&file, &shown, &arguments.dataset)?;
     let figure = arguments.figure(&file, &dataset, goal)?;
     if let Some(path) = &arguments.output {
-        let mut out = Destination::file(path, &arguments.file)?;
+        let mut out = OutputTarget::file(path, &arguments.file)?;
         match goal {
             Goal::Svg(width, height) => picture::svg(&figure, (width, height), &mut out)?,
             Goal::Png(width, height) => picture::png(&figure, (width, height), &mut out)?,

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use hyperslab::{Block, Dataset, Hyperslab, Points, RegularHyperslab, Selection, Stored};
 
 /// Elements that are read at once.
-const ELEMENTS: u64 = 1 << 18;
+const BATCH_ELEMENTS: u64 = 1 << 18;
 
 /// Writes elements as text.
 pub(crate) trait Texts {
@@ -35,7 +35,7 @@ pub(crate) fn write(
     let mut batch = Batch { dataset, parts: Vec::new(), elements: 0, indent };
     for block in &blocks {
         cut(block, &mut |first, part| {
-            if batch.elements.saturating_add(volume(&part)) > ELEMENTS {
+            if batch.elements.saturating_add(volume(&part)) > BATCH_ELEMENTS {
                 batch.write(output, texts)?;
             }
             batch.elements = batch.elements.saturating_add(volume(&part));
@@ -119,13 +119,13 @@ fn volume(block: &Block) -> u64 {
     lengths(block).fold(1, u64::saturating_mul)
 }
 
-/// Cuts a block into parts of at most [`ELEMENTS`], in C order; says of each whether it is the first.
+/// Cuts a block into parts of at most [`BATCH_ELEMENTS`], in C order; says of each whether it is the first.
 fn cut(block: &Block, visit: &mut dyn FnMut(bool, Block) -> Result<()>) -> Result<()> {
     let mut first = true;
     let mut parts = vec![block.clone()];
     while let Some(part) = parts.pop() {
         let long = lengths(&part).position(|length| length > 1);
-        let Some(dimension) = long.filter(|_| volume(&part) > ELEMENTS) else {
+        let Some(dimension) = long.filter(|_| volume(&part) > BATCH_ELEMENTS) else {
             visit(std::mem::take(&mut first), part)?;
             continue;
         };

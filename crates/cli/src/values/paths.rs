@@ -8,10 +8,10 @@ use hyperslab::{File, LinkTarget, Object, ObjectKind};
 use crate::output::escape;
 
 /// Objects that are looked at before references are shown by address only.
-const MOST_OBJECTS: usize = 20_000;
+const MAX_OBJECTS: usize = 20_000;
 
 /// Groups on a path beyond which nothing is looked for.
-const MOST_LEVELS: usize = 64;
+const MAX_LEVELS: usize = 64;
 
 /// The shortest path to each object, gathered when it is first asked for.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ fn gather(file: &File) -> HashMap<u64, String> {
         let Ok(links) = object.into_group().and_then(|group| group.links()) else { continue };
         for link in links {
             let LinkTarget::Hard(token) = link.target else { continue };
-            if found.len() >= MOST_OBJECTS {
+            if found.len() >= MAX_OBJECTS {
                 return found;
             }
             if found.contains_key(&token.address()) {
@@ -48,7 +48,7 @@ fn gather(file: &File) -> HashMap<u64, String> {
             }
             let path = format!("{path}/{}", escape(&link.name));
             found.insert(token.address(), path.clone());
-            if level >= MOST_LEVELS {
+            if level >= MAX_LEVELS {
                 continue;
             }
             if let Ok(object) = file.object_at(token)

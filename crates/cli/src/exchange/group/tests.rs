@@ -1,4 +1,4 @@
-//! Groups that tests make, as other programs do and as none should.
+//! Tests with valid and invalid groups.
 
 use anyhow::Result;
 use hyperslab::{File, FileOptions, H5Type};
