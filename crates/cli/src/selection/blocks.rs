@@ -44,10 +44,8 @@ impl<'a> Blocks<'a> {
         let chunk = dataset.chunking().and_then(|chunking| chunking.shape.get(cut).copied()).unwrap_or(1);
         let step = taken.get(cut).map_or(1, |dimension| dimension.step).max(1);
         let rows = chunk.div_ceil(step).max(1);
-        // A length that does not fit in 64 bits contains the whole dimension.
-        let extended = length.checked_next_multiple_of(rows).unwrap_or(u64::MAX);
         if product("size of a block", [rows, inside, size]).is_ok_and(|bytes| bytes <= MAX_EXTENDED_BYTES) {
-            length = extended;
+            length = length.next_multiple_of(rows);
         }
         Self { dataset, taken, cut, length }
     }
