@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use anyhow::Result;
 use hyperslab::{Dataset, Dataspace, File};
 
-use crate::output_target::OutputTarget;
 use crate::formats::{Form, Format, write, write_blocks, write_defined};
 use crate::lookup::DatasetArguments;
+use crate::output_target::OutputTarget;
 use crate::selection::{self, Taken, parse_or_everything};
 
 /// The arguments of `cat`.

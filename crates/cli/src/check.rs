@@ -113,7 +113,8 @@ fn show(out: &mut output::Output, arguments: &CheckArguments, name: &str, report
         line(out, "", finding)?;
     }
     let all = sum("number of findings", [report.faults, report.remarks])?;
-    let more = all.checked_sub(to_u64(report.findings.len())).context("more findings are listed than counted")?;
+    let more =
+        all.checked_sub(to_u64(report.findings.len())).context("more findings are listed than counted")?;
     if more > 0 {
         writeln!(out, "… and {more} more findings")?;
     }

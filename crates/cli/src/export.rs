@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::output_target::OutputTarget;
 use crate::exchange::{self, ExportTarget, MatrixLocation};
 use crate::formats::{Form, Format, write};
 use crate::lookup::{self, DatasetArguments};
+use crate::output_target::OutputTarget;
 use crate::selection::parse_or_everything;
 use crate::tables;
 

@@ -7,7 +7,7 @@ use hyperslab::File;
 use hyperslab::filter::FilterSpec;
 
 use crate::change::{change, named, open_or_create, shape};
-use crate::exchange::{self, Encoding, MatrixForm, MatrixLocation, NamedFormat, ImportOptions};
+use crate::exchange::{self, Encoding, ImportOptions, MatrixForm, MatrixLocation, NamedFormat};
 use crate::formats::storage::Storage;
 use crate::formats::{csv, npy};
 use crate::tables::{self, Kind};
@@ -101,7 +101,9 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<()> {
         Some(Format::Mtx) => return matrix(arguments, storage, Some(NamedFormat::MatrixMarket)),
         Some(Format::Npz) => return matrix(arguments, storage, Some(NamedFormat::Npz)),
         None if location(&arguments.input, None).is_some() => return matrix(arguments, storage, None),
-        None => bail!("the format of `{shown}` is not known; name it with --format npy, csv, parquet, arrow, mtx or npz"),
+        None => bail!(
+            "the format of `{shown}` is not known; name it with --format npy, csv, parquet, arrow, mtx or npz"
+        ),
     };
     if arguments.dtype.is_some() || arguments.deflate.is_some() {
         bail!("--dtype and --deflate are for sparse matrices; --filter gzip=6 compresses other datasets");

@@ -162,7 +162,10 @@ mod tests {
     fn errors_name_the_similar_path() {
         let file = file();
         let message = |path: &str| crate::output::chain(object(&file, path).unwrap_err().as_ref());
-        assert_eq!(message("series/humidty"), "nothing is at `series/humidty`; did you mean `series/humidity`?");
+        assert_eq!(
+            message("series/humidty"),
+            "nothing is at `series/humidty`; did you mean `series/humidity`?"
+        );
         assert_eq!(message("zzz"), "cannot open `zzz`: link `zzz` not found");
         assert_eq!(object(&file, "//").unwrap().kind(), Some(ObjectKind::Group));
     }

@@ -122,9 +122,9 @@ struct Filters(Vec<FilterSpec>);
 
 /// Splits an argument at its first equals sign into the pattern and the rest.
 fn split(text: &str) -> Result<(&str, &str), String> {
-    text.split_once('=')
-        .filter(|(pattern, _)| !pattern.is_empty())
-        .ok_or_else(|| format!("`{text}` does not have the form PATTERN=…; `**` is the pattern for all datasets"))
+    text.split_once('=').filter(|(pattern, _)| !pattern.is_empty()).ok_or_else(|| {
+        format!("`{text}` does not have the form PATTERN=…; `**` is the pattern for all datasets")
+    })
 }
 
 fn layout(text: &str) -> Result<(String, RepackLayout), String> {
@@ -151,7 +151,11 @@ fn layout(text: &str) -> Result<(String, RepackLayout), String> {
             }
             None => RepackLayout::Sparse(crate::change::shape(rest)?),
         },
-        Some(_) => return Err(format!("`{layout}`: only chunked and sparse layouts have a shape, as in chunked:64x64")),
+        Some(_) => {
+            return Err(format!(
+                "`{layout}`: only chunked and sparse layouts have a shape, as in chunked:64x64"
+            ));
+        }
     };
     Ok((pattern.to_owned(), layout))
 }
@@ -170,7 +174,11 @@ fn list(filters: &str) -> Result<Filters, String> {
 
 fn section_filters(text: &str) -> Result<(String, Section, Filters), String> {
     let (pattern, rest) = split(text)?;
-    let expected = || format!("`{rest}` does not have the form SECTION:FILTERS; the sections are selection, values and heap");
+    let expected = || {
+        format!(
+            "`{rest}` does not have the form SECTION:FILTERS; the sections are selection, values and heap"
+        )
+    };
     let (section, filters) = rest.split_once(':').ok_or_else(expected)?;
     let section = match section {
         "selection" => Section::Selection,

@@ -50,7 +50,12 @@ impl StructuredTotals {
             if fits { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         if !fits {
-            return Err(Error::corrupt("structured chunks", "sizes", "a sum of less than 2^64", "a larger sum"));
+            return Err(Error::corrupt(
+                "structured chunks",
+                "sizes",
+                "a sum of less than 2^64",
+                "a larger sum",
+            ));
         }
         Ok(Some(totals))
     }

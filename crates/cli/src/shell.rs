@@ -18,7 +18,8 @@ const VARIABLE: &str = "COMPLETE";
 /// The largest number of links of a group that become candidates.
 const MAX_LINKS: usize = 10_000;
 /// The names of the arguments that are paths inside files.
-const PATH_ARGUMENTS: [&str; 9] = ["path", "paths", "from", "to", "object", "objects", "group", "dataset", "target"];
+const PATH_ARGUMENTS: [&str; 9] =
+    ["path", "paths", "from", "to", "object", "objects", "group", "dataset", "target"];
 
 /// The arguments of `completions`.
 #[derive(Debug, clap::Args)]

@@ -6,16 +6,17 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use hyperslab_exact::to_u64;
 
+use crate::lookup;
 use crate::ls::branches::Branches;
 use crate::ls::dataset::{DatasetFacts, shape};
-use crate::ls::describe::{AttributeFacts, Attributes, Describer, Detail, ObjectFacts};
+use crate::ls::describe::{Detail, ObjectFacts};
+use crate::ls::describer::{AttributeFacts, Attributes, Describer};
 use crate::ls::tree::{SHORT_WIDTH, type_text};
 use crate::ls::walk::{Content, Entry, EntryPath, Sink, Walk};
 use crate::ls::{exit_code, json, rows::Cell};
 use crate::open::OpenArguments;
 use crate::output::Screen;
 use crate::output::{self, DATASET, DATATYPE, ERROR, FAINT, GROUP, LINK, PLAIN, VALUE, cut, escape, styled};
-use crate::lookup;
 use crate::values::paths::Paths;
 
 /// The largest number of values of an attribute that are decoded.

@@ -18,9 +18,9 @@ use serde_json::json;
 use self::access::Access;
 use self::measure::{Bench, What};
 use self::report::Report;
+use crate::lookup;
 use crate::open::OpenArguments;
 use crate::output::{self, FAINT, styled};
-use crate::lookup;
 
 /// Datasets that are measured if none is named.
 const DATASETS: usize = 3;

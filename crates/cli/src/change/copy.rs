@@ -6,8 +6,8 @@ use anyhow::{Context as _, Result, bail};
 use hyperslab::{CopyOptions, File, ObjectKind};
 
 use super::{change, open, open_or_create};
-use crate::open::OpenArguments;
 use crate::lookup::object;
+use crate::open::OpenArguments;
 
 /// The arguments of `cp`.
 #[derive(Debug, clap::Args)]

@@ -105,7 +105,7 @@ pub(crate) fn run(arguments: &DiffArguments) -> Result<ExitCode> {
         Ok(counts) if counts.is_same() => 0,
         Ok(_) => DIFFERENT,
         // Nobody reads on, which is not for this command to judge.
-        Err(error) if crate::reader_is_gone(&error) => return Err(error),
+        Err(error) if crate::is_closed_output(&error) => return Err(error),
         Err(error) => {
             // The exit code says it, too.
             output::complain(format_args!("hyperslab: {}", output::chain(error.as_ref())));

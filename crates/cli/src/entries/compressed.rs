@@ -53,7 +53,8 @@ impl Compressed {
             Compression::Columns => (columns, rows, 1),
             Compression::Blocks(height, width) => {
                 let block = height.checked_mul(width).filter(|block| (1..=MAX_BLOCK_VALUES).contains(block));
-                let block = block.with_context(|| format!("blocks of {height} x {width} values are not supported"))?;
+                let block = block
+                    .with_context(|| format!("blocks of {height} x {width} values are not supported"))?;
                 if !rows.is_multiple_of(height) || !columns.is_multiple_of(width) {
                     bail!("a matrix of {rows} x {columns} cannot consist of blocks of {height} x {width}");
                 }
@@ -148,7 +149,9 @@ impl Source for Compressed {
         let positions = self.rows.iter().copied().zip(self.columns.iter().copied());
         match self.compression {
             Compression::Rows => batch.coordinates.extend(positions.flat_map(|(row, column)| [row, column])),
-            Compression::Columns => batch.coordinates.extend(positions.flat_map(|(column, row)| [row, column])),
+            Compression::Columns => {
+                batch.coordinates.extend(positions.flat_map(|(column, row)| [row, column]))
+            }
             Compression::Blocks(..) => {
                 for (row, column) in positions {
                     // No overflow: the shape bounds the rows and columns of blocks.
@@ -197,7 +200,8 @@ impl Pointers {
 
     fn pointer(&mut self, entries: u64) -> Result<Option<u64>> {
         if self.at >= self.block.len() {
-            let left = self.column.len().checked_sub(self.read).context("more pointers were read than there are")?;
+            let left =
+                self.column.len().checked_sub(self.read).context("more pointers were read than there are")?;
             let count = left.min(POINTERS_PER_READ);
             self.block.clear();
             let bound = sum("number of entries", [entries, 1])?;

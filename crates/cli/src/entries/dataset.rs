@@ -49,7 +49,8 @@ impl Defined {
         }
         let region = Region::new(&start, &count)?;
         let (points, stored) = self.dataset.sparse().read_stored(&region)?;
-        let bytes = stored.len().checked_mul(self.element.size()).context("a batch does not fit in memory")?;
+        let bytes =
+            stored.len().checked_mul(self.element.size()).context("a batch does not fit in memory")?;
         batch.values.resize(bytes, 0);
         self.conversion.convert(stored.bytes(), &mut batch.values, stored.len())?;
         batch.coordinates = points.coordinates;
@@ -138,7 +139,9 @@ pub(crate) fn chunk_for(shape: &[u64], element: Element, entries: Option<u64>) -
     if let Some(entries) = entries.filter(|entries| *entries > 0) {
         builder = builder.density(density(shape, entries));
     }
-    let Some(chunking) = builder.create()?.sparse().chunking() else { bail!("the library chose no chunk shape") };
+    let Some(chunking) = builder.create()?.sparse().chunking() else {
+        bail!("the library chose no chunk shape")
+    };
     Ok(chunking.shape)
 }
 

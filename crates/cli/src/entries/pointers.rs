@@ -29,7 +29,9 @@ pub(crate) struct RowPointers {
 impl RowPointers {
     pub(crate) fn new(rows: u64, folder: &Path) -> Result<Self> {
         if rows > MAX_ROWS {
-            bail!("a matrix of {rows} rows is too large for compressed rows, which store a pointer for each row");
+            bail!(
+                "a matrix of {rows} rows is too large for compressed rows, which store a pointer for each row"
+            );
         }
         Ok(Self { spool: Spool::new(folder)?, rows, begun: 0, entries: 0 })
     }

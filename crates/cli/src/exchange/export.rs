@@ -9,10 +9,10 @@ use super::folder_of;
 use super::import::{Encoding, ImportOptions, MatrixForm, import_with};
 use super::location::{MatrixLocation, in_file};
 use crate::change::named;
-use crate::output_target::OutputTarget;
 use crate::entries::{Keys, transfer};
 use crate::formats::{mtx, npz};
 use crate::open::OpenArguments;
+use crate::output_target::OutputTarget;
 
 /// The compression level of files without the argument `--deflate`.
 const DEFAULT_LEVEL: u32 = 6;
@@ -60,7 +60,13 @@ fn to_group(
         None | Some(0) => Vec::new(),
         Some(level) => vec![FilterSpec::shuffle(), FilterSpec::deflate(level)],
     };
-    let options = ImportOptions { form: MatrixForm::Csr, dtype: None, chunks: None, filters, encoding: Encoding::Blocks };
+    let options = ImportOptions {
+        form: MatrixForm::Csr,
+        dtype: None,
+        chunks: None,
+        filters,
+        encoding: Encoding::Blocks,
+    };
     let source = MatrixLocation::Group(file.to_owned(), path.to_owned());
     let open_source = || {
         let opened = open.open(file)?;

@@ -100,7 +100,13 @@ pub(super) fn import_with(
 }
 
 /// Creates the sparse dataset or the group of a matrix. Removes it after an error.
-fn store(source: Box<dyn Source>, file: &File, path: &str, folder: &Path, options: &ImportOptions<'_>) -> Result<()> {
+fn store(
+    source: Box<dyn Source>,
+    file: &File,
+    path: &str,
+    folder: &Path,
+    options: &ImportOptions<'_>,
+) -> Result<()> {
     let new = first_new(file, path)?.with_context(|| format!("`{path}` exists already"))?;
     let source = match options.dtype {
         Some(name) => Box::new(Converted::new(source, Element::named(name)?)?),
@@ -122,7 +128,9 @@ fn store(source: Box<dyn Source>, file: &File, path: &str, folder: &Path, option
                 None => None,
                 Some([elements]) => Some(*elements),
                 Some(_) => {
-                    bail!("the arrays of compressed rows have one dimension: give --chunks one size, such as 65536")
+                    bail!(
+                        "the arrays of compressed rows have one dimension: give --chunks one size, such as 65536"
+                    )
                 }
             };
             let keys = Keys::rows(source.shape())?;

@@ -10,7 +10,7 @@ mod location;
 use std::path::{Path, PathBuf};
 
 pub(crate) use export::{ExportTarget, export};
-pub(crate) use import::{Encoding, MatrixForm, ImportOptions, import};
+pub(crate) use import::{Encoding, ImportOptions, MatrixForm, import};
 pub(crate) use location::{MatrixLocation, NamedFormat};
 
 /// Returns the folder of a file, which holds its temporary files.

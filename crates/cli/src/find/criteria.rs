@@ -4,7 +4,8 @@ use anyhow::Result;
 use hyperslab::{Dataspace, Datatype, DatatypeClass, Layout, PathPattern};
 
 use crate::ls::dataset::DatasetFacts;
-use crate::ls::describe::{AttributeFacts, Describer, Detail, ObjectFacts};
+use crate::ls::describe::{Detail, ObjectFacts};
+use crate::ls::describer::{AttributeFacts, Describer};
 use crate::ls::walk::Content;
 use crate::sections::filter_name;
 use crate::values::Value;
@@ -96,11 +97,7 @@ fn size(text: &str) -> Result<u64, String> {
     if !(0.0..9e18).contains(&bytes) {
         return Err(wrong());
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the range is checked above"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked above")]
     Ok(bytes as u64)
 }
 

@@ -11,7 +11,8 @@ use hyperslab::Object;
 use serde_json::json;
 
 use self::criteria::Criteria;
-use crate::ls::describe::{Attributes, Describer, Detail, GroupFacts};
+use crate::ls::describe::{Detail, GroupFacts};
+use crate::ls::describer::{Attributes, Describer};
 use crate::ls::rows::Rows;
 use crate::ls::walk::{Content, Entry, EntryPath, Sink, Walk};
 use crate::ls::{json, tree};

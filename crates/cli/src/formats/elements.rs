@@ -72,7 +72,9 @@ impl<'a> Elements<'a> {
             DatatypeClass::FixedPoint(FixedPoint { precision: 0..=64, signed: true, .. }) => {
                 shown(&numbers::<i64>(datatype, bytes)?, visit)
             }
-            DatatypeClass::FixedPoint(FixedPoint { precision: 0..=64, .. }) => shown(&numbers::<u64>(datatype, bytes)?, visit),
+            DatatypeClass::FixedPoint(FixedPoint { precision: 0..=64, .. }) => {
+                shown(&numbers::<u64>(datatype, bytes)?, visit)
+            }
             DatatypeClass::FloatingPoint(format) if format.mantissa_size == 23 => {
                 let spelled = numbers::<f32>(datatype, bytes)?;
                 spelled.iter().try_for_each(|value| visit(&self.float(single(*value))))

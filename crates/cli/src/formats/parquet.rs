@@ -21,7 +21,8 @@ const BATCH_ROWS: usize = 8192;
 /// Opens a table for reading.
 pub(crate) fn open(path: &Path) -> Result<Opened> {
     guarded(|| {
-        let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?.with_batch_size(BATCH_ROWS);
+        let builder =
+            ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?.with_batch_size(BATCH_ROWS);
         let schema = Arc::clone(builder.schema());
         let rows = u64::try_from(builder.metadata().file_metadata().num_rows())?;
         Ok(Opened { schema, rows, batches: guarded_batches(builder.build()?) })

@@ -72,7 +72,8 @@ fn small(output: &mut impl Write, shape: &[u64], elements: &[String], right: Opt
         return Ok(());
     }
     let width = right.map_or(0, |least| elements.iter().map(|text| length(text)).fold(least, usize::max));
-    let padded: Vec<String> = elements.iter().map(|text| format!("{}{text}", spaces(length(text), width))).collect();
+    let padded: Vec<String> =
+        elements.iter().map(|text| format!("{}{text}", spaces(length(text), width))).collect();
     let shape: Vec<usize> = shape.iter().map(|size| to_usize(*size)).collect::<Result<_, _>>()?;
     writeln!(output, "{}", nested(&shape, &padded, " ", LINE_WIDTH))?;
     Ok(())

@@ -23,10 +23,10 @@ use self::figure::{Figure, Values, meaning};
 use self::image::{Image, Reduction};
 use self::line::Line;
 use self::terminal::{Colours, Size};
-use crate::output_target::OutputTarget;
+use crate::lookup;
 use crate::open::OpenArguments;
 use crate::output::{self, escape};
-use crate::lookup;
+use crate::output_target::OutputTarget;
 use crate::selection::{self, Taken};
 
 /// Pixels of a picture.

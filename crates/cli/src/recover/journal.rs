@@ -65,8 +65,14 @@ fn lines(report: &JournalReport) -> String {
     let found = &report.comparison;
     let mut lines = vec![
         output::escape(report.to_string().as_bytes()),
-        format!("commits: {}; the last one leaves a file of {} bytes", report.commits, report.committed_length),
-        format!("file: {} bytes; at least {} when it was last synced", found.file_length, found.synced_length),
+        format!(
+            "commits: {}; the last one leaves a file of {} bytes",
+            report.commits, report.committed_length
+        ),
+        format!(
+            "file: {} bytes; at least {} when it was last synced",
+            found.file_length, found.synced_length
+        ),
         format!(
             "sectors: {} as after the last commit, {} as before, {} with other contents",
             found.committed, found.earlier, found.unknown

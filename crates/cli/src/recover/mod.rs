@@ -118,7 +118,9 @@ fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
     let repaired = recovery.repair(&arguments.file);
     let is_misuse = |error: &hyperslab::Error| error.kind() == ErrorKind::Misuse && !arguments.force;
     let mut repaired = match repaired {
-        Err(error) if is_misuse(&error) => return Err(anyhow::Error::from(error).context("--force repairs the file anyway")),
+        Err(error) if is_misuse(&error) => {
+            return Err(anyhow::Error::from(error).context("--force repairs the file anyway"));
+        }
         repaired => repaired?,
     };
     let check = || {
@@ -195,10 +197,7 @@ fn salvage(arguments: &RecoverArguments, target: &Path) -> Result<ExitCode> {
         bail!("`{}` is the damaged file: name another output file", target.display());
     }
     if !arguments.force && target.symlink_metadata().is_ok() {
-        bail!(
-            "`{}` exists: name another file, or replace it with --force",
-            target.display()
-        );
+        bail!("`{}` exists: name another file, or replace it with --force", target.display());
     }
     let made = new_file(target)?;
     let salvaged = recovery.salvage(&arguments.file, made.path())?;

@@ -39,7 +39,9 @@ pub(super) fn elements(element: &Element, array: &dyn Array) -> Result<Elements>
             let size = *size;
             let length = usize::try_from(size)?;
             let first = list.value_offset_at(0);
-            let items = list.values().slice(first, list.len().checked_mul(length).context("the items do not fit in memory")?);
+            let items = list
+                .values()
+                .slice(first, list.len().checked_mul(length).context("the items do not fit in memory")?);
             let items = elements(item, &items)?;
             Ok(Elements { datatype: Datatype::array([size], items.datatype), bytes: items.bytes })
         }
@@ -79,7 +81,10 @@ pub(super) fn records(members: &[(String, Element)], columns: &[ArrayRef], count
 fn whole(array: &dyn Array) -> Result<()> {
     match (0..array.len()).find(|row| array.is_null(*row)) {
         Some(row) if array.null_count() > 0 => {
-            bail!("row {row} of the batch has no value, and {} has no value for missing data", array.data_type())
+            bail!(
+                "row {row} of the batch has no value, and {} has no value for missing data",
+                array.data_type()
+            )
         }
         _ => Ok(()),
     }
@@ -144,7 +149,8 @@ fn text(array: &dyn Array) -> Result<Elements> {
         other => bail!("{other} is not text"),
     };
     let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0).max(1);
-    let mut bytes = Vec::with_capacity(longest.checked_mul(texts.len()).context("the texts do not fit in memory")?);
+    let mut bytes =
+        Vec::with_capacity(longest.checked_mul(texts.len()).context("the texts do not fit in memory")?);
     for text in texts {
         bytes.extend_from_slice(text.as_bytes());
         bytes.resize(bytes.len() + longest - text.len(), 0);

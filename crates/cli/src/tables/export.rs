@@ -75,7 +75,8 @@ impl Table {
         }
         let mut row_bytes = 0_u64;
         for (_, dataset) in &datasets {
-            let inner = dataset.dataspace().dims().iter().copied().skip(1);
+            let space = dataset.dataspace();
+            let inner = space.dims().iter().copied().skip(1);
             let bytes = product("size of a row", inner.chain([dataset.datatype().size.into()]))?;
             row_bytes = sum("size of a row", [row_bytes, bytes])?;
         }

@@ -24,7 +24,8 @@ impl Keys {
             bail!("chunks of the shape {chunk:?} do not fit a matrix of the shape {shape:?}");
         }
         let grid: Vec<u64> = shape.iter().zip(chunk).map(|(size, chunk)| size.div_ceil(*chunk)).collect();
-        let whole = grid.iter().zip(chunk).map(|(count, chunk)| product("extent of the chunks", [*count, *chunk]));
+        let whole =
+            grid.iter().zip(chunk).map(|(count, chunk)| product("extent of the chunks", [*count, *chunk]));
         Self::checked(shape, &whole.collect::<Result<Vec<u64>, _>>()?)?;
         Ok(Self { shape: shape.to_vec(), chunks: Some((chunk.to_vec(), grid)) })
     }

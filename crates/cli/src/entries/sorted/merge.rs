@@ -166,10 +166,7 @@ impl Merge {
             if element.add(sum, &value).is_none() {
                 let mut at = Vec::new();
                 keys.push(key, &mut at)?;
-                anyhow::bail!(
-                    "the sum of the entries at {at:?} does not fit in {}",
-                    element.datatype()
-                );
+                anyhow::bail!("the sum of the entries at {at:?} does not fit in {}", element.datatype());
             }
         }
         Ok(count > 0)

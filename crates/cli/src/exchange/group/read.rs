@@ -83,7 +83,8 @@ fn shape_attribute(group: &Group, name: &str) -> Result<[u64; 2]> {
 
 fn sizes(read: &[i64]) -> Result<[u64; 2]> {
     let [rows, columns] = read else { bail!("the shape does not have two sizes") };
-    let size = |size: i64| u64::try_from(size).ok().with_context(|| format!("a size of {size} is not possible"));
+    let size =
+        |size: i64| u64::try_from(size).ok().with_context(|| format!("a size of {size} is not possible"));
     Ok([size(*rows)?, size(*columns)?])
 }
 

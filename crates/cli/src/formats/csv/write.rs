@@ -8,9 +8,9 @@ use hyperslab::datatype::DatatypeClass;
 use hyperslab::{Datatype, File};
 use hyperslab_exact::product;
 
-use crate::output_target::OutputTarget;
 use crate::formats::elements::{EachText, Style, spelled, without_formula};
 use crate::output::escape;
+use crate::output_target::OutputTarget;
 use crate::selection::blocks::Blocks;
 use crate::selection::defined::DefinedElements;
 use crate::values::blocks::coordinates;

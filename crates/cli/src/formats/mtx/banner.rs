@@ -82,7 +82,9 @@ impl Banner {
             "skew-symmetric" => Symmetry::Skew,
             "hermitian" => Symmetry::Hermitian,
             other => {
-                bail!("the symmetry `{other}` is not known; there are general, symmetric, skew-symmetric and hermitian")
+                bail!(
+                    "the symmetry `{other}` is not known; there are general, symmetric, skew-symmetric and hermitian"
+                )
             }
         };
         let banner = Self { form, field, symmetry };

@@ -6,8 +6,8 @@ use hyperslab::H5Type;
 use proptest::prelude::*;
 
 use super::*;
-use crate::output_target::OutputTarget;
 use crate::entries::matrices::{Given, entries};
+use crate::output_target::OutputTarget;
 
 fn read(text: &str) -> anyhow::Result<Given> {
     Given::read(Reader::new(Box::new(Cursor::new(text.as_bytes().to_vec())))?)

@@ -8,8 +8,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyperslab::H5Type;
 
-use crate::output_target::OutputTarget;
 use crate::entries::{Batch, Element, Sink, Spool};
+use crate::output_target::OutputTarget;
 
 /// A writer of a Matrix Market file. The entries go to a temporary file, because their number precedes
 /// them in the output.

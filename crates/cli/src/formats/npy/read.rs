@@ -95,7 +95,8 @@ impl Source {
             let offset = product("offset of a run", [run.offset, size])?;
             let at = i64::try_from(sum("offset of a run", [self.start, offset])?)?;
             // Both offsets are not negative.
-            input.seek_relative(at - i64::try_from(input.stream_position()?)?)?;
+            let now = i64::try_from(input.stream_position()?)?;
+            input.seek_relative(at - now)?;
             input.read_exact(piece)?;
             rest = after;
         }

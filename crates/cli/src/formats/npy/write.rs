@@ -52,7 +52,9 @@ fn write_texts(output: &mut impl Write, shape: &[u64], blocks: &Blocks<'_>) -> R
         Ok(())
     })?;
     if longest > MAX_TEXT_CHARACTERS {
-        bail!("a string has {longest} characters, and npy would pad all strings to this length; try --format json or csv");
+        bail!(
+            "a string has {longest} characters, and npy would pad all strings to this length; try --format json or csv"
+        );
     }
     // NumPy has no strings of length 0.
     let longest = longest.max(1);

@@ -32,7 +32,10 @@ impl Array {
                 bail!("arrays in Fortran order are not supported");
             }
             if sum("size of a member", [header.bytes()?, header.length])? != size {
-                bail!("the member has {size} bytes, which do not fit an array of the shape {:?}", header.shape);
+                bail!(
+                    "the member has {size} bytes, which do not fit an array of the shape {:?}",
+                    header.shape
+                );
             }
             Ok(header)
         };

@@ -34,7 +34,9 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Source>> {
             compressed(&archive, &shape, (element, data), compression)
         }
         "coo" => coordinates(&archive, shape, (element, data)),
-        "dia" => bail!("matrices of diagonals are not supported; convert the matrix with `.tocsr()` of SciPy"),
+        "dia" => {
+            bail!("matrices of diagonals are not supported; convert the matrix with `.tocsr()` of SciPy")
+        }
         other => bail!("the format `{other}` is not known; there are csr, csc, bsr and coo"),
     }
 }
@@ -76,7 +78,9 @@ fn compressed(
     (element, data): (Element, Array),
     compression: Compression,
 ) -> Result<Box<dyn Source>> {
-    let [rows, columns] = *shape else { bail!("a compressed matrix has two dimensions, and not {}", shape.len()) };
+    let [rows, columns] = *shape else {
+        bail!("a compressed matrix has two dimensions, and not {}", shape.len())
+    };
     let blocks = matches!(compression, Compression::Blocks(..));
     if !blocks && data.shape.len() != 1 {
         bail!("`data` has {} dimensions; one is expected", data.shape.len());

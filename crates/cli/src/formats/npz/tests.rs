@@ -10,10 +10,10 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use super::*;
-use crate::output_target::OutputTarget;
 use crate::entries::matrices::{Given, entries};
 use crate::formats::npy::descr::WrittenDescr;
 use crate::formats::npy::header::encode;
+use crate::output_target::OutputTarget;
 
 /// An archive of arrays.
 struct Arrays {
@@ -113,7 +113,9 @@ fn faults_are_named() {
     assert!(whole().bytes("data", "'<f8'", &[2], &[0; 15]).fault().contains("the member has"));
     assert!(whole().bytes("data", "'<f8'", &[2], &[0; 17]).fault().contains("the member has"));
     assert!(whole().bytes("data", "'<f8'", &[1 << 62], &[0; 16]).fault().contains("size of the elements"));
-    assert!(whole().bytes("data", "'|S4'", &[2], &[0; 8]).fault().contains("cannot be stored in a sparse matrix"));
+    assert!(
+        whole().bytes("data", "'|S4'", &[2], &[0; 8]).fault().contains("cannot be stored in a sparse matrix")
+    );
     assert!(csr().line("indptr", &[0.0]).line("data", &[1.0]).fault().contains("cannot be indices"));
     assert!(Arrays::of("dia", [1, 1]).line("data", &[1]).fault().contains("diagonals"));
     assert!(Arrays::of("xyz", [1, 1]).line("data", &[1]).fault().contains("`xyz`"));

@@ -8,10 +8,10 @@ use hyperslab_exact::to_u64;
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipWriter};
 
-use crate::output_target::OutputTarget;
 use crate::entries::{Batch, Element, RowPointers, Sink, Spool, index_bytes, index_element};
 use crate::formats::npy::descr::WrittenDescr;
 use crate::formats::npy::header::encode;
+use crate::output_target::OutputTarget;
 
 /// The arrays of compressed rows, in temporary files until the archive is written.
 struct Rows {
