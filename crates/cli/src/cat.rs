@@ -18,8 +18,8 @@ use crate::selection::{self, Taken, parse_or_everything};
 pub(crate) struct CatArguments {
     #[command(flatten)]
     source: DatasetArguments,
-    /// Elements to print, as NumPy indices: `0:10,::2,5`. Negative numbers count from the end; `...`
-    /// stands for the dimensions that are not named
+    /// Elements to print, as NumPy indices: `0:10,::2,5`. Negative numbers count from the end;
+    /// `...` selects all dimensions that are not named
     #[arg(short, long, value_name = "SELECTION", allow_hyphen_values = true)]
     select: Option<String>,
     /// Output format [default: by the extension of OUT, else text]

@@ -24,11 +24,12 @@ pub(crate) struct ExportArguments {
     source: DatasetArguments,
     /// The output file, or FILE.h5:/GROUP for a group of compressed rows
     out: PathBuf,
-    /// For matrices: the compression level, 0 to 9 [default: 6 for files, no compression for groups]
+    /// For matrices: the compression level, 0 to 9 [default: 6 for files, no compression for
+    /// groups]
     #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(u32).range(0..=9))]
     deflate: Option<u32>,
-    /// Elements to write, as NumPy indices: `0:10,::2,5`. Negative numbers count from the end; `...`
-    /// stands for the dimensions that are not named
+    /// Elements to write, as NumPy indices: `0:10,::2,5`. Negative numbers count from the end;
+    /// `...` selects all dimensions that are not named
     #[arg(short, long, value_name = "SELECTION", allow_hyphen_values = true)]
     select: Option<String>,
     /// Output format [default: by the extension of OUT]

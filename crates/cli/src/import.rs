@@ -34,8 +34,8 @@ pub(crate) struct ImportArguments {
     /// Filters for the chunks, such as shuffle,gzip=6
     #[arg(long, value_name = "FILTERS")]
     filter: Option<String>,
-    /// For tables (csv, Parquet, Arrow): create a group with a dataset for each column, instead of a
-    /// dataset of compounds
+    /// For tables (csv, Parquet, Arrow): create a group with a dataset for each column, instead of
+    /// a dataset of compounds
     #[arg(long)]
     columns: bool,
     /// For csv: the first line has values, not column names
@@ -56,7 +56,8 @@ pub(crate) struct ImportArguments {
     /// For matrices: the compression level, 1 to 9; the same as a gzip filter in --filter
     #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(u32).range(1..=9))]
     deflate: Option<u32>,
-    /// The file to read, or FILE.h5:/GROUP for a matrix of compressed rows or columns in an HDF5 file
+    /// The file to read, or FILE.h5:/GROUP for a matrix of compressed rows or columns in an HDF5
+    /// file
     input: PathBuf,
     /// The HDF5 file. If the file does not exist, it is created
     file: PathBuf,

@@ -48,8 +48,8 @@ fn watch() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     static WATCHED: OnceLock<()> = OnceLock::new();
     WATCHED.get_or_init(|| {
-        // This also handles signals that were ignored, as SIGHUP under nohup. That is accepted: such
-        // a signal is rare, and only ends the command early.
+        // This also handles signals that were ignored, as SIGHUP under nohup. That is accepted:
+        // such a signal is rare, and only ends the command early.
         let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
         // If the thread cannot be started, signals end the command and the files remain.
         let _ = std::thread::Builder::new().name("signals".into()).spawn(move || {

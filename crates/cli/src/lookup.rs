@@ -112,8 +112,8 @@ fn similar_name(group: &Group, missing: &str) -> Option<String> {
     visited.ok().and(best).filter(|_| !exists).map(|(_, name)| name)
 }
 
-/// Returns the edit distance of two names, ignoring case, if it is small: at most one edit for every
-/// three letters. `lower` is in lower case.
+/// Returns the edit distance of two names, ignoring case, if it is small: at most one edit for
+/// every three letters. `lower` is in lower case.
 fn distance(lower: &str, name: &str) -> Option<usize> {
     if lower.len() > MAX_NAME_BYTES || name.len() > MAX_NAME_BYTES {
         return None;

@@ -67,8 +67,8 @@ enum Command {
     /// Draw a dataset as a line, as an image or as a map of its defined elements: in a PNG or SVG
     /// file, or in the terminal.
     Plot(plot::PlotArguments),
-    /// Write a dataset to a file (npy, csv, JSON, raw bytes), a table to a Parquet or Arrow file, or
-    /// a sparse matrix to an mtx or npz file or an HDF5 group.
+    /// Write a dataset to a file (npy, csv, JSON, raw bytes), a table to a Parquet or Arrow file,
+    /// or a sparse matrix to an mtx or npz file or an HDF5 group.
     Export(export::ExportArguments),
     /// Create a dataset from an npy or csv file, a Parquet or Arrow table, or a sparse matrix (mtx,
     /// npz, or an HDF5 group of AnnData or 10x).
@@ -101,8 +101,8 @@ enum Command {
     /// Print the contents of a file as one JSON document, with a SHA-256 hash of each dataset and
     /// attribute.
     Digest(digest::DigestArguments),
-    /// Check files for errors: verify every block, checksum, count and reference, and find the owner
-    /// of every byte.
+    /// Check files for errors: verify every block, checksum, count and reference, and find the
+    /// owner of every byte.
     Check(check::CheckArguments),
     /// Print the script with which a shell completes commands, options, files and paths inside HDF5
     /// files.

@@ -21,8 +21,9 @@ pub(crate) struct OpenArguments {
     /// report of all accesses at the end
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = driver, hide_default_value = true)]
     driver: Choice,
-    /// The lock of the file against changes by other processes: on, off, or best-effort, which locks
-    /// if the file system has locks [default: the value of HDF5_USE_FILE_LOCKING, else best-effort]
+    /// The lock of the file against changes by other processes: on, off, or best-effort, which
+    /// locks if the file system has locks [default: the value of HDF5_USE_FILE_LOCKING, else
+    /// best-effort]
     #[arg(long, value_name = "MODE", value_parser = locking)]
     locking: Option<FileLocking>,
     /// The counts of accesses for the progress display.

@@ -70,8 +70,8 @@ pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     line
 }
 
-/// Returns the number of terminal columns of a text. An approximation: it knows combining characters
-/// and the main ranges of wide characters, not the tables of Unicode.
+/// Returns the number of terminal columns of a text. An approximation: it knows combining
+/// characters and the main ranges of wide characters, not the tables of Unicode.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().map(columns).sum()
 }

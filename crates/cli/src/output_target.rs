@@ -34,7 +34,8 @@ pub(crate) enum OutputTarget {
 }
 
 impl OutputTarget {
-    /// Locks standard output for a kind of content. Fails for bytes if standard output is a terminal.
+    /// Locks standard output for a kind of content. Fails for bytes if standard output is a
+    /// terminal.
     pub(crate) fn stdout(content: Content) -> Result<Self> {
         let is_terminal = io::stdout().is_terminal();
         if content == Content::Bytes && is_terminal {

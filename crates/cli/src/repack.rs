@@ -39,25 +39,28 @@ Examples:
 pub(crate) struct RepackArguments {
     #[command(flatten)]
     open: OpenArguments,
-    /// The layout of datasets: contiguous, compact, chunked, chunked:64x64, sparse, sparse:1000x1000,
-    /// sparse:density=0.01, or auto. Without a density, the density is computed from the elements
+    /// The layout of datasets: contiguous, compact, chunked, chunked:64x64, sparse,
+    /// sparse:1000x1000, sparse:density=0.01, or auto. Without a density, the density is computed
+    /// from the elements
     #[arg(short, long, value_name = "PATTERN=LAYOUT", value_parser = layout)]
     layout: Vec<(String, RepackLayout)>,
     /// The filters of chunks, such as shuffle,gzip=6; or none
     #[arg(short, long, value_name = "PATTERN=FILTERS", value_parser = filters)]
     filter: Vec<(String, Filters)>,
-    /// The filters of one section of structured chunks (selection, values or heap), which replace the
-    /// filters of --filter: for example selection:shuffle,gzip=6
+    /// The filters of one section of structured chunks (selection, values or heap), which replace
+    /// the filters of --filter: for example selection:shuffle,gzip=6
     #[arg(long, value_name = "PATTERN=SECTION:FILTERS", value_parser = section_filters)]
     section_filter: Vec<(String, Section, Filters)>,
     /// The value of undefined elements in datasets that become sparse. It becomes the fill value of
     /// these datasets [default: the fill value]
     #[arg(long, value_name = "PATTERN=VALUE", value_parser = undefined)]
     undefined: Vec<(String, Number)>,
-    /// The encoding of the list of defined elements of sparse datasets [default: as in IN, or blocks]
+    /// The encoding of the list of defined elements of sparse datasets [default: as in IN, or
+    /// blocks]
     #[arg(long, value_enum, value_name = "ENCODING")]
     selection_encoding: Option<Encoding>,
-    /// The versions of libhdf5 that must be able to read the file, such as earliest, v110 or v18,v112
+    /// The versions of libhdf5 that must be able to read the file, such as earliest, v110 or
+    /// v18,v112
     #[arg(long, value_name = "LOW[,HIGH]", value_parser = libver)]
     libver: Option<LibverBounds>,
     /// The strategy for free space: fsm-aggr, page, aggr or none [default: as in IN]
@@ -73,7 +76,8 @@ pub(crate) struct RepackArguments {
     /// smaller]
     #[arg(long, value_name = "BYTES")]
     fs_page_size: Option<u64>,
-    /// The size of the user block in bytes: 0, or a power of two of at least 512 [default: as in IN]
+    /// The size of the user block in bytes: 0, or a power of two of at least 512 [default: as in
+    /// IN]
     #[arg(long, value_name = "BYTES")]
     user_block: Option<u64>,
     /// Do not compare the new file with the old one
@@ -259,8 +263,8 @@ pub(crate) fn repack(arguments: &RepackArguments) -> Result<()> {
     Ok(())
 }
 
-/// Creates a temporary file that becomes the file at `to`, so that this file appears complete or not
-/// at all.
+/// Creates a temporary file that becomes the file at `to`, so that this file appears complete or
+/// not at all.
 pub(crate) fn new_file(to: &Path) -> Result<NamedTempFile> {
     new_file_for(to, ".h5")
 }

@@ -1,5 +1,5 @@
-//! Text from files, made safe for terminals: the writer with which every command and tool prints, and
-//! the escapes of single names.
+//! Text from files, made safe for terminals: the writer with which every command and tool prints,
+//! and the escapes of single names.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -18,8 +18,8 @@ pub(crate) fn is_unsafe(character: char) -> bool {
         )
 }
 
-/// Makes text from a file safe for terminals. Replaces [unsafe](is_unsafe) characters and bytes that
-/// are not UTF-8 by escapes.
+/// Makes text from a file safe for terminals. Replaces [unsafe](is_unsafe) characters and bytes
+/// that are not UTF-8 by escapes.
 pub(crate) fn escape(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -35,8 +35,8 @@ pub(crate) fn escape(bytes: &[u8]) -> String {
     text
 }
 
-/// Prepares a name from a file for a line of a [`Safe`] writer. Escapes newlines and tabs, which the
-/// writer does not escape. Replaces bytes that are not UTF-8.
+/// Prepares a name from a file for a line of a [`Safe`] writer. Escapes newlines and tabs, which
+/// the writer does not escape. Replaces bytes that are not UTF-8.
 pub(crate) fn in_line(name: impl AsRef<[u8]>) -> String {
     String::from_utf8_lossy(name.as_ref()).replace('\n', "\\n").replace('\t', "\\t")
 }
@@ -51,15 +51,16 @@ pub(crate) fn complain(line: impl Display) {
 /// The notation of escapes for unsafe characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Escapes {
-    /// The notation of JSON, `\u001b`, so that documents stay valid. Bytes that are not UTF-8 become
-    /// `\xff`.
+    /// The notation of JSON, `\u001b`, so that documents stay valid. Bytes that are not UTF-8
+    /// become `\xff`.
     Json,
     /// The notation of C, `\b` or `\033`, with a number for each byte.
     C,
 }
 
-/// A writer of text with parts from files. It replaces [unsafe](is_unsafe) characters except newlines
-/// and tabs, and bytes that are not UTF-8, by escapes. Only [`Screen::style`] writes styles.
+/// A writer of text with parts from files. It replaces [unsafe](is_unsafe) characters except
+/// newlines and tabs, and bytes that are not UTF-8, by escapes. Only [`Screen::style`] writes
+/// styles.
 #[derive(Debug)]
 pub(crate) struct Safe<W: Write> {
     inner: W,
@@ -165,8 +166,8 @@ impl<W: Write> Write for Safe<W> {
         Ok(bytes.len())
     }
 
-    /// Flushes the inner writer. An incomplete character stays in memory until the next write or the
-    /// [drop](Drop) of the writer.
+    /// Flushes the inner writer. An incomplete character stays in memory until the next write or
+    /// the [drop](Drop) of the writer.
     fn flush(&mut self) -> io::Result<()> {
         self.inner.flush()
     }
@@ -181,7 +182,8 @@ impl<W: Write> Drop for Safe<W> {
 
 /// An output with styles.
 pub(crate) trait Screen: Write {
-    /// Writes the code that begins or ends a style: `{style}` or `{style:#}`, never text from a file.
+    /// Writes the code that begins or ends a style: `{style}` or `{style:#}`, never text from a
+    /// file.
     fn style(&mut self, code: impl Display) -> io::Result<()>;
 
     /// Writes text in a style.

@@ -130,8 +130,8 @@ pub(crate) fn percent(share: f64) -> String {
     if percent >= 0.001 { format!("{percent:.3} %") } else { format!("{percent:.1e} %") }
 }
 
-/// Returns the short name of a filter. A known name comes before the name in the file, which may be a
-/// sentence with the address of the filter's author.
+/// Returns the short name of a filter. A known name comes before the name in the file, which may be
+/// a sentence with the address of the filter's author.
 pub(crate) fn filter_name(filter: &FilterInfo) -> String {
     match (hyperslab::filter::FilterId(filter.id).name(), &filter.name) {
         (Some(name), _) => name.to_owned(),

@@ -77,8 +77,8 @@ pub(crate) fn man(arguments: &ManArguments) -> Result<()> {
         .with_context(|| format!("cannot write into `{}`", folder.display()))
 }
 
-/// Completes a path inside the file that an earlier argument names. Without such a file, completes a
-/// path of the file system, because some arguments accept both.
+/// Completes a path inside the file that an earlier argument names. Without such a file, completes
+/// a path of the file system, because some arguments accept both.
 fn complete_path(current: &OsStr) -> Vec<CompletionCandidate> {
     candidates(current).unwrap_or_else(|| PathCompleter::any().complete(current))
 }
@@ -111,8 +111,8 @@ fn members(file: &File, group: &Group, typed: &str, prefix: &str) -> Vec<Complet
     found
 }
 
-/// Returns the last word that names an HDF5 file. The words of the command line follow the `--` with
-/// which shells ask; the last word is the one to complete.
+/// Returns the last word that names an HDF5 file. The words of the command line follow the `--`
+/// with which shells ask; the last word is the one to complete.
 fn file_before(words: impl Iterator<Item = OsString>) -> Option<PathBuf> {
     let words: Vec<OsString> = words.skip_while(|word| word != "--").collect();
     let is_file = |word: &&OsString| Path::new(word).is_file() && File::open(word).is_ok();

@@ -34,8 +34,8 @@ enum Action {
         /// The elements. Without --shape, one element is a scalar and several are an array
         #[arg(required = true, allow_negative_numbers = true, value_name = "VALUE")]
         values: Vec<String>,
-        /// The type of the elements [default: the first of i64, u64, f64, bool and str that fits all
-        /// values]
+        /// The type of the elements [default: the first of i64, u64, f64, bool and str that fits
+        /// all values]
         #[arg(short, long = "type", value_enum, value_name = "TYPE")]
         type_name: Option<TypeName>,
         /// The shape of the array, such as 2x3; `1` is an array of one element

@@ -40,8 +40,8 @@ pub(crate) struct CpArguments {
     file: PathBuf,
     /// The path of the object
     from: String,
-    /// [FILE] PATH: the new path in the same file, or in FILE. If PATH is a group, the copy becomes a
-    /// member of the group
+    /// [FILE] PATH: the new path in the same file, or in FILE. If PATH is a group, the copy becomes
+    /// a member of the group
     #[arg(required = true, num_args = 1..=2, value_name = "TO")]
     to: Vec<String>,
 }
@@ -82,8 +82,8 @@ fn copy(source: &File, target: &File, from: &str, to: &str, options: CopyOptions
     Ok(())
 }
 
-/// Returns the new path of an object: below the group at `to` with the old name, or `to` if there is
-/// no group.
+/// Returns the new path of an object: below the group at `to` with the old name, or `to` if there
+/// is no group.
 pub(super) fn into_group(target: &File, from: &str, to: &str) -> Result<String> {
     let trimmed = from.trim_end_matches('/');
     let name = trimmed.rsplit_once('/').map_or(trimmed, |(_, name)| name);

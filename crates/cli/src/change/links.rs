@@ -19,8 +19,8 @@ pub(crate) struct MvArguments {
     file: PathBuf,
     /// The path of the link
     from: String,
-    /// The new path. Missing groups of the path are created. If the path is a group, the link becomes
-    /// a member of the group
+    /// The new path. Missing groups of the path are created. If the path is a group, the link
+    /// becomes a member of the group
     to: String,
 }
 
@@ -38,8 +38,8 @@ pub(crate) struct RmArguments {
     force: bool,
     /// The file
     file: PathBuf,
-    /// The paths of the links. Objects without another link are deleted, and their space can be used
-    /// again
+    /// The paths of the links. Objects without another link are deleted, and their space can be
+    /// used again
     #[arg(required = true)]
     paths: Vec<String>,
 }
@@ -110,8 +110,8 @@ pub(crate) fn rm(arguments: &RmArguments) -> Result<()> {
     })
 }
 
-/// Returns true if the path is a hard link to a group. Returns false after an error, which the removal
-/// reports.
+/// Returns true if the path is a hard link to a group. Returns false after an error, which the
+/// removal reports.
 fn is_group(file: &hyperslab::File, path: &str) -> bool {
     let trimmed = path.trim_matches('/');
     let (parent, name) = trimmed.rsplit_once('/').unwrap_or(("", trimmed));

@@ -9,8 +9,8 @@ pub(crate) trait Column {
     /// Returns the number of elements.
     fn len(&self) -> u64;
 
-    /// Replaces `bytes` with the next `count` elements, converted to the datatype for which the column was opened. Fails if
-    /// fewer elements are left.
+    /// Replaces `bytes` with the next `count` elements, converted to the datatype for which the
+    /// column was opened. Fails if fewer elements are left.
     fn next(&mut self, count: usize, bytes: &mut Vec<u8>) -> Result<()>;
 }
 
@@ -27,7 +27,8 @@ impl Indices {
         Self { name, column, bytes: Vec::new(), read: 0 }
     }
 
-    /// The datatype to which the elements are converted. It is signed, so that negative indices are found.
+    /// Returns the datatype to which the elements are converted. The datatype is signed, so that
+    /// negative indices are found.
     pub(crate) fn datatype() -> Datatype {
         i64::datatype()
     }

@@ -1,4 +1,5 @@
-//! A source of entries from compressed rows and columns (CSR, CSC) and blocks of compressed rows (BSR).
+//! A source of entries from compressed rows and columns (CSR, CSC) and blocks of compressed rows
+//! (BSR).
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab_exact::{product, sum, to_u64, to_usize};
@@ -22,7 +23,8 @@ pub(crate) enum Compression {
     Blocks(u64, u64),
 }
 
-/// A compressed matrix. The pointers are the first positions of each row (or column) in `indices` and `data`.
+/// A compressed matrix. The pointers are the first positions of each row (or column) in `indices`
+/// and `data`.
 pub(crate) struct Compressed {
     shape: [u64; 2],
     element: Element,

@@ -6,8 +6,8 @@ use hyperslab::datatype::convert::Conversion;
 use super::batch::{Batch, Order, Source};
 use super::element::Element;
 
-/// A source with converted values. Floating-point numbers may be rounded; a value that an integer type cannot hold is an
-/// error.
+/// A source with converted values. Floating-point numbers may be rounded; a value that an integer
+/// type cannot hold is an error.
 pub(crate) struct Converted<S> {
     source: S,
     element: Element,

@@ -1,8 +1,8 @@
 //! Entries of sparse matrices: coordinates and values.
 //!
-//! Entries flow in batches from a [`Source`] through [`Sorted`](sorted::Sorted), which puts them in order and sums those
-//! with the same coordinates, to a [`Sink`]. Memory holds a few batches and one run of the sort; longer runs go to
-//! temporary files.
+//! Entries flow in batches from a [`Source`] through [`Sorted`](sorted::Sorted), which puts them in
+//! order and sums those with the same coordinates, to a [`Sink`]. Memory holds a few batches and
+//! one run of the sort; longer runs go to temporary files.
 
 mod batch;
 mod columns;

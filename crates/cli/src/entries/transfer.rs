@@ -11,8 +11,8 @@ use super::batch::{Batch, Order, Sink, Source};
 use super::element::Element;
 use super::sorted::{Keys, Sorted};
 
-/// Writes all entries of a source to a sink. The sink begins only after the first batch, so that most
-/// faults of a source are found before anything is written.
+/// Writes all entries of a source to a sink. The sink begins only after the first batch, so that
+/// most faults of a source are found before anything is written.
 pub(crate) fn transfer(
     source: Box<dyn Source>,
     keys: Keys,

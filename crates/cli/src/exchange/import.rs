@@ -68,8 +68,8 @@ pub(crate) fn import(
     import_with(from, || from.open(input), file, path, &options)
 }
 
-/// Stores the matrix `from` at `path` of the file `to`, which may also contain the matrix. Removes a new
-/// file after an error.
+/// Stores the matrix `from` at `path` of the file `to`, which may also contain the matrix. Removes
+/// a new file after an error.
 pub(super) fn import_with(
     from: &MatrixLocation,
     open: impl FnOnce() -> Result<Box<dyn Source>>,

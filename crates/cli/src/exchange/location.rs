@@ -29,8 +29,8 @@ pub(crate) enum NamedFormat {
 }
 
 impl MatrixLocation {
-    /// Returns the location for a name: by the named format, else by the extension of the name. `None` if
-    /// the extension is not that of a matrix.
+    /// Returns the location for a name: by the named format, else by the extension of the name.
+    /// `None` if the extension is not that of a matrix.
     pub(crate) fn of(name: &Path, named: Option<NamedFormat>) -> Option<Self> {
         let text = name.to_string_lossy();
         let lower = text.to_lowercase();

@@ -1,6 +1,6 @@
-//! The exchange of sparse matrices with other programs: Matrix Market files, npz files of SciPy, and the
-//! CSR and CSC groups of AnnData and 10x in HDF5 files. Each format is a source or a sink of
-//! [`entries`](crate::entries).
+//! The exchange of sparse matrices with other programs: Matrix Market files, npz files of SciPy,
+//! and the CSR and CSC groups of AnnData and 10x in HDF5 files. Each format is a source or a sink
+//! of [`entries`](crate::entries).
 
 mod export;
 mod group;

@@ -20,7 +20,8 @@ use crate::open::OpenArguments;
 use crate::output::{self, escape};
 use crate::values::paths::Paths;
 
-/// The largest number of values of an attribute that are compared, and that a JSON document contains.
+/// The largest number of values of an attribute that are compared, and that a JSON document
+/// contains.
 const MAX_VALUES: usize = 1000;
 
 /// The exit code if nothing is found.

@@ -179,7 +179,8 @@ pub(crate) fn spelled(value: &Value, style: Style) -> String {
     }
 }
 
-/// Returns the text of a value as Python prints it: strings in quotes, capitalized booleans, complex numbers in parentheses.
+/// Returns the text of a value as Python prints it: strings in quotes, capitalized booleans,
+/// complex numbers in parentheses.
 fn python(value: &Value) -> String {
     match value {
         Value::Integer(number) => number.to_string(),
@@ -212,8 +213,8 @@ fn complex(real: &str, imaginary: &str) -> String {
     format!("({real}{sign}{imaginary}j)")
 }
 
-/// Quotes text as Python's `repr` does: with double quotes only if the text has single quotes and no
-/// double quotes.
+/// Quotes text as Python's `repr` does: with double quotes only if the text has single quotes and
+/// no double quotes.
 fn quoted(bytes: &[u8]) -> String {
     let has = |quote| bytes.contains(&quote);
     let quote = if has(b'\'') && !has(b'"') { '"' } else { '\'' };

@@ -11,8 +11,8 @@ use crate::output_target::OutputTarget;
 use crate::selection::defined::DefinedElements;
 use crate::values::blocks::listed;
 
-/// Writes an array. `shape` is the shape of the dataset; `nested` also has the dimensions of elements
-/// that are arrays.
+/// Writes an array. `shape` is the shape of the dataset; `nested` also has the dimensions of
+/// elements that are arrays.
 pub(crate) fn write(
     output: &mut OutputTarget,
     shape: &[u64],
@@ -50,8 +50,8 @@ pub(crate) fn write_defined(
 /// A writer of nested arrays, which adds the brackets.
 #[derive(Debug)]
 struct Nested {
-    /// For each dimension, the product of its size and the sizes of all faster dimensions; the slowest
-    /// dimension first.
+    /// For each dimension, the product of its size and the sizes of all faster dimensions; the
+    /// slowest dimension first.
     sizes: Vec<u64>,
     done: u64,
 }

@@ -1,8 +1,9 @@
 //! File formats. Each module has the reader and the writer of one format.
 //!
-//! The formats of dense arrays read into a new dataset with a [`Storage`](storage::Storage); [`write()`] and
-//! [`write_defined`] write them. The formats of sparse matrices ([`mtx`], [`npz`]) read and write streams of
-//! [`entries`](crate::entries). The formats of tables ([`parquet`], [`arrow`]) read and write batches of rows.
+//! The formats of dense arrays read into a new dataset with a [`Storage`](storage::Storage);
+//! [`write()`] and [`write_defined`] write them. The formats of sparse matrices ([`mtx`], [`npz`])
+//! read and write streams of [`entries`](crate::entries). The formats of tables ([`parquet`],
+//! [`arrow`]) read and write batches of rows.
 
 pub(crate) mod arrow;
 pub(crate) mod csv;
@@ -50,7 +51,8 @@ pub(crate) enum Format {
     Npy,
     /// The decoded bytes of the elements, in the datatype of the file
     Raw,
-    /// An object with the `shape`, and the elements as nested arrays in `data`; `nan`, `inf` and `-inf` are strings
+    /// An object with the `shape`, and the elements as nested arrays in `data`; `nan`, `inf` and
+    /// `-inf` are strings
     Json,
 }
 
@@ -117,7 +119,8 @@ fn write_nothing(output: &mut OutputTarget, dataset: &Dataset, format: Format) -
     Ok(())
 }
 
-/// Returns the shape with the dimensions of elements that are arrays, and the datatype of their innermost elements.
+/// Returns the shape with the dimensions of elements that are arrays, and the datatype of their
+/// innermost elements.
 fn with_elements_of_arrays(mut shape: Vec<u64>, mut datatype: &Datatype) -> (Vec<u64>, &Datatype) {
     while let DatatypeClass::Array(array) = &datatype.class {
         shape.extend(array.dims.iter().copied().map(u64::from));
@@ -186,8 +189,8 @@ pub(crate) fn write_defined(
     }
 }
 
-/// Writes a line for each block of defined elements in `selection`, and its values if `with_values` is
-/// set.
+/// Writes a line for each block of defined elements in `selection`, and its values if `with_values`
+/// is set.
 pub(crate) fn write_blocks(
     output: &mut OutputTarget,
     file: &File,

@@ -12,7 +12,8 @@ pub(crate) struct Storage<'a> {
 }
 
 impl Storage<'_> {
-    /// Adds chunks and filters to the builder of a dataset of `rank` dimensions. Scalar datasets get no filters.
+    /// Adds chunks and filters to the builder of a dataset of `rank` dimensions. Scalar datasets
+    /// get no filters.
     pub(crate) fn apply(&self, mut builder: DatasetBuilder, rank: usize) -> Result<DatasetBuilder> {
         if let Some(chunk) = self.chunks {
             if chunk.len() != rank {

@@ -28,8 +28,8 @@ pub(crate) trait TableWriter {
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// Calls a reader of tables. The readers panic on some damaged tables; this function converts the panic
-/// to an error.
+/// Calls a reader of tables. The readers panic on some damaged tables; this function converts the
+/// panic to an error.
 pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| ()));

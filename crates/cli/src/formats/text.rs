@@ -1,5 +1,5 @@
-//! The writer of arrays as text in the layout of NumPy: brackets and aligned columns for small arrays, a
-//! row per line for large arrays.
+//! The writer of arrays as text in the layout of NumPy: brackets and aligned columns for small
+//! arrays, a row per line for large arrays.
 
 use std::io::Write;
 
@@ -61,7 +61,8 @@ fn aligned(datatype: &Datatype) -> Option<usize> {
     (datatype.is_number() || complex_base(datatype).is_some()).then_some(0)
 }
 
-/// Writes a small array in brackets. `right` aligns elements to the right, in columns of at least this width.
+/// Writes a small array in brackets. `right` aligns elements to the right, in columns of at least
+/// this width.
 fn small(output: &mut impl Write, shape: &[u64], elements: &[String], right: Option<usize>) -> Result<()> {
     if shape.is_empty() {
         writeln!(output, "{}", elements.first().map_or("", String::as_str))?;
@@ -83,7 +84,8 @@ fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Returns one level of brackets. `indent` begins each line but the first; a line has at most `width` columns.
+/// Returns one level of brackets. `indent` begins each line but the first; a line has at most
+/// `width` columns.
 fn nested(shape: &[usize], elements: &[String], indent: &str, width: usize) -> String {
     let Some((count, inner)) = shape.split_first() else {
         return elements.concat();
@@ -121,12 +123,12 @@ fn wrapped(elements: &[String], indent: &str, width: usize) -> String {
     }
     lines.push(line);
     let text = lines.join("\n");
-    // The bracket stands before the first element.
+    // The first line begins with a bracket instead of the indent.
     text.strip_prefix(indent).unwrap_or(&text).to_owned()
 }
 
-/// A writer of large arrays, element by element. A line has the elements of the last dimension, or one element if there is
-/// only one dimension. Blank lines separate the slower dimensions.
+/// A writer of large arrays, element by element. A line has the elements of the last dimension, or
+/// one element if there is only one dimension. Blank lines separate the slower dimensions.
 #[derive(Debug)]
 struct Rows {
     /// The number of elements in a row, in a plane, and so on.

@@ -99,8 +99,8 @@ impl DatasetFacts {
     }
 }
 
-/// Reads the elements of a small dataset. `None` if the dataset is not small, or its elements are not in
-/// the file, or this version cannot read them: a listing is also useful without elements.
+/// Reads the elements of a small dataset. `None` if the dataset is not small, or its elements are
+/// not in the file, or this version cannot read them: a listing is also useful without elements.
 fn value(
     describer: &Describer,
     dataset: &Dataset,
@@ -209,7 +209,8 @@ pub(crate) fn layout_name(layout: &Layout) -> &'static str {
     }
 }
 
-/// Formats a shape: `1024 × 2048`. A slash precedes the maximum size, which is `∞` if it is unlimited.
+/// Formats a shape: `1024 × 2048`. A slash precedes the maximum size, which is `∞` if it is
+/// unlimited.
 pub(crate) fn shape(space: &Dataspace) -> String {
     match space {
         Dataspace::Null => return "null".into(),

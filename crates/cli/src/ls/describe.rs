@@ -47,8 +47,8 @@ impl Describer {
     /// Describes an object. `links` is the number of links of a group, if it is known.
     ///
     /// # Errors
-    /// Returns an error if the object cannot be opened as its kind. Other errors are problems of the
-    /// description.
+    /// Returns an error if the object cannot be opened as its kind. Other errors are problems of
+    /// the description.
     pub(crate) fn object(&self, object: &Object, links: Option<usize>) -> Result<ObjectFacts> {
         let mut problems = Vec::new();
         let detail = match object.kind() {

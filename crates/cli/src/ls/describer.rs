@@ -11,7 +11,8 @@ use crate::values::{Decoder, Value};
 pub(crate) struct Describer {
     /// True to read everything that `ls --verbose` and `ls --json` print.
     pub(crate) all: bool,
-    /// True to read storage sizes, fill values, and the elements of small datasets, which takes time.
+    /// True to read storage sizes, fill values, and the elements of small datasets, which takes
+    /// time.
     pub(crate) storage: bool,
     pub(crate) attributes: Attributes,
     /// The largest number of values of an array that are decoded.

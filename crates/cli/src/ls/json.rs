@@ -4,11 +4,12 @@
 //! { "format": "hyperslab ls 1", "file": …, "superblock": …, "user_block": …, "size": …, "path": …,
 //!   "entries": [ … ], "failures": … }
 //! ```
-//! `entries` is flat, so that the depth of the document does not depend on the depth of the file. Each entry
-//! has an `id` and the `id` of its `parent`, and follows its parent. `link` is the kind of the link; for a
-//! hard link, `kind` is the kind of the object. Sizes are in bytes; a `null` in `max_shape` is an unlimited
-//! dimension. Keys that do not apply to an entry are missing. Later versions may add keys. The format of
-//! `hyperslab tree` is `hyperslab tree 1`: it has no storage sizes, and attributes only with `--attrs`.
+//! `entries` is flat, so that the depth of the document does not depend on the depth of the file.
+//! Each entry has an `id` and the `id` of its `parent`, and follows its parent. `link` is the kind
+//! of the link; for a hard link, `kind` is the kind of the object. Sizes are in bytes; a `null` in
+//! `max_shape` is an unlimited dimension. Keys that do not apply to an entry are missing. Later
+//! versions may add keys. The format of `hyperslab tree` is `hyperslab tree 1`: it has no storage
+//! sizes, and attributes only with `--attrs`.
 
 use std::io::Write;
 use std::path::Path;

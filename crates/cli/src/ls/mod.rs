@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
+use hyperslab_exact::to_u64;
 
 use self::describer::{Attributes, Describer};
 use self::walk::Walk;
@@ -20,7 +21,8 @@ use crate::open::OpenArguments;
 use crate::values::paths::Paths;
 use crate::{lookup, output};
 
-/// The largest number of values of an array that are decoded for the tree. Long values are cut further.
+/// The largest number of values of an array that are decoded for the tree. Long values are cut
+/// further.
 const VALUES_IN_TREE: usize = 32;
 
 /// The largest number of values of an array in the JSON document.
@@ -84,8 +86,11 @@ pub(crate) fn exit_code(failures: usize, shown: &str) -> ExitCode {
     if failures == 0 {
         return ExitCode::SUCCESS;
     }
-    let things = if failures == 1 { "1 thing" } else { &format!("{failures} things") };
+    let failures = to_u64(failures);
     // If standard error fails, the exit code still reports the failure.
-    output::complain(format_args!("hyperslab: {things} in `{shown}` could not be read"));
+    output::complain(format_args!(
+        "hyperslab: {} of `{shown}` could not be read",
+        output::count(failures, "part")
+    ));
     ExitCode::FAILURE
 }

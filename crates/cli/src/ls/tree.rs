@@ -248,8 +248,8 @@ fn dataset_cells(dataset: &DatasetFacts) -> Vec<Cell> {
     ]
 }
 
-/// Returns the name of a datatype, cut to `columns` columns. For a long compound, returns the number of
-/// members.
+/// Returns the name of a datatype, cut to `columns` columns. For a long compound, returns the
+/// number of members.
 pub(crate) fn type_text(datatype: &hyperslab::Datatype, columns: usize) -> String {
     let text = escape(datatype.to_string().as_bytes());
     if width(&text) <= columns {
@@ -263,8 +263,8 @@ pub(crate) fn type_text(datatype: &hyperslab::Datatype, columns: usize) -> Strin
     }
 }
 
-/// Returns the lines for a datatype that its cell does not show completely: a line for each member of a
-/// compound.
+/// Returns the lines for a datatype that its cell does not show completely: a line for each member
+/// of a compound.
 fn type_details(datatype: &hyperslab::Datatype) -> Vec<(&'static str, String)> {
     let text = escape(datatype.to_string().as_bytes());
     if width(&text) <= SHORT_WIDTH {

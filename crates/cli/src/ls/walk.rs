@@ -144,8 +144,8 @@ impl Names {
 }
 
 impl<'a> Walk<'a> {
-    /// Creates a walk that lists the links of groups on `levels` levels. The links of the first object are
-    /// always listed.
+    /// Creates a walk that lists the links of groups on `levels` levels. The links of the first
+    /// object are always listed.
     pub(crate) fn new(file: &'a File, describer: &'a Describer, levels: usize) -> Self {
         let (names, seen) = (Names::default(), HashMap::new());
         Self { file, describer, levels, groups_only: false, again: false, names, seen, failures: 0 }

@@ -57,9 +57,9 @@ pub(crate) struct RecoverArguments {
     /// The journal, for --show and --replay [default: the one beside the file]
     #[arg(long, value_name = "PATH", conflicts_with = "discard_journal")]
     journal: Option<PathBuf>,
-    /// With --into: replace an existing file. Without --into: repair the file even if locking is off
-    /// or a process has the file open for writing. Use it only if you know that no process writes the
-    /// file
+    /// With --into: replace an existing file. Without --into: repair the file even if locking is
+    /// off or a process has the file open for writing. Use it only if you know that no process
+    /// writes the file
     #[arg(long)]
     force: bool,
     /// The format of the report

@@ -20,8 +20,8 @@ const MAX_EXTENDED_BYTES: u64 = 64 << 20;
 pub(crate) struct Blocks<'a> {
     dataset: &'a Dataset,
     taken: Vec<Taken>,
-    /// The dimension that is cut, and the number of its coordinates in a block. A block has one coordinate
-    /// of each slower dimension and all coordinates of each faster one.
+    /// The dimension that is cut, and the number of its coordinates in a block. A block has one
+    /// coordinate of each slower dimension and all coordinates of each faster one.
     cut: usize,
     length: u64,
 }
@@ -39,8 +39,8 @@ impl<'a> Blocks<'a> {
         }
         // At least one, because `inside` is at most `most`.
         let mut length = most / inside;
-        // Extends the block to whole chunks unless the block becomes too large, so that no chunk is decoded
-        // twice.
+        // Extends the block to whole chunks unless the block becomes too large, so that no chunk is
+        // decoded twice.
         let chunk = dataset.chunking().and_then(|chunking| chunking.shape.get(cut).copied()).unwrap_or(1);
         let step = taken.get(cut).map_or(1, |dimension| dimension.step).max(1);
         let rows = chunk.div_ceil(step).max(1);

@@ -7,17 +7,17 @@ use hyperslab_exact::{product, to_u64};
 
 use crate::selection::{self, Taken};
 
-/// The largest size of the elements and coordinates of a piece, in bytes, unless a single element is
-/// larger.
+/// The largest size of the elements and coordinates of a piece, in bytes, unless a single element
+/// is larger.
 const PIECE_BYTES: u64 = 32 << 20;
 
 /// The defined elements of a selection.
 pub(crate) struct DefinedElements<'a> {
     dataset: &'a Dataset,
     taken: Vec<Taken>,
-    /// For each stored chunk: the coordinates of its first element, the number of its defined elements, and
-    /// the size of a defined element in bytes. `None` if the dataset has no structured chunks: then all
-    /// elements are defined.
+    /// For each stored chunk: the coordinates of its first element, the number of its defined
+    /// elements, and the size of a defined element in bytes. `None` if the dataset has no
+    /// structured chunks: then all elements are defined.
     chunks: Option<Vec<u64>>,
     chunk: Vec<u64>,
     /// The largest size of a piece in bytes.
@@ -113,15 +113,16 @@ impl<'a> DefinedElements<'a> {
         Ok(())
     }
 
-    /// Returns the size in bytes of a piece with only defined elements. `None` if it does not fit in 64 bits.
+    /// Returns the size in bytes of a piece with only defined elements. `None` if it does not fit
+    /// in 64 bits.
     fn all_bytes(&self, piece: &Piece) -> Option<u64> {
         let size = u64::from(self.dataset.datatype().size) + self.coordinate_bytes();
         let lengths = piece.start.iter().zip(&piece.end).map(|(start, end)| end - start);
         product("size of a piece", lengths.chain([size])).ok()
     }
 
-    /// Returns the chunks that overlap a piece, with the largest size in bytes of their defined elements in
-    /// the piece. The piece is not empty.
+    /// Returns the chunks that overlap a piece, with the largest size in bytes of their defined
+    /// elements in the piece. The piece is not empty.
     fn within<'c>(&self, piece: &Piece, chunks: Vec<&'c [u64]>) -> Vec<(&'c [u64], u64)> {
         let rank = self.taken.len();
         let bounds: Vec<(u64, u64)> = self
@@ -148,8 +149,8 @@ impl<'a> DefinedElements<'a> {
         chunks.into_iter().filter_map(part).collect()
     }
 
-    /// Cuts a piece in two, in C order. The cut is between chunks if the piece overlaps several chunks along
-    /// the dimension.
+    /// Cuts a piece in two, in C order. The cut is between chunks if the piece overlaps several
+    /// chunks along the dimension.
     fn halves(&self, piece: &Piece) -> Option<(Piece, Piece)> {
         let sides = piece.start.iter().zip(&piece.end).zip(&self.taken).enumerate();
         for (number, ((start, end), dimension)) in sides {
@@ -159,7 +160,8 @@ impl<'a> DefinedElements<'a> {
             }
             let middle = start + length / 2;
             let height = self.chunk.get(number).copied().unwrap_or(1).max(1);
-            // The first position in the chunk of the middle, or the first position after that chunk.
+            // The first position in the chunk of the middle, or the first position after that
+            // chunk.
             let edge = dimension.at(middle) / height * height;
             let before = dimension.first_from(edge);
             let after = edge.checked_add(height).map(|edge| dimension.first_from(edge));

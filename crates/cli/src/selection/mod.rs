@@ -1,4 +1,5 @@
-//! Selections of a dataset in NumPy's slice notation, and their elements read in pieces of bounded size.
+//! Selections of a dataset in NumPy's slice notation, and their elements read in pieces of bounded
+//! size.
 
 pub(crate) mod blocks;
 pub(crate) mod defined;
@@ -6,19 +7,21 @@ pub(crate) mod defined;
 use anyhow::{Result, bail};
 use hyperslab::{Hyperslab, RegularHyperslab, Selection};
 
-/// The selected coordinates of one dimension: `count` coordinates from `start`, at intervals of `step`.
+/// The selected coordinates of one dimension: `count` coordinates from `start`, at intervals of
+/// `step`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Taken {
     pub(crate) start: u64,
     pub(crate) step: u64,
     pub(crate) count: u64,
-    /// False if the selection names a single coordinate. Then the result does not have this dimension.
+    /// False if the selection names a single coordinate. Then the result does not have this
+    /// dimension.
     pub(crate) kept: bool,
 }
 
 impl Taken {
-    /// Returns the coordinate at a position of the selection, which must be less than `count`. No overflow:
-    /// the coordinates of a selection are less than the size of the dimension.
+    /// Returns the coordinate at a position of the selection, which must be less than `count`. No
+    /// overflow: the coordinates of a selection are less than the size of the dimension.
     pub(crate) fn at(&self, position: u64) -> u64 {
         self.start + position * self.step
     }
@@ -50,8 +53,8 @@ pub(crate) fn parse_or_everything(text: Option<&str>, dims: &[u64]) -> Result<Ve
 }
 
 /// Parses a selection such as `0:10,::2,5` of an array of the shape `dims`. Each dimension has one
-/// coordinate, or `start:stop:step` with optional parts. Negative numbers count from the end. `...` is
-/// all dimensions that are not named; missing dimensions at the end are selected as a whole.
+/// coordinate, or `start:stop:step` with optional parts. Negative numbers count from the end. `...`
+/// is all dimensions that are not named; missing dimensions at the end are selected as a whole.
 pub(crate) fn parse(text: &str, dims: &[u64]) -> Result<Vec<Taken>> {
     let inside = text.trim();
     let inside = inside.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(inside);

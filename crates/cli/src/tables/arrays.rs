@@ -95,8 +95,8 @@ pub(super) fn fields(members: Vec<(String, Column)>, paths: &Paths) -> Result<(F
     Ok((fields.into(), arrays))
 }
 
-/// Returns the field of an array in a schema. Fields are nullable, because references may be null and
-/// values of enumerations may have no name.
+/// Returns the field of an array in a schema. Fields are nullable, because references may be null
+/// and values of enumerations may have no name.
 pub(super) fn field(name: &str, array: &ArrayRef) -> Field {
     Field::new(name, array.data_type().clone(), true)
 }

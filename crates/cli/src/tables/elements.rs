@@ -16,8 +16,8 @@ pub(super) struct Elements {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Converts an array to elements. Missing floating-point numbers become NaN, missing texts become empty
-/// texts; other missing values are errors.
+/// Converts an array to elements. Missing floating-point numbers become NaN, missing texts become
+/// empty texts; other missing values are errors.
 pub(super) fn elements(element: &Element, array: &dyn Array) -> Result<Elements> {
     if let DataType::Dictionary(..) = array.data_type() {
         let dictionary = array.as_any_dictionary();

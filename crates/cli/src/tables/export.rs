@@ -1,4 +1,5 @@
-//! The export of datasets as tables: each member of a compound, or each dataset of a group, is a column.
+//! The export of datasets as tables: each member of a compound, or each dataset of a group, is a
+//! column.
 
 use std::io::BufWriter;
 use std::path::Path;

@@ -15,8 +15,8 @@ use crate::formats::record::packed;
 use crate::formats::storage::Storage;
 use crate::formats::table::Opened;
 
-/// The largest size of the texts of a batch, in bytes, when each text is padded to the longest one. Larger
-/// batches are cut.
+/// The largest size of the texts of a batch, in bytes, when each text is padded to the longest one.
+/// Larger batches are cut.
 const MAX_TEXT_BYTES: usize = 64 << 20;
 
 /// A table that is open, with the types of its columns.
@@ -105,8 +105,8 @@ fn write(
     Ok(())
 }
 
-/// Cuts a batch into halves until the texts of each part are small enough. In memory, each text has the
-/// length of the longest one.
+/// Cuts a batch into halves until the texts of each part are small enough. In memory, each text has
+/// the length of the longest one.
 fn cut(batch: &RecordBatch) -> Vec<RecordBatch> {
     let padded = |batch: &RecordBatch| {
         let longest = batch.columns().iter().map(|column| longest(column)).max().unwrap_or(0);

@@ -76,7 +76,8 @@ pub(super) fn of_fields(fields: &Fields) -> Result<Vec<(String, Element)>> {
     fields.iter().map(|field| Ok((field.name().clone(), Element::of(field)?))).collect()
 }
 
-/// Returns the unit of a column of times in the notation of the climate and forecast (CF) conventions.
+/// Returns the unit of a column of times in the notation of the climate and forecast (CF)
+/// conventions.
 pub(super) fn units(data: &DataType) -> Option<String> {
     let of = |unit: &TimeUnit| match unit {
         TimeUnit::Second => "seconds",

@@ -20,8 +20,8 @@ pub(crate) trait Texts {
     ) -> Result<()>;
 }
 
-/// Writes a line for each block of defined elements of a selection, indented by `indent` spaces. With
-/// `texts`, also writes the values of each block.
+/// Writes a line for each block of defined elements of a selection, indented by `indent` spaces.
+/// With `texts`, also writes the values of each block.
 pub(crate) fn write(
     output: &mut dyn Write,
     dataset: &Dataset,
@@ -128,8 +128,8 @@ fn volume(block: &Block) -> Result<u64> {
     Ok(product("number of elements of a block", lengths(block))?)
 }
 
-/// Cuts a block into parts of at most [`BATCH_ELEMENTS`] elements. Calls `visit` with each part in C
-/// order; the first argument is true for the first part.
+/// Cuts a block into parts of at most [`BATCH_ELEMENTS`] elements. Calls `visit` with each part in
+/// C order; the first argument is true for the first part.
 fn cut(block: &Block, visit: &mut dyn FnMut(bool, Block) -> Result<()>) -> Result<()> {
     let mut first = true;
     let mut parts = vec![block.clone()];

@@ -144,8 +144,8 @@ impl Decoder<'_> {
     }
 }
 
-/// Returns the datatype of the parts of complex numbers, if the real part is first and the parts are
-/// adjacent.
+/// Returns the datatype of the parts of complex numbers, if the real part is first and the parts
+/// are adjacent.
 pub(crate) fn complex_base(datatype: &Datatype) -> Option<&Datatype> {
     let base = datatype.complex_part()?;
     match &datatype.class {
@@ -197,8 +197,8 @@ fn trimmed(bytes: &[u8]) -> Vec<u8> {
 }
 
 impl Value {
-    /// Returns the text of the value in at most about `columns` columns. Long lists lose their last items
-    /// first, then the text is cut.
+    /// Returns the text of the value in at most about `columns` columns. Long lists lose their last
+    /// items first, then the text is cut.
     pub(crate) fn text(&self, columns: usize) -> String {
         let mut text = String::new();
         for items in [16, 8, 6, 4, 3, 2, 1] {
@@ -296,8 +296,8 @@ impl Value {
 
 /// Quotes a text and cuts it to about `columns` columns.
 fn quoted(bytes: &[u8], columns: usize) -> String {
-    // Escapes never make text shorter, and a character has at most four bytes. Saturation: `usize::MAX`
-    // columns are no limit, and quotes may leave no columns.
+    // Escapes never make text shorter, and a character has at most four bytes. Saturation:
+    // `usize::MAX` columns are no limit, and quotes may leave no columns.
     let most = columns.saturating_add(1).saturating_mul(4);
     let text = escape(bytes.get(..most).unwrap_or(bytes));
     let inside = columns.saturating_sub(2);

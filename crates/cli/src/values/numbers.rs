@@ -15,8 +15,8 @@ fn element<T: H5Type>(datatype: &Datatype, bytes: &[u8]) -> Result<T, ConvertErr
     values.first().copied().ok_or_else(|| ConvertError::unsupported(datatype, &T::datatype()))
 }
 
-/// Decodes an integer. An integer of more than 64 bits becomes hexadecimal digits, because a conversion
-/// would clamp it.
+/// Decodes an integer. An integer of more than 64 bits becomes hexadecimal digits, because a
+/// conversion would clamp it.
 pub(crate) fn integer(datatype: &Datatype, fixed: &FixedPoint, bytes: &[u8]) -> Result<Value, ConvertError> {
     if fixed.precision > 64 {
         return Ok(Value::Bytes(match fixed.order {
@@ -64,13 +64,13 @@ pub(crate) fn double(value: f64) -> String {
     spell(&text, value, 52)
 }
 
-/// Returns the number of fraction digits of the shortest text if the value may lie halfway between two
-/// such texts. Then Rust may have chosen the text with the odd last digit; rounding to this number of
-/// digits chooses the even one, as NumPy does.
+/// Returns the number of fraction digits of the shortest text if the value may lie halfway between
+/// two such texts. Then Rust may have chosen the text with the odd last digit; rounding to this
+/// number of digits chooses the even one, as NumPy does.
 ///
-/// A value halfway between two numbers of `n` decimals has exactly `n + 1` decimals, and a binary number
-/// has as many decimals as fraction bits. For values of at least 2^`precision` the answer is always
-/// `Some`.
+/// A value halfway between two numbers of `n` decimals has exactly `n + 1` decimals, and a binary
+/// number has as many decimals as fraction bits. For values of at least 2^`precision` the answer is
+/// always `Some`.
 fn digits_to_round(value: f64, shortest: &str, precision: i32) -> Option<usize> {
     let (mantissa, exponent) = shortest.split_once('e')?;
     let digits = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len());
@@ -83,8 +83,8 @@ fn digits_to_round(value: f64, shortest: &str, precision: i32) -> Option<usize> 
     is_halfway.then_some(digits)
 }
 
-/// Returns the text with the fewest digits that convert to the same element, for formats that Rust does not
-/// have.
+/// Returns the text with the fewest digits that convert to the same element, for formats that Rust
+/// does not have.
 fn shortest(datatype: &Datatype, format: &FloatingPoint, bytes: &[u8]) -> Result<String, ConvertError> {
     let number: f64 = element(datatype, bytes)?;
     let bits = format.mantissa_size;
@@ -104,9 +104,9 @@ fn shortest(datatype: &Datatype, format: &FloatingPoint, bytes: &[u8]) -> Result
     Ok(spell(&format!("{number:e}"), number, bits))
 }
 
-/// Returns the numbers with `digits` fraction digits that are nearest to `number`: the rounded number, then
-/// its two neighbours. The neighbours are candidates because the numbers that round to a power of two
-/// extend further above it than below it.
+/// Returns the numbers with `digits` fraction digits that are nearest to `number`: the rounded
+/// number, then its two neighbours. The neighbours are candidates because the numbers that round to
+/// a power of two extend further above it than below it.
 fn near(number: f64, digits: usize) -> Vec<String> {
     let rounded = format!("{number:.digits$e}");
     let mut all = vec![rounded.clone()];
@@ -131,9 +131,9 @@ fn near(number: f64, digits: usize) -> Vec<String> {
     all
 }
 
-/// Converts a number from the scientific notation of Rust to the notation of NumPy 2.4: `1.5`, `1e-05`,
-/// `1e+16`, `nan`. Numbers below 0.0001 stay scientific, and so do numbers with more digits before the
-/// point than a mantissa of `bits` bits can represent.
+/// Converts a number from the scientific notation of Rust to the notation of NumPy 2.4: `1.5`,
+/// `1e-05`, `1e+16`, `nan`. Numbers below 0.0001 stay scientific, and so do numbers with more
+/// digits before the point than a mantissa of `bits` bits can represent.
 fn spell(scientific: &str, value: f64, bits: u8) -> String {
     let Some((mantissa, exponent)) = scientific.split_once('e') else {
         return scientific.to_ascii_lowercase();
@@ -170,7 +170,8 @@ fn spell(scientific: &str, value: f64, bits: u8) -> String {
     }
 }
 
-/// Returns the bytes of an unsigned number as hexadecimal digits. The most significant byte is first.
+/// Returns the bytes of an unsigned number as hexadecimal digits. The most significant byte is
+/// first.
 pub(crate) fn hexadecimal(bytes: impl Iterator<Item = u8>) -> String {
     let mut text = String::from("0x");
     text.extend(bytes.map(|byte| format!("{byte:02x}")));

@@ -40,7 +40,8 @@ impl Keys {
         Ok(())
     }
 
-    /// Returns the height of a band of rows. All keys of a band are smaller than those of later bands.
+    /// Returns the height of a band of rows. All keys of a band are smaller than those of later
+    /// bands.
     pub(super) fn band(&self) -> u64 {
         // Without chunks, a band is a row.
         self.chunks.as_ref().and_then(|(chunk, _)| chunk.first()).copied().unwrap_or(1)

@@ -134,8 +134,8 @@ impl Merge {
         Ok(Self { run, at: 0, spool, spilled, heap })
     }
 
-    /// Moves about `most` entries to the batch, and sums entries with the same key. Returns false if
-    /// no entries are left. A batch ends at the end of a chunk unless the chunk is very large.
+    /// Moves about `most` entries to the batch, and sums entries with the same key. Returns false
+    /// if no entries are left. A batch ends at the end of a chunk unless the chunk is very large.
     pub(super) fn fill(
         &mut self,
         batch: &mut Batch,
@@ -172,7 +172,8 @@ impl Merge {
         Ok(count > 0)
     }
 
-    /// Returns the smallest key. Equal keys come in the order of the runs, so that sums are reproducible.
+    /// Returns the smallest key. Equal keys come in the order of the runs, so that sums are
+    /// reproducible.
     fn next_key(&self) -> Option<u64> {
         let here = self.run.keys.get(self.at).map(|(key, _)| *key);
         let spilled = self.heap.peek().map(|Reverse((key, _))| *key);

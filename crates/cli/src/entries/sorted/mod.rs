@@ -67,7 +67,8 @@ impl<S: Source> Sorted<S> {
         self.source.element()
     }
 
-    /// Replaces the batch with the next entries. Returns false, with an empty batch, after the last entry.
+    /// Replaces the batch with the next entries. Returns false, with an empty batch, after the last
+    /// entry.
     pub(crate) fn next_batch(&mut self, batch: &mut Batch) -> Result<bool> {
         batch.clear();
         loop {
@@ -84,7 +85,8 @@ impl<S: Source> Sorted<S> {
         }
     }
 
-    /// Collects entries up to the end of the source or of a band. All later entries have larger keys.
+    /// Collects entries up to the end of the source or of a band. All later entries have larger
+    /// keys.
     fn collect(&mut self) -> Result<()> {
         let mut spilled: Option<(Spool, Vec<std::ops::Range<u64>>)> = None;
         while !self.take_incoming()? {

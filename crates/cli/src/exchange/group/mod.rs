@@ -1,4 +1,5 @@
-//! Compressed rows and columns in groups of HDF5 files, in the formats of AnnData, h5sparse and 10x.
+//! Compressed rows and columns in groups of HDF5 files, in the formats of AnnData, h5sparse and
+//! 10x.
 
 mod read;
 mod write;

@@ -1,5 +1,5 @@
-//! The reader of comma-separated values (RFC 4180). It reads a file twice: once for the types of the
-//! columns, once for the values.
+//! The reader of comma-separated values (RFC 4180). It reads a file twice: once for the types of
+//! the columns, once for the values.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -134,8 +134,8 @@ impl Table {
         Ok(Self { path, delimiter, header, columns, records })
     }
 
-    /// Writes a dataset of compounds with a member for each column. If the columns have no names and all
-    /// values are numbers, writes an array of two dimensions.
+    /// Writes a dataset of compounds with a member for each column. If the columns have no names
+    /// and all values are numbers, writes an array of two dimensions.
     pub(crate) fn write(&self, file: &File, path: &str, storage: &Storage<'_>) -> Result<()> {
         let first = self.columns.first().context("there are no columns")?;
         let same = self.columns.iter().try_fold(first.kind(), |kind, column| {
@@ -254,7 +254,8 @@ impl Records<BufReader<fs::File>> {
 }
 
 impl<R: BufRead> Records<R> {
-    /// Reads the fields of the next record. Returns false at the end of the file. Skips empty lines.
+    /// Reads the fields of the next record. Returns false at the end of the file. Skips empty
+    /// lines.
     fn next(&mut self, fields: &mut Vec<String>) -> Result<bool> {
         fields.clear();
         let mut text = String::new();

@@ -1,5 +1,5 @@
-//! The writer of comma-separated values: a record per row, or a record per compound with a column for
-//! each member.
+//! The writer of comma-separated values: a record per row, or a record per compound with a column
+//! for each member.
 
 use std::io::Write;
 
@@ -107,8 +107,8 @@ fn column(name: &str, style: Style) -> String {
     if style == Style::NoFormula { field(&without_formula(name.to_owned())) } else { field(name) }
 }
 
-/// Returns the column names of a compound: `member`, `member.inner` and `array[i,j]`. `None` for other
-/// datatypes.
+/// Returns the column names of a compound: `member`, `member.inner` and `array[i,j]`. `None` for
+/// other datatypes.
 pub(crate) fn header(datatype: &Datatype) -> Option<Vec<String>> {
     let DatatypeClass::Compound(_) = &datatype.class else { return None };
     if complex_base(datatype).is_some() {
@@ -141,8 +141,8 @@ fn has_columns(array: &Datatype) -> bool {
     width(array).is_some_and(|columns| columns <= MAX_COLUMNS)
 }
 
-/// Returns the number of columns of a type with a column for each element of its arrays. `None` if the
-/// number does not fit in 64 bits.
+/// Returns the number of columns of a type with a column for each element of its arrays. `None` if
+/// the number does not fit in 64 bits.
 fn width(datatype: &Datatype) -> Option<u64> {
     match &datatype.class {
         DatatypeClass::Array(array) => {
@@ -194,8 +194,8 @@ fn items(depth: usize, base: &Datatype, value: &Value, style: Style, found: &mut
     }
 }
 
-/// A writer of elements that are not compounds. The elements of the last dimension are one record; with
-/// one dimension, each element is a record.
+/// A writer of elements that are not compounds. The elements of the last dimension are one record;
+/// with one dimension, each element is a record.
 #[derive(Debug)]
 struct Records {
     row: u64,

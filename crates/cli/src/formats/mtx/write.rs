@@ -11,8 +11,8 @@ use hyperslab::H5Type;
 use crate::entries::{Batch, Element, Sink, Spool};
 use crate::output_target::OutputTarget;
 
-/// A writer of a Matrix Market file. The entries go to a temporary file, because their number precedes
-/// them in the output.
+/// A writer of a Matrix Market file. The entries go to a temporary file, because their number
+/// precedes them in the output.
 pub(crate) struct Writer {
     output: OutputTarget,
     level: Option<u32>,
@@ -30,7 +30,8 @@ enum Entries {
 }
 
 impl Writer {
-    /// Creates a writer to `output`, compressed by gzip if there is a level. Temporary files go to `folder`.
+    /// Creates a writer to `output`, compressed by gzip if there is a level. Temporary files go to
+    /// `folder`.
     pub(crate) fn new(output: OutputTarget, level: Option<u32>, folder: &Path) -> Result<Self> {
         let spool = Spool::new(folder)?;
         let entries = match level {

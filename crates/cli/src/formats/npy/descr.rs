@@ -118,8 +118,8 @@ fn member(field: &Literal) -> Result<(String, Datatype)> {
 pub(crate) struct WrittenDescr {
     /// The `descr` as a Python literal: `'<f8'`, `[('a', '<i4')]`.
     pub(crate) literal: String,
-    /// The datatype to which elements are converted before they are written: the stored type if NumPy has
-    /// it.
+    /// The datatype to which elements are converted before they are written: the stored type if
+    /// NumPy has it.
     pub(crate) datatype: Datatype,
     /// The dimensions of each element.
     pub(crate) dims: Vec<u32>,
@@ -129,7 +129,8 @@ pub(crate) struct WrittenDescr {
 const MAX_LEVELS: usize = 32;
 
 impl WrittenDescr {
-    /// Returns NumPy's type for a datatype: the same type if NumPy has it, else the next larger one.
+    /// Returns NumPy's type for a datatype: the same type if NumPy has it, else the next larger
+    /// one.
     pub(crate) fn of(datatype: &Datatype) -> Result<Self> {
         Self::nested(datatype, 0)
     }
@@ -195,8 +196,8 @@ fn number(letter: char, byte_order: ByteOrder, datatype: Datatype) -> WrittenDes
     simple(format!("{}{letter}{size}", order(byte_order, size)), datatype)
 }
 
-/// Returns the IEEE type of two, four or eight bytes that represents all values of `datatype`, or the
-/// largest of these types.
+/// Returns the IEEE type of two, four or eight bytes that represents all values of `datatype`, or
+/// the largest of these types.
 fn float_of(float_order: FloatOrder, datatype: &Datatype) -> WrittenDescr {
     let order = match float_order {
         FloatOrder::BigEndian => ByteOrder::BigEndian,
@@ -230,8 +231,8 @@ fn complex(datatype: &Datatype) -> Result<WrittenDescr> {
     Ok(simple(format!("{sign}c{size}"), datatype))
 }
 
-/// Returns the complex type with parts of another type. The class and the member names stay the same, so
-/// that a conversion exists.
+/// Returns the complex type with parts of another type. The class and the member names stay the
+/// same, so that a conversion exists.
 fn rebuilt(datatype: &Datatype, part: Datatype) -> Datatype {
     match &datatype.class {
         DatatypeClass::Compound(_) => Datatype::complex_compound(part),
@@ -239,8 +240,8 @@ fn rebuilt(datatype: &Datatype, part: Datatype) -> Datatype {
     }
 }
 
-/// Returns the type of records. If NumPy has the types of all members, the members keep their offsets and
-/// fields without a name fill the gaps. Else the members are packed.
+/// Returns the type of records. If NumPy has the types of all members, the members keep their
+/// offsets and fields without a name fill the gaps. Else the members are packed.
 fn record(datatype: &Datatype, compound: &Compound, level: usize) -> Result<WrittenDescr> {
     let mut members: Vec<(&Member, WrittenDescr)> = Vec::new();
     for member in &compound.members {

@@ -75,11 +75,13 @@ impl Header {
     }
 }
 
-/// Encodes a header for elements of the type `descr` in C order. Padding ends the header at a multiple of 64 bytes.
+/// Encodes a header for elements of the type `descr` in C order. Padding ends the header at a
+/// multiple of 64 bytes.
 pub(crate) fn encode(descr: &str, shape: impl Iterator<Item = u64>) -> Result<Vec<u8>> {
     let shape: Vec<String> = shape.map(|size| format!("{size},")).collect();
     let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({}), }}", shape.join(" "));
-    // Version 1 has 16 bits for the length, version 2 has 32 bits, and version 3 is UTF-8 instead of Latin-1.
+    // Version 1 has 16 bits for the length, version 2 has 32 bits, and version 3 is UTF-8 instead
+    // of Latin-1.
     let version = match text.len() {
         _ if !text.is_ascii() => 3_u8,
         0..65_000 => 1,

@@ -1,4 +1,5 @@
-//! Python literals in the headers of npy files: strings, numbers, truth values, tuples, lists, dictionaries.
+//! Python literals in the headers of npy files: strings, numbers, truth values, tuples, lists,
+//! dictionaries.
 
 use anyhow::{Result, bail};
 

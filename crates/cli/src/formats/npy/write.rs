@@ -10,8 +10,8 @@ use super::descr::WrittenDescr;
 use super::header::encode;
 use crate::selection::blocks::Blocks;
 
-/// The length of the longest string that is written, in characters. Every string is padded to the length
-/// of the longest one.
+/// The length of the longest string that is written, in characters. Every string is padded to the
+/// length of the longest one.
 const MAX_TEXT_CHARACTERS: usize = 1 << 16;
 
 /// Writes the header and all elements.
@@ -43,8 +43,8 @@ pub(crate) fn write(
     })
 }
 
-/// Writes variable-length strings as UCS-4 strings with the length of the longest one. Reads the strings
-/// twice.
+/// Writes variable-length strings as UCS-4 strings with the length of the longest one. Reads the
+/// strings twice.
 fn write_texts(output: &mut impl Write, shape: &[u64], blocks: &Blocks<'_>) -> Result<()> {
     let mut longest = 0;
     each_text(blocks, |text| {

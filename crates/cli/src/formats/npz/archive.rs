@@ -91,8 +91,8 @@ enum Bytes {
     Deflated(DeflateDecoder<io::Take<BufReader<File>>>),
 }
 
-/// A reader of a decompressed member. It returns as many bytes as the directory declares, and verifies
-/// their checksum at the last byte.
+/// A reader of a decompressed member. It returns as many bytes as the directory declares, and
+/// verifies their checksum at the last byte.
 pub(super) struct MemberReader {
     bytes: Bytes,
     left: u64,

@@ -62,8 +62,8 @@ impl Array {
         Ok(bytes)
     }
 
-    /// Returns the elements as a column, converted to a datatype. `part` is the number of the first element
-    /// and the number of elements; `None` is all elements.
+    /// Returns the elements as a column, converted to a datatype. `part` is the number of the first
+    /// element and the number of elements; `None` is all elements.
     pub(super) fn column(mut self, to: &Datatype, part: Option<(u64, u64)>) -> Result<ArrayColumn> {
         let conversion = Conversion::new(self.datatype()?, to)?;
         let all = product("number of elements", self.shape.iter().copied())?;

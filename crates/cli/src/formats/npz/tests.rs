@@ -141,7 +141,8 @@ fn write(given: &Given, path: &Path, level: u32) {
     given.put(Box::new(Writer::new(output, level, folder))).unwrap();
 }
 
-/// An archive with a changed byte is read as the same matrix or an error; a cut archive is an error.
+/// An archive with a changed byte is read as the same matrix or an error; a cut archive is an
+/// error.
 #[test]
 fn damaged_archives_are_found() {
     let (given, folder) = (matrix(), tempfile::tempdir().unwrap());
