@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use hyperslab_exact::to_u64;
+use hyperslab_exact::{to_u64, to_usize};
 
 use crate::lookup;
 use crate::ls::branches::Branches;
@@ -64,7 +64,10 @@ pub(crate) fn run(arguments: &TreeArguments) -> Result<ExitCode> {
         values: MAX_VALUES,
         paths: Paths::new(&file),
     };
-    let levels = arguments.depth.and_then(|levels| usize::try_from(levels).ok()).unwrap_or(usize::MAX);
+    let levels = match arguments.depth {
+        Some(levels) => to_usize(levels.into())?,
+        None => usize::MAX,
+    };
     let walk = Walk::new(&file, &describer, levels).groups_only(arguments.groups);
     let failures = if arguments.json {
         let mut document =
