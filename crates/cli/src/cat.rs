@@ -1,16 +1,16 @@
 //! `hyperslab cat` and `hyperslab head`: the elements of a dataset.
 //!
-//! Elements are read in blocks of bounded size and written as they come, so that memory use does not depend on the size of
-//! the dataset.
+//! The commands read blocks of bounded size and write each block before the next, so memory use
+//! does not depend on the size of the dataset.
 
 use std::path::PathBuf;
 
 use anyhow::Result;
 use hyperslab::{Dataset, Dataspace, File};
 
-use crate::destination::Destination;
 use crate::formats::{Form, Format, write, write_blocks, write_defined};
-use crate::places::DatasetArguments;
+use crate::lookup::DatasetArguments;
+use crate::output_target::OutputTarget;
 use crate::selection::{self, Taken, parse_or_everything};
 
 /// The arguments of `cat`.
@@ -18,30 +18,32 @@ use crate::selection::{self, Taken, parse_or_everything};
 pub(crate) struct CatArguments {
     #[command(flatten)]
     source: DatasetArguments,
-    /// Selection to print, as NumPy indices: `0:10,::2,5`; `-1` counts from the end, `...` stands for the dimensions left out
+    /// Elements to print, as NumPy indices: `0:10,::2,5`. Negative numbers count from the end;
+    /// `...` selects all dimensions that are not named
     #[arg(short, long, value_name = "SELECTION", allow_hyphen_values = true)]
     select: Option<String>,
-    /// Output format [default: by the ending of OUT, else text]
+    /// Output format [default: by the extension of OUT, else text]
     #[arg(short, long, value_enum)]
     format: Option<Format>,
     /// The same as --format json
     #[arg(long, conflicts_with_all = ["format", "sparse_locations", "sparse_data"])]
     json: bool,
-    /// As csv: begin texts with a quote (') that a spreadsheet would take for formulas: those that begin with = + - @, a tab or
-    /// a return. Numbers stay as they are
+    /// In csv, put a quote (') before texts that a spreadsheet would read as formulas: texts that
+    /// begin with = + - @, a tab or a carriage return. Numbers stay as they are
     #[arg(long)]
     escape_formulas: bool,
-    /// Output file, instead of the terminal
+    /// Output file [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Print only defined elements, each with its coordinates in the dataset. Only sparse datasets have others; as text one
-    /// element in a line, as json `{"shape": …, "defined": [[[i, j], value], …]}`
+    /// Print only defined elements, each with its coordinates. Only sparse datasets have undefined
+    /// elements. As text, each line has one element; as JSON, the elements are
+    /// `{"shape": …, "defined": [[[i, j], value], …]}`
     #[arg(long)]
     defined: bool,
-    /// Print where elements are defined: a line for each block, `DEFINED_SPARSE_DATA BLOCK (2,2)-(4,7)`
+    /// Print the blocks of defined elements, one per line: `DEFINED_SPARSE_DATA BLOCK (2,2)-(4,7)`
     #[arg(long, conflicts_with_all = ["defined", "format"])]
     sparse_locations: bool,
-    /// As --sparse-locations, with the values behind each line, row by row
+    /// Like --sparse-locations, with the values of each block, row by row
     #[arg(long, conflicts_with_all = ["defined", "format", "sparse_locations"])]
     sparse_data: bool,
 }
@@ -66,12 +68,12 @@ pub(crate) struct HeadArguments {
 pub(crate) fn cat(arguments: &CatArguments) -> Result<()> {
     let (file, dataset) = arguments.source.open()?;
     let taken = parse_or_everything(arguments.select.as_deref(), dataset.dataspace().dims())?;
-    let by_ending = || arguments.output.as_deref().and_then(Format::by_ending);
-    let asked = if arguments.json { Some(Format::Json) } else { arguments.format };
-    let format = asked.or_else(by_ending).unwrap_or(Format::Text);
+    let by_extension = || arguments.output.as_deref().and_then(Format::by_extension);
+    let named = if arguments.json { Some(Format::Json) } else { arguments.format };
+    let format = named.or_else(by_extension).unwrap_or(Format::Text);
     let mut output = match &arguments.output {
-        Some(path) => Destination::file(path, &arguments.source.file)?,
-        None => Destination::stdout(format.content())?,
+        Some(path) => OutputTarget::file(path, &arguments.source.file)?,
+        None => OutputTarget::stdout(format.content())?,
     };
     let form = Form { format, escape_formulas: arguments.escape_formulas };
     if arguments.sparse_locations || arguments.sparse_data {
@@ -86,9 +88,9 @@ pub(crate) fn cat(arguments: &CatArguments) -> Result<()> {
     Ok(())
 }
 
-/// Writes a line for each block of defined elements, with their values if `with_values` is set.
+/// Writes a line for each block of defined elements, and its values if `with_values` is set.
 fn write_sparse(
-    output: &mut Destination,
+    output: &mut OutputTarget,
     file: &File,
     dataset: &Dataset,
     taken: &[Taken],
@@ -106,7 +108,7 @@ pub(crate) fn head(arguments: &HeadArguments) -> Result<()> {
     let (file, dataset) = arguments.source.open()?;
     let taken = selection::first_rows(dataset.dataspace().dims(), arguments.rows);
     let format = if arguments.json { Format::Json } else { arguments.format };
-    let mut output = Destination::stdout(format.content())?;
+    let mut output = OutputTarget::stdout(format.content())?;
     write(&mut output, &file, &dataset, taken, Form { format, escape_formulas: false })?;
     output.finish()?;
     arguments.source.open.report();

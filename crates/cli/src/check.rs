@@ -1,11 +1,12 @@
-//! `hyperslab check`: is a file sound?
+//! `hyperslab check`: the check of files for errors.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use hyperslab_check::{CheckOptions, Finding, Report, Severity};
+use hyperslab_exact::{sum, to_u64};
 use serde_json::json;
 
 use crate::open::OpenArguments;
@@ -13,30 +14,30 @@ use crate::output;
 
 /// The exit code if a file is not sound.
 const UNSOUND: u8 = 1;
-/// The exit code if a file cannot be opened at all.
+/// The exit code if a file cannot be opened.
 const UNREADABLE: u8 = 2;
-/// The exit code if no fault was found in a file, but something of it could not be checked.
+/// The exit code if no fault was found in a file, but a part of the file could not be checked.
 const INCOMPLETE: u8 = 3;
 
-/// Which of two exit codes says more.
+/// Returns the more serious of two exit codes.
 fn worse(one: u8, other: u8) -> u8 {
     let rank = |code: u8| [0, INCOMPLETE, UNSOUND, UNREADABLE].iter().position(|known| *known == code);
     if rank(one) >= rank(other) { one } else { other }
 }
 
-/// What `check` takes.
+/// The arguments of `check`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Exit code: 0 all files are sound; 1 one has faults; 2 one cannot be opened; 3 no faults were found, but something could not be
-checked (a limit, or a filter that is not there): lines with `not checked` say what.")]
+Exit code: 0 if all files are sound; 1 if a file has faults; 2 if a file cannot be opened; 3 if no fault was found, but a part of a
+file could not be checked (because of a limit or a missing filter): the lines with `not checked` name these parts.")]
 pub(crate) struct CheckArguments {
     /// Print a JSON document: a list with one report for each file
     #[arg(long)]
     json: bool,
-    /// Print faults only, and nothing for a sound file
+    /// Print only faults. Print nothing for a sound file
     #[arg(short, long, conflicts_with = "json")]
     quiet: bool,
-    /// Decode all chunks, too: whether they pass their filters
+    /// Also decode all chunks, to find chunks that their filters cannot decode
     #[arg(long)]
     data: bool,
     #[command(flatten)]
@@ -46,8 +47,7 @@ pub(crate) struct CheckArguments {
     files: Vec<PathBuf>,
 }
 
-/// Checks files; the exit code is that of the worst: 0 all sound, 3 one of which not all could be checked, 1 one with faults, 2 one
-/// that cannot be opened.
+/// Checks files. Returns the exit code of the worst file.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitCode> {
     let mut out = output::stdout();
     let mut worst = 0;
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitCode> {
                 let error = output::chain(error.as_ref());
                 if !arguments.json {
                     out.flush()?;
-                    // The exit code says it, too.
+                    // If standard error fails, the exit code still reports the error.
                     output::complain(format_args!("hyperslab: cannot check `{name}`: {error}"));
                 }
                 (UNREADABLE, json!({"schema": 1, "name": name, "error": error}))
@@ -112,7 +112,9 @@ fn show(out: &mut output::Output, arguments: &CheckArguments, name: &str, report
     for finding in &report.findings {
         line(out, "", finding)?;
     }
-    let more = report.faults.saturating_add(report.remarks).saturating_sub(report.findings.len() as u64);
+    let all = sum("number of findings", [report.faults, report.remarks])?;
+    let more =
+        all.checked_sub(to_u64(report.findings.len())).context("more findings are listed than counted")?;
     if more > 0 {
         writeln!(out, "… and {more} more findings")?;
     }

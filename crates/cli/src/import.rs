@@ -1,4 +1,4 @@
-//! `hyperslab import`: npy, csv, Parquet and Arrow files as datasets, and sparse matrices.
+//! `hyperslab import`: reads npy, csv, Parquet and Arrow files and sparse matrices into datasets.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use hyperslab::File;
 use hyperslab::filter::FilterSpec;
 
 use crate::change::{change, named, open_or_create, shape};
-use crate::exchange::{self, Encoding, Kept, MatrixPlace, NamedFormat, Wanted};
+use crate::exchange::{self, Encoding, ImportOptions, MatrixForm, MatrixLocation, NamedFormat};
 use crate::formats::storage::Storage;
 use crate::formats::{csv, npy};
 use crate::tables::{self, Kind};
@@ -17,15 +17,15 @@ use crate::typed::TypeName;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hyperslab import image.npy data.h5 images/one --filter shuffle,gzip=6
-  hyperslab import table.csv data.h5 table               a compound, with a member for each column
+  hyperslab import table.csv data.h5 table               a compound with a member for each column
   hyperslab import table.csv data.h5 table --columns     a group with a dataset for each column
-  hyperslab import table.parquet data.h5 table           the same of a table of Parquet or Arrow
+  hyperslab import table.parquet data.h5 table           the same for a Parquet or Arrow file
   hyperslab import matrix.csv data.h5 matrix --no-header numbers in two dimensions
-  hyperslab import matrix.mtx.gz data.h5 matrix          a sparse matrix; .npz of SciPy too
-  hyperslab import cells.h5ad:/X data.h5 matrix          compressed rows of AnnData or 10x
-  hyperslab import matrix.npz data.h5 matrix --as csr    compressed rows, as AnnData has them")]
+  hyperslab import matrix.mtx.gz data.h5 matrix          a sparse matrix; also from .npz files of SciPy
+  hyperslab import cells.h5ad:/X data.h5 matrix          a sparse matrix of AnnData or 10x
+  hyperslab import matrix.npz data.h5 matrix --as csr    compressed rows, as AnnData stores them")]
 pub(crate) struct ImportArguments {
-    /// What INPUT is [default: by its ending]
+    /// The format of INPUT [default: by the extension of INPUT]
     #[arg(short, long, value_enum)]
     format: Option<Format>,
     /// The shape of chunks, such as 64x64
@@ -34,32 +34,34 @@ pub(crate) struct ImportArguments {
     /// Filters for the chunks, such as shuffle,gzip=6
     #[arg(long, value_name = "FILTERS")]
     filter: Option<String>,
-    /// Tables (csv, Parquet, Arrow): a dataset for each column, in a group, instead of a compound
+    /// For tables (csv, Parquet, Arrow): create a group with a dataset for each column, instead of
+    /// a dataset of compounds
     #[arg(long)]
     columns: bool,
-    /// csv: the first line is none of names
+    /// For csv: the first line has values, not column names
     #[arg(long)]
     no_header: bool,
-    /// csv: what stands between fields
+    /// For csv: the character between fields
     #[arg(long, default_value = ",", value_name = "CHARACTER")]
     delimiter: char,
-    /// Matrices: what becomes of them
+    /// For matrices: the form in which the matrix is stored
     #[arg(long = "as", value_enum, default_value = "sparse", value_name = "KIND")]
-    kept: Kept,
-    /// Sparse datasets: how it is written down which elements there are
+    form: MatrixForm,
+    /// For sparse datasets: the encoding of the list of defined elements
     #[arg(long, value_enum, default_value = "blocks", value_name = "ENCODING")]
     encoding: Encoding,
-    /// Matrices: the type of values [default: that of INPUT]
+    /// For matrices: the type of the values [default: the type in INPUT]
     #[arg(long, value_enum, value_name = "TYPE")]
     dtype: Option<TypeName>,
-    /// Matrices: compresses what is stored, at a level from 1 to 9; short for a gzip in --filter
+    /// For matrices: the compression level, 1 to 9; the same as a gzip filter in --filter
     #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(u32).range(1..=9))]
     deflate: Option<u32>,
-    /// The file to read, or FILE.h5:/GROUP for a matrix of compressed rows or columns in an HDF5 file
+    /// The file to read, or FILE.h5:/GROUP for a matrix of compressed rows or columns in an HDF5
+    /// file
     input: PathBuf,
-    /// The HDF5 file, which is made if there is none
+    /// The HDF5 file. If the file does not exist, it is created
     file: PathBuf,
-    /// The new dataset
+    /// The path of the new dataset
     path: String,
 }
 
@@ -92,19 +94,17 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<()> {
     };
     let chunks = arguments.chunks.as_ref().map(|chunk| chunk.0.as_slice());
     let storage = Storage { chunks, filters };
-    let named = match arguments.format {
-        None => by_ending(&arguments.input),
-        said => said,
-    };
-    let format = match named {
+    let format = match arguments.format.or_else(|| by_extension(&arguments.input)) {
         Some(Format::Npy) => Dense::Npy,
         Some(Format::Csv) => Dense::Csv,
         Some(Format::Parquet) => Dense::Table(Kind::Parquet),
         Some(Format::Arrow) => Dense::Table(Kind::Arrow),
         Some(Format::Mtx) => return matrix(arguments, storage, Some(NamedFormat::MatrixMarket)),
         Some(Format::Npz) => return matrix(arguments, storage, Some(NamedFormat::Npz)),
-        None if place(&arguments.input, None).is_some() => return matrix(arguments, storage, None),
-        None => bail!("what is `{shown}`? Say it with --format npy, csv, parquet, arrow, mtx or npz"),
+        None if location(&arguments.input, None).is_some() => return matrix(arguments, storage, None),
+        None => bail!(
+            "the format of `{shown}` is not known; name it with --format npy, csv, parquet, arrow, mtx or npz"
+        ),
     };
     if arguments.dtype.is_some() || arguments.deflate.is_some() {
         bail!("--dtype and --deflate are for sparse matrices; --filter gzip=6 compresses other datasets");
@@ -112,24 +112,24 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<()> {
     dense(arguments, format, &storage)
 }
 
-/// Returns the place of a matrix by its name, else by the first bytes of the file.
-fn place(input: &Path, named: Option<NamedFormat>) -> Option<MatrixPlace> {
-    MatrixPlace::of(input, named).or_else(|| MatrixPlace::found(input))
+/// Returns the location of a matrix by its name, else by the first bytes of the file.
+fn location(input: &Path, named: Option<NamedFormat>) -> Option<MatrixLocation> {
+    MatrixLocation::of(input, named).or_else(|| MatrixLocation::found(input))
 }
 
 /// Imports a sparse matrix.
 fn matrix(arguments: &ImportArguments, storage: Storage<'_>, named: Option<NamedFormat>) -> Result<()> {
-    let from = place(&arguments.input, named).context("no matrix")?;
+    let from = location(&arguments.input, named).context("the input is not a matrix")?;
     let mut filters = storage.filters;
     filters.extend(arguments.deflate.map(FilterSpec::deflate));
-    let wanted = Wanted {
-        kept: arguments.kept,
+    let options = ImportOptions {
+        form: arguments.form,
         dtype: arguments.dtype,
         chunks: storage.chunks,
         filters,
         encoding: arguments.encoding,
     };
-    exchange::import(&from, &arguments.input, &arguments.file, &arguments.path, wanted)
+    exchange::import(&from, &arguments.input, &arguments.file, &arguments.path, options)
 }
 
 /// A format of dense arrays or tables.
@@ -175,7 +175,7 @@ fn as_ref<T>(input: &Result<T>) -> Result<&T> {
     input.as_ref().map_err(|error| anyhow::anyhow!("{error:#}"))
 }
 
-fn by_ending(path: &Path) -> Option<Format> {
+fn by_extension(path: &Path) -> Option<Format> {
     match path.extension()?.to_str()? {
         "npy" => Some(Format::Npy),
         "csv" => Some(Format::Csv),

@@ -1,4 +1,4 @@
-//! Files that are being written, removed if the command is interrupted.
+//! Files that a command is writing. An interruption of the command removes them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,54 +7,55 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use anyhow::{Context as _, Result};
 use tempfile::NamedTempFile;
 
-/// What stands behind the name of a file in that of its journal.
-const JOURNAL: &str = ".hjournal";
+/// The suffix of a file's name in the name of its journal.
+const JOURNAL_SUFFIX: &str = ".hjournal";
 
-/// The files that are being written.
+/// The files that the command is writing.
 static WRITTEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Makes a file in the folder of the one that it is to become, so that this one appears whole or not at all. The file is removed
-/// when the value is dropped, and if SIGINT, SIGTERM or SIGHUP ends the command.
+/// Creates a temporary file in the folder of the file `to`. A later rename to `to` makes the file
+/// appear complete or not at all. Drop removes the temporary file, and so do SIGINT, SIGTERM and
+/// SIGHUP.
 pub(crate) fn new_file_for(to: &Path, suffix: &str) -> Result<NamedTempFile> {
     let cannot = || format!("cannot write `{}`", to.display());
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     watch();
     let mut builder = tempfile::Builder::new();
-    // As other programs make files: the user's mask takes away what it takes.
+    // The default mode of new files, from which the umask removes bits.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    // A signal between the two lines finds the file in the list.
+    // The lock is held until the file is in the list: a signal after its creation removes it.
     let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
     let made = builder.prefix(".hyperslab-").suffix(suffix).tempfile_in(folder).with_context(cannot)?;
     written.push(made.path().to_owned());
     Ok(made)
 }
 
-/// Removes the files that are being written, with their journals.
+/// Removes the files that the command is writing, and their journals.
 fn remove_all() {
     for path in WRITTEN.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         let mut journal = path.clone().into_os_string();
-        journal.push(JOURNAL);
-        // What has got its name meanwhile is no longer there.
+        journal.push(JOURNAL_SUFFIX);
+        // A file that was renamed to its final name is no longer at this path.
         let _ = fs::remove_file(path);
         let _ = fs::remove_file(journal);
     }
 }
 
-/// Waits for signals from now on, on a thread of its own.
+/// Starts a thread that waits for signals, at the first call.
 #[cfg(unix)]
 fn watch() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     static WATCHED: OnceLock<()> = OnceLock::new();
     WATCHED.get_or_init(|| {
-        // A signal that is ignored, as nohup has it, stays so only if it is not waited for: it comes rarely, and only ends
-        // the command early.
+        // This also handles signals that were ignored, as SIGHUP under nohup. That is accepted:
+        // such a signal is rare, and only ends the command early.
         let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
-        // Without a thread signals end the command as ever.
+        // If the thread cannot be started, signals end the command and the files remain.
         let _ = std::thread::Builder::new().name("signals".into()).spawn(move || {
             if let Some(signal) = signals.forever().next() {
                 remove_all();
-                std::process::exit(signal.saturating_add(128));
+                std::process::exit(128 + signal);
             }
         });
     });

@@ -1,4 +1,4 @@
-//! The `hyperslab` command.
+//! The `hyperslab` command line program.
 #![forbid(unsafe_code)]
 
 mod bench_file;
@@ -7,7 +7,6 @@ mod change;
 mod check;
 mod compare;
 mod demo;
-mod destination;
 mod diff;
 mod digest;
 mod entries;
@@ -17,10 +16,11 @@ mod find;
 mod formats;
 mod import;
 mod interrupted;
+mod lookup;
 mod ls;
 mod open;
 mod output;
-mod places;
+mod output_target;
 mod plot;
 mod progress;
 mod recover;
@@ -41,7 +41,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Look into HDF5 files, and change them.
+/// Inspect and change HDF5 files.
 #[derive(Debug, Parser)]
 #[command(name = "hyperslab", version, about)]
 struct HyperslabArguments {
@@ -51,53 +51,61 @@ struct HyperslabArguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Show what sparse datasets are good for: the stream of a simulated X-ray detector, kept in three ways.
+    /// Demonstrate sparse datasets: store the images of a simulated X-ray detector in three ways,
+    /// and compare sizes and times.
     Demo(demo::DemoArguments),
-    /// List what is in a file: groups, datasets, types, links and attributes.
+    /// List the objects of a file: groups, datasets, datatypes, links and attributes.
     Ls(ls::LsArguments),
-    /// Draw what is in a file as a tree, at a glance.
+    /// Draw the objects of a file as a tree.
     Tree(tree::TreeArguments),
-    /// Find what is in files by names, attributes, types, shapes, sizes and storage.
+    /// Find objects in files by name, attribute, type, shape, size and storage.
     Find(Box<find::FindArguments>),
-    /// Print the elements of a dataset, or write them to a file, in one of several formats.
+    /// Print the elements of a dataset, or write them to a file: text, csv, npy, JSON or raw bytes.
     Cat(cat::CatArguments),
     /// Print the first rows of a dataset.
     Head(cat::HeadArguments),
-    /// Draw a dataset: a line, an image, or where its elements are; as PNG or SVG, or in the terminal.
+    /// Draw a dataset as a line, as an image or as a map of its defined elements: in a PNG or SVG
+    /// file, or in the terminal.
     Plot(plot::PlotArguments),
-    /// Write the elements of a dataset to a file: npy, csv, json or raw bytes; a table: Parquet, Arrow; or a sparse matrix:
-    /// mtx, npz, or a group.
+    /// Write a dataset to a file (npy, csv, JSON, raw bytes), a table to a Parquet or Arrow file,
+    /// or a sparse matrix to an mtx or npz file or an HDF5 group.
     Export(export::ExportArguments),
-    /// Make a dataset of an npy or csv file, of a table of Parquet or Arrow, or of a sparse matrix: mtx, npz, or a group of
-    /// AnnData or 10x.
+    /// Create a dataset from an npy or csv file, a Parquet or Arrow table, or a sparse matrix (mtx,
+    /// npz, or an HDF5 group of AnnData or 10x).
     Import(import::ImportArguments),
-    /// Copy objects, within a file or into another one.
+    /// Copy objects within a file or to another file.
     Cp(change::CpArguments),
-    /// Give an object another path.
+    /// Move or rename a link to an object.
     Mv(change::MvArguments),
-    /// Remove objects; their space can be used again.
+    /// Remove links. Objects without links are deleted, and their space can be used again.
     Rm(change::RmArguments),
-    /// Make groups.
+    /// Create groups.
     Mkdir(change::MkdirArguments),
-    /// Make hard, soft and external links.
+    /// Create hard, soft and external links.
     Ln(change::LnArguments),
     /// Set, remove and rename attributes.
     Attr(change::AttrArguments),
-    /// Write a file anew: compacted, with other layouts, filters, or for other versions of the library.
+    /// Copy a file without its unused space, and optionally with other layouts, filters, or format
+    /// versions.
     Repack(repack::RepackArguments),
-    /// Put a file right that was not closed, or save what is left of a damaged one into a new file.
+    /// Repair a file that was not closed, or salvage the readable data of a damaged file into a new
+    /// file.
     Recover(recover::RecoverArguments),
-    /// Count what is in a file: objects, datasets by layout and by filters with their bytes, structured chunks.
+    /// Print statistics of a file: bytes by structure, largest objects, datasets by layout and by
+    /// filters, structured chunks.
     Stat(stat::StatArguments),
-    /// Tell what is different in two files: objects, attributes, types, shapes, elements.
+    /// Compare two files: objects, attributes, datatypes, shapes and elements.
     Diff(diff::DiffArguments),
-    /// Measure how fast a file is read, and estimate which chunks would serve better.
+    /// Measure how fast a file is read, and estimate the cost of other chunk shapes.
     BenchFile(bench_file::BenchFileArguments),
-    /// Print all that a file holds as one JSON document, with a SHA-256 of each dataset and attribute.
+    /// Print the contents of a file as one JSON document, with a SHA-256 hash of each dataset and
+    /// attribute.
     Digest(digest::DigestArguments),
-    /// Verify that files are sound: every block, checksum, count and reference, and whose every byte is.
+    /// Check files for errors: verify every block, checksum, count and reference, and find the
+    /// owner of every byte.
     Check(check::CheckArguments),
-    /// Print the script that lets a shell complete commands, options, files and paths inside of them.
+    /// Print the script with which a shell completes commands, options, files and paths inside HDF5
+    /// files.
     Completions(shell::CompletionsArguments),
     /// Write the manual pages.
     Man(shell::ManArguments),
@@ -106,7 +114,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    shell::answer();
+    shell::complete_if_asked();
     let arguments = HyperslabArguments::parse_from(tools::called_as(std::env::args_os()));
     let outcome = match &arguments.command {
         Command::Demo(arguments) => demo::run(arguments).map(|()| ExitCode::SUCCESS),
@@ -136,7 +144,7 @@ fn main() -> ExitCode {
         Command::Tool(call) => call.run(),
     };
     outcome.unwrap_or_else(|error| {
-        if reader_is_gone(&error) {
+        if is_closed_output(&error) {
             return ExitCode::SUCCESS;
         }
         output::complain(format_args!("hyperslab: {}", output::chain(error.as_ref())));
@@ -144,8 +152,8 @@ fn main() -> ExitCode {
     })
 }
 
-/// Returns whether whoever reads the output has closed it, as `| head` does. Errors of files are wrapped in
-/// [`hyperslab::Error`], so that a bare I/O error is one of the output.
-fn reader_is_gone(error: &anyhow::Error) -> bool {
+/// Returns true if the reader of standard output has closed it, as `head` does in a pipe. Errors of
+/// files are wrapped in [`hyperslab::Error`], so a bare I/O error comes from the output.
+fn is_closed_output(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }

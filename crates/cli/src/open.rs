@@ -1,4 +1,4 @@
-//! Opening the file that a command is about.
+//! Opens the file that a command reads.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -10,26 +10,28 @@ use hyperslab::{File, FileDriver, FileLocking, OpenOptions};
 use crate::output::complain;
 use crate::progress::{self, Progress};
 
-/// Places of the file for which accesses are counted.
-const CELLS: usize = 1 << 16;
+/// The number of parts of a file for which the log counts accesses.
+const LOG_CELLS: usize = 1 << 16;
 
-/// How the file is opened.
+/// The arguments of commands that open a file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct OpenArguments {
-    /// How the bytes are reached: auto, sec2, core, stdio, mmap, stream (FILE is HOST:PORT), family (FILE may be a
-    /// pattern such as name%05d.h5), split, multi, subfiling; or log, which is auto and says at the end what was read
+    /// The driver: auto, sec2, core, stdio, mmap, stream (FILE is HOST:PORT), family (FILE may be a
+    /// pattern such as name%05d.h5), split, multi or subfiling; or log, which is auto and prints a
+    /// report of all accesses at the end
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = driver, hide_default_value = true)]
     driver: Choice,
-    /// Whether the file is locked meanwhile, so that nobody changes it: on, off, or best-effort, which is on where the
-    /// file system has locks [default: what HDF5_USE_FILE_LOCKING says, else best-effort]
-    #[arg(long, value_name = "HOW", value_parser = locking)]
+    /// The lock of the file against changes by other processes: on, off, or best-effort, which
+    /// locks if the file system has locks [default: the value of HDF5_USE_FILE_LOCKING, else
+    /// best-effort]
+    #[arg(long, value_name = "MODE", value_parser = locking)]
     locking: Option<FileLocking>,
-    /// Counts what is read, for whoever looks on.
+    /// The counts of accesses for the progress display.
     #[arg(skip)]
     watched: OnceLock<Arc<AccessLog>>,
 }
 
-/// A driver, perhaps with a log of what it is asked.
+/// A driver, and a log of its accesses if `--driver log` was given.
 #[derive(Debug, Clone)]
 struct Choice {
     driver: FileDriver,
@@ -49,19 +51,19 @@ fn locking(name: &str) -> Result<FileLocking, String> {
         "on" => Ok(FileLocking::On),
         "off" => Ok(FileLocking::Off),
         "best-effort" => Ok(FileLocking::BestEffort),
-        _ => Err("it is on, off or best-effort".into()),
+        _ => Err("the values are on, off and best-effort".into()),
     }
 }
 
 impl OpenArguments {
-    /// Options with the driver that was chosen.
+    /// Returns options with the driver and the locking of the arguments.
     pub(crate) fn options(&self) -> OpenOptions {
         let mut options = OpenOptions::new().driver(self.driver.driver.clone());
         if let Some(locking) = self.locking {
             options = options.locking(locking);
         }
         if self.driver.logged {
-            let log = self.driver.log.get_or_init(|| Arc::new(AccessLog::counting_bytes(CELLS)));
+            let log = self.driver.log.get_or_init(|| Arc::new(AccessLog::counting_bytes(LOG_CELLS)));
             return options.access_log(Arc::clone(log));
         }
         match self.watched.get() {
@@ -70,28 +72,29 @@ impl OpenArguments {
         }
     }
 
-    /// Shows on the terminal what is read of files that are opened from now on, for as long as the value lives.
+    /// Shows on the terminal how many bytes of files opened after this call are read. The display
+    /// ends when the value is dropped.
     pub(crate) fn progress(&self, what: &'static str) -> Progress {
-        if self.driver.logged || !progress::is_watched() {
+        if self.driver.logged || !progress::is_visible() {
             return Progress::default();
         }
         let log = self.watched.get_or_init(|| Arc::new(AccessLog::new()));
         Progress::new(Arc::clone(log), what)
     }
 
-    /// Returns whether the file is locked meanwhile, if that was said.
+    /// Returns the argument `--locking`.
     pub(crate) fn locking(&self) -> Option<FileLocking> {
         self.locking
     }
 
     /// Opens the file.
     pub(crate) fn open(&self, file: &Path) -> Result<File> {
-        let opened = self.options().open(file).map_err(|error| opening(error, file))?;
+        let opened = self.options().open(file).map_err(|error| open_error(error, file))?;
         warn_of_journal(&opened);
         Ok(opened)
     }
 
-    /// Says what was read, if that was asked for.
+    /// Prints the log of accesses if `--driver log` was given.
     pub(crate) fn report(&self) {
         if let Some(log) = self.driver.log.get() {
             log.report().to_string().lines().for_each(complain);
@@ -99,16 +102,16 @@ impl OpenArguments {
     }
 }
 
-/// Prints a warning if a journal lay beside the file that does not belong to it.
+/// Prints a warning if the journal beside the file does not belong to the file.
 pub(crate) fn warn_of_journal(file: &File) {
     if let Some(outcome) = file.journal_outcome().filter(|outcome| outcome.is_warning()) {
         complain(format_args!("hyperslab: warning: {outcome}"));
     }
 }
 
-/// Why a file cannot be opened; of an error of the operating system, its own words and the member file they are
-/// about.
-fn opening(error: hyperslab::Error, file: &Path) -> anyhow::Error {
+/// Adds the file name to an error of opening. An error of the operating system keeps only its own
+/// message and the name of the member to which it applies.
+fn open_error(error: hyperslab::Error, file: &Path) -> anyhow::Error {
     let shown = file.display().to_string();
     let context = format!("cannot open `{shown}`");
     if let hyperslab::Error::Io { source: DriverError::Io { name, source, .. }, .. } = &error {

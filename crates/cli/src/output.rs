@@ -1,4 +1,4 @@
-//! The terminal: a buffered, locked standard output with styles, through which text from files is safe.
+//! Standard output: buffered, locked and styled. Text from files is made safe for terminals.
 
 use std::io::{self, BufWriter, StdoutLock};
 
@@ -12,21 +12,21 @@ pub(crate) use crate::safe::{Screen, complain, escape, in_line, is_unsafe};
 pub(crate) const GROUP: Style = AnsiColor::Blue.on_default().bold();
 /// Names of datasets.
 pub(crate) const DATASET: Style = Style::new().bold();
-/// Names of committed datatypes, and types.
+/// Names of committed datatypes, and datatypes.
 pub(crate) const DATATYPE: Style = AnsiColor::Magenta.on_default();
-/// Links that are not hard.
+/// Soft, external and user-defined links.
 pub(crate) const LINK: Style = AnsiColor::Cyan.on_default();
 /// Values.
 pub(crate) const VALUE: Style = AnsiColor::Green.on_default();
-/// What is said beside the point.
+/// Secondary information.
 pub(crate) const FAINT: Style = Style::new().dimmed();
-/// What is wrong.
+/// Errors and faults.
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
-/// All else.
+/// All other text.
 pub(crate) const PLAIN: Style = Style::new();
 
-/// Standard output. Text is made [safe](Safe) for terminals, as JSON has it. Styles reach it only if it is a terminal, or
-/// `CLICOLOR_FORCE` says so; `NO_COLOR` is heeded.
+/// Standard output. Text is made [safe](Safe) for terminals with the escapes of JSON. Styles are
+/// written only to a terminal, or if `CLICOLOR_FORCE` is set; `NO_COLOR` disables them.
 pub(crate) type Output = Safe<BufWriter<AutoStream<StdoutLock<'static>>>>;
 
 /// Standard output without styles.
@@ -37,12 +37,12 @@ pub(crate) fn stdout() -> Output {
     Safe::new(BufWriter::with_capacity(1 << 16, AutoStream::auto(io::stdout().lock())), Escapes::Json)
 }
 
-/// Locks standard output for bytes that are no text: none of them is held back.
+/// Locks standard output for bytes that are not text. No byte is escaped.
 pub(crate) fn raw_stdout() -> Output {
     Safe::raw(BufWriter::with_capacity(1 << 16, AutoStream::always_ansi(io::stdout().lock())))
 }
 
-/// Locks standard output for elements: for data as they are, or for text that is made safe.
+/// Locks standard output for elements. Data are written unchanged; text is made safe.
 pub(crate) fn plain_stdout(is_data: bool) -> PlainOutput {
     let output = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     if is_data { Safe::raw(output) } else { Safe::new(output, Escapes::Json) }
@@ -53,24 +53,25 @@ pub(crate) fn tool_stdout() -> PlainOutput {
     Safe::new(BufWriter::with_capacity(1 << 16, io::stdout().lock()), Escapes::C)
 }
 
-/// An error and its causes in one line, without causes that were already said.
+/// Returns an error and its causes in one line, without causes whose text ends the line already.
 pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut line = String::new();
     let mut next = Some(error);
     while let Some(error) = next {
-        let said = error.to_string();
+        let text = error.to_string();
         if line.is_empty() {
-            line = said;
-        } else if !line.ends_with(&said) {
+            line = text;
+        } else if !line.ends_with(&text) {
             line.push_str(": ");
-            line.push_str(&said);
+            line.push_str(&text);
         }
         next = error.source();
     }
     line
 }
 
-/// Columns that a terminal takes for the text, as far as can be told without the tables of Unicode.
+/// Returns the number of terminal columns of a text. An approximation: it knows combining
+/// characters and the main ranges of wide characters, not the tables of Unicode.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().map(columns).sum()
 }
@@ -94,12 +95,13 @@ fn columns(character: char) -> usize {
     }
 }
 
-/// The text, cut to at most `columns` columns; a cut is marked by `…`.
+/// Returns the text, cut to at most `columns` columns. A cut text ends with `…`.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
     let mut short = String::new();
+    // The last column is for the `…`.
     let mut used = 1;
     for character in text.chars() {
         used += self::columns(character);
@@ -117,7 +119,7 @@ pub(crate) fn styled(output: &mut impl Screen, style: Style, text: &str) -> io::
     output.styled(style, text)
 }
 
-/// A number of bytes for people: `17 B`, `34.2 KiB`.
+/// Formats a number of bytes with a unit: `17 B`, `34.2 KiB`.
 #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
 pub(crate) fn bytes(count: u64) -> String {
     if count < 1024 {
@@ -126,7 +128,7 @@ pub(crate) fn bytes(count: u64) -> String {
     let mut size = count as f64;
     let mut unit = "B";
     for larger in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {
-        // What would be shown as 1024.0 is one of the next unit.
+        // A size that would be printed as 1024.0 gets the next unit.
         if size < 1023.95 {
             break;
         }
@@ -136,36 +138,50 @@ pub(crate) fn bytes(count: u64) -> String {
     format!("{size:.1} {unit}")
 }
 
-/// A bar that takes a share of so many columns, to the eighth of one. What is there at all has a bar.
+/// Returns a bar for a share of `columns` columns, rounded to eighths of a column. A share above 0
+/// has at least one eighth.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "the share is brought between 0 and 1"
+    reason = "the share is clamped to 0 to 1"
 )]
 fn bar(share: f64, columns: usize) -> String {
-    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share.clamp(0.0, 1.0) * columns as f64 * 8.0).round() as usize;
     let eighths = if share > 0.0 { eighths.max(1) } else { 0 };
-    let part = PARTS.get(eighths % 8).copied().unwrap_or_default();
+    let part = match eighths % 8 {
+        0 => "",
+        1 => "▏",
+        2 => "▎",
+        3 => "▍",
+        4 => "▌",
+        5 => "▋",
+        6 => "▊",
+        _ => "▉",
+    };
     format!("{}{part}", "█".repeat(eighths / 8))
 }
 
-/// A bar that is followed by spaces up to so many columns.
+/// Writes a bar, and spaces up to `columns` columns.
 pub(crate) fn bar_of(output: &mut impl Screen, share: f64, columns: usize) -> io::Result<()> {
     let bar = bar(share, columns);
     styled(output, VALUE, &bar)?;
-    write!(output, "{}", " ".repeat(columns.saturating_sub(width(&bar))))
+    write!(output, "{}", spaces(width(&bar), columns))
 }
 
-/// The heading of a part, with an empty line before it.
+/// Returns the spaces that extend a text of `used` columns to `columns`.
+pub(crate) fn spaces(used: usize, columns: usize) -> String {
+    std::iter::repeat_n(' ', columns).skip(used).collect()
+}
+
+/// Writes the heading of a part of the output, after an empty line.
 pub(crate) fn heading(output: &mut impl Screen, text: &str) -> io::Result<()> {
     writeln!(output)?;
     styled(output, DATASET, text)?;
     writeln!(output)
 }
 
-/// `1 member`, `2 members`.
+/// Formats a count with its noun: `1 member`, `2 members`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

@@ -1,4 +1,4 @@
-//! How far long work is, on the terminal: how much of a file was read so far.
+//! The progress of long work on the terminal: the number of bytes that were read and written.
 
 use std::io::IsTerminal as _;
 use std::sync::Arc;
@@ -11,26 +11,26 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::output;
 
-/// Work that takes no longer shows nothing.
-const PATIENCE: Duration = Duration::from_millis(500);
-/// How often what is shown is put right.
-const OFTEN: Duration = Duration::from_millis(200);
+/// The time after which the display appears. Shorter work shows nothing.
+const SHOW_DELAY: Duration = Duration::from_millis(500);
+/// The time between two updates of the display.
+const UPDATE_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Shows what is read of a file, until it goes.
+/// A display of a file's accesses. Drop ends the display.
 #[derive(Debug, Default)]
 pub(crate) struct Progress(Option<(Sender<()>, JoinHandle<()>)>);
 
-/// Returns whether somebody looks.
-pub(crate) fn is_watched() -> bool {
+/// Returns true if standard error is a terminal.
+pub(crate) fn is_visible() -> bool {
     std::io::stderr().is_terminal()
 }
 
 impl Progress {
-    /// Shows what the log counts; `what` says what is done.
+    /// Shows the bytes that the log counts. `what` names the work.
     pub(crate) fn new(log: Arc<AccessLog>, what: &'static str) -> Self {
         let (sender, ended) = mpsc::channel();
         let watch = move || {
-            if ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+            if ended.recv_timeout(SHOW_DELAY) != Err(RecvTimeoutError::Timeout) {
                 return;
             }
             let bar = ProgressBar::new_spinner();
@@ -39,16 +39,16 @@ impl Progress {
             }
             loop {
                 let report = log.report();
-                let moved = report.reads.bytes.saturating_add(report.writes.bytes);
-                bar.set_message(format!("{what}: {}", output::bytes(moved)));
+                let bytes = report.reads.bytes + report.writes.bytes;
+                bar.set_message(format!("{what}: {}", output::bytes(bytes)));
                 bar.tick();
-                if ended.recv_timeout(OFTEN) != Err(RecvTimeoutError::Timeout) {
+                if ended.recv_timeout(UPDATE_INTERVAL) != Err(RecvTimeoutError::Timeout) {
                     break;
                 }
             }
             bar.finish_and_clear();
         };
-        // Without a thread, nothing is shown.
+        // If the thread cannot be started, there is no display.
         Self(thread::Builder::new().name("progress".into()).spawn(watch).ok().map(|thread| (sender, thread)))
     }
 }
@@ -57,7 +57,7 @@ impl Drop for Progress {
     fn drop(&mut self) {
         if let Some((sender, thread)) = self.0.take() {
             drop(sender);
-            // Nothing is lost if it had ended.
+            // A panic of the display does not concern the command.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! `hyperslab repack`: a file written anew, and compared with what it was.
+//! `hyperslab repack`: writes a new copy of a file, and compares the copy with the file.
 
 use std::cell::RefCell;
 use std::io::Write as _;
@@ -21,15 +21,15 @@ use crate::interrupted::new_file_for;
 use crate::open::OpenArguments;
 use crate::output;
 
-/// What `repack` takes.
+/// The arguments of `repack`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Patterns: `*` and `?` stand for characters of a name, `**` for any of a path; without a slash a pattern is held
-against the last name. Of several that match, the last counts.
+    after_help = "Patterns: `*` and `?` match characters within a name, `**` matches any characters of a path. A pattern without a slash is
+compared with the last name of a path. If several patterns match a dataset, the last one applies.
 
 Examples:
-  hyperslab repack old.h5 new.h5                                     unused space goes
-  hyperslab repack old.h5 new.h5 --filter '**=shuffle,gzip=6'        all datasets compressed
+  hyperslab repack old.h5 new.h5                                     removes unused space
+  hyperslab repack old.h5 new.h5 --filter '**=shuffle,gzip=6'        compresses all datasets
   hyperslab repack old.h5 new.h5 --layout '/run/*=chunked:64x64' --filter '/run/*=zstd=3'
   hyperslab repack old.h5 new.h5 --layout '**=contiguous' --libver earliest
   hyperslab repack old.h5 new.h5 --layout '/counts/*=sparse' --filter '/counts/*=shuffle,gzip=4'
@@ -39,49 +39,54 @@ Examples:
 pub(crate) struct RepackArguments {
     #[command(flatten)]
     open: OpenArguments,
-    /// How datasets are stored: contiguous, compact, chunked, chunked:64x64, sparse, sparse:1000x1000,
-    /// sparse:density=0.01, or auto; the elements tell the density that is not given
+    /// The layout of datasets: contiguous, compact, chunked, chunked:64x64, sparse,
+    /// sparse:1000x1000, sparse:density=0.01, or auto. Without a density, the density is computed
+    /// from the elements
     #[arg(short, long, value_name = "PATTERN=LAYOUT", value_parser = layout)]
     layout: Vec<(String, RepackLayout)>,
-    /// Which filters chunks pass, such as shuffle,gzip=6; or none
+    /// The filters of chunks, such as shuffle,gzip=6; or none
     #[arg(short, long, value_name = "PATTERN=FILTERS", value_parser = filters)]
     filter: Vec<(String, Filters)>,
-    /// Which filters a section of structured chunks passes (selection, values or heap) instead of those of --filter,
-    /// such as selection:shuffle,gzip=6
+    /// The filters of one section of structured chunks (selection, values or heap), which replace
+    /// the filters of --filter: for example selection:shuffle,gzip=6
     #[arg(long, value_name = "PATTERN=SECTION:FILTERS", value_parser = section_filters)]
     section_filter: Vec<(String, Section, Filters)>,
-    /// The value that counts as undefined in datasets that become sparse, and becomes their fill value [default: the fill
-    /// value]
+    /// The value of undefined elements in datasets that become sparse. It becomes the fill value of
+    /// these datasets [default: the fill value]
     #[arg(long, value_name = "PATTERN=VALUE", value_parser = undefined)]
     undefined: Vec<(String, Number)>,
-    /// How sparse datasets list their defined elements [default: as in IN, or in blocks]
+    /// The encoding of the list of defined elements of sparse datasets [default: as in IN, or
+    /// blocks]
     #[arg(long, value_enum, value_name = "ENCODING")]
     selection_encoding: Option<Encoding>,
-    /// The versions of the library that shall read the file, such as earliest, v110 or v18,v112
+    /// The versions of libhdf5 that must be able to read the file, such as earliest, v110 or
+    /// v18,v112
     #[arg(long, value_name = "LOW[,HIGH]", value_parser = libver)]
     libver: Option<LibverBounds>,
-    /// Who hands out space: fsm-aggr, page, aggr or none [default: as in IN]
+    /// The strategy for free space: fsm-aggr, page, aggr or none [default: as in IN]
     #[arg(long, value_enum, value_name = "STRATEGY")]
     fs_strategy: Option<Strategy>,
-    /// Remember free space when the file is closed
+    /// Store the list of free space in the file when it is closed
     #[arg(long)]
     fs_persist: bool,
-    /// The smallest piece of free space that is remembered, in bytes
+    /// The smallest free space that is recorded, in bytes
     #[arg(long, value_name = "BYTES")]
     fs_threshold: Option<u64>,
-    /// Bytes of a page [default: as in IN, or those of a user block that is smaller]
+    /// The size of a page in bytes [default: as in IN, or the size of the user block if that is
+    /// smaller]
     #[arg(long, value_name = "BYTES")]
     fs_page_size: Option<u64>,
-    /// Bytes of the user block: 0 or a power of two from 512 on [default: as in IN]
+    /// The size of the user block in bytes: 0, or a power of two of at least 512 [default: as in
+    /// IN]
     #[arg(long, value_name = "BYTES")]
     user_block: Option<u64>,
     /// Do not compare the new file with the old one
     #[arg(long)]
     no_verify: bool,
-    /// Show no progress, and say nothing
+    /// Print nothing, and show no progress
     #[arg(short, long)]
     quiet: bool,
-    /// Print a JSON document that says what was done
+    /// Print a report as a JSON document
     #[arg(long, conflicts_with = "quiet")]
     json: bool,
     /// The file
@@ -107,7 +112,7 @@ enum Encoding {
     Shortest,
 }
 
-/// A number as it is typed in.
+/// A number from the command line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Number {
     Signed(i64),
@@ -115,15 +120,15 @@ pub(crate) enum Number {
     Float(f64),
 }
 
-/// A list of filters, which `clap` would take for several values.
+/// A list of filters. A plain `Vec` would be several values of an argument for `clap`.
 #[derive(Debug, Clone)]
 struct Filters(Vec<FilterSpec>);
 
-/// The pattern and what is behind the last equals sign that can separate them.
+/// Splits an argument at its first equals sign into the pattern and the rest.
 fn split(text: &str) -> Result<(&str, &str), String> {
-    text.split_once('=')
-        .filter(|(pattern, _)| !pattern.is_empty())
-        .ok_or_else(|| format!("`{text}` is no PATTERN=…; `**` is the pattern for all datasets"))
+    text.split_once('=').filter(|(pattern, _)| !pattern.is_empty()).ok_or_else(|| {
+        format!("`{text}` does not have the form PATTERN=…; `**` is the pattern for all datasets")
+    })
 }
 
 fn layout(text: &str) -> Result<(String, RepackLayout), String> {
@@ -137,20 +142,24 @@ fn layout(text: &str) -> Result<(String, RepackLayout), String> {
             "sparse" => RepackLayout::AutoSparse { density: None },
             _ => {
                 return Err(format!(
-                    "`{layout}` is none of contiguous, compact, chunked, chunked:AxB, sparse, sparse:AxB, \
-                     sparse:density=D, auto"
+                    "the layout `{layout}` is not known; there are contiguous, compact, chunked, chunked:AxB, \
+                     sparse, sparse:AxB, sparse:density=D and auto"
                 ));
             }
         },
         Some(("chunked", shape)) => RepackLayout::Chunked(crate::change::shape(shape)?),
-        Some(("sparse", how)) => match how.strip_prefix("density=") {
+        Some(("sparse", rest)) => match rest.strip_prefix("density=") {
             Some(density) => {
-                let density = density.parse().map_err(|_| format!("`{density}` is no number"))?;
+                let density = density.parse().map_err(|_| format!("`{density}` is not a number"))?;
                 RepackLayout::AutoSparse { density: Some(density) }
             }
-            None => RepackLayout::Sparse(crate::change::shape(how)?),
+            None => RepackLayout::Sparse(crate::change::shape(rest)?),
         },
-        Some(_) => return Err(format!("`{layout}`: only chunks have a shape, as in chunked:64x64")),
+        Some(_) => {
+            return Err(format!(
+                "`{layout}`: only chunked and sparse layouts have a shape, as in chunked:64x64"
+            ));
+        }
     };
     Ok((pattern.to_owned(), layout))
 }
@@ -169,7 +178,11 @@ fn list(filters: &str) -> Result<Filters, String> {
 
 fn section_filters(text: &str) -> Result<(String, Section, Filters), String> {
     let (pattern, rest) = split(text)?;
-    let expected = || format!("`{rest}` is no SECTION:FILTERS; sections are selection, values and heap");
+    let expected = || {
+        format!(
+            "`{rest}` does not have the form SECTION:FILTERS; the sections are selection, values and heap"
+        )
+    };
     let (section, filters) = rest.split_once(':').ok_or_else(expected)?;
     let section = match section {
         "selection" => Section::Selection,
@@ -194,13 +207,13 @@ impl FromStr for Number {
         } else if let Ok(number) = value.parse() {
             Ok(Self::Unsigned(number))
         } else {
-            value.parse().map(Self::Float).map_err(|_| format!("`{value}` is no number"))
+            value.parse().map(Self::Float).map_err(|_| format!("`{value}` is not a number"))
         }
     }
 }
 
 impl Number {
-    /// Says that it counts as undefined in those datasets.
+    /// Makes the number the undefined value of datasets that match a pattern.
     pub(crate) fn undefined<'a>(self, work: Repack<'a>, pattern: &str) -> hyperslab::Result<Repack<'a>> {
         match self {
             Self::Signed(number) => work.undefined(pattern, number),
@@ -214,16 +227,16 @@ fn libver(text: &str) -> Result<LibverBounds, String> {
     let (low, high) = text.split_once(',').unwrap_or((text, "latest"));
     let version = |name: &str| {
         LibraryVersion::from_name(name)
-            .ok_or_else(|| format!("`{name}` is none of earliest, v18, v110, v112, v114, v200, latest"))
+            .ok_or_else(|| format!("the version `{name}` is not known; there are earliest, v18, v110, v112, v114, v200 and latest"))
     };
     LibverBounds::new(version(low)?, version(high)?).map_err(|error| error.to_string())
 }
 
-/// Writes a file anew.
+/// Writes a new copy of a file.
 pub(crate) fn repack(arguments: &RepackArguments) -> Result<()> {
     let (from, to) = (&arguments.source, &arguments.target);
     if hyperslab::vfd::is_same_file(from, to) {
-        bail!("`{}` is the file that is read: name another one", to.display());
+        bail!("`{}` is the input file: name another output file", to.display());
     }
     let source = arguments.open.open(from)?;
     let made = new_file(to)?;
@@ -238,19 +251,20 @@ pub(crate) fn repack(arguments: &RepackArguments) -> Result<()> {
     });
     let outcome = work.run(&source, made.path()).with_context(|| format!("`{}`", from.display()))?;
     bar.finish_and_clear();
-    for (path, why) in &outcome.kept {
-        output::complain(format_args!("hyperslab: `{path}` is stored as before: {why}"));
+    for (path, reason) in &outcome.kept {
+        output::complain(format_args!("hyperslab: `{path}` keeps its layout and filters: {reason}"));
     }
     if !arguments.no_verify {
         verify(arguments, &source, made.path())?;
     }
     made.persist(to).with_context(|| format!("cannot write `{}`", to.display()))?;
-    arguments.say(&outcome)?;
+    arguments.print(&outcome)?;
     arguments.open.report();
     Ok(())
 }
 
-/// A file beside the one at that path, which it is to become: that appears whole or not at all.
+/// Creates a temporary file that becomes the file at `to`, so that this file appears complete or
+/// not at all.
 pub(crate) fn new_file(to: &Path) -> Result<NamedTempFile> {
     new_file_for(to, ".h5")
 }
@@ -259,13 +273,13 @@ fn verify(arguments: &RepackArguments, source: &File, made: &Path) -> Result<()>
     let bar = if arguments.quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
     bar.set_message("comparing");
     bar.enable_steady_tick(Duration::from_millis(100));
-    let again = hyperslab::OpenOptions::new().open(made).context("the new file cannot be opened")?;
-    let found = content::compare(source, &again, !arguments.undefined.is_empty());
+    let copy = hyperslab::OpenOptions::new().open(made).context("the new file cannot be opened")?;
+    let found = content::compare(source, &copy, !arguments.undefined.is_empty());
     bar.finish_and_clear();
     match found {
         None => Ok(()),
         Some(difference) => {
-            bail!("the new file would not be the same: `{}`: {}", difference.path, difference.what)
+            bail!("the new file differs from the old one at `{}`: {}", difference.path, difference.what)
         }
     }
 }
@@ -283,8 +297,8 @@ fn progress_bar(arguments: &RepackArguments, source: &File) -> ProgressBar {
 }
 
 impl RepackArguments {
-    /// Says what was done.
-    fn say(&self, outcome: &Repacked) -> Result<()> {
+    /// Prints the report.
+    fn print(&self, outcome: &Repacked) -> Result<()> {
         if self.quiet {
             return Ok(());
         }
@@ -303,7 +317,7 @@ impl RepackArguments {
             });
             writeln!(out, "{document:#}")?;
         } else {
-            let compared = if self.no_verify { "" } else { "; compared, and the same" };
+            let compared = if self.no_verify { "" } else { "; compared: no difference" };
             writeln!(out, "{} before, {} now{compared}", output::bytes(before), output::bytes(after))?;
         }
         Ok(out.flush()?)
@@ -348,7 +362,7 @@ impl RepackArguments {
             Strategy::None => FileSpaceStrategy::None,
         });
         let other = self.fs_strategy.is_some();
-        // A user block has whole pages: one that is smaller makes the pages as small as itself.
+        // With paged allocation, the size of the user block must be a multiple of the page size.
         let uneven =
             strategy == FileSpaceStrategy::Page && !user_block.is_multiple_of(before.page_size.max(1));
         let page_size = if uneven { user_block } else { before.page_size };

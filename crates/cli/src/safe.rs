@@ -1,15 +1,15 @@
-//! Text from files, made safe for terminals: the writer through which every command and tool prints, and the escapes
-//! of single names.
+//! Text from files, made safe for terminals: the writer with which every command and tool prints,
+//! and the escapes of single names.
 
 use std::fmt::Display;
 use std::io::{self, Write};
 
 use anstyle::Style;
 
-/// The longest character of UTF-8, in bytes.
-const LONGEST: usize = 4;
+/// The size of the longest character in UTF-8, in bytes.
+const MAX_UTF8_BYTES: usize = 4;
 
-/// Returns whether a character may do more to a terminal than show itself.
+/// Returns true if a character can change the state of a terminal or the direction of text.
 pub(crate) fn is_unsafe(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -18,8 +18,8 @@ pub(crate) fn is_unsafe(character: char) -> bool {
         )
 }
 
-/// Text from a file, made safe for terminals: control characters, those that change the direction of text, and
-/// bytes that are not UTF-8 are written as escapes.
+/// Makes text from a file safe for terminals. Replaces [unsafe](is_unsafe) characters and bytes
+/// that are not UTF-8 by escapes.
 pub(crate) fn escape(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -35,71 +35,73 @@ pub(crate) fn escape(bytes: &[u8]) -> String {
     text
 }
 
-/// A name from a file as a part of a line that a [`Safe`] writer takes: new lines and tabs, which would pass there, are
-/// escaped. Bytes that are not UTF-8 are replaced.
+/// Prepares a name from a file for a line of a [`Safe`] writer. Escapes newlines and tabs, which
+/// the writer does not escape. Replaces bytes that are not UTF-8.
 pub(crate) fn in_line(name: impl AsRef<[u8]>) -> String {
     String::from_utf8_lossy(name.as_ref()).replace('\n', "\\n").replace('\t', "\\t")
 }
 
-/// Prints a line on the error output. Text that the line quotes is escaped, and so is a new line in it. A failure to print
-/// is passed over, as nothing is left to be done then.
+/// Prints a line to standard error. Escapes unsafe characters and newlines in the line. Ignores a
+/// failure to print, because there is no other output for it.
 pub(crate) fn complain(line: impl Display) {
     let line = escape(line.to_string().as_bytes());
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// How characters are written that a terminal must not see.
+/// The notation of escapes for unsafe characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Escapes {
-    /// As in JSON, `\u001b`, so that documents stay valid; bytes that are not UTF-8 as `\xff`.
+    /// The notation of JSON, `\u001b`, so that documents stay valid. Bytes that are not UTF-8
+    /// become `\xff`.
     Json,
-    /// As in C, `\b` or `\033`, a number for each byte.
+    /// The notation of C, `\b` or `\033`, with a number for each byte.
     C,
 }
 
-/// A writer of text whose parts may come from files: lines and tabs pass, all other characters that are
-/// [unsafe](is_unsafe), and bytes that are not UTF-8, pass as escapes. Styles pass only by [`Screen::style`].
+/// A writer of text with parts from files. It replaces [unsafe](is_unsafe) characters except
+/// newlines and tabs, and bytes that are not UTF-8, by escapes. Only [`Screen::style`] writes
+/// styles.
 #[derive(Debug)]
 pub(crate) struct Safe<W: Write> {
     inner: W,
-    /// None lets all bytes pass.
+    /// The notation of escapes. `None` writes all bytes unchanged.
     escapes: Option<Escapes>,
-    /// The beginning of a character whose end has not been written yet.
-    begun: Vec<u8>,
+    /// The first bytes of a character whose last bytes have not been written yet.
+    incomplete: Vec<u8>,
 }
 
 impl<W: Write> Safe<W> {
     pub(crate) fn new(inner: W, escapes: Escapes) -> Self {
-        Self { inner, escapes: Some(escapes), begun: Vec::new() }
+        Self { inner, escapes: Some(escapes), incomplete: Vec::new() }
     }
 
-    /// Makes a writer for bytes that are no text.
+    /// Creates a writer for bytes that are not text.
     pub(crate) fn raw(inner: W) -> Self {
-        Self { inner, escapes: None, begun: Vec::new() }
+        Self { inner, escapes: None, incomplete: Vec::new() }
     }
 
-    /// The writer below.
+    /// Returns the inner writer.
     pub(crate) fn get_ref(&self) -> &W {
         &self.inner
     }
 
-    /// Writes a begun character of which no more will come.
-    fn settle(&mut self) -> io::Result<()> {
-        let begun = std::mem::take(&mut self.begun);
+    /// Writes the bytes of an incomplete character that will not be completed.
+    fn write_incomplete(&mut self) -> io::Result<()> {
+        let incomplete = std::mem::take(&mut self.incomplete);
         match self.escapes {
-            Some(escapes) => begun.iter().try_for_each(|byte| invalid(&mut self.inner, escapes, *byte)),
-            None => self.inner.write_all(&begun),
+            Some(escapes) => incomplete.iter().try_for_each(|byte| invalid(&mut self.inner, escapes, *byte)),
+            None => self.inner.write_all(&incomplete),
         }
     }
 
-    /// Writes text, and keeps back a character that the end cuts.
+    /// Writes text. Keeps an incomplete character at the end for the next call.
     fn text(&mut self, bytes: &[u8], escapes: Escapes) -> io::Result<()> {
         let mut chunks = bytes.utf8_chunks().peekable();
         while let Some(chunk) = chunks.next() {
             valid(&mut self.inner, escapes, chunk.valid())?;
             let rest = chunk.invalid();
-            if chunks.peek().is_none() && is_begun(rest) {
-                self.begun.extend_from_slice(rest);
+            if chunks.peek().is_none() && is_incomplete(rest) {
+                self.incomplete.extend_from_slice(rest);
             } else {
                 rest.iter().try_for_each(|byte| invalid(&mut self.inner, escapes, *byte))?;
             }
@@ -108,16 +110,16 @@ impl<W: Write> Safe<W> {
     }
 }
 
-/// Returns whether the bytes are the beginning of a character, but not the whole.
-fn is_begun(bytes: &[u8]) -> bool {
+/// Returns true if the bytes are the beginning of a character, but not a complete one.
+fn is_incomplete(bytes: &[u8]) -> bool {
     str::from_utf8(bytes).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
 }
 
-/// Writes text; stretches without unsafe characters at once.
+/// Writes text with escapes. Characters between two unsafe ones are written together.
 fn valid(out: &mut impl Write, escapes: Escapes, text: &str) -> io::Result<()> {
-    let stops = |character: char| is_unsafe(character) && !matches!(character, '\n' | '\t');
+    let is_escaped = |character: char| is_unsafe(character) && !matches!(character, '\n' | '\t');
     let mut rest = text;
-    while let Some((safe, character, behind)) = rest.find(stops).and_then(|at| {
+    while let Some((safe, character, after)) = rest.find(is_escaped).and_then(|at| {
         let (safe, tail) = rest.split_at_checked(at)?;
         let mut characters = tail.chars();
         Some((safe, characters.next()?, characters.as_str()))
@@ -127,7 +129,7 @@ fn valid(out: &mut impl Write, escapes: Escapes, text: &str) -> io::Result<()> {
             Escapes::Json => write!(out, "\\u{:04x}", u32::from(character))?,
             Escapes::C => in_c(out, character)?,
         }
-        rest = behind;
+        rest = after;
     }
     out.write_all(rest.as_bytes())
 }
@@ -138,8 +140,8 @@ fn in_c(out: &mut impl Write, character: char) -> io::Result<()> {
         '\u{c}' => out.write_all(b"\\f"),
         '\r' => out.write_all(b"\\r"),
         _ => {
-            let mut room = [0; LONGEST];
-            character.encode_utf8(&mut room).bytes().try_for_each(|byte| write!(out, "\\{byte:03o}"))
+            let mut buffer = [0; MAX_UTF8_BYTES];
+            character.encode_utf8(&mut buffer).bytes().try_for_each(|byte| write!(out, "\\{byte:03o}"))
         }
     }
 }
@@ -154,17 +156,18 @@ fn invalid(out: &mut impl Write, escapes: Escapes, byte: u8) -> io::Result<()> {
 impl<W: Write> Write for Safe<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(escapes) = self.escapes else { return self.inner.write(bytes) };
-        if self.begun.is_empty() {
+        if self.incomplete.is_empty() {
             self.text(bytes, escapes)?;
         } else {
-            let mut whole = std::mem::take(&mut self.begun);
+            let mut whole = std::mem::take(&mut self.incomplete);
             whole.extend_from_slice(bytes);
             self.text(&whole, escapes)?;
         }
         Ok(bytes.len())
     }
 
-    /// A character may be cut between two writes: it is kept back until the writer is [dropped](Drop).
+    /// Flushes the inner writer. An incomplete character stays in memory until the next write or
+    /// the [drop](Drop) of the writer.
     fn flush(&mut self) -> io::Result<()> {
         self.inner.flush()
     }
@@ -172,14 +175,15 @@ impl<W: Write> Write for Safe<W> {
 
 impl<W: Write> Drop for Safe<W> {
     fn drop(&mut self) {
-        // Whoever wants to know of failures flushes before.
-        let _ = self.settle();
+        // Drop cannot return the error. Callers flush first to see errors of complete characters.
+        let _ = self.write_incomplete();
     }
 }
 
-/// Output that has styles.
+/// An output with styles.
 pub(crate) trait Screen: Write {
-    /// Writes what begins or ends a style: `{style}` or `{style:#}`, never text from a file.
+    /// Writes the code that begins or ends a style: `{style}` or `{style:#}`, never text from a
+    /// file.
     fn style(&mut self, code: impl Display) -> io::Result<()>;
 
     /// Writes text in a style.
@@ -195,7 +199,7 @@ pub(crate) trait Screen: Write {
 
 impl<W: Write> Screen for Safe<W> {
     fn style(&mut self, code: impl Display) -> io::Result<()> {
-        self.settle()?;
+        self.write_incomplete()?;
         write!(self.inner, "{code}")
     }
 }

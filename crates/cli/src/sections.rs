@@ -1,38 +1,38 @@
-//! What structured chunks take in the file, section by section.
+//! The sizes of structured chunks in the file, by section.
 
 use std::ops::ControlFlow;
 
-use hyperslab::{Dataset, FilterInfo, Result, Section, StructuredChunking};
+use hyperslab::{Dataset, Error, FilterInfo, Result, Section, StructuredChunkInfo, StructuredChunking};
 
 use crate::output;
 
-/// The structured chunks of a dataset, added up.
+/// The sums over the structured chunks of a dataset.
 #[derive(Debug, Clone)]
 pub(crate) struct StructuredTotals {
     pub(crate) chunking: StructuredChunking,
     pub(crate) chunks: u64,
-    /// Bytes in the file.
+    /// The stored size in bytes.
     pub(crate) stored: u64,
-    /// Defined elements, ...
+    /// The number of defined elements.
     pub(crate) defined: u64,
-    /// ... of so many; `None` if that passes 64 bits.
+    /// The number of all elements. `None` if it does not fit in 64 bits.
     pub(crate) elements: Option<u64>,
     pub(crate) sections: Vec<SectionTotals>,
 }
 
-/// One section of all chunks.
+/// The sums over one section of all chunks.
 #[derive(Debug, Clone)]
 pub(crate) struct SectionTotals {
     pub(crate) section: Section,
-    /// Bytes in the file.
+    /// The stored size in bytes.
     pub(crate) stored: u64,
-    /// Bytes without filters.
+    /// The decoded size in bytes.
     pub(crate) unfiltered: u64,
     pub(crate) filters: Vec<FilterInfo>,
 }
 
 impl StructuredTotals {
-    /// Those of a dataset, if it is in structured chunks.
+    /// Returns the sums of a dataset. `None` if its layout is not structured chunks.
     pub(crate) fn of(dataset: &Dataset) -> Result<Option<Self>> {
         let Some(chunking) = dataset.sparse().chunking() else { return Ok(None) };
         let section = |(section, filters): &(Section, Vec<FilterInfo>)| SectionTotals {
@@ -44,25 +44,40 @@ impl StructuredTotals {
         let sections = chunking.sections.iter().map(section).collect();
         let elements = dataset.dataspace().element_count();
         let mut totals = Self { chunking, chunks: 0, stored: 0, defined: 0, elements, sections };
+        let mut fits = true;
         dataset.sparse().visit_chunks(|chunk| {
-            totals.chunks = totals.chunks.saturating_add(1);
-            totals.stored = totals.stored.saturating_add(chunk.size);
-            totals.defined = totals.defined.saturating_add(chunk.defined);
-            for (section, info) in totals.sections.iter_mut().zip(&chunk.sections) {
-                section.stored = section.stored.saturating_add(info.size);
-                section.unfiltered = section.unfiltered.saturating_add(info.unfiltered);
-            }
-            ControlFlow::Continue(())
+            fits = totals.add(&chunk).is_some();
+            if fits { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
+        if !fits {
+            return Err(Error::corrupt(
+                "structured chunks",
+                "sizes",
+                "a sum of less than 2^64",
+                "a larger sum",
+            ));
+        }
         Ok(Some(totals))
     }
 
-    /// The share of elements that are defined.
+    /// Adds a chunk. Returns `None` if a sum does not fit in 64 bits.
+    fn add(&mut self, chunk: &StructuredChunkInfo) -> Option<()> {
+        self.chunks += 1;
+        self.stored = self.stored.checked_add(chunk.size)?;
+        self.defined = self.defined.checked_add(chunk.defined)?;
+        for (section, info) in self.sections.iter_mut().zip(&chunk.sections) {
+            section.stored = section.stored.checked_add(info.size)?;
+            section.unfiltered = section.unfiltered.checked_add(info.unfiltered)?;
+        }
+        Some(())
+    }
+
+    /// Returns the share of the elements that are defined.
     pub(crate) fn density(&self) -> Option<f64> {
         self.elements.map(|elements| share(self.defined, elements))
     }
 
-    /// The filters of any section, each once.
+    /// Returns the names of the filters of all sections, each name once.
     pub(crate) fn filter_names(&self) -> Vec<String> {
         let mut names = Vec::new();
         for name in self.sections.iter().flat_map(|section| &section.filters).map(filter_name) {
@@ -73,7 +88,7 @@ impl StructuredTotals {
         names
     }
 
-    /// `24 of 130 elements (18.5 %)`.
+    /// Formats the number of defined elements: `24 of 130 elements (18.5 %)`.
     pub(crate) fn defined_text(&self) -> String {
         match (self.elements, self.density()) {
             (Some(elements), Some(density)) => {
@@ -85,12 +100,12 @@ impl StructuredTotals {
 }
 
 impl SectionTotals {
-    /// How much larger the section is without its filters.
+    /// Returns the decoded size divided by the stored size. `None` if nothing is stored.
     pub(crate) fn ratio(&self) -> Option<f64> {
         (self.stored > 0).then(|| share(self.unfiltered, self.stored))
     }
 
-    /// `59 B of 96 B (1.63×) · shuffle(4) → deflate(6)`.
+    /// Formats the sizes and filters: `59 B of 96 B (1.63×) · shuffle(4) → deflate(6)`.
     pub(crate) fn text(&self) -> String {
         let sizes = format!("{} of {}", output::bytes(self.stored), output::bytes(self.unfiltered));
         let filters = if self.filters.is_empty() { "no filters".into() } else { filters_text(&self.filters) };
@@ -106,7 +121,7 @@ pub(crate) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// A share in percent, with digits enough to tell small ones apart.
+/// Formats a share in percent. Small shares get more digits.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent == 0.0 || percent >= 1.0 {
@@ -115,8 +130,8 @@ pub(crate) fn percent(share: f64) -> String {
     if percent >= 0.001 { format!("{percent:.3} %") } else { format!("{percent:.1e} %") }
 }
 
-/// The filter's short name. Names in files may be sentences with addresses of their makers, so that the known
-/// one comes first.
+/// Returns the short name of a filter. A known name comes before the name in the file, which may be
+/// a sentence with the address of the filter's author.
 pub(crate) fn filter_name(filter: &FilterInfo) -> String {
     match (hyperslab::filter::FilterId(filter.id).name(), &filter.name) {
         (Some(name), _) => name.to_owned(),
@@ -125,7 +140,7 @@ pub(crate) fn filter_name(filter: &FilterInfo) -> String {
     }
 }
 
-/// Filters in the order of writing, with their parameters: `shuffle(4) → deflate(6)`.
+/// Formats filters in the order of encoding, with their parameters: `shuffle(4) → deflate(6)`.
 pub(crate) fn filters_text(filters: &[FilterInfo]) -> String {
     let shown = filters.iter().map(|filter| {
         let parameters: Vec<String> = filter.client_data.iter().map(u32::to_string).collect();

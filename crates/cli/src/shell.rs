@@ -1,4 +1,4 @@
-//! What the shell is told: completions, which look into files, and manual pages.
+//! Completions for shells, including paths inside HDF5 files, and manual pages.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -13,18 +13,19 @@ use hyperslab::{File, Group, LinkTarget, ObjectKind};
 
 use crate::output;
 
-/// The variable by which a shell asks for completions.
+/// The environment variable with which a shell asks for completions.
 const VARIABLE: &str = "COMPLETE";
-/// Links of a group that are looked at.
-const LINKS: usize = 10_000;
-/// The arguments that are paths inside files.
-const INSIDE: [&str; 9] = ["path", "paths", "from", "to", "object", "objects", "group", "dataset", "target"];
+/// The largest number of links of a group that become candidates.
+const MAX_LINKS: usize = 10_000;
+/// The names of the arguments that are paths inside files.
+const PATH_ARGUMENTS: [&str; 9] =
+    ["path", "paths", "from", "to", "object", "objects", "group", "dataset", "target"];
 
-/// What `completions` takes.
+/// The arguments of `completions`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  source <(hyperslab completions bash)                    now, in this shell
-  hyperslab completions bash >> ~/.bashrc                 each time
+  source <(hyperslab completions bash)                    for this shell only
+  hyperslab completions bash >> ~/.bashrc                 for all later shells
   hyperslab completions zsh >> ~/.zshrc
   hyperslab completions fish > ~/.config/fish/completions/hyperslab.fish")]
 pub(crate) struct CompletionsArguments {
@@ -33,33 +34,34 @@ pub(crate) struct CompletionsArguments {
     shell: String,
 }
 
-/// What `man` takes.
+/// The arguments of `man`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ManArguments {
-    /// The folder for the pages, hyperslab.1 and one for each command; made if there is none
+    /// The folder for the pages: hyperslab.1 and a page for each command. If the folder does not
+    /// exist, it is created
     folder: PathBuf,
 }
 
-/// Answers a shell that asks for completions, and ends the program then.
-pub(crate) fn answer() {
-    CompleteEnv::with_factory(|| looking_inside(crate::HyperslabArguments::command()))
+/// Prints completions and exits if a shell asks for them. Else returns.
+pub(crate) fn complete_if_asked() {
+    CompleteEnv::with_factory(|| with_path_completion(crate::HyperslabArguments::command()))
         .var(VARIABLE)
         .complete();
 }
 
-/// The command, with paths inside files completed wherever it takes one.
-fn looking_inside(command: clap::Command) -> clap::Command {
+/// Adds completion to all arguments of a command that are paths inside files.
+fn with_path_completion(command: clap::Command) -> clap::Command {
     let completed = |argument: clap::Arg| {
-        let is_inside = INSIDE.contains(&argument.get_id().as_str());
-        if is_inside { argument.add(ArgValueCompleter::new(inside)) } else { argument }
+        let is_path = PATH_ARGUMENTS.contains(&argument.get_id().as_str());
+        if is_path { argument.add(ArgValueCompleter::new(complete_path)) } else { argument }
     };
-    command.mut_args(completed).mut_subcommands(looking_inside)
+    command.mut_args(completed).mut_subcommands(with_path_completion)
 }
 
-/// Prints the script that makes a shell ask.
+/// Prints the script that makes a shell ask for completions.
 pub(crate) fn completions(arguments: &CompletionsArguments) -> Result<()> {
     let shells = Shells::builtins();
-    let shell: &dyn EnvCompleter = shells.completer(&arguments.shell).context("no such shell")?;
+    let shell: &dyn EnvCompleter = shells.completer(&arguments.shell).context("the shell is not known")?;
     let mut script = Vec::new();
     shell.write_registration(VARIABLE, "hyperslab", "hyperslab", "hyperslab", &mut script)?;
     let mut out = output::stdout();
@@ -70,32 +72,34 @@ pub(crate) fn completions(arguments: &CompletionsArguments) -> Result<()> {
 /// Writes the manual pages.
 pub(crate) fn man(arguments: &ManArguments) -> Result<()> {
     let folder = &arguments.folder;
-    fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
     clap_mangen::generate_to(crate::HyperslabArguments::command(), folder)
         .with_context(|| format!("cannot write into `{}`", folder.display()))
 }
 
-/// Completes a path inside the file that is named before it; or one of the file system, since some arguments may be either.
-fn inside(current: &OsStr) -> Vec<CompletionCandidate> {
+/// Completes a path inside the file that an earlier argument names. Without such a file, completes
+/// a path of the file system, because some arguments accept both.
+fn complete_path(current: &OsStr) -> Vec<CompletionCandidate> {
     candidates(current).unwrap_or_else(|| PathCompleter::any().complete(current))
 }
 
 fn candidates(current: &OsStr) -> Option<Vec<CompletionCandidate>> {
     let file = File::open(file_before(std::env::args_os())?).ok()?;
     let current = current.to_str()?;
-    let (parent, begun) = current.rsplit_once('/').map_or(("", current), |(parent, begun)| (parent, begun));
-    let typed = current.get(..current.len() - begun.len())?;
+    let (parent, prefix) = current.rsplit_once('/').unwrap_or(("", current));
+    let typed = current.strip_suffix(prefix)?;
     let group = if parent.is_empty() { file.root().clone() } else { file.group(parent).ok()? };
-    Some(below(&file, &group, typed, begun))
+    Some(members(&file, &group, typed, prefix))
 }
 
-/// The links of the group that begin so, behind what was typed; groups end in `/`.
-fn below(file: &File, group: &Group, typed: &str, begun: &str) -> Vec<CompletionCandidate> {
-    let links = group.links().unwrap_or_default();
+/// Returns the links of a group whose names begin with `prefix`. Each candidate is `typed` and the
+/// name; names of groups end in `/`. A group that cannot be read has no candidates.
+fn members(file: &File, group: &Group, typed: &str, prefix: &str) -> Vec<CompletionCandidate> {
+    let Ok(links) = group.links() else { return Vec::new() };
     let mut found = Vec::new();
-    for link in links.into_iter().take(LINKS) {
-        // A shell prints candidates as they are, a line for each.
-        let fits = |name: &&str| name.starts_with(begun) && !name.chars().any(output::is_unsafe);
+    for link in links.into_iter().take(MAX_LINKS) {
+        // Shells print candidates without escapes, one per line.
+        let fits = |name: &&str| name.starts_with(prefix) && !name.chars().any(output::is_unsafe);
         let Some(name) = std::str::from_utf8(&link.name).ok().filter(fits) else { continue };
         let kind = match &link.target {
             LinkTarget::Hard(token) => file.object_at(*token).ok().and_then(|object| object.kind()),
@@ -107,7 +111,8 @@ fn below(file: &File, group: &Group, typed: &str, begun: &str) -> Vec<Completion
     found
 }
 
-/// The last word that names an HDF5 file, of those behind the `--` with which shells ask.
+/// Returns the last word that names an HDF5 file. The words of the command line follow the `--`
+/// with which shells ask; the last word is the one to complete.
 fn file_before(words: impl Iterator<Item = OsString>) -> Option<PathBuf> {
     let words: Vec<OsString> = words.skip_while(|word| word != "--").collect();
     let is_file = |word: &&OsString| Path::new(word).is_file() && File::open(word).is_ok();

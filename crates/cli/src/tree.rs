@@ -1,43 +1,45 @@
-//! `hyperslab tree`: what is in a file, at a glance.
+//! `hyperslab tree`: a drawing of the objects of a file.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
+use hyperslab_exact::{to_u64, to_usize};
 
+use crate::lookup;
 use crate::ls::branches::Branches;
 use crate::ls::dataset::{DatasetFacts, shape};
-use crate::ls::describe::{AttributeFacts, Attributes, Describer, Detail, ObjectFacts};
-use crate::ls::tree::{SHORT, type_text};
-use crate::ls::walk::{Content, Entry, EntryPlace, Sink, Walk};
-use crate::ls::{json, rows::Cell, told};
+use crate::ls::describe::{Detail, ObjectFacts};
+use crate::ls::describer::{AttributeFacts, Attributes, Describer};
+use crate::ls::tree::{SHORT_WIDTH, type_text};
+use crate::ls::walk::{Content, Entry, EntryPath, Sink, Walk};
+use crate::ls::{exit_code, json, rows::Cell};
 use crate::open::OpenArguments;
 use crate::output::Screen;
 use crate::output::{self, DATASET, DATATYPE, ERROR, FAINT, GROUP, LINK, PLAIN, VALUE, cut, escape, styled};
-use crate::places;
 use crate::values::paths::Paths;
 
-/// Values of an attribute that are decoded.
-const VALUES: usize = 32;
+/// The largest number of values of an attribute that are decoded.
+const MAX_VALUES: usize = 32;
 
-/// What `tree` takes.
+/// The arguments of `tree`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hyperslab tree data.h5
   hyperslab tree data.h5 /run/7 --depth 2
-  hyperslab tree data.h5 --groups        the groups, with the number of their members
-  hyperslab ls -r data.h5                the same with layouts, filters and sizes")]
+  hyperslab tree data.h5 --groups        only groups, with the number of their members
+  hyperslab ls -r data.h5                a list with layouts, filters and sizes")]
 pub(crate) struct TreeArguments {
-    /// Levels of groups whose members are drawn [default: all]
+    /// The number of levels of groups whose members are drawn [default: all]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     depth: Option<u32>,
-    /// Draw attributes, too
+    /// Also draw attributes
     #[arg(short, long)]
     attrs: bool,
-    /// Draw groups only
+    /// Draw only groups
     #[arg(short, long)]
     groups: bool,
-    /// Print a JSON document: that of `ls --json`, without what storage takes
+    /// Print a JSON document in the format of `ls --json`, without storage sizes
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -49,20 +51,23 @@ pub(crate) struct TreeArguments {
     path: String,
 }
 
-/// Draws the tree; fails at the end if something could not be read.
+/// Draws the tree. Returns a failure after the drawing if a part of the file could not be read.
 pub(crate) fn run(arguments: &TreeArguments) -> Result<ExitCode> {
     let shown = arguments.file.display().to_string();
     let file = arguments.open.open(&arguments.file)?;
-    let object = places::object(&file, &arguments.path).with_context(|| format!("`{shown}`"))?;
+    let object = lookup::object(&file, &arguments.path).with_context(|| format!("`{shown}`"))?;
     let path = format!("/{}", arguments.path.trim_matches('/'));
     let describer = Describer {
         all: false,
         storage: false,
         attributes: if arguments.attrs { Attributes::All } else { Attributes::None },
-        values: VALUES,
+        values: MAX_VALUES,
         paths: Paths::new(&file),
     };
-    let levels = arguments.depth.and_then(|levels| usize::try_from(levels).ok()).unwrap_or(usize::MAX);
+    let levels = match arguments.depth {
+        Some(levels) => to_usize(levels.into())?,
+        None => usize::MAX,
+    };
     let walk = Walk::new(&file, &describer, levels).groups_only(arguments.groups);
     let failures = if arguments.json {
         let mut document =
@@ -77,17 +82,17 @@ pub(crate) fn run(arguments: &TreeArguments) -> Result<ExitCode> {
         failures
     };
     arguments.open.report();
-    Ok(told(failures, &shown))
+    Ok(exit_code(failures, &shown))
 }
 
-/// Draws entries, and counts them.
+/// A sink that draws and counts entries.
 struct Drawing<W: Screen> {
     output: W,
     branches: Branches,
     counts: Counts,
 }
 
-/// What was drawn below the first entry.
+/// The numbers of drawn entries, without the first entry.
 #[derive(Debug, Default)]
 struct Counts {
     groups: u64,
@@ -111,10 +116,10 @@ impl<W: Screen> Drawing<W> {
             (links, "link"),
             (attributes, "attribute"),
         ];
-        let said =
+        let counts =
             named.iter().filter(|(count, _)| *count > 0).map(|(count, noun)| output::count(*count, noun));
-        let said: Vec<String> = said.collect();
-        let line = if said.is_empty() { "empty".to_owned() } else { said.join(", ") };
+        let counts: Vec<String> = counts.collect();
+        let line = if counts.is_empty() { "empty".to_owned() } else { counts.join(", ") };
         writeln!(self.output)?;
         styled(&mut self.output, FAINT, &line)?;
         writeln!(self.output)?;
@@ -144,24 +149,22 @@ impl<W: Screen> Drawing<W> {
             Content::Broken(_) => return,
             _ => &mut self.counts.links,
         };
-        *count = count.saturating_add(1);
+        *count += 1;
     }
 
-    /// Attributes and what is wrong, as leaves before the members.
+    /// Draws problems and attributes as leaves before the members.
     fn leaves(&mut self, facts: &ObjectFacts, below: &str, open: bool) -> Result<()> {
         let lines =
             below.strip_suffix("│   ").or_else(|| below.strip_suffix("    ")).unwrap_or(below).to_owned();
-        let mut left = facts.attributes.len();
-        self.counts.attributes =
-            self.counts.attributes.saturating_add(u64::try_from(left).unwrap_or(u64::MAX));
+        self.counts.attributes += to_u64(facts.attributes.len());
         for problem in &facts.problems {
-            let branch = if left == 0 && !open { "    " } else { "│   " };
+            let branch = if facts.attributes.is_empty() && !open { "    " } else { "│   " };
             let text = format!("error: {}", escape(problem.as_bytes()));
             self.line(&format!("{lines}{branch}"), &[Cell::new(text, ERROR)])?;
         }
-        for attribute in &facts.attributes {
-            left = left.saturating_sub(1);
-            let branch = if left == 0 && !open { "└── " } else { "├── " };
+        let mut attributes = facts.attributes.iter().peekable();
+        while let Some(attribute) = attributes.next() {
+            let branch = if attributes.peek().is_none() && !open { "└── " } else { "├── " };
             self.line(&format!("{lines}{branch}"), &attribute_cells(attribute))?;
         }
         Ok(())
@@ -169,7 +172,7 @@ impl<W: Screen> Drawing<W> {
 }
 
 impl<W: Screen> Sink for Drawing<W> {
-    fn entry(&mut self, entry: &Entry, _: &EntryPlace<'_>) -> Result<()> {
+    fn entry(&mut self, entry: &Entry, _: &EntryPath<'_>) -> Result<()> {
         let (branches, below) = self.branches.of(entry);
         self.count(entry);
         self.line(&branches, &cells(entry))?;
@@ -180,7 +183,7 @@ impl<W: Screen> Sink for Drawing<W> {
     }
 }
 
-/// What is said of an entry in its line.
+/// Returns the cells of an entry's line.
 fn cells(entry: &Entry) -> Vec<Cell> {
     let name = escape(&entry.name);
     let link = |text: String| vec![Cell::new(name.clone(), LINK), Cell::new(text, LINK)];
@@ -208,11 +211,11 @@ fn object_cells(name: String, facts: &ObjectFacts, open: bool) -> Vec<Cell> {
     match &facts.detail {
         Detail::Group(group) => {
             let slash = if name.ends_with('/') { "" } else { "/" };
-            let class = group.class.as_ref().map(|class| cut(class, SHORT)).unwrap_or_default();
-            // Members that are drawn need not be counted.
+            let class = group.class.as_ref().map_or_else(String::new, |class| cut(class, SHORT_WIDTH));
+            // The number of members is shown only for groups whose members are not drawn.
             let members = match group.members {
                 Some(0) => "empty".to_owned(),
-                Some(count) if !open => output::count(u64::try_from(count).unwrap_or(u64::MAX), "member"),
+                Some(count) if !open => output::count(to_u64(count), "member"),
                 _ => String::new(),
             };
             vec![
@@ -223,7 +226,7 @@ fn object_cells(name: String, facts: &ObjectFacts, open: bool) -> Vec<Cell> {
         }
         Detail::Dataset(dataset) => dataset_cells(name, dataset),
         Detail::Datatype(datatype) => {
-            let text = format!("datatype {}", type_text(datatype, SHORT));
+            let text = format!("datatype {}", type_text(datatype, SHORT_WIDTH));
             vec![Cell::new(name, DATATYPE), Cell::new(text, DATATYPE)]
         }
         Detail::Unknown => vec![Cell::new(name, PLAIN), Cell::new("object of unknown kind", FAINT)],
@@ -231,19 +234,22 @@ fn object_cells(name: String, facts: &ObjectFacts, open: bool) -> Vec<Cell> {
 }
 
 fn dataset_cells(name: String, dataset: &DatasetFacts) -> Vec<Cell> {
-    let units = dataset.units.as_ref().map(|units| format!("[{}]", cut(units, SHORT)));
+    let units = match &dataset.units {
+        Some(units) => format!("[{}]", cut(units, SHORT_WIDTH)),
+        None => String::new(),
+    };
     vec![
         Cell::new(name, DATASET),
         Cell::new(shape(&dataset.space), PLAIN),
-        Cell::new(type_text(&dataset.datatype, SHORT), DATATYPE),
-        Cell::new(units.unwrap_or_default(), VALUE),
+        Cell::new(type_text(&dataset.datatype, SHORT_WIDTH), DATATYPE),
+        Cell::new(units, VALUE),
     ]
 }
 
 fn attribute_cells(attribute: &AttributeFacts) -> Vec<Cell> {
     let name = Cell::new(format!("@{}", escape(&attribute.name)), FAINT);
     match &attribute.value {
-        Ok(value) => vec![name, Cell::new(value.innermost().text(SHORT), VALUE)],
+        Ok(value) => vec![name, Cell::new(value.innermost().text(SHORT_WIDTH), VALUE)],
         Err(error) => vec![name, Cell::new(format!("error: {}", escape(error.as_bytes())), ERROR)],
     }
 }

@@ -1,10 +1,10 @@
 //! Values from the command line and from text files: numbers, truth values, text.
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use hyperslab::datatype::StringPadding;
 use hyperslab::{AttributeContent, AttributeValue, CharacterSet, Dataspace, Datatype, File, H5Type};
 
-/// The types of such values.
+/// The type of values from the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum TypeName {
     I8,
@@ -31,9 +31,9 @@ pub(crate) struct Typed {
 
 #[derive(Debug)]
 enum Values {
-    /// Elements in the bytes of the file.
+    /// Elements as the file stores them.
     Elements(Datatype, Vec<u8>),
-    /// Texts, stored as strings of variable length as in h5py.
+    /// Texts, which are stored as variable-length strings as in h5py.
     Texts(Vec<String>),
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn typed<S: AsRef<str>>(kind: TypeName, values: &[S], shape: Option<&
         (Some(shape), count) => {
             let elements = shape.iter().try_fold(1_u64, |product, size| product.checked_mul(*size));
             if elements != Some(count as u64) {
-                bail!("{count} values for an array of the shape {shape:?}");
+                bail!("{count} values do not fit in an array of the shape {shape:?}");
             }
             Dataspace::simple(shape)
         }
@@ -134,7 +134,7 @@ where
     for value in values {
         let value = value.as_ref();
         let Ok(number) = value.trim().parse::<T>() else {
-            bail!("`{value}` is no {} that can be stored so", T::datatype());
+            bail!("`{value}` is not a value of the type {}", T::datatype());
         };
         parsed.push(number);
     }
@@ -143,9 +143,11 @@ where
 
 fn texts<S: AsRef<str>>(values: &[S]) -> Result<(Datatype, Vec<u8>)> {
     let longest = values.iter().map(|value| value.as_ref().len()).max().unwrap_or(0).max(1);
-    let mut bytes = Vec::with_capacity(longest.saturating_mul(values.len()));
+    let size = longest.checked_mul(values.len()).context("the texts do not fit in memory")?;
+    let mut bytes = Vec::with_capacity(size);
     for value in values {
-        let end = bytes.len().saturating_add(longest);
+        // `size` bounds the sum.
+        let end = bytes.len() + longest;
         bytes.extend(value.as_ref().as_bytes());
         bytes.resize(end, 0);
     }

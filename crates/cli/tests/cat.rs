@@ -117,8 +117,8 @@ fn selections() {
     for (selection, why) in [
         ("1:2,3", "2 indices for 1 dimension"),
         ("8760", "`8760`, for dimension 0 of size 8760, is out of range"),
-        ("a:b", "`a`, which is no whole number"),
-        ("::-1", "goes backwards"),
+        ("a:b", "`a`, which is not an integer"),
+        ("::-1", "a negative step"),
     ] {
         let error = failure(&[&all[..], &["--select", selection]].concat());
         assert!(error.contains(&format!("selection `{selection}`")) && error.contains(why), "{error}");
@@ -422,6 +422,31 @@ with h5py.File(sys.argv[1], "w") as f:
     assert_eq!(text("refs"), "[→ /ints → nothing]\n");
     assert_eq!(text("null"), "None\n");
     assert!(failure(&["cat", &file, "null", "-f", "npy"]).contains("is null"));
+}
+
+/// A conversion to 64 bits would clamp the numbers.
+#[test]
+fn integers_of_more_than_64_bits_keep_their_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wide.h5");
+    let file = hyperslab::FileOptions::new().create(&path).unwrap();
+    for (name, signed) in [("signed", true), ("unsigned", false)] {
+        let wide = hyperslab::Datatype::integer(9, signed, hyperslab::datatype::ByteOrder::LittleEndian);
+        let dataset = file.new_dataset(name).datatype(wide).shape(&[2]).create().unwrap();
+        let bytes = [&[1, 0, 0, 0, 0, 0, 0, 0, 2][..], &[7, 0, 0, 0, 0, 0, 0, 0, 0]].concat();
+        dataset.write_stored(.., &bytes).unwrap();
+    }
+    file.close().unwrap();
+    let file = path.to_str().unwrap();
+    for name in ["signed", "unsigned"] {
+        let text = |format: &str| printed(&["cat", file, name, "-f", format]);
+        assert_eq!(text("csv"), "0x020000000000000001\n0x000000000000000007\n");
+        assert_eq!(
+            text("json"),
+            "{\"shape\":[2],\"data\":[\"0x020000000000000001\", \"0x000000000000000007\"]}\n"
+        );
+        assert!(failure(&["cat", file, name, "-f", "npy"]).contains("integers of 9 bytes"));
+    }
 }
 
 #[test]

@@ -216,7 +216,7 @@ fn damage_is_shown_in_its_place() {
     assert_eq!(output.code(), 1, "{tree}");
     assert!(tree.lines().last().unwrap().contains("└── g  error: "), "{tree}");
     assert_eq!(output.error().lines().count(), 1);
-    assert!(output.error().contains("1 thing in "), "{output:?}");
+    assert!(output.error().contains("1 part of "), "{output:?}");
 }
 
 #[test]

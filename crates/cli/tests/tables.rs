@@ -162,7 +162,7 @@ fn tables_of_others() {
     let csv = done(folder.path(), &["cat", "made.h5", "made", "--format", "csv"]);
     assert!(csv.lines().nth(2).unwrap().contains(",b,q,2.0,"), "{csv}");
 
-    for (table, why) in [("missing.parquet", "row 1"), ("nested.parquet", "no type of HDF5")] {
+    for (table, why) in [("missing.parquet", "row 1"), ("nested.parquet", "HDF5 has no datatype")] {
         let output = run(folder.path(), &["import", table, "no.h5", "no"]);
         let said = output.error().to_owned();
         assert!(!output.is_success() && said.contains(why) && said.contains("`n`"), "{said}");
@@ -196,7 +196,7 @@ fn what_cannot_be_is_said() {
     for (arguments, why) in [
         (&["import", "broken.parquet", "no.h5", "no"][..], "broken.parquet"),
         (&["import", "broken.arrow", "no.h5", "no"], "broken.arrow"),
-        (&["export", "in.h5", "/", "all.parquet"], "one length"),
+        (&["export", "in.h5", "/", "all.parquet"], "same length"),
         (&["export", "in.h5", "tabel", "all.parquet"], "did you mean `table`"),
         (&["export", "in.h5", "table", "all.parquet", "-s", "3"], "--select"),
     ] {
@@ -204,6 +204,9 @@ fn what_cannot_be_is_said() {
         let said = output.error().to_owned();
         assert!(!output.is_success() && said.contains(why), "{arguments:?}: {said}");
     }
+    let external = workspace::root().join("fixtures/references_external_latest.h5");
+    let output = run(folder.path(), &["export", external.to_str().unwrap(), "references", "all.parquet"]);
+    assert!(output.error().contains("references to other files"), "{output:?}");
     assert!(!folder.path().join("no.h5").exists());
     assert!(!folder.path().join("all.parquet").exists());
 }

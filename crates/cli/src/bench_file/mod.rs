@@ -20,9 +20,9 @@ use self::access::Access;
 use self::estimate::float;
 use self::measure::{Bench, Request};
 use self::report::Report;
+use crate::lookup;
 use crate::open::OpenArguments;
 use crate::output::{self, FAINT, styled};
-use crate::places;
 
 /// The number of datasets that are measured if the arguments name none.
 const DEFAULT_DATASETS: usize = 3;
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &BenchFileArguments) -> Result<ExitCode> {
     }
     let mut reports = Vec::new();
     for path in &paths {
-        let dataset = places::dataset(&file, &shown, path)?;
+        let dataset = lookup::dataset(&file, &shown, path)?;
         for access in &arguments.wanted {
             if let Access::Slice(dimension) = access
                 && *dimension >= dataset.ndim()

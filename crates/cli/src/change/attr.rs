@@ -1,14 +1,14 @@
-//! `hyperslab attr`: attributes set, removed and renamed.
+//! `hyperslab attr`: sets, removes and renames attributes.
 
 use std::path::PathBuf;
 
 use anyhow::Result;
 
 use super::{change, open};
-use crate::places::object;
+use crate::lookup::object;
 use crate::typed::{TypeName, guess, typed};
 
-/// What `attr` takes.
+/// The arguments of `attr`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AttrArguments {
     #[command(subcommand)]
@@ -17,7 +17,7 @@ pub(crate) struct AttrArguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Set an attribute: make it, or put another value in its place
+    /// Create an attribute, or replace its value
     #[command(after_help = "Examples:
   hyperslab attr set data.h5 run/one units K
   hyperslab attr set data.h5 / offset 273.15
@@ -27,17 +27,18 @@ enum Action {
     Set {
         /// The file
         file: PathBuf,
-        /// The object
+        /// The path of the object
         path: String,
-        /// The attribute
+        /// The name of the attribute
         name: String,
-        /// The elements: one without a shape, more as an array
+        /// The elements. Without --shape, one element is a scalar and several are an array
         #[arg(required = true, allow_negative_numbers = true, value_name = "VALUE")]
         values: Vec<String>,
-        /// The type of the elements [default: i64, f64, bool or str, by what all values look like]
+        /// The type of the elements [default: the first of i64, u64, f64, bool and str that fits
+        /// all values]
         #[arg(short, long = "type", value_enum, value_name = "TYPE")]
         type_name: Option<TypeName>,
-        /// The shape, such as 2x3; `1` makes an array of one element
+        /// The shape of the array, such as 2x3; `1` is an array of one element
         #[arg(long, value_parser = shape)]
         shape: Option<Shape>,
     },
@@ -47,38 +48,38 @@ enum Action {
     Rm {
         /// The file
         file: PathBuf,
-        /// The object
+        /// The path of the object
         path: String,
-        /// The attributes
+        /// The names of the attributes
         #[arg(required = true)]
         names: Vec<String>,
     },
-    /// Give an attribute another name
+    /// Rename an attribute
     #[command(after_help = "Example:
   hyperslab attr mv data.h5 run/one unit units")]
     Mv {
         /// The file
         file: PathBuf,
-        /// The object
+        /// The path of the object
         path: String,
-        /// The name before
+        /// The old name
         from: String,
-        /// The name after
+        /// The new name
         to: String,
     },
 }
 
-/// A shape, as `2x3` says it.
+/// A shape from the command line.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape(pub(crate) Vec<u64>);
 
-/// Reads a shape.
+/// Parses a shape such as `2x3`.
 pub(crate) fn shape(text: &str) -> Result<Shape, String> {
     let sizes: Result<Vec<u64>, _> = text.split('x').map(|size| size.trim().parse::<u64>()).collect();
-    sizes.map(Shape).map_err(|_| format!("`{text}` is no shape such as 2x3"))
+    sizes.map(Shape).map_err(|_| format!("`{text}` is not a shape such as 2x3"))
 }
 
-/// Changes attributes.
+/// Runs `attr`.
 pub(crate) fn attr(arguments: &AttrArguments) -> Result<()> {
     match &arguments.action {
         Action::Set { file, path, name, values, type_name, shape } => {

@@ -1,4 +1,4 @@
-//! `hyperslab cp`: objects, within a file and across files.
+//! `hyperslab cp`: copies objects within a file and between files.
 
 use std::path::{Path, PathBuf};
 
@@ -6,41 +6,42 @@ use anyhow::{Context as _, Result, bail};
 use hyperslab::{CopyOptions, File, ObjectKind};
 
 use super::{change, open, open_or_create};
+use crate::lookup::object;
 use crate::open::OpenArguments;
-use crate::places::object;
 
-/// What `cp` takes.
+/// The arguments of `cp`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hyperslab cp data.h5 run/one run/two            a copy in the same file
-  hyperslab cp data.h5 run/one archive.h5 runs/7  a copy in another file, which is made if there is none
+  hyperslab cp data.h5 run/one archive.h5 runs/7  a copy in another file, which is created if necessary
   hyperslab cp data.h5 / archive.h5 everything    the whole file, as a group")]
 pub(crate) struct CpArguments {
     #[command(flatten)]
     open: OpenArguments,
-    /// Of a group, only the objects in it: groups among them are copied empty
+    /// Copy only the members of a group. Groups among the members are copied without their members
     #[arg(long)]
     shallow: bool,
-    /// Copy what soft links lead to, instead of the links
+    /// Copy the targets of soft links instead of the links
     #[arg(long)]
     expand_soft: bool,
-    /// Copy what external links lead to, instead of the links
+    /// Copy the targets of external links instead of the links
     #[arg(long)]
     expand_external: bool,
-    /// Copy what references point at, too
+    /// Also copy the targets of references
     #[arg(long)]
     expand_references: bool,
-    /// Leave attributes behind
+    /// Do not copy attributes
     #[arg(long)]
     without_attributes: bool,
-    /// Use committed datatypes that are there already
+    /// Use equal committed datatypes of the target file instead of copies
     #[arg(long)]
     merge_types: bool,
     /// The file
     file: PathBuf,
-    /// The object
+    /// The path of the object
     from: String,
-    /// [FILE] PATH: the new path, in the same file or another one. If there is a group, the copy goes into it
+    /// [FILE] PATH: the new path in the same file, or in FILE. If PATH is a group, the copy becomes
+    /// a member of the group
     #[arg(required = true, num_args = 1..=2, value_name = "TO")]
     to: Vec<String>,
 }
@@ -58,7 +59,7 @@ pub(crate) fn cp(arguments: &CpArguments) -> Result<()> {
     let (target, to) = match arguments.to.as_slice() {
         [file, to] => (Path::new(file), to),
         [to] => (arguments.file.as_path(), to),
-        _ => bail!("one or two names say where the copy goes"),
+        _ => bail!("TO is a path, or a file and a path"),
     };
     if is_same(&arguments.file, target) {
         let file = open(target)?;
@@ -66,7 +67,7 @@ pub(crate) fn cp(arguments: &CpArguments) -> Result<()> {
     }
     let _progress = arguments.open.progress("copying");
     let source = arguments.open.open(&arguments.file)?;
-    // What cannot be copied must not leave an empty file behind.
+    // The object is opened before the target file, so that a wrong path creates no file.
     object(&source, &arguments.from).with_context(|| format!("`{}`", arguments.file.display()))?;
     let file = open_or_create(target)?;
     change(target, file, |file| copy(&source, file, &arguments.from, to, options))?;
@@ -81,9 +82,11 @@ fn copy(source: &File, target: &File, from: &str, to: &str, options: CopyOptions
     Ok(())
 }
 
-/// Where the copy goes: into the group at `to`, under its own name, if there is one.
+/// Returns the new path of an object: below the group at `to` with the old name, or `to` if there
+/// is no group.
 pub(super) fn into_group(target: &File, from: &str, to: &str) -> Result<String> {
-    let name = from.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let trimmed = from.trim_end_matches('/');
+    let name = trimmed.rsplit_once('/').map_or(trimmed, |(_, name)| name);
     let is_group = match to.trim_matches('/') {
         "" => true,
         path => target.object(path).is_ok_and(|object| object.kind() == Some(ObjectKind::Group)),
@@ -92,7 +95,7 @@ pub(super) fn into_group(target: &File, from: &str, to: &str) -> Result<String> 
         return Ok(to.to_owned());
     }
     if name.is_empty() {
-        bail!("`{to}` is there already: give the copy of the root group a name of its own");
+        bail!("`{to}` exists; the root group has no name, so give the copy a new path");
     }
     Ok(format!("{}/{name}", to.trim_end_matches('/')))
 }

@@ -1,4 +1,4 @@
-//! `hyperslab mv`, `rm`, `mkdir` and `ln`: names in groups.
+//! `hyperslab mv`, `rm`, `mkdir` and `ln`: changes of links and groups.
 
 use std::path::PathBuf;
 
@@ -7,87 +7,89 @@ use hyperslab::ObjectKind;
 
 use super::copy::into_group;
 use super::{change, named, open, open_or_create};
-use crate::places::{explained, object};
+use crate::lookup::{object, with_suggestion};
 
-/// What `mv` takes.
+/// The arguments of `mv`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hyperslab mv data.h5 run/one run/first
-  hyperslab mv data.h5 run/one archive       into the group archive, if there is one")]
+  hyperslab mv data.h5 run/one archive       into the group archive, if it exists")]
 pub(crate) struct MvArguments {
     /// The file
     file: PathBuf,
-    /// The link
+    /// The path of the link
     from: String,
-    /// Its new path; groups on the way are made. If there is a group, the link goes into it
+    /// The new path. Missing groups of the path are created. If the path is a group, the link
+    /// becomes a member of the group
     to: String,
 }
 
-/// What `rm` takes.
+/// The arguments of `rm`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hyperslab rm data.h5 run/one run/two
-  hyperslab rm -r data.h5 run                a group with all that is in it")]
+  hyperslab rm -r data.h5 run                a group and all its members")]
 pub(crate) struct RmArguments {
-    /// Groups too, with all that only they lead to
+    /// Also remove groups, with all objects that have no link from elsewhere
     #[arg(short, long)]
     recursive: bool,
-    /// Say nothing of what is not there
+    /// Ignore paths that do not exist
     #[arg(short, long)]
     force: bool,
     /// The file
     file: PathBuf,
-    /// The links. What no other link leads to is deleted, and its space can be used again
+    /// The paths of the links. Objects without another link are deleted, and their space can be
+    /// used again
     #[arg(required = true)]
     paths: Vec<String>,
 }
 
-/// What `mkdir` takes.
+/// The arguments of `mkdir`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hyperslab mkdir data.h5 run
   hyperslab mkdir -p data.h5 run/one/raw run/two/raw")]
 pub(crate) struct MkdirArguments {
-    /// Groups on the way too; say nothing of groups that are there
+    /// Also create missing parent groups, and ignore groups that exist
     #[arg(short, long)]
     parents: bool,
-    /// Remember the order in which links and attributes are created
+    /// Record the creation order of links and attributes
     #[arg(long)]
     track_order: bool,
-    /// The file, which is made if there is none
+    /// The file. If it does not exist, it is created
     file: PathBuf,
-    /// The groups
+    /// The paths of the groups
     #[arg(required = true)]
     paths: Vec<String>,
 }
 
-/// What `ln` takes.
+/// The arguments of `ln`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  hyperslab ln data.h5 run/one latest                         another name of the same object
-  hyperslab ln -s data.h5 /run/one latest                     a path, looked up when it is followed
+  hyperslab ln data.h5 run/one latest                         a hard link: another name of the object
+  hyperslab ln -s data.h5 /run/one latest                     a soft link: a path that is looked up at each use
   hyperslab ln --external other.h5 data.h5 /run/one elsewhere a path in another file")]
 pub(crate) struct LnArguments {
-    /// A soft link: it says a path, whether there is something or not
+    /// Create a soft link to a path. The path need not exist
     #[arg(short, long, conflicts_with = "external")]
     soft: bool,
-    /// An external link: it says a path in that file, whether there is something or not
+    /// Create an external link to a path in the file OTHER. Neither need exist
     #[arg(long, value_name = "OTHER")]
     external: Option<String>,
     /// The file
     file: PathBuf,
-    /// What the link leads to
+    /// The path of the target
     target: String,
-    /// The link
+    /// The path of the new link
     link: String,
 }
 
-/// Gives a link another path.
+/// Moves a link.
 pub(crate) fn mv(arguments: &MvArguments) -> Result<()> {
     change(&arguments.file, open(&arguments.file)?, |file| {
         let from = named(&arguments.from)?;
         let to = into_group(file, from, &arguments.to)?;
-        file.rename(from, &to).map_err(|error| explained(file, from, error))
+        file.rename(from, &to).map_err(|error| with_suggestion(file, from, error))
     })
 }
 
@@ -97,18 +99,19 @@ pub(crate) fn rm(arguments: &RmArguments) -> Result<()> {
         for path in &arguments.paths {
             let path = named(path)?;
             if !arguments.recursive && is_group(file, path) {
-                bail!("`{path}` is a group: remove it with all that is in it by --recursive");
+                bail!("`{path}` is a group: --recursive removes it with all its members");
             }
             match file.remove(path) {
                 Err(error) if arguments.force && error.kind() == hyperslab::ErrorKind::NotFound => {}
-                removed => removed.map_err(|error| explained(file, path, error))?,
+                removed => removed.map_err(|error| with_suggestion(file, path, error))?,
             }
         }
         Ok(())
     })
 }
 
-/// Returns whether a hard link leads to a group. What cannot be looked at is none.
+/// Returns true if the path is a hard link to a group. Returns false after an error, which the
+/// removal reports.
 fn is_group(file: &hyperslab::File, path: &str) -> bool {
     let trimmed = path.trim_matches('/');
     let (parent, name) = trimmed.rsplit_once('/').unwrap_or(("", trimmed));
@@ -120,7 +123,7 @@ fn is_group(file: &hyperslab::File, path: &str) -> bool {
     hard && file.object(trimmed).is_ok_and(|object| object.kind() == Some(ObjectKind::Group))
 }
 
-/// Makes groups.
+/// Creates groups.
 pub(crate) fn mkdir(arguments: &MkdirArguments) -> Result<()> {
     let options = hyperslab::GroupOptions::new().track_order(arguments.track_order);
     change(&arguments.file, open_or_create(&arguments.file)?, |file| {
@@ -133,7 +136,7 @@ pub(crate) fn mkdir(arguments: &MkdirArguments) -> Result<()> {
             } else if let Some((parent, _)) = named(path)?.trim_matches('/').rsplit_once('/')
                 && let Err(error) = file.group(parent)
             {
-                return Err(anyhow::Error::new(error).context("--parents makes groups on the way"));
+                return Err(anyhow::Error::new(error).context("--parents creates missing parent groups"));
             }
             file.create_group_with(path, options)?;
         }
@@ -141,7 +144,7 @@ pub(crate) fn mkdir(arguments: &MkdirArguments) -> Result<()> {
     })
 }
 
-/// Makes a link.
+/// Creates a link.
 pub(crate) fn ln(arguments: &LnArguments) -> Result<()> {
     change(&arguments.file, open(&arguments.file)?, |file| {
         let link = named(&arguments.link)?;

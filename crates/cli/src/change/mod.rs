@@ -1,4 +1,4 @@
-//! Commands that change files: `cp`, `mv`, `rm`, `mkdir`, `ln`, `attr`.
+//! The commands that change files: `cp`, `mv`, `rm`, `mkdir`, `ln` and `attr`.
 
 mod attr;
 mod copy;
@@ -13,7 +13,7 @@ pub(crate) use attr::{AttrArguments, attr};
 pub(crate) use copy::{CpArguments, cp};
 pub(crate) use links::{LnArguments, MkdirArguments, MvArguments, RmArguments, ln, mkdir, mv, rm};
 
-/// Opens a file to change it.
+/// Opens a file for changes.
 pub(crate) fn open(path: &Path) -> Result<File> {
     let options = OpenOptions::new().write(true);
     let file = options.open(path).with_context(|| format!("cannot open `{}`", path.display()))?;
@@ -21,33 +21,33 @@ pub(crate) fn open(path: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// Opens a file to change it; makes one where there is none.
+/// Opens a file for changes. Creates the file if it does not exist.
 pub(crate) fn open_or_create(path: &Path) -> Result<File> {
     if path.exists() {
         return open(path);
     }
-    FileOptions::new().create_new(path).with_context(|| format!("cannot make `{}`", path.display()))
+    FileOptions::new().create_new(path).with_context(|| format!("cannot create `{}`", path.display()))
 }
 
-/// Does something to a file and writes it down.
+/// Runs `work` on a file and closes the file.
 pub(crate) fn change<T>(path: &Path, file: File, work: impl FnOnce(&File) -> Result<T>) -> Result<T> {
     let outcome = work(&file).with_context(|| format!("`{}`", path.display()));
-    // What was done until an error came is kept, as with other commands that take several names.
+    // Changes before an error are kept, as in other commands that take several names.
     let closed = file.close().with_context(|| format!("cannot write `{}`", path.display()));
     let outcome = outcome?;
     closed?;
     Ok(outcome)
 }
 
-/// A path in a file that is not the root.
+/// Returns the path. Fails for the path of the root group.
 pub(crate) fn named(path: &str) -> Result<&str> {
     if path.trim_matches('/').is_empty() {
-        bail!("`/` is the root group, which has no name that could be changed");
+        bail!("`/` is the root group, which has no link");
     }
     Ok(path)
 }
 
-/// Reads a shape such as `2x3`.
+/// Parses a shape such as `2x3`.
 pub(crate) fn shape(text: &str) -> Result<Vec<u64>, String> {
     attr::shape(text).map(|shape| shape.0)
 }

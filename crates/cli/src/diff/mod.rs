@@ -107,7 +107,7 @@ pub(crate) fn run(arguments: &DiffArguments) -> Result<ExitCode> {
         Ok(counts) if counts.is_same() => 0,
         Ok(_) => DIFFERENT,
         // The reader of the output closed it, which `main` handles.
-        Err(error) if crate::reader_is_gone(&error) => return Err(error),
+        Err(error) if crate::is_closed_output(&error) => return Err(error),
         Err(error) => {
             output::complain(format_args!("hyperslab: {}", output::chain(error.as_ref())));
             TROUBLE

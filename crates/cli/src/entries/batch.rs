@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::element::Element;
 
 /// The approximate number of entries in a batch.
-pub(crate) const BATCH: usize = 1 << 17;
+pub(crate) const BATCH_ENTRIES: usize = 1 << 17;
 
 /// Entries: coordinates and values.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -28,7 +28,8 @@ impl Batch {
 
     /// Returns the number of entries, for a matrix of `rank` dimensions.
     pub(crate) fn len(&self, rank: usize) -> usize {
-        self.coordinates.len().checked_div(rank).unwrap_or(0)
+        // A matrix without dimensions has no coordinates.
+        self.coordinates.len() / rank.max(1)
     }
 
     /// Returns the coordinates and the bytes of each entry.
@@ -42,28 +43,31 @@ impl Batch {
 pub(crate) enum Order {
     /// No order.
     Any,
-    /// Bands of this many rows, from row 0 on. All entries of a band precede those of the next band.
+    /// Bands of this many rows, from row 0 on. All entries of a band precede those of the next
+    /// band.
     Bands(u64),
 }
 
-/// A source of entries. Entries with the same coordinates stand for their sum.
+/// A source of entries. Entries with the same coordinates are summed.
 pub(crate) trait Source {
-    /// The size of each dimension.
+    /// Returns the size of each dimension.
     fn shape(&self) -> &[u64];
 
-    /// The type of the values.
+    /// Returns the type of the values.
     fn element(&self) -> Element;
 
-    /// The largest possible number of entries, if it is known.
+    /// Returns the largest possible number of entries, if it is known.
     fn count(&self) -> Option<u64>;
 
     fn order(&self) -> Order;
 
-    /// Replaces the batch with the next entries. Returns false, with an empty batch, after the last entry.
+    /// Replaces the batch with the next entries. Returns false, with an empty batch, after the last
+    /// entry.
     fn next_batch(&mut self, batch: &mut Batch) -> Result<bool>;
 }
 
-/// A sink of entries. The calls are `begin`, then batches with distinct coordinates in C order, then `finish`.
+/// A sink of entries. The calls are `begin`, then batches with distinct coordinates in C order,
+/// then `finish`.
 pub(crate) trait Sink {
     fn begin(&mut self, shape: &[u64], element: Element) -> Result<()>;
 

@@ -2,14 +2,15 @@
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::{Datatype, DatatypeClass, H5Type};
+use hyperslab_exact::product;
 
 /// An array that is read once.
 pub(crate) trait Column {
     /// Returns the number of elements.
     fn len(&self) -> u64;
 
-    /// Replaces `bytes` with the next `count` elements, converted to the datatype for which the column was opened. Fails if
-    /// fewer elements are left.
+    /// Replaces `bytes` with the next `count` elements, converted to the datatype for which the
+    /// column was opened. Fails if fewer elements are left.
     fn next(&mut self, count: usize, bytes: &mut Vec<u8>) -> Result<()>;
 }
 
@@ -26,7 +27,8 @@ impl Indices {
         Self { name, column, bytes: Vec::new(), read: 0 }
     }
 
-    /// The datatype to which the elements are converted. It is signed, so that negative indices are found.
+    /// Returns the datatype to which the elements are converted. The datatype is signed, so that
+    /// negative indices are found.
     pub(crate) fn datatype() -> Datatype {
         i64::datatype()
     }
@@ -34,7 +36,7 @@ impl Indices {
     /// Fails if elements of a datatype cannot be indices.
     pub(crate) fn check_type(name: &str, datatype: &Datatype) -> Result<()> {
         if !matches!(datatype.class, DatatypeClass::FixedPoint(_)) {
-            bail!("`{name}` has elements of type {datatype}, which are no indices");
+            bail!("`{name}` has elements of type {datatype}, which cannot be indices");
         }
         Ok(())
     }
@@ -53,7 +55,7 @@ impl Indices {
                 _ if index < 0 => bail!("`{}[{}]` is {index}, less than 0", self.name, self.read),
                 _ => bail!("`{}[{}]` is {index}, and must be less than {bound}", self.name, self.read),
             }
-            self.read = self.read.saturating_add(1);
+            self.read += 1;
         }
         Ok(())
     }
@@ -61,12 +63,10 @@ impl Indices {
 
 /// Fails unless there are `per_index` values for each index.
 pub(crate) fn check_counts(indices: &Indices, values: u64, per_index: u64) -> Result<()> {
-    let expected = indices.len().checked_mul(per_index);
-    if expected != Some(values) {
-        let expected =
-            expected.map_or_else(|| "more than there can be".to_owned(), |count| count.to_string());
+    let expected = product("number of values", [indices.len(), per_index])?;
+    if expected != values {
         bail!(
-            "`data` has {values} values, where the {} elements of `{}` need {expected}",
+            "`data` has {values} values; the {} elements of `{}` require {expected}",
             indices.len(),
             indices.name
         );

@@ -1,16 +1,18 @@
-//! A source of entries from compressed rows and columns (CSR, CSC) and blocks of compressed rows (BSR).
+//! A source of entries from compressed rows and columns (CSR, CSC) and blocks of compressed rows
+//! (BSR).
 
 use anyhow::{Context as _, Result, bail};
+use hyperslab_exact::{product, sum, to_u64, to_usize};
 
-use super::batch::{BATCH, Batch, Order, Source};
+use super::batch::{BATCH_ENTRIES, Batch, Order, Source};
 use super::columns::{Column, Indices, check_counts};
 use super::element::Element;
 
 /// The number of pointers that are read at once.
-const POINTERS: u64 = 1 << 16;
+const POINTERS_PER_READ: u64 = 1 << 16;
 
 /// The largest number of values in a block.
-const LARGEST_BLOCK: u64 = 1 << 24;
+const MAX_BLOCK_VALUES: u64 = 1 << 24;
 
 /// The kind of compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +23,8 @@ pub(crate) enum Compression {
     Blocks(u64, u64),
 }
 
-/// A compressed matrix. The pointers are the first positions of each row (or column) in `indices` and `data`.
+/// A compressed matrix. The pointers are the first positions of each row (or column) in `indices`
+/// and `data`.
 pub(crate) struct Compressed {
     shape: [u64; 2],
     element: Element,
@@ -51,18 +54,20 @@ impl Compressed {
             Compression::Rows => (rows, columns, 1),
             Compression::Columns => (columns, rows, 1),
             Compression::Blocks(height, width) => {
-                let block = height.checked_mul(width).filter(|block| (1..=LARGEST_BLOCK).contains(block));
-                let block = block.with_context(|| format!("blocks of {height} x {width} values"))?;
+                let block = height.checked_mul(width).filter(|block| (1..=MAX_BLOCK_VALUES).contains(block));
+                let block = block
+                    .with_context(|| format!("blocks of {height} x {width} values are not supported"))?;
                 if !rows.is_multiple_of(height) || !columns.is_multiple_of(width) {
-                    bail!("a matrix of {rows} x {columns} in blocks of {height} x {width}");
+                    bail!("a matrix of {rows} x {columns} cannot consist of blocks of {height} x {width}");
                 }
-                (rows.checked_div(height).unwrap_or(0), columns.checked_div(width).unwrap_or(0), block)
+                // The sizes of a block are not 0, because their product is at least 1.
+                (rows / height, columns / width, block)
             }
         };
-        if pointers.len() != count.saturating_add(1) {
-            let wanted = count.saturating_add(1);
+        let expected = sum("number of pointers", [count, 1])?;
+        if pointers.len() != expected {
             bail!(
-                "`indptr` has {} elements, where a matrix of {rows} x {columns} needs {wanted}",
+                "`indptr` has {} elements; a matrix of {rows} x {columns} requires {expected}",
                 pointers.len()
             );
         }
@@ -101,10 +106,11 @@ impl Compressed {
                 (self.row, self.left) = (row, count);
                 continue;
             }
-            let room = most.saturating_sub(self.rows.len());
-            let taken = usize::try_from(self.left).map_or(room, |left| left.min(room));
-            self.rows.extend(std::iter::repeat_n(self.row, taken));
-            self.left = self.left.saturating_sub(taken as u64);
+            // The loop condition bounds the length.
+            let free = to_u64(most - self.rows.len());
+            let taken = self.left.min(free);
+            self.rows.extend(std::iter::repeat_n(self.row, to_usize(taken)?));
+            self.left -= taken;
         }
         Ok(())
     }
@@ -134,22 +140,26 @@ impl Source for Compressed {
     fn next_batch(&mut self, batch: &mut Batch) -> Result<bool> {
         batch.clear();
         let (height, width) = self.block();
-        let block = usize::try_from(height.saturating_mul(width))?;
-        self.next_rows(BATCH.checked_div(block).unwrap_or(1).max(1))?;
+        let block = to_usize(product("size of a block", [height, width])?)?;
+        // `new` has checked that a block is not empty.
+        self.next_rows((BATCH_ENTRIES / block.max(1)).max(1))?;
         let count = self.rows.len();
         self.columns.clear();
         self.indices.next(count, self.bound, &mut self.columns)?;
-        self.data.next(count.saturating_mul(block), &mut self.values).context("`data`")?;
-        let places = self.rows.iter().copied().zip(self.columns.iter().copied());
+        let values = count.checked_mul(block).context("a batch does not fit in memory")?;
+        self.data.next(values, &mut self.values).context("`data`")?;
+        let positions = self.rows.iter().copied().zip(self.columns.iter().copied());
         match self.compression {
-            Compression::Rows => batch.coordinates.extend(places.flat_map(|(row, column)| [row, column])),
-            Compression::Columns => batch.coordinates.extend(places.flat_map(|(column, row)| [row, column])),
+            Compression::Rows => batch.coordinates.extend(positions.flat_map(|(row, column)| [row, column])),
+            Compression::Columns => {
+                batch.coordinates.extend(positions.flat_map(|(column, row)| [row, column]))
+            }
             Compression::Blocks(..) => {
-                for (row, column) in places {
+                for (row, column) in positions {
                     // No overflow: the shape bounds the rows and columns of blocks.
-                    let (top, left) = (row.saturating_mul(height), column.saturating_mul(width));
-                    for row in top..top.saturating_add(height) {
-                        let columns = left..left.saturating_add(width);
+                    let (top, left) = (row * height, column * width);
+                    for row in top..top + height {
+                        let columns = left..left + width;
                         batch.coordinates.extend(columns.flat_map(|column| [row, column]));
                     }
                 }
@@ -181,9 +191,9 @@ impl Pointers {
                 None => bail!("`indptr` begins with {pointer}, not with 0"),
                 Some((last, row)) => {
                     let Some(count) = pointer.checked_sub(last) else {
-                        bail!("`indptr[{}]` is {pointer}, less than {last} before it", row.saturating_add(1));
+                        bail!("`indptr[{}]` is {pointer}, less than {last} before it", row + 1);
                     };
-                    self.last = Some((pointer, row.saturating_add(1)));
+                    self.last = Some((pointer, row + 1));
                     return Ok(Some((row, count)));
                 }
             }
@@ -192,14 +202,17 @@ impl Pointers {
 
     fn pointer(&mut self, entries: u64) -> Result<Option<u64>> {
         if self.at >= self.block.len() {
-            let count = self.column.len().saturating_sub(self.read).min(POINTERS);
+            let left =
+                self.column.len().checked_sub(self.read).context("more pointers were read than there are")?;
+            let count = left.min(POINTERS_PER_READ);
             self.block.clear();
-            self.column.next(usize::try_from(count)?, entries.saturating_add(1), &mut self.block)?;
-            self.read = self.read.saturating_add(count);
+            let bound = sum("number of entries", [entries, 1])?;
+            self.column.next(to_usize(count)?, bound, &mut self.block)?;
+            self.read += count;
             self.at = 0;
         }
         let pointer = self.block.get(self.at).copied();
-        self.at = self.at.saturating_add(1);
+        self.at += 1;
         Ok(pointer)
     }
 }

@@ -1,18 +1,18 @@
 //! A source with converted values.
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use hyperslab::datatype::convert::Conversion;
 
 use super::batch::{Batch, Order, Source};
 use super::element::Element;
 
-/// A source with converted values. Floating-point numbers may be rounded; a value that an integer type cannot hold is an
-/// error.
+/// A source with converted values. Floating-point numbers may be rounded; a value that an integer
+/// type cannot hold is an error.
 pub(crate) struct Converted<S> {
     source: S,
     element: Element,
-    there: Conversion,
-    back: Conversion,
+    forward: Conversion,
+    reverse: Conversion,
     incoming: Batch,
 }
 
@@ -20,21 +20,22 @@ impl<S: Source> Converted<S> {
     pub(crate) fn new(source: S, element: Element) -> Result<Self> {
         let (from, to) = (source.element().datatype(), element.datatype());
         if source.element().is_complex() != element.is_complex() {
-            bail!("values of type {from} do not become {to}");
+            bail!("values of type {from} cannot be converted to {to}");
         }
-        // Truth values are the numbers 0 and 1; all numbers but 0 are true.
+        // Booleans are the numbers 0 and 1; all numbers but 0 are true.
         let number = |element: Element| match element {
             Element::Bool => Element::U8.datatype(),
             number => number.datatype(),
         };
-        let there = Conversion::new(&number(source.element()), &number(element))?;
-        let back = Conversion::new(&number(element), &number(source.element()))?;
-        Ok(Self { source, element, there, back, incoming: Batch::default() })
+        let forward = Conversion::new(&number(source.element()), &number(element))?;
+        let reverse = Conversion::new(&number(element), &number(source.element()))?;
+        Ok(Self { source, element, forward, reverse, incoming: Batch::default() })
     }
 
+    /// Fails if a value changed: the converted values must convert back to the incoming ones.
     fn check(&self, values: &[u8], count: usize) -> Result<()> {
         let mut again = vec![0; self.incoming.values.len()];
-        self.back.convert(values, &mut again, count)?;
+        self.reverse.convert(values, &mut again, count)?;
         let (rank, size) = (self.source.shape().len(), self.source.element().size());
         let pairs = self.incoming.entries(rank, size).zip(again.chunks_exact(size.max(1)));
         for ((at, value), again) in pairs {
@@ -43,7 +44,7 @@ impl<S: Source> Converted<S> {
                 let mut shown = Vec::new();
                 self.source.element().print(value, &mut shown);
                 let shown = String::from_utf8_lossy(&shown);
-                bail!("the value {shown} at {at:?} has no place in {}", self.element.datatype());
+                bail!("the value {shown} at {at:?} cannot be stored as {}", self.element.datatype());
             }
         }
         Ok(())
@@ -71,14 +72,15 @@ impl<S: Source> Source for Converted<S> {
         let more = self.source.next_batch(&mut self.incoming)?;
         batch.clear();
         let count = self.incoming.len(self.source.shape().len());
-        batch.values.resize(count.saturating_mul(self.element.size()), 0);
+        let bytes = count.checked_mul(self.element.size()).context("a batch does not fit in memory")?;
+        batch.values.resize(bytes, 0);
         if self.element == Element::Bool {
             let values = self.incoming.values.chunks_exact(self.source.element().size().max(1));
             for (to, from) in batch.values.iter_mut().zip(values) {
                 *to = u8::from(!self.source.element().is_zero(from));
             }
         } else {
-            self.there.convert(&self.incoming.values, &mut batch.values, count)?;
+            self.forward.convert(&self.incoming.values, &mut batch.values, count)?;
             // A conversion to integers must not change a value.
             if self.element.is_integer() {
                 self.check(&batch.values, count)?;

@@ -1,8 +1,9 @@
 //! A source of entries from columns of coordinates and values (COO).
 
 use anyhow::{Context as _, Result};
+use hyperslab_exact::{to_u64, to_usize};
 
-use super::batch::{BATCH, Batch, Order, Source};
+use super::batch::{BATCH_ENTRIES, Batch, Order, Source};
 use super::columns::{Column, Indices, check_counts};
 use super::element::Element;
 
@@ -51,14 +52,17 @@ impl Source for Coordinates {
 
     fn next_batch(&mut self, batch: &mut Batch) -> Result<bool> {
         batch.clear();
-        let count = usize::try_from(self.left).map_or(BATCH, |left| left.min(BATCH));
-        self.left = self.left.saturating_sub(count as u64);
+        let taken = self.left.min(to_u64(BATCH_ENTRIES));
+        let count = to_usize(taken)?;
+        self.left -= taken;
         for ((indices, size), read) in self.indices.iter_mut().zip(&self.shape).zip(&mut self.read) {
             read.clear();
             indices.next(count, *size, read)?;
         }
         for entry in 0..count {
-            batch.coordinates.extend(self.read.iter().filter_map(|indices| indices.get(entry)));
+            for indices in &self.read {
+                batch.coordinates.push(*indices.get(entry).context("an index is missing")?);
+            }
         }
         self.data.next(count, &mut batch.values).context("`data`")?;
         Ok(count > 0)

@@ -42,13 +42,16 @@ impl Defined {
     fn rows(&mut self, end: u64, batch: &mut Batch) -> Result<()> {
         let (mut start, mut count) = (vec![0; self.shape.len()], self.shape.clone());
         if let (Some(start), Some(count)) = (start.first_mut(), count.first_mut()) {
+            // The caller has checked that rows are left.
             *start = self.row;
-            *count = self.height.min(end.saturating_sub(self.row));
-            self.row = self.row.saturating_add(*count);
+            *count = self.height.min(end - self.row);
+            self.row += *count;
         }
         let region = Region::new(&start, &count)?;
         let (points, stored) = self.dataset.sparse().read_stored(&region)?;
-        batch.values.resize(stored.len().saturating_mul(self.element.size()), 0);
+        let bytes =
+            stored.len().checked_mul(self.element.size()).context("a batch does not fit in memory")?;
+        batch.values.resize(bytes, 0);
         self.conversion.convert(stored.bytes(), &mut batch.values, stored.len())?;
         batch.coordinates = points.coordinates;
         Ok(())
@@ -115,7 +118,7 @@ impl Sink for Writer<'_> {
     }
 
     fn put(&mut self, batch: &Batch) -> Result<()> {
-        let (dataset, element) = self.made.as_ref().context("nothing is begun")?;
+        let (dataset, element) = self.made.as_ref().context("the dataset is not created yet")?;
         let points = Points { rank: self.chunk.len(), coordinates: batch.coordinates.clone() };
         Ok(dataset.sparse().write_bytes(&points, &element.datatype(), &batch.values)?)
     }
@@ -136,12 +139,15 @@ pub(crate) fn chunk_for(shape: &[u64], element: Element, entries: Option<u64>) -
     if let Some(entries) = entries.filter(|entries| *entries > 0) {
         builder = builder.density(density(shape, entries));
     }
-    let Some(chunking) = builder.create()?.sparse().chunking() else { bail!("no chunks are chosen") };
+    let Some(chunking) = builder.create()?.sparse().chunking() else {
+        bail!("the library chose no chunk shape")
+    };
     Ok(chunking.shape)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a share")]
+/// Returns the share of defined elements.
+#[expect(clippy::cast_precision_loss, reason = "the share is an estimate")]
 fn density(shape: &[u64], entries: u64) -> f64 {
-    let places: f64 = shape.iter().map(|size| *size as f64).product();
-    (entries as f64 / places).min(1.0)
+    let positions: f64 = shape.iter().map(|size| *size as f64).product();
+    (entries as f64 / positions).min(1.0)
 }

@@ -2,12 +2,13 @@
 
 use anyhow::{Result, bail};
 use hyperslab::{Blocks, Dataset, Region};
+use hyperslab_exact::{product, to_u64, to_usize};
 
 use super::batch::{Batch, Order, Source};
 use super::element::Element;
 
-/// The size of the region that is read at once, in bytes.
-const AT_ONCE: u64 = 4 << 20;
+/// The largest size of a region that is read at once, in bytes.
+const MAX_READ_BYTES: u64 = 4 << 20;
 
 /// The nonzero elements of a dataset.
 pub(crate) struct Nonzero {
@@ -22,15 +23,16 @@ impl Nonzero {
         let element = Element::of(dataset.datatype())?;
         let shape = dataset.dataspace().dims().to_vec();
         if shape.is_empty() {
-            bail!("a dataset without dimensions is no matrix");
+            bail!("a dataset without dimensions is not a matrix");
         }
-        let blocks = dataset.blocks(AT_ONCE);
+        let blocks = dataset.blocks(MAX_READ_BYTES);
         Ok(Self { dataset, element, shape, blocks })
     }
 
     fn read(&self, region: &Region, batch: &mut Batch) -> Result<()> {
         let size = self.element.size();
-        let mut bytes = vec![0; usize::try_from(region.element_count()?)?.saturating_mul(size)];
+        let length = product("size of the elements", [region.element_count()?, to_u64(size)])?;
+        let mut bytes = vec![0; to_usize(length)?];
         self.dataset.read_bytes(region, &self.element.datatype(), &mut bytes)?;
         let (start, count) = (&region.start, &region.count);
         let mut at = start.to_vec();
@@ -40,8 +42,9 @@ impl Nonzero {
                 batch.values.extend_from_slice(value);
             }
             for ((at, start), count) in at.iter_mut().zip(start).zip(count).rev() {
-                *at = at.saturating_add(1);
-                if at.saturating_sub(*start) < *count {
+                // No overflow: the coordinates lie in the dataset.
+                *at += 1;
+                if *at - *start < *count {
                     break;
                 }
                 *at = *start;

@@ -8,7 +8,7 @@ use hyperslab::{Datatype, H5Type};
 
 use crate::typed::TypeName;
 
-/// A type of values. In memory, values have native byte order.
+/// A type of values. In memory, values have the native byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Element {
     Bool,
@@ -91,7 +91,7 @@ macro_rules! number {
             }
 
             fn print(self, line: &mut Vec<u8>) {
-                // Writing into memory does not fail.
+                // Writing to memory does not fail.
                 let _ = write!(line, $format, self);
             }
         }
@@ -132,7 +132,7 @@ impl Element {
             _ => datatype.complex_part().and_then(|part| float(part, Self::C64, Self::C128)),
         };
         let Some(found) = found else {
-            bail!("values of type {datatype} have no place in a sparse matrix of numbers")
+            bail!("values of type {datatype} cannot be stored in a sparse matrix of numbers")
         };
         Ok(found)
     }
@@ -168,14 +168,14 @@ impl Element {
     /// Returns the size of a value in bytes.
     pub(crate) fn size(self) -> usize {
         let part = with_number!(self, T => size_of::<T>());
-        if self.is_complex() { part.saturating_mul(2) } else { part }
+        if self.is_complex() { 2 * part } else { part }
     }
 
     pub(crate) fn is_complex(self) -> bool {
         matches!(self, Self::C64 | Self::C128)
     }
 
-    /// Returns true for integers and truth values.
+    /// Returns true for integers and booleans.
     pub(crate) fn is_integer(self) -> bool {
         !matches!(self, Self::F32 | Self::F64 | Self::C64 | Self::C128)
     }

@@ -1,8 +1,8 @@
 //! Entries of sparse matrices: coordinates and values.
 //!
-//! Entries flow in batches from a [`Source`] through [`Sorted`](sorted::Sorted), which puts them in order and sums those
-//! with the same coordinates, to a [`Sink`]. Memory holds a few batches and one run of the sort; longer runs go to
-//! temporary files.
+//! Entries flow in batches from a [`Source`] through [`Sorted`](sorted::Sorted), which puts them in
+//! order and sums those with the same coordinates, to a [`Sink`]. Memory holds a few batches and
+//! one run of the sort; longer runs go to temporary files.
 
 mod batch;
 mod columns;
@@ -20,7 +20,7 @@ mod transfer;
 #[cfg(test)]
 pub(crate) mod matrices;
 
-pub(crate) use batch::{BATCH, Batch, Order, Sink, Source};
+pub(crate) use batch::{BATCH_ENTRIES, Batch, Order, Sink, Source};
 pub(crate) use columns::{Column, Indices};
 pub(crate) use compressed::{Compressed, Compression};
 pub(crate) use convert::Converted;

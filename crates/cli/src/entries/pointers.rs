@@ -5,56 +5,61 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use hyperslab::H5Type;
+use hyperslab_exact::{sum, to_u64};
 
 use super::element::Element;
 use super::spool::Spool;
 
 /// The largest number of rows of a matrix in compressed rows. Its pointers take 128 GiB.
-const MOST_ROWS: u64 = 1 << 34;
+const MAX_ROWS: u64 = 1 << 34;
 
 /// The number of pointers that are read at once.
-const AT_ONCE: u64 = 1 << 16;
+const POINTERS_PER_READ: u64 = 1 << 16;
 
 /// The pointers of compressed rows.
 #[derive(Debug)]
 pub(crate) struct RowPointers {
     spool: Spool,
     rows: u64,
-    /// The number of rows with a written pointer.
+    /// The number of pointers that are written.
     begun: u64,
     entries: u64,
 }
 
 impl RowPointers {
     pub(crate) fn new(rows: u64, folder: &Path) -> Result<Self> {
-        if rows > MOST_ROWS {
-            bail!("a matrix of {rows} rows, each of which would take a pointer in compressed rows");
+        if rows > MAX_ROWS {
+            bail!(
+                "a matrix of {rows} rows is too large for compressed rows, which store a pointer for each row"
+            );
         }
         Ok(Self { spool: Spool::new(folder)?, rows, begun: 0, entries: 0 })
     }
 
     /// Counts an entry of a row. The row must not be before the row of the last entry.
     pub(crate) fn add(&mut self, row: u64) -> Result<()> {
-        self.begin(row.saturating_add(1))?;
-        self.entries = self.entries.saturating_add(1);
+        self.begin(sum("number of rows", [row, 1])?)?;
+        self.entries += 1;
         Ok(())
     }
 
+    /// Writes pointers until there are `rows` pointers.
     fn begin(&mut self, rows: u64) -> Result<()> {
         while self.begun < rows {
             self.spool.write_all(&u64::to_bytes(&[self.entries]))?;
-            self.begun = self.begun.saturating_add(1);
+            self.begun += 1;
         }
         Ok(())
     }
 
     /// Writes the pointers up to the end of the last row.
     pub(crate) fn end(&mut self) -> Result<()> {
-        self.begin(self.rows.saturating_add(1))
+        self.begin(self.count())
     }
 
     pub(crate) fn count(&self) -> u64 {
-        self.rows.saturating_add(1)
+        // `new` has limited the number of rows.
+        self.rows + 1
     }
 
     /// Returns the smallest index type that holds all pointers.
@@ -62,7 +67,7 @@ impl RowPointers {
         index_element(self.entries)
     }
 
-    /// Calls `visit` with all pointers as bytes of the type `element`, piece by piece.
+    /// Calls `visit` with all pointers as bytes of the type `element`, in several parts.
     pub(crate) fn for_each(
         &mut self,
         element: Element,
@@ -70,8 +75,11 @@ impl RowPointers {
     ) -> Result<()> {
         let (mut bytes, mut at) = (Vec::new(), 0);
         while at < self.spool.len() {
-            self.spool.read_at(at, &mut bytes, AT_ONCE.saturating_mul(8))?;
-            at = at.saturating_add(bytes.len() as u64);
+            self.spool.read_at(at, &mut bytes, 8 * POINTERS_PER_READ)?;
+            if bytes.is_empty() {
+                bail!("a temporary file is shorter than before");
+            }
+            at += to_u64(bytes.len());
             visit(&index_bytes(&u64::from_bytes(&bytes)?, element)?)?;
         }
         Ok(())

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Read, Seek as _, SeekFrom, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use hyperslab_exact::to_u64;
 
 /// A temporary file that is written first, then read. The file is removed on drop.
 #[derive(Debug)]
@@ -16,7 +17,7 @@ pub(crate) struct Spool {
 impl Spool {
     /// Creates a file in a folder.
     pub(crate) fn new(folder: &Path) -> Result<Self> {
-        let cannot = || format!("cannot make a temporary file in `{}`", folder.display());
+        let cannot = || format!("cannot create a temporary file in `{}`", folder.display());
         let file = tempfile::tempfile_in(folder).with_context(cannot)?;
         Ok(Self { writer: BufWriter::with_capacity(1 << 18, file), length: 0 })
     }
@@ -27,7 +28,7 @@ impl Spool {
 
     /// Replaces `buffer` with at most `count` bytes from the offset `at`.
     pub(crate) fn read_at(&mut self, at: u64, buffer: &mut Vec<u8>, count: u64) -> Result<()> {
-        self.writer.flush().context("a temporary file")?;
+        self.writer.flush().context("cannot write a temporary file")?;
         let file = self.writer.get_mut();
         file.seek(SeekFrom::Start(at))?;
         buffer.clear();
@@ -46,7 +47,7 @@ impl Spool {
 impl Write for Spool {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.writer.write(bytes)?;
-        self.length = self.length.saturating_add(written as u64);
+        self.length += to_u64(written);
         Ok(written)
     }
 

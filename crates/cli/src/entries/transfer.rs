@@ -4,14 +4,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
+use hyperslab_exact::to_u64;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::batch::{Batch, Order, Sink, Source};
 use super::element::Element;
 use super::sorted::{Keys, Sorted};
 
-/// Moves all entries. The sink begins only after the first batch, so that most faults of a source are found before anything
-/// is written.
+/// Writes all entries of a source to a sink. The sink begins only after the first batch, so that
+/// most faults of a source are found before anything is written.
 pub(crate) fn transfer(
     source: Box<dyn Source>,
     keys: Keys,
@@ -71,7 +72,7 @@ impl Source for Watched {
 
     fn next_batch(&mut self, batch: &mut Batch) -> Result<bool> {
         let more = self.source.next_batch(batch)?;
-        self.bar.inc(batch.len(self.source.shape().len()) as u64);
+        self.bar.inc(to_u64(batch.len(self.source.shape().len())));
         Ok(more)
     }
 }

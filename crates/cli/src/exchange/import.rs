@@ -7,29 +7,29 @@ use hyperslab::filter::FilterSpec;
 use hyperslab::vfd::is_same_file;
 use hyperslab::{File, SelectionEncoding};
 
-use super::place::{self, MatrixPlace};
+use super::location::{self, MatrixLocation};
 use super::{folder_of, group};
 use crate::change::{change, named, open_or_create};
 use crate::entries::{Converted, Element, Keys, Source, dataset, transfer};
 use crate::typed::TypeName;
 
-/// What becomes of a matrix.
+/// The form in which a matrix is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Kept {
-    /// A sparse dataset, which stores what is defined, in structured chunks
+pub(crate) enum MatrixForm {
+    /// A sparse dataset, which stores the defined elements in structured chunks
     Sparse,
-    /// A group of compressed rows, as AnnData has it
+    /// A group of compressed rows in the format of AnnData
     Csr,
 }
 
-/// How a sparse dataset lists its elements.
+/// The encoding of the list of defined elements of a sparse dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Encoding {
-    /// As blocks, which other implementations of the proposal expect
+    /// Blocks, which other implementations of the proposal expect
     Blocks,
-    /// One by one, which is smaller where few are neighbours
+    /// Single elements: smaller if few defined elements are neighbours
     Points,
-    /// Whichever is smaller, chunk by chunk
+    /// The smaller of the two, for each chunk
     Shortest,
 }
 
@@ -43,10 +43,10 @@ impl Encoding {
     }
 }
 
-/// How a matrix is imported.
+/// The options of an import.
 #[derive(Debug)]
-pub(crate) struct Wanted<'a> {
-    pub(crate) kept: Kept,
+pub(crate) struct ImportOptions<'a> {
+    pub(crate) form: MatrixForm,
     pub(crate) dtype: Option<TypeName>,
     pub(crate) chunks: Option<&'a [u64]>,
     pub(crate) filters: Vec<FilterSpec>,
@@ -55,30 +55,30 @@ pub(crate) struct Wanted<'a> {
 
 /// Stores the matrix at `input` at `path` of the file.
 pub(crate) fn import(
-    from: &MatrixPlace,
+    from: &MatrixLocation,
     input: &Path,
     file: &Path,
     path: &str,
-    wanted: Wanted<'_>,
+    options: ImportOptions<'_>,
 ) -> Result<()> {
     let path = named(path)?;
-    if let Some([]) = wanted.chunks {
-        bail!("chunks without a shape");
+    if let Some([]) = options.chunks {
+        bail!("the shape of chunks is empty");
     }
-    bring(from, || from.open(input), file, path, &wanted)
+    import_with(from, || from.open(input), file, path, &options)
 }
 
-/// Stores the matrix `from` at `path` of the file `to`, which may be the file of the matrix. A file that did not exist
-/// before is removed after an error.
-pub(super) fn bring(
-    from: &MatrixPlace,
+/// Stores the matrix `from` at `path` of the file `to`, which may also contain the matrix. Removes
+/// a new file after an error.
+pub(super) fn import_with(
+    from: &MatrixLocation,
     open: impl FnOnce() -> Result<Box<dyn Source>>,
     to: &Path,
     path: &str,
-    wanted: &Wanted<'_>,
+    options: &ImportOptions<'_>,
 ) -> Result<()> {
     let inside = match from {
-        MatrixPlace::Group(other, inside) if is_same_file(other, to) => Some(inside),
+        MatrixLocation::Group(other, inside) if is_same_file(other, to) => Some(inside),
         _ => None,
     };
     let existed = to.exists();
@@ -87,52 +87,60 @@ pub(super) fn bring(
     let outcome = change(to, open_or_create(to)?, |target| {
         let source = match (source, inside) {
             (Some(source), _) => source,
-            (None, Some(inside)) => place::in_file(target, inside)?,
-            (None, None) => bail!("no matrix"),
+            (None, Some(inside)) => location::in_file(target, inside)?,
+            (None, None) => bail!("the matrix is missing"),
         };
-        store(source, target, path, &folder_of(to), wanted)
+        store(source, target, path, &folder_of(to), options)
     });
     if outcome.is_err() && !existed {
-        // The first error is reported.
+        // The first error is reported, not this one.
         let _ = std::fs::remove_file(to);
     }
     outcome
 }
 
 /// Creates the sparse dataset or the group of a matrix. Removes it after an error.
-fn store(source: Box<dyn Source>, file: &File, path: &str, folder: &Path, wanted: &Wanted<'_>) -> Result<()> {
-    let new = first_new(file, path)?.with_context(|| format!("there is a `{path}` already"))?;
-    let source = match wanted.dtype {
+fn store(
+    source: Box<dyn Source>,
+    file: &File,
+    path: &str,
+    folder: &Path,
+    options: &ImportOptions<'_>,
+) -> Result<()> {
+    let new = first_new(file, path)?.with_context(|| format!("`{path}` exists already"))?;
+    let source = match options.dtype {
         Some(name) => Box::new(Converted::new(source, Element::named(name)?)?),
         None => source,
     };
-    let outcome = match wanted.kept {
-        Kept::Sparse => {
-            let chunk = match wanted.chunks {
+    let outcome = match options.form {
+        MatrixForm::Sparse => {
+            let chunk = match options.chunks {
                 Some(chunk) => chunk.to_vec(),
                 None => dataset::chunk_for(source.shape(), source.element(), source.count())?,
             };
             let keys = Keys::chunks(source.shape(), &chunk)?;
             let sink =
-                dataset::Writer::new(file, path, chunk, wanted.filters.clone(), wanted.encoding.stored());
+                dataset::Writer::new(file, path, chunk, options.filters.clone(), options.encoding.stored());
             transfer(source, keys, Box::new(sink), folder)
         }
-        Kept::Csr => {
-            let chunk = match wanted.chunks {
+        MatrixForm::Csr => {
+            let chunk = match options.chunks {
                 None => None,
                 Some([elements]) => Some(*elements),
                 Some(_) => {
-                    bail!("the arrays of compressed rows have one dimension, and chunks such as 65536")
+                    bail!(
+                        "the arrays of compressed rows have one dimension: give --chunks one size, such as 65536"
+                    )
                 }
             };
             let keys = Keys::rows(source.shape())?;
-            let stored = group::Stored { chunk, filters: wanted.filters.clone() };
+            let stored = group::Stored { chunk, filters: options.filters.clone() };
             let sink = group::Writer::new(file, path, stored, folder.to_owned());
             transfer(source, keys, Box::new(sink), folder)
         }
     };
     if outcome.is_err() && file.object(&new).is_ok() {
-        // The first error is reported.
+        // The first error is reported, not this one.
         let _ = file.remove(&new);
     }
     outcome
@@ -140,16 +148,16 @@ fn store(source: Box<dyn Source>, file: &File, path: &str, folder: &Path, wanted
 
 /// Returns the shortest prefix of the path that does not exist, or `None` if the whole path exists.
 fn first_new(file: &File, path: &str) -> Result<Option<String>> {
-    let mut way = String::new();
+    let mut prefix = String::new();
     for name in path.split('/').filter(|name| !name.is_empty()) {
-        let parent = crate::places::object(file, &way)?;
-        let Ok(parent) = parent.into_group() else { bail!("`{way}` is no group") };
-        if !way.is_empty() {
-            way.push('/');
+        let parent = crate::lookup::object(file, &prefix)?;
+        let Ok(parent) = parent.into_group() else { bail!("`{prefix}` is not a group") };
+        if !prefix.is_empty() {
+            prefix.push('/');
         }
-        way.push_str(name);
+        prefix.push_str(name);
         if !parent.link_exists(name)? {
-            return Ok(Some(way));
+            return Ok(Some(prefix));
         }
     }
     Ok(None)

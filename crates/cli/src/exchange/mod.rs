@@ -1,16 +1,17 @@
-//! The exchange of sparse matrices with other programs: Matrix Market files, SciPy's npz files, and the CSR and CSC groups
-//! of AnnData and 10x in HDF5 files. All of them are sources or sinks of [`entries`](crate::entries).
+//! The exchange of sparse matrices with other programs: Matrix Market files, npz files of SciPy,
+//! and the CSR and CSC groups of AnnData and 10x in HDF5 files. Each format is a source or a sink
+//! of [`entries`](crate::entries).
 
 mod export;
 mod group;
 mod import;
-mod place;
+mod location;
 
 use std::path::{Path, PathBuf};
 
-pub(crate) use export::{Goal, export};
-pub(crate) use import::{Encoding, Kept, Wanted, import};
-pub(crate) use place::{MatrixPlace, NamedFormat};
+pub(crate) use export::{ExportTarget, export};
+pub(crate) use import::{Encoding, ImportOptions, MatrixForm, import};
+pub(crate) use location::{MatrixLocation, NamedFormat};
 
 /// Returns the folder of a file, which holds its temporary files.
 fn folder_of(file: &Path) -> PathBuf {

@@ -1,50 +1,53 @@
-//! What an object must be to be found.
+//! The conditions of `find`.
 
 use anyhow::Result;
 use hyperslab::{Dataspace, Datatype, DatatypeClass, Layout, PathPattern};
 
 use crate::ls::dataset::DatasetFacts;
-use crate::ls::describe::{AttributeFacts, Describer, Detail, ObjectFacts};
+use crate::ls::describe::{Detail, ObjectFacts};
+use crate::ls::describer::{AttributeFacts, Describer};
 use crate::ls::walk::Content;
 use crate::sections::filter_name;
 use crate::values::Value;
 
-/// What is asked for: all of it must be so.
+/// The conditions. An object is found if it meets all of them.
 #[derive(Debug, clap::Args)]
 pub(super) struct Criteria {
-    /// Paths of this pattern: `*` and `?` stand for characters of a name, `**` for any of a path; without a slash the
-    /// pattern is held against the last name
+    /// Paths that match this pattern: `*` and `?` match characters within a name, `**` matches any
+    /// characters of a path. A pattern without a slash is compared with the last name
     #[arg(short, long, value_name = "PATTERN", value_parser = pattern)]
     name: Option<PathPattern>,
-    /// Objects with this attribute, of this value if one is given
+    /// Objects with this attribute, and this value if it is given
     #[arg(short, long, value_name = "NAME[=VALUE]")]
     attr: Vec<String>,
-    /// Objects of this kind; links are those that are not hard
+    /// Objects of this kind. `link` means soft, external and user-defined links
     #[arg(short, long, value_enum)]
     kind: Option<Kind>,
-    /// Datasets and datatypes of this type: as `ls` shows it (u16, f32, …), or a class: integer, unsigned, signed, float, string,
-    /// bool, enum, compound, complex, array, sequence, reference, opaque, bitfield, time
+    /// Datasets and committed datatypes of this type: a type as `ls` prints it (u16, f32, …), or a
+    /// class: integer, unsigned, signed, float, string, bool, enum, compound, complex, array,
+    /// sequence, reference, opaque, bitfield, time
     #[arg(short, long, value_name = "TYPE")]
     r#type: Option<String>,
-    /// Datasets whose elements take at least so many bytes: 500, 10K, 1.5M, 2G
+    /// Datasets whose decoded elements take at least SIZE bytes: 500, 10K, 1.5M, 2G
     #[arg(long, value_name = "SIZE", value_parser = size)]
     min_size: Option<u64>,
-    /// Datasets whose elements take at most so many bytes
+    /// Datasets whose decoded elements take at most SIZE bytes
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_size: Option<u64>,
-    /// Datasets of this shape, such as 100x200; `*` stands for any size
+    /// Datasets of this shape, such as 100x200; `*` matches any size
     #[arg(long, value_name = "SHAPE", value_parser = shape)]
     shape: Option<Shape>,
-    /// Datasets of so many dimensions
+    /// Datasets of N dimensions
     #[arg(long, value_name = "N")]
     rank: Option<usize>,
-    /// Datasets whose chunks pass this filter (gzip, shuffle, zstd, … or its number), or `none`
+    /// Datasets with this filter (gzip, shuffle, zstd, … or its number), or `none` for datasets
+    /// without filters
     #[arg(long, value_name = "FILTER")]
     filter: Option<String>,
     /// Datasets of this layout
     #[arg(long, value_enum)]
     layout: Option<LayoutKind>,
-    /// Datasets of which only defined elements are stored
+    /// Sparse datasets
     #[arg(long)]
     sparse: bool,
 }
@@ -63,13 +66,13 @@ enum LayoutKind {
     Contiguous,
     Chunked,
     Virtual,
-    /// Structured chunks: sparse datasets, and those of variable length
+    /// Structured chunks: sparse datasets, and variable-length data in chunks
     Structured,
-    /// Elements in other files
+    /// Elements in external files
     External,
 }
 
-/// Sizes, where given.
+/// The sizes of a shape. `None` matches any size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Shape(Vec<Option<u64>>);
 
@@ -77,27 +80,24 @@ fn pattern(text: &str) -> Result<PathPattern, String> {
     PathPattern::new(text).map_err(|error| error.to_string())
 }
 
-/// `10M` as bytes.
+/// Parses a size such as `10M` into bytes.
 fn size(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is no size such as 500, 10K, 1.5M or 2G");
+    let wrong = || format!("`{text}` is not a size such as 500, 10K, 1.5M or 2G");
     let upper = text.trim().to_ascii_uppercase();
     let bare = upper.strip_suffix("IB").or_else(|| upper.strip_suffix('B')).unwrap_or(&upper);
-    let units = [('K', 10_u32), ('M', 20), ('G', 30), ('T', 40)];
-    let unit = units.iter().find_map(|(unit, bits)| Some((bare.strip_suffix(*unit)?, *bits)));
-    let (number, bits) = unit.unwrap_or((bare, 0));
+    let units = [('K', 1_u64 << 10), ('M', 1 << 20), ('G', 1 << 30), ('T', 1 << 40)];
+    let unit = units.iter().find_map(|(unit, bytes)| Some((bare.strip_suffix(*unit)?, *bytes)));
+    let (number, unit) = unit.unwrap_or((bare, 1));
     if let Ok(whole) = number.trim().parse::<u64>() {
-        return whole.checked_mul(1_u64.checked_shl(bits).unwrap_or(1)).ok_or_else(wrong);
+        return whole.checked_mul(unit).ok_or_else(wrong);
     }
     let number: f64 = number.trim().parse().map_err(|_| wrong())?;
-    let bytes = number * 2_f64.powi(i32::try_from(bits).unwrap_or(0));
+    #[expect(clippy::cast_precision_loss, reason = "powers of two are exact")]
+    let bytes = number * unit as f64;
     if !(0.0..9e18).contains(&bytes) {
         return Err(wrong());
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "within the range, as was seen"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked above")]
     Ok(bytes as u64)
 }
 
@@ -107,14 +107,14 @@ fn shape(text: &str) -> Result<Shape, String> {
         .map(str::trim)
         .map(|size| if size == "*" { Ok(None) } else { size.parse().map(Some) })
         .collect();
-    sizes.map(Shape).map_err(|_| format!("`{text}` is no shape such as 100x200 or *x3"))
+    sizes.map(Shape).map_err(|_| format!("`{text}` is not a shape such as 100x200 or *x3"))
 }
 
 impl Criteria {
-    /// Returns whether an entry is what is asked for.
+    /// Returns true if an entry meets all conditions.
     ///
     /// # Errors
-    /// If an attribute that tells cannot be read.
+    /// Returns the error of reading an attribute that a condition names.
     pub(super) fn accept(
         &self,
         describer: &Describer,
@@ -141,12 +141,12 @@ impl Criteria {
         Ok(true)
     }
 
-    /// Returns whether something is asked for that only objects have.
+    /// Returns true if a condition applies only to objects, not to links.
     fn of_objects(&self) -> bool {
         !self.attr.is_empty() || self.r#type.is_some() || self.of_datasets()
     }
 
-    /// Returns whether something is asked for that only datasets have.
+    /// Returns true if a condition applies only to datasets.
     fn of_datasets(&self) -> bool {
         let sizes = self.min_size.is_some() || self.max_size.is_some();
         let shapes = self.shape.is_some() || self.rank.is_some();
@@ -173,6 +173,7 @@ impl Criteria {
     }
 
     fn accepts_dataset(&self, dataset: &DatasetFacts) -> bool {
+        // A size that does not fit in 64 bits is larger than every limit.
         let bytes = dataset.logical.unwrap_or(u64::MAX);
         let dims = dataset.space.dims();
         let null = dataset.space == Dataspace::Null;
@@ -215,7 +216,7 @@ fn has_filter(dataset: &DatasetFacts, wanted: &str) -> bool {
     }
 }
 
-/// Returns whether a type is the one that is named, or of the class.
+/// Returns true if a datatype has the given name or class.
 fn is_of_type(datatype: &Datatype, wanted: &str) -> bool {
     let wanted = wanted.to_lowercase();
     let signed = match &datatype.class {
@@ -243,21 +244,21 @@ fn is_of_type(datatype: &Datatype, wanted: &str) -> bool {
         "time" => matches!(class, DatatypeClass::Time(_)),
         name => {
             let shown = datatype.to_string();
-            // A number is of its type in both byte orders.
+            // The name of a number type stands for both byte orders.
             shown == name || (datatype.is_number() && shown.strip_suffix("be") == Some(name))
         }
     }
 }
 
-/// Returns whether the object has the attribute, and the value if one is asked for. A name may contain an equals sign.
+/// Returns true if the object has the attribute, with the value if one is given. The name of an
+/// attribute may contain equals signs.
 fn has_attribute(describer: &Describer, facts: &ObjectFacts, wanted: &str) -> Result<bool> {
     if describer.attribute_named(&facts.object, wanted)?.is_some() {
         return Ok(true);
     }
     for (at, _) in wanted.match_indices('=') {
-        let (Some(name), Some(value)) = (wanted.get(..at), wanted.get(at.saturating_add(1)..)) else {
-            continue;
-        };
+        let Some((name, rest)) = wanted.split_at_checked(at) else { continue };
+        let Some(value) = rest.strip_prefix('=') else { continue };
         if let Some(attribute) = describer.attribute_named(&facts.object, name)?
             && has_value(attribute, value)?
         {
@@ -267,7 +268,8 @@ fn has_attribute(describer: &Describer, facts: &ObjectFacts, wanted: &str) -> Re
     Ok(false)
 }
 
-/// Returns whether an attribute, or one of its elements, is this value: the same text, or the same number.
+/// Returns true if an attribute, or one of its elements, has this value: equal text, or an equal
+/// number.
 fn has_value(attribute: AttributeFacts, wanted: &str) -> Result<bool> {
     let value = attribute.value.map_err(anyhow::Error::msg)?;
     Ok(is_value(&value, wanted))

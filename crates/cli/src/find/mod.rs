@@ -1,4 +1,4 @@
-//! `hyperslab find`: where in files is what?
+//! `hyperslab find`: the search for objects in files.
 
 mod criteria;
 
@@ -11,30 +11,32 @@ use hyperslab::Object;
 use serde_json::json;
 
 use self::criteria::Criteria;
-use crate::ls::describe::{Attributes, Describer, Detail, GroupFacts};
+use crate::ls::describe::{Detail, GroupFacts};
+use crate::ls::describer::{Attributes, Describer};
 use crate::ls::rows::Rows;
-use crate::ls::walk::{Content, Entry, EntryPlace, Sink, Walk};
+use crate::ls::walk::{Content, Entry, EntryPath, Sink, Walk};
 use crate::ls::{json, tree};
 use crate::open::OpenArguments;
 use crate::output::{self, escape};
 use crate::values::paths::Paths;
 
-/// Values of an attribute that are looked at, and that JSON has.
-const VALUES: usize = 1000;
+/// The largest number of values of an attribute that are compared, and that a JSON document
+/// contains.
+const MAX_VALUES: usize = 1000;
 
 /// The exit code if nothing is found.
 const NOTHING: u8 = 1;
-/// The exit code if something could not be read.
+/// The exit code if a part of a file could not be read.
 const UNREADABLE: u8 = 2;
 
-/// Failures that are told.
-const MOST_FAILURES: usize = 100;
+/// The largest number of failures that are reported.
+const MAX_FAILURES: usize = 100;
 
-/// What `find` takes.
+/// The arguments of `find`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "All that is asked for must be so. The exit code is 0 if something is found, 1 if nothing is, and 2 if something could not \
-    be read.
+    after_help = "An object is found if it meets all conditions. The exit code is 0 if an object is found, 1 if none is found, and 2 if a \
+    part of a file could not be read.
 
 Examples:
   hyperslab find data.h5 --name 'temp*' --min-size 10M
@@ -45,13 +47,13 @@ Examples:
 pub(crate) struct FindArguments {
     #[command(flatten)]
     criteria: Criteria,
-    /// Show shape, type, size and storage, too
+    /// Also print shape, type, size and storage
     #[arg(short, long, conflicts_with_all = ["print0", "json"])]
     long: bool,
-    /// End each path with a zero byte, as the bytes in the file
+    /// End each path with a zero byte instead of a newline, and print names without escapes
     #[arg(short = '0', long, conflicts_with = "json")]
     print0: bool,
-    /// Print a JSON document; what is found has the keys of `ls --json`
+    /// Print a JSON document. Each object has the keys of `ls --json`
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -61,7 +63,7 @@ pub(crate) struct FindArguments {
     files: Vec<PathBuf>,
 }
 
-/// Looks through the files.
+/// Searches the files.
 pub(crate) fn run(arguments: &FindArguments) -> Result<ExitCode> {
     let form = match arguments {
         FindArguments { json: true, .. } => Form::Json(output::stdout()),
@@ -73,7 +75,7 @@ pub(crate) fn run(arguments: &FindArguments) -> Result<ExitCode> {
     finder.begin()?;
     for file in &arguments.files {
         if let Err(error) = finder.search(file) {
-            if crate::reader_is_gone(&error) {
+            if crate::is_closed_output(&error) {
                 return Err(error);
             }
             finder.failures.push(output::chain(error.as_ref()));
@@ -81,7 +83,7 @@ pub(crate) fn run(arguments: &FindArguments) -> Result<ExitCode> {
     }
     finder.end()?;
     for failure in &finder.failures {
-        // The exit code says it, too.
+        // If standard error fails, the exit code still reports the failure.
         output::complain(format_args!("hyperslab: {failure}"));
     }
     arguments.open.report();
@@ -92,19 +94,19 @@ pub(crate) fn run(arguments: &FindArguments) -> Result<ExitCode> {
     })
 }
 
-/// How what is found is said.
+/// The form of the output.
 enum Form {
-    /// With what is behind each path.
+    /// Paths, each followed by these bytes.
     Paths(output::Output, &'static [u8]),
     Long(Rows<output::Output>),
     Json(output::Output),
 }
 
-/// The search under way.
+/// The state of a search.
 struct Finder<'a> {
     arguments: &'a FindArguments,
     form: Form,
-    /// The file that is looked through, and the one who describes what is in it.
+    /// The name of the current file, and the describer of its objects.
     file: Option<(String, Describer)>,
     found: u64,
     failures: Vec<String>,
@@ -117,7 +119,7 @@ impl Finder<'_> {
             all: self.arguments.json && storage,
             storage,
             attributes: if self.arguments.json && storage { Attributes::All } else { Attributes::None },
-            values: VALUES,
+            values: MAX_VALUES,
             paths: Paths::new(&file),
         };
         let (brief, long) = (describer(false), describer(true));
@@ -149,17 +151,17 @@ impl Finder<'_> {
     fn problem(&mut self, path: &str, problem: &str) {
         let file = self.file.as_ref().map_or("", |(file, _)| file);
         let line = format!("`{file}`: {path}: {problem}");
-        if self.failures.len() < MOST_FAILURES && !self.failures.contains(&line) {
+        if self.failures.len() < MAX_FAILURES && !self.failures.contains(&line) {
             self.failures.push(line);
         }
     }
 
-    /// Says what was found.
-    fn say(&mut self, entry: &Entry, place: &EntryPlace<'_>) -> Result<()> {
+    /// Prints a found entry.
+    fn print(&mut self, entry: &Entry, place: &EntryPath<'_>) -> Result<()> {
         let several = self.arguments.files.len() > 1;
         let Some((file, long)) = &self.file else { return Ok(()) };
         let prefix = if several { format!("{file}:") } else { String::new() };
-        let at_length = |entry: &Entry| match &entry.content {
+        let with_storage = |entry: &Entry| match &entry.content {
             Content::Object(facts) => {
                 let members = match &facts.detail {
                     Detail::Group(GroupFacts { members, .. }) => *members,
@@ -178,13 +180,13 @@ impl Finder<'_> {
             }
             Form::Long(rows) => {
                 let name = escape(&[prefix.as_bytes(), &place.bytes()].concat());
-                let content = at_length(entry);
+                let content = with_storage(entry);
                 let content = content.as_ref().unwrap_or(&entry.content);
                 rows.push(tree::row(name, content, String::new(), false))?;
             }
             Form::Json(out) => {
                 let mut object = serde_json::Map::from_iter([("file".to_owned(), json!(file))]);
-                object.extend(match at_length(entry) {
+                object.extend(match with_storage(entry) {
                     Some(content) => json::entry_keys(&entry.name, &content, place),
                     None => json::entry_keys(&entry.name, &entry.content, place),
                 });
@@ -192,13 +194,13 @@ impl Finder<'_> {
                 serde_json::to_writer(&mut *out, &object).map_err(std::io::Error::from)?;
             }
         }
-        self.found = self.found.saturating_add(1);
+        self.found += 1;
         Ok(())
     }
 }
 
 impl Sink for Finder<'_> {
-    fn entry(&mut self, entry: &Entry, place: &EntryPlace<'_>) -> Result<()> {
+    fn entry(&mut self, entry: &Entry, place: &EntryPath<'_>) -> Result<()> {
         let shown = || place.shown().unwrap_or_else(|| "a very deep path".into());
         match &entry.content {
             Content::Broken(error) => self.problem(&shown(), error),
@@ -211,7 +213,7 @@ impl Sink for Finder<'_> {
         }
         let Some((_, describer)) = &self.file else { return Ok(()) };
         match self.arguments.criteria.accept(describer, &|| place.bytes(), &entry.content) {
-            Ok(true) => self.say(entry, place),
+            Ok(true) => self.print(entry, place),
             Ok(false) => Ok(()),
             Err(error) => {
                 self.problem(&shown(), &output::chain(error.as_ref()));

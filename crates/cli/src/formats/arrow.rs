@@ -9,16 +9,17 @@ use arrow_array::RecordBatch;
 use arrow_ipc::reader::FileReader;
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::SchemaRef;
+use hyperslab_exact::{sum, to_u64};
 
 use super::table::{Opened, TableWriter, flushed, guarded, guarded_batches};
 
-/// Opens a table for reading. The whole table is read once to count its rows, since the footer does not state their
-/// number.
+/// Opens a table for reading. Reads the whole table once to count the rows, because the footer does
+/// not state their number.
 pub(crate) fn open(path: &Path) -> Result<Opened> {
     guarded(|| {
         let mut rows = 0_u64;
         for batch in reader(path)? {
-            rows = rows.saturating_add(u64::try_from(batch?.num_rows())?);
+            rows = sum("number of rows", [rows, to_u64(batch?.num_rows())])?;
         }
         let reader = reader(path)?;
         Ok(Opened { schema: reader.schema(), rows, batches: guarded_batches(reader) })

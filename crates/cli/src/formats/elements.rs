@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::fmt::Display;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use hyperslab::datatype::convert::Conversion;
 use hyperslab::datatype::{DatatypeClass, FixedPoint};
 use hyperslab::{Datatype, File, H5Type, Stored};
+use hyperslab_exact::to_usize;
 
 use crate::selection::defined::DefinedElements;
 use crate::values::blocks::{Texts, coordinates};
@@ -23,21 +24,22 @@ pub(crate) enum Style {
     Bare,
     /// Strings without quotes, with control characters escaped.
     Shown,
-    /// Strings without quotes. A quote precedes strings that a spreadsheet would take for formulas.
+    /// Strings without quotes. A quote precedes strings that a spreadsheet would read as formulas.
     NoFormula,
     /// JSON. Numbers that JSON does not have are strings.
     Json,
 }
 
-/// A function that calls its argument with the text of each element, in C order.
+/// A function that calls its argument with the text of each element in C order.
 pub(crate) type EachText<'a> = &'a mut dyn FnMut(&mut dyn FnMut(&str) -> Result<()>) -> Result<()>;
 
-/// Spells elements of one datatype as text.
+/// A converter of elements of one datatype to text.
 pub(crate) struct Elements<'a> {
     datatype: &'a Datatype,
     paths: &'a Paths,
     style: Style,
-    /// The spellings of numbers of two bytes, which are few and take long to compute.
+    /// The texts of numbers of two bytes. There are few such numbers, and their texts take long to
+    /// compute.
     known: HashMap<[u8; 2], String>,
 }
 
@@ -66,10 +68,13 @@ impl<'a> Elements<'a> {
     ) -> Result<()> {
         let datatype = self.datatype;
         match &datatype.class {
-            DatatypeClass::FixedPoint(FixedPoint { signed: true, .. }) => {
+            // A conversion to 64 bits clamps wider integers; `Decoder` keeps them.
+            DatatypeClass::FixedPoint(FixedPoint { precision: 0..=64, signed: true, .. }) => {
                 shown(&numbers::<i64>(datatype, bytes)?, visit)
             }
-            DatatypeClass::FixedPoint(_) => shown(&numbers::<u64>(datatype, bytes)?, visit),
+            DatatypeClass::FixedPoint(FixedPoint { precision: 0..=64, .. }) => {
+                shown(&numbers::<u64>(datatype, bytes)?, visit)
+            }
             DatatypeClass::FloatingPoint(format) if format.mantissa_size == 23 => {
                 let spelled = numbers::<f32>(datatype, bytes)?;
                 spelled.iter().try_for_each(|value| visit(&self.float(single(*value))))
@@ -79,8 +84,9 @@ impl<'a> Elements<'a> {
                 spelled.iter().try_for_each(|value| visit(&self.float(double(*value))))
             }
             _ => {
-                for element in bytes.chunks_exact(usize::try_from(datatype.size).unwrap_or(usize::MAX).max(1))
-                {
+                let size = to_usize(datatype.size.into())?;
+                whole_elements(bytes, size)?;
+                for element in bytes.chunks_exact(size.max(1)) {
                     visit(&self.one(stored, element)?)?;
                 }
                 Ok(())
@@ -88,7 +94,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// Spells one element.
+    /// Returns the text of one element.
     fn one(&mut self, stored: &Stored, element: &[u8]) -> Result<String> {
         let small = <[u8; 2]>::try_from(element).ok().filter(|_| self.datatype.is_number());
         if let Some(text) = small.and_then(|key| self.known.get(&key)) {
@@ -120,35 +126,45 @@ pub(crate) fn for_each_defined(
     elements.for_each(&mut |points, stored| {
         let mut number = 0;
         texts.each(stored, stored.bytes(), |text| {
-            visit(coordinates(points, number), text)?;
-            number = number.saturating_add(1);
+            visit(coordinates(points, number)?, text)?;
+            number += 1;
             Ok(())
         })
     })
 }
 
 fn numbers<T: H5Type>(datatype: &Datatype, bytes: &[u8]) -> Result<Vec<T>> {
-    let size = usize::try_from(datatype.size).unwrap_or(usize::MAX).max(1);
-    let count = bytes.len().checked_div(size).unwrap_or(0);
+    let count = whole_elements(bytes, to_usize(datatype.size.into())?)?;
     let conversion = Conversion::new(datatype, &T::datatype())?;
     Ok(T::read_vec(count, |out| conversion.convert(bytes, out, count))?)
+}
+
+/// Returns the number of elements of `size` bytes. Fails if the last element is incomplete.
+fn whole_elements(bytes: &[u8], size: usize) -> Result<usize> {
+    if bytes.is_empty() {
+        return Ok(0);
+    }
+    if size == 0 || !bytes.len().is_multiple_of(size) {
+        bail!("{} bytes are not whole elements of {size} bytes", bytes.len());
+    }
+    Ok(bytes.len() / size)
 }
 
 fn shown<T: Display>(values: &[T], mut visit: impl FnMut(&str) -> Result<()>) -> Result<()> {
     values.iter().try_for_each(|value| visit(&value.to_string()))
 }
 
-/// Spells a floating-point number in JSON: `nan`, `inf` and `-inf` are strings.
+/// Returns a floating-point number in JSON: `nan`, `inf` and `-inf` are strings.
 fn json_float(text: &str) -> String {
     if text.ends_with(|c: char| c.is_ascii_digit()) { text.to_owned() } else { format!("\"{text}\"") }
 }
 
-/// Quotes a text that a spreadsheet would take for a formula.
+/// Puts a quote before a text that a spreadsheet would read as a formula.
 pub(crate) fn without_formula(text: String) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text }
 }
 
-/// Spells a value in a style.
+/// Returns the text of a value in a style.
 pub(crate) fn spelled(value: &Value, style: Style) -> String {
     match (style, value) {
         (Style::Json, Value::Float(text)) => json_float(text),
@@ -163,7 +179,8 @@ pub(crate) fn spelled(value: &Value, style: Style) -> String {
     }
 }
 
-/// Spells a value as Python does: strings in quotes, capitalized booleans, complex numbers in parentheses.
+/// Returns the text of a value as Python prints it: strings in quotes, capitalized booleans,
+/// complex numbers in parentheses.
 fn python(value: &Value) -> String {
     match value {
         Value::Integer(number) => number.to_string(),
@@ -186,7 +203,7 @@ fn python(value: &Value) -> String {
     }
 }
 
-/// Spells a complex number: `(1+2j)`, or `2j` if the real part is 0.
+/// Returns the text of a complex number: `(1+2j)`, or `2j` if the real part is 0.
 fn complex(real: &str, imaginary: &str) -> String {
     let [real, imaginary] = [real, imaginary].map(|part| part.strip_suffix(".0").unwrap_or(part));
     if real == "0" {
@@ -196,7 +213,8 @@ fn complex(real: &str, imaginary: &str) -> String {
     format!("({real}{sign}{imaginary}j)")
 }
 
-/// Spells text as Python's `repr` does: in double quotes only if it has single quotes and no double quotes.
+/// Quotes text as Python's `repr` does: with double quotes only if the text has single quotes and
+/// no double quotes.
 fn quoted(bytes: &[u8]) -> String {
     let has = |quote| bytes.contains(&quote);
     let quote = if has(b'\'') && !has(b'"') { '"' } else { '\'' };
@@ -258,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_parts() {
+    fn nested_values() {
         let one = Value::Record(vec![(b"a".to_vec(), Value::Integer(1))]);
         assert_eq!(python(&one), "(1,)");
         let items = vec![Value::Text(b"x".to_vec()), Value::Bool(true)];

@@ -1,18 +1,20 @@
-//! The writer of arrays in JSON, element by element: `{"shape":[2,2],"data":[[0, 1],…]}`. No command reads JSON.
+//! The writer of arrays in JSON: `{"shape":[2,2],"data":[[0, 1],…]}`. No command reads JSON.
 
 use std::io::Write;
 
 use anyhow::Result;
 use hyperslab::{Dataspace, File};
+use hyperslab_exact::product;
 
 use super::elements::{EachText, Style, for_each_defined};
-use crate::destination::Destination;
+use crate::output_target::OutputTarget;
 use crate::selection::defined::DefinedElements;
 use crate::values::blocks::listed;
 
-/// Writes an array. `shape` is the shape of the dataset; `nested` also has the dimensions of elements that are arrays.
+/// Writes an array. `shape` is the shape of the dataset; `nested` also has the dimensions of
+/// elements that are arrays.
 pub(crate) fn write(
-    output: &mut Destination,
+    output: &mut OutputTarget,
     shape: &[u64],
     nested: &[u64],
     each: EachText<'_>,
@@ -24,7 +26,7 @@ pub(crate) fn write(
 
 /// Writes defined elements: `{"shape": …, "defined": [[[i, j], value], …]}`.
 pub(crate) fn write_defined(
-    output: &mut Destination,
+    output: &mut OutputTarget,
     file: &File,
     elements: &DefinedElements<'_>,
 ) -> Result<()> {
@@ -45,10 +47,11 @@ pub(crate) fn write_defined(
     Ok(())
 }
 
-/// A writer of nested arrays, which places the brackets.
+/// A writer of nested arrays, which adds the brackets.
 #[derive(Debug)]
 struct Nested {
-    /// For each dimension, the number of elements in it and all faster ones; slowest dimension first.
+    /// For each dimension, the product of its size and the sizes of all faster dimensions; the
+    /// slowest dimension first.
     sizes: Vec<u64>,
     done: u64,
 }
@@ -57,18 +60,21 @@ impl Nested {
     /// Writes everything before the elements.
     fn begin(output: &mut impl Write, shape: &[u64], nested: &[u64]) -> Result<Self> {
         write!(output, "{{\"shape\":{},\"data\":", listed(shape, '[', ']'))?;
-        Ok(Self::new(nested))
+        Self::new(nested)
     }
 
-    fn new(shape: &[u64]) -> Self {
+    fn new(shape: &[u64]) -> Result<Self> {
+        if shape.contains(&0) {
+            return Ok(Self { sizes: Vec::new(), done: 0 });
+        }
         let mut size = 1_u64;
         let mut sizes: Vec<u64> = Vec::new();
         for count in shape.iter().rev() {
-            size = size.saturating_mul(*count);
+            size = product("number of elements", [size, *count])?;
             sizes.push(size);
         }
         sizes.reverse();
-        Self { sizes, done: 0 }
+        Ok(Self { sizes, done: 0 })
     }
 
     /// Counts the dimensions that begin or end at an element.
@@ -83,13 +89,13 @@ impl Nested {
         }
         (0..opened).try_for_each(|_| output.write_all(b"["))?;
         output.write_all(text.as_bytes())?;
-        self.done = self.done.saturating_add(1);
+        self.done += 1;
         let closed = self.edges(self.done);
         (0..closed).try_for_each(|_| output.write_all(b"]"))?;
         Ok(())
     }
 
-    /// Writes everything after the elements. An array without elements is `[]`, whatever its shape.
+    /// Writes everything after the elements. An array without elements is `[]` for any shape.
     fn end(&self, output: &mut impl Write) -> Result<()> {
         output.write_all(if self.done == 0 { b"[]}\n" } else { b"}\n" })?;
         Ok(())

@@ -1,8 +1,9 @@
 //! File formats. Each module has the reader and the writer of one format.
 //!
-//! The formats of dense arrays read into a new dataset with a [`Storage`](storage::Storage), and write what [`write`] and
-//! [`write_defined`] give them. The formats of sparse matrices ([`mtx`], [`npz`]) read and write streams of
-//! [`entries`](crate::entries). The formats of tables ([`parquet`], [`arrow`]) read and write batches of rows.
+//! The formats of dense arrays read into a new dataset with a [`Storage`](storage::Storage);
+//! [`write()`] and [`write_defined`] write them. The formats of sparse matrices ([`mtx`], [`npz`])
+//! read and write streams of [`entries`](crate::entries). The formats of tables ([`parquet`],
+//! [`arrow`]) read and write batches of rows.
 
 pub(crate) mod arrow;
 pub(crate) mod csv;
@@ -24,7 +25,7 @@ use hyperslab::datatype::DatatypeClass;
 use hyperslab::{Dataset, Dataspace, Datatype, File, Selection};
 
 use self::elements::{Elements, Style};
-use crate::destination::{Content, Destination};
+use crate::output_target::{Content, OutputTarget};
 use crate::selection::Taken;
 use crate::selection::blocks::Blocks;
 use crate::selection::defined::DefinedElements;
@@ -35,28 +36,29 @@ use crate::values::paths::Paths;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Form {
     pub(crate) format: Format,
-    /// Texts that look like formulas begin with a quote.
+    /// True if a quote precedes texts that look like formulas.
     pub(crate) escape_formulas: bool,
 }
 
 /// A format of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
-    /// As NumPy prints arrays; one row in a line if there are more than 1000 elements
+    /// Text as NumPy prints arrays; with more than 1000 elements, one row per line
     Text,
-    /// One record per row; one per element, with a header, for compounds
+    /// One record per row; for compounds a header, and one record per element
     Csv,
     /// NumPy's file format
     Npy,
-    /// The bytes as they are stored, after the filters
+    /// The decoded bytes of the elements, in the datatype of the file
     Raw,
-    /// An object with the `shape`, and the elements as nested arrays in `data`; `nan`, `inf` and `-inf` are strings
+    /// An object with the `shape`, and the elements as nested arrays in `data`; `nan`, `inf` and
+    /// `-inf` are strings
     Json,
 }
 
 impl Format {
-    /// Returns the format that the ending of a path names.
-    pub(crate) fn by_ending(path: &std::path::Path) -> Option<Self> {
+    /// Returns the format for the extension of a path.
+    pub(crate) fn by_extension(path: &std::path::Path) -> Option<Self> {
         match path.extension()?.to_str()? {
             "csv" => Some(Self::Csv),
             "npy" => Some(Self::Npy),
@@ -66,7 +68,7 @@ impl Format {
         }
     }
 
-    /// Returns the kind of output that the format is.
+    /// Returns the kind of output of the format.
     pub(crate) fn content(self) -> Content {
         match self {
             Self::Text | Self::Json => Content::Text,
@@ -78,7 +80,7 @@ impl Format {
 
 /// Writes the selected elements.
 pub(crate) fn write(
-    output: &mut Destination,
+    output: &mut OutputTarget,
     file: &File,
     dataset: &Dataset,
     taken: Vec<Taken>,
@@ -106,10 +108,10 @@ pub(crate) fn write(
     }
 }
 
-/// Writes a dataspace without elements.
-fn write_nothing(output: &mut Destination, dataset: &Dataset, format: Format) -> Result<()> {
+/// Writes a dataset with a null dataspace.
+fn write_nothing(output: &mut OutputTarget, dataset: &Dataset, format: Format) -> Result<()> {
     match format {
-        Format::Npy => bail!("dataset `{}` is null, for which npy has no form", dataset.name()),
+        Format::Npy => bail!("dataset `{}` is null, which npy cannot represent", dataset.name()),
         Format::Json => output.write_all(b"{\"shape\":null,\"data\":null}\n")?,
         Format::Text => output.write_all(b"None\n")?,
         Format::Csv | Format::Raw => {}
@@ -117,7 +119,8 @@ fn write_nothing(output: &mut Destination, dataset: &Dataset, format: Format) ->
     Ok(())
 }
 
-/// Returns the shape with the dimensions of elements that are arrays, and the datatype of their innermost elements.
+/// Returns the shape with the dimensions of elements that are arrays, and the datatype of their
+/// innermost elements.
 fn with_elements_of_arrays(mut shape: Vec<u64>, mut datatype: &Datatype) -> (Vec<u64>, &Datatype) {
     while let DatatypeClass::Array(array) = &datatype.class {
         shape.extend(array.dims.iter().copied().map(u64::from));
@@ -126,10 +129,10 @@ fn with_elements_of_arrays(mut shape: Vec<u64>, mut datatype: &Datatype) -> (Vec
     (shape, datatype)
 }
 
-/// Writes elements in a format of texts. `outer` is the shape of the dataset; `shape` also has the dimensions of elements
-/// that are arrays.
+/// Writes elements in a text format. `outer` is the shape of the dataset; `shape` also has the
+/// dimensions of elements that are arrays.
 fn write_texts(
-    output: &mut Destination,
+    output: &mut OutputTarget,
     file: &File,
     datatype: &Datatype,
     (outer, shape): (&[u64], &[u64]),
@@ -154,7 +157,7 @@ fn write_texts(
 }
 
 /// Returns the style of texts in comma-separated values.
-fn csv_style(output: &Destination, form: Form) -> Style {
+fn csv_style(output: &OutputTarget, form: Form) -> Style {
     match form.escape_formulas {
         true => Style::NoFormula,
         false if output.is_terminal() => Style::Shown,
@@ -164,7 +167,7 @@ fn csv_style(output: &Destination, form: Form) -> Style {
 
 /// Writes the defined elements of a selection with their coordinates.
 pub(crate) fn write_defined(
-    output: &mut Destination,
+    output: &mut OutputTarget,
     file: &File,
     dataset: &Dataset,
     taken: Vec<Taken>,
@@ -180,15 +183,16 @@ pub(crate) fn write_defined(
         Format::Text => text::write_defined(output, file, &elements),
         Format::Npy | Format::Raw => {
             bail!(
-                "--defined gives coordinates and values, for which npy and raw have no form; try json, csv or text"
+                "--defined prints coordinates and values, which npy and raw cannot represent; try json, csv or text"
             )
         }
     }
 }
 
-/// Writes a line for each block of defined elements in `selection`, with their values if `with_values` is set.
+/// Writes a line for each block of defined elements in `selection`, and its values if `with_values`
+/// is set.
 pub(crate) fn write_blocks(
-    output: &mut Destination,
+    output: &mut OutputTarget,
     file: &File,
     dataset: &Dataset,
     selection: &Selection,

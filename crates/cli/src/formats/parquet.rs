@@ -16,12 +16,13 @@ use parquet::file::properties::WriterProperties;
 use super::table::{Opened, TableWriter, flushed, guarded, guarded_batches};
 
 /// The number of rows in a batch.
-const AT_ONCE: usize = 8192;
+const BATCH_ROWS: usize = 8192;
 
 /// Opens a table for reading.
 pub(crate) fn open(path: &Path) -> Result<Opened> {
     guarded(|| {
-        let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?.with_batch_size(AT_ONCE);
+        let builder =
+            ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?.with_batch_size(BATCH_ROWS);
         let schema = Arc::clone(builder.schema());
         let rows = u64::try_from(builder.metadata().file_metadata().num_rows())?;
         Ok(Opened { schema, rows, batches: guarded_batches(builder.build()?) })

@@ -12,11 +12,12 @@ pub(crate) struct Storage<'a> {
 }
 
 impl Storage<'_> {
-    /// Adds chunks and filters to the builder of a dataset of `rank` dimensions. Scalar datasets get no filters.
+    /// Adds chunks and filters to the builder of a dataset of `rank` dimensions. Scalar datasets
+    /// get no filters.
     pub(crate) fn apply(&self, mut builder: DatasetBuilder, rank: usize) -> Result<DatasetBuilder> {
         if let Some(chunk) = self.chunks {
             if chunk.len() != rank {
-                bail!("a chunk of {} dimensions for a dataset of {rank}", chunk.len());
+                bail!("the chunk shape has {} dimensions, the dataset has {rank}", chunk.len());
             }
             builder = builder.chunks(chunk);
         }

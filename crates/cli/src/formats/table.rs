@@ -28,12 +28,13 @@ pub(crate) trait TableWriter {
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// Calls a reader of tables. The readers panic on some damaged tables; the panic becomes an error.
+/// Calls a reader of tables. The readers panic on some damaged tables; this function converts the
+/// panic to an error.
 pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let said = panic::take_hook();
+    let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| ()));
     let outcome = panic::catch_unwind(panic::AssertUnwindSafe(work));
-    panic::set_hook(said);
+    panic::set_hook(hook);
     outcome.unwrap_or_else(|_| bail!("the table is damaged"))
 }
 

@@ -1,32 +1,34 @@
-//! The writer of arrays as text, laid out as in NumPy: brackets and aligned columns for small arrays, a row per line for
-//! large ones.
+//! The writer of arrays as text in the layout of NumPy: brackets and aligned columns for small
+//! arrays, a row per line for large arrays.
 
 use std::io::Write;
 
 use anyhow::Result;
 use hyperslab::{Datatype, File};
+use hyperslab_exact::{product, to_usize};
 
 use super::elements::{EachText, Style, for_each_defined};
-use crate::destination::Destination;
+use crate::output::spaces;
+use crate::output_target::OutputTarget;
 use crate::selection::defined::DefinedElements;
 use crate::values::blocks::listed;
 use crate::values::complex_base;
 
-/// The largest number of elements that are laid out in brackets: NumPy's threshold.
-const SMALL: u64 = 1000;
+/// The largest number of elements that are written in brackets: the threshold of NumPy.
+const MAX_BRACKETED_ELEMENTS: u64 = 1000;
 
 /// The width of a line in columns, as in NumPy.
 const LINE_WIDTH: usize = 75;
 
 /// Writes an array of elements of one datatype.
 pub(crate) fn write(
-    output: &mut Destination,
+    output: &mut OutputTarget,
     shape: &[u64],
     datatype: &Datatype,
     each: EachText<'_>,
 ) -> Result<()> {
-    let count = shape.iter().fold(1_u64, |count, size| count.saturating_mul(*size));
-    if count <= SMALL {
+    let count = product("number of elements", shape.iter().copied())?;
+    if count <= MAX_BRACKETED_ELEMENTS {
         let mut all = Vec::new();
         each(&mut |text| {
             all.push(text.to_owned());
@@ -34,14 +36,14 @@ pub(crate) fn write(
         })?;
         return small(output, shape, &all, aligned(datatype));
     }
-    let mut rows = Rows::new(shape);
+    let mut rows = Rows::new(shape)?;
     each(&mut |text| rows.element(output, text))?;
     rows.end(output)
 }
 
 /// Writes a line per defined element: its coordinates and its value.
 pub(crate) fn write_defined(
-    output: &mut Destination,
+    output: &mut OutputTarget,
     file: &File,
     elements: &DefinedElements<'_>,
 ) -> Result<()> {
@@ -59,7 +61,8 @@ fn aligned(datatype: &Datatype) -> Option<usize> {
     (datatype.is_number() || complex_base(datatype).is_some()).then_some(0)
 }
 
-/// Writes a small array in brackets. `right` aligns elements to the right, in columns of at least this width.
+/// Writes a small array in brackets. `right` aligns elements to the right, in columns of at least
+/// this width.
 fn small(output: &mut impl Write, shape: &[u64], elements: &[String], right: Option<usize>) -> Result<()> {
     if shape.is_empty() {
         writeln!(output, "{}", elements.first().map_or("", String::as_str))?;
@@ -70,8 +73,9 @@ fn small(output: &mut impl Write, shape: &[u64], elements: &[String], right: Opt
         return Ok(());
     }
     let width = right.map_or(0, |least| elements.iter().map(|text| length(text)).fold(least, usize::max));
-    let padded: Vec<String> = elements.iter().map(|text| format!("{}{text}", spaces(width, text))).collect();
-    let shape: Vec<usize> = shape.iter().map(|size| usize::try_from(*size).unwrap_or(usize::MAX)).collect();
+    let padded: Vec<String> =
+        elements.iter().map(|text| format!("{}{text}", spaces(length(text), width))).collect();
+    let shape: Vec<usize> = shape.iter().map(|size| to_usize(*size)).collect::<Result<_, _>>()?;
     writeln!(output, "{}", nested(&shape, &padded, " ", LINE_WIDTH))?;
     Ok(())
 }
@@ -80,28 +84,26 @@ fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-fn spaces(width: usize, text: &str) -> String {
-    " ".repeat(width.saturating_sub(length(text)))
-}
-
-/// Returns one level of brackets. `indent` begins each line but the first; a line has at most `width` columns.
+/// Returns one level of brackets. `indent` begins each line but the first; a line has at most
+/// `width` columns.
 fn nested(shape: &[usize], elements: &[String], indent: &str, width: usize) -> String {
     let Some((count, inner)) = shape.split_first() else {
-        return elements.first().cloned().unwrap_or_default();
+        return elements.concat();
     };
     let deeper = format!("{indent} ");
+    // A bracket takes a column. Deep brackets leave no width: then each element has a line.
     let inner_width = width.saturating_sub(1);
     if inner.is_empty() {
         return format!("[{}]", wrapped(elements, indent, inner_width));
     }
     let between = format!("{}{indent}", "\n".repeat(inner.len()));
-    let size = elements.len().checked_div(*count).unwrap_or(0).max(1);
+    let size = (elements.len() / (*count).max(1)).max(1);
     let parts: Vec<String> =
         elements.chunks(size).map(|part| nested(inner, part, &deeper, inner_width)).collect();
     format!("[{}]", parts.join(&between))
 }
 
-/// Returns elements side by side, wrapped to lines of `width` columns.
+/// Joins elements with blanks, and wraps them to lines of `width` columns.
 fn wrapped(elements: &[String], indent: &str, width: usize) -> String {
     let mut lines = Vec::new();
     let mut line = String::from(indent);
@@ -109,23 +111,24 @@ fn wrapped(elements: &[String], indent: &str, width: usize) -> String {
     for (number, element) in elements.iter().enumerate() {
         if number > 0 {
             line.push(' ');
-            columns = columns.saturating_add(1);
+            columns += 1;
         }
-        if columns.saturating_add(length(element)) > width && columns > indent.len() {
+        if columns + length(element) > width && columns > indent.len() {
             lines.push(line.trim_end().to_owned());
             line = indent.to_owned();
             columns = indent.len();
         }
         line.push_str(element);
-        columns = columns.saturating_add(length(element));
+        columns += length(element);
     }
     lines.push(line);
     let text = lines.join("\n");
-    text.get(indent.len()..).unwrap_or_default().to_owned()
+    // The first line begins with a bracket instead of the indent.
+    text.strip_prefix(indent).unwrap_or(&text).to_owned()
 }
 
-/// A writer of large arrays, element by element. A line has the elements of the last dimension, or one element if there is
-/// only one dimension. Blank lines separate the slower dimensions.
+/// A writer of large arrays, element by element. A line has the elements of the last dimension, or
+/// one element if there is only one dimension. Blank lines separate the slower dimensions.
 #[derive(Debug)]
 struct Rows {
     /// The number of elements in a row, in a plane, and so on.
@@ -134,17 +137,17 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(shape: &[u64]) -> Self {
+    fn new(shape: &[u64]) -> Result<Self> {
         let mut sizes = Vec::new();
         let mut size = 1_u64;
         for count in shape.iter().skip(1).rev() {
-            size = size.saturating_mul(*count);
+            size = product("number of elements", [size, *count])?;
             sizes.push(size.max(1));
         }
         if sizes.is_empty() {
             sizes.push(1);
         }
-        Self { sizes, done: 0 }
+        Ok(Self { sizes, done: 0 })
     }
 
     fn element(&mut self, output: &mut impl Write, text: &str) -> Result<()> {
@@ -156,7 +159,7 @@ impl Rows {
             }
         }
         output.write_all(text.as_bytes())?;
-        self.done = self.done.saturating_add(1);
+        self.done += 1;
         Ok(())
     }
 
@@ -192,7 +195,7 @@ mod tests {
     #[test]
     fn large_arrays_have_a_row_in_a_line() {
         let rows = |shape: &[u64]| {
-            let mut rows = Rows::new(shape);
+            let mut rows = Rows::new(shape).unwrap();
             let mut output = Vec::new();
             for number in 0..shape.iter().product::<u64>() {
                 rows.element(&mut output, &number.to_string()).unwrap();

@@ -1,56 +1,57 @@
-//! What is said of a dataset.
+//! The description of a dataset.
 
 use std::ops::ControlFlow;
 
 use hyperslab::{
-    ChunkIndexKind, Dataset, Dataspace, Datatype, ErrorKind, ExternalFile, FillStatus, FilterInfo, Layout,
-    ObjectToken, Result, StructuredChunking,
+    ChunkIndexKind, Dataset, Dataspace, Datatype, Error, ErrorKind, ExternalFile, FillStatus, FilterInfo,
+    Layout, ObjectToken, Result, StructuredChunking,
 };
+use hyperslab_exact::product;
 
-use super::describe::{Describer, message, noted};
+use super::describer::{Describer, message, noted};
 use crate::sections::StructuredTotals;
 use crate::values::Value;
 
-/// Datasets of so few elements show them.
+/// The largest number of elements of a dataset whose elements are shown.
 const SHOWN_ELEMENTS: u64 = 4;
 
-/// Bytes of elements beyond which they are not read to be shown.
+/// The largest size of elements that are shown, in bytes.
 const SHOWN_BYTES: u64 = 1 << 16;
 
-/// A dataset.
+/// The description of a dataset.
 #[derive(Debug)]
 pub(crate) struct DatasetFacts {
     pub(crate) datatype: Datatype,
-    /// Where its type is committed, if it is.
+    /// The committed datatype of the dataset, if it has one.
     pub(crate) committed: Option<Committed>,
     pub(crate) space: Dataspace,
     pub(crate) layout: Layout,
     pub(crate) filters: Vec<FilterInfo>,
     pub(crate) fill: Option<Value>,
     pub(crate) external: Vec<ExternalFile>,
-    /// Bytes of all elements; `None` if that passes 64 bits.
+    /// The decoded size of all elements in bytes. `None` if it does not fit in 64 bits.
     pub(crate) logical: Option<u64>,
     pub(crate) stored: Option<StoredFacts>,
-    /// Of a dataset in structured chunks: how they are, and what they take.
+    /// The structured chunks of a dataset with this layout.
     pub(crate) chunking: Option<StructuredChunking>,
     pub(crate) structured: Option<StructuredTotals>,
     pub(crate) units: Option<String>,
-    /// The elements, if there are few.
+    /// The elements of a small dataset.
     pub(crate) value: Option<Value>,
 }
 
-/// Where a datatype is committed.
+/// The location of a committed datatype.
 #[derive(Debug)]
 pub(crate) struct Committed {
     pub(crate) address: u64,
     pub(crate) path: Option<String>,
 }
 
-/// What a dataset takes in the file.
+/// The storage of a dataset in the file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoredFacts {
     pub(crate) bytes: u64,
-    /// Of a chunked dataset.
+    /// The number of chunks of a chunked dataset.
     pub(crate) chunks: Option<u64>,
 }
 
@@ -90,7 +91,7 @@ impl DatasetFacts {
         }
     }
 
-    /// How much larger the elements are than what is stored of them, if filters make a difference.
+    /// Returns the decoded size divided by the stored size. `None` without filters or stored bytes.
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
     pub(crate) fn ratio(&self) -> Option<f64> {
         let (logical, stored) = (self.logical?, self.stored?.bytes);
@@ -98,8 +99,8 @@ impl DatasetFacts {
     }
 }
 
-/// The elements, if there are few of them and they are here. What this version cannot read is passed over: the
-/// listing is about what is there.
+/// Reads the elements of a small dataset. `None` if the dataset is not small, or its elements are
+/// not in the file, or this version cannot read them: a listing is also useful without elements.
 fn value(
     describer: &Describer,
     dataset: &Dataset,
@@ -111,21 +112,16 @@ fn value(
         Layout::Contiguous { address } => address.is_some(),
         _ => false,
     };
-    let few = elements.is_some_and(|count| {
-        let bytes = count.saturating_mul(u64::from(dataset.datatype().size));
-        (1..=SHOWN_ELEMENTS).contains(&count) && bytes <= SHOWN_BYTES
-    });
-    // A chunk may be far larger than what is in it.
+    let few =
+        elements.is_some_and(|count| (1..=SHOWN_ELEMENTS).contains(&count) && is_small(dataset, &[count]));
+    // A chunk may be far larger than the dataset.
     let structured = dataset.sparse().chunking().map(|chunking| chunking.shape);
     let shape = match layout {
         Layout::Chunked(chunking) => Some(&chunking.shape),
         _ => structured.as_ref(),
     };
     let small_chunk = match shape {
-        Some(shape) => {
-            let count = shape.iter().fold(1_u64, |product, size| product.saturating_mul(*size));
-            count.saturating_mul(u64::from(dataset.datatype().size)) <= SHOWN_BYTES
-        }
+        Some(shape) => is_small(dataset, shape),
         None => true,
     };
     if !(here && few && small_chunk) {
@@ -140,6 +136,12 @@ fn value(
         Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
         other => other.map(Some),
     }
+}
+
+/// Returns true if an array of elements has at most [`SHOWN_BYTES`].
+fn is_small(dataset: &Dataset, shape: &[u64]) -> bool {
+    let sizes = shape.iter().copied().chain([dataset.datatype().size.into()]);
+    product("size of the elements", sizes).is_ok_and(|bytes| bytes <= SHOWN_BYTES)
 }
 
 fn fill(describer: &Describer, dataset: &Dataset, problems: &mut Vec<String>) -> Option<Value> {
@@ -161,15 +163,19 @@ fn fill(describer: &Describer, dataset: &Dataset, problems: &mut Vec<String>) ->
 fn stored(dataset: &Dataset, layout: &Layout) -> Result<Option<StoredFacts>> {
     match layout {
         Layout::Chunked(_) => {
-            let (mut bytes, mut chunks) = (0_u64, 0_u64);
+            let (mut bytes, mut chunks) = (Some(0_u64), 0);
             let counted = dataset.chunks().visit(|chunk| {
-                bytes = bytes.saturating_add(chunk.size);
-                chunks = chunks.saturating_add(1);
+                bytes = bytes.and_then(|bytes| bytes.checked_add(chunk.size));
+                chunks += 1;
                 ControlFlow::Continue(())
             });
-            match counted {
-                Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
-                other => other.map(|()| Some(StoredFacts { bytes, chunks: Some(chunks) })),
+            match (counted, bytes) {
+                (Err(error), _) if error.kind() == ErrorKind::Unsupported => Ok(None),
+                (Err(error), _) => Err(error),
+                (Ok(()), Some(bytes)) => Ok(Some(StoredFacts { bytes, chunks: Some(chunks) })),
+                (Ok(()), None) => {
+                    Err(Error::corrupt("chunk index", "sizes", "a sum of less than 2^64", "a larger sum"))
+                }
             }
         }
         Layout::Compact | Layout::Contiguous { .. } => {
@@ -179,7 +185,7 @@ fn stored(dataset: &Dataset, layout: &Layout) -> Result<Option<StoredFacts>> {
     }
 }
 
-/// The words for a chunk index.
+/// Returns the name of a chunk index.
 pub(crate) fn index_name(kind: ChunkIndexKind) -> &'static str {
     match kind {
         ChunkIndexKind::BTreeV1 => "version 1 B-tree",
@@ -191,7 +197,7 @@ pub(crate) fn index_name(kind: ChunkIndexKind) -> &'static str {
     }
 }
 
-/// The word for a layout.
+/// Returns the name of a layout.
 pub(crate) fn layout_name(layout: &Layout) -> &'static str {
     match layout {
         Layout::Compact => "compact",
@@ -203,7 +209,8 @@ pub(crate) fn layout_name(layout: &Layout) -> &'static str {
     }
 }
 
-/// A shape: `1024 × 2048`; `∞` or a number behind a slash is how far a dimension may grow.
+/// Formats a shape: `1024 × 2048`. A slash precedes the maximum size, which is `∞` if it is
+/// unlimited.
 pub(crate) fn shape(space: &Dataspace) -> String {
     match space {
         Dataspace::Null => return "null".into(),
@@ -219,7 +226,7 @@ pub(crate) fn shape(space: &Dataspace) -> String {
     shown.join(" × ")
 }
 
-/// Sizes: `64 × 64`.
+/// Formats sizes: `64 × 64`.
 pub(crate) fn sizes(sizes: &[u64]) -> String {
     sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ")
 }

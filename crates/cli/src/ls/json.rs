@@ -4,11 +4,12 @@
 //! { "format": "hyperslab ls 1", "file": …, "superblock": …, "user_block": …, "size": …, "path": …,
 //!   "entries": [ … ], "failures": … }
 //! ```
-//! `entries` is flat, so that a file of any depth gives a document of the same depth: each entry has an `id` and the
-//! `id` of its `parent`, and stands behind its parent. `link` says what kind of link it is; for a hard link, `kind`
-//! is the kind of object. Sizes are in bytes; a `null` in `max_shape` is a dimension without end. Keys without a
-//! meaning for an entry are left out. New keys may be added. `hyperslab tree` has the same document under its own name,
-//! without what storage takes, and with attributes only if they were asked for.
+//! `entries` is flat, so that the depth of the document does not depend on the depth of the file.
+//! Each entry has an `id` and the `id` of its `parent`, and follows its parent. `link` is the kind
+//! of the link; for a hard link, `kind` is the kind of the object. Sizes are in bytes; a `null` in
+//! `max_shape` is an unlimited dimension. Keys that do not apply to an entry are missing. Later
+//! versions may add keys. The format of `hyperslab tree` is `hyperslab tree 1`: it has no storage
+//! sizes, and attributes only with `--attrs`.
 
 use std::io::Write;
 use std::path::Path;
@@ -18,12 +19,13 @@ use hyperslab::{Dataspace, Datatype, FileInfo, FilterInfo, GroupStorage, Layout}
 use serde_json::{Map, Value as Json, json};
 
 use super::dataset::{DatasetFacts, index_name, layout_name};
-use super::describe::{AttributeFacts, Detail, GroupFacts, ObjectFacts};
-use super::walk::{Content, Entry, EntryPlace, Sink};
+use super::describe::{Detail, GroupFacts, ObjectFacts};
+use super::describer::AttributeFacts;
+use super::walk::{Content, Entry, EntryPath, Sink};
 use crate::sections::{SectionTotals, StructuredTotals, filter_name};
 use crate::values::{Value, numbers};
 
-/// A document that is written entry by entry.
+/// A writer of the document, which is a sink of entries.
 pub(crate) struct Document<W: Write> {
     output: W,
 }
@@ -53,7 +55,7 @@ impl<W: Write> Document<W> {
 }
 
 impl<W: Write> Sink for Document<W> {
-    fn entry(&mut self, entry: &Entry, place: &EntryPlace<'_>) -> Result<()> {
+    fn entry(&mut self, entry: &Entry, place: &EntryPath<'_>) -> Result<()> {
         let mut object = Object::new();
         object.insert("id".into(), json!(entry.id));
         object.insert("parent".into(), json!(entry.parent));
@@ -64,8 +66,8 @@ impl<W: Write> Sink for Document<W> {
     }
 }
 
-/// What is said of an entry.
-pub(crate) fn entry_keys(bytes: &[u8], kind: &Content, place: &EntryPlace<'_>) -> Object {
+/// Returns the keys of an entry.
+pub(crate) fn entry_keys(bytes: &[u8], kind: &Content, place: &EntryPath<'_>) -> Object {
     let mut object = Object::new();
     name(&mut object, bytes);
     optional(&mut object, "path", place.shown());
@@ -73,7 +75,7 @@ pub(crate) fn entry_keys(bytes: &[u8], kind: &Content, place: &EntryPlace<'_>) -
     object
 }
 
-/// Puts in a key if there is a value.
+/// Adds a key if there is a value.
 fn optional(object: &mut Object, key: &str, value: Option<impl Into<Json>>) {
     if let Some(value) = value {
         object.insert(key.into(), value.into());
@@ -84,7 +86,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Puts in a name; one that is not UTF-8 also as hexadecimal digits.
+/// Adds a name. A name that is not UTF-8 is also added as hexadecimal digits.
 fn name(object: &mut Object, bytes: &[u8]) {
     object.insert("name".into(), json!(text(bytes)));
     if str::from_utf8(bytes).is_err() {
@@ -222,7 +224,7 @@ fn structured_keys(object: &mut Object, totals: &StructuredTotals) {
     object.insert("sections".into(), totals.sections.iter().map(section).collect());
 }
 
-/// A section of structured chunks.
+/// Returns the keys of a section of structured chunks.
 pub(crate) fn section(section: &SectionTotals) -> Json {
     json!({
         "name": section.section.name(),

@@ -1,8 +1,9 @@
-//! `hyperslab ls`: what is in a file.
+//! `hyperslab ls`: the list of the objects of a file.
 
 pub(crate) mod branches;
 pub(crate) mod dataset;
 pub(crate) mod describe;
+pub(crate) mod describer;
 pub(crate) mod json;
 pub(crate) mod rows;
 pub(crate) mod tree;
@@ -12,29 +13,31 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
+use hyperslab_exact::to_u64;
 
-use self::describe::{Attributes, Describer};
+use self::describer::{Attributes, Describer};
 use self::walk::Walk;
 use crate::open::OpenArguments;
 use crate::values::paths::Paths;
-use crate::{output, places};
+use crate::{lookup, output};
 
-/// Values of an array that the tree decodes; fewer are shown where they are long.
+/// The largest number of values of an array that are decoded for the tree. Long values are cut
+/// further.
 const VALUES_IN_TREE: usize = 32;
 
-/// Values of an array that JSON has.
+/// The largest number of values of an array in the JSON document.
 const VALUES_IN_JSON: usize = 1000;
 
-/// What `ls` takes.
+/// The arguments of `ls`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LsArguments {
-    /// List what is in the groups, too, and in the groups in them
+    /// Also list the members of groups, on all levels
     #[arg(short, long)]
     recursive: bool,
-    /// Show attributes, storage and types at length
+    /// Show attributes, and details of storage and datatypes
     #[arg(short, long)]
     verbose: bool,
-    /// Print a JSON document, attributes and storage included
+    /// Print a JSON document, with attributes and details of storage
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -46,11 +49,11 @@ pub(crate) struct LsArguments {
     path: String,
 }
 
-/// Lists; fails at the end if something could not be read.
+/// Lists the objects. Returns a failure after the list if a part of the file could not be read.
 pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode> {
     let shown = arguments.file.display();
     let file = arguments.open.open(&arguments.file)?;
-    let object = places::object(&file, &arguments.path).with_context(|| format!("`{shown}`"))?;
+    let object = lookup::object(&file, &arguments.path).with_context(|| format!("`{shown}`"))?;
     let path = format!("/{}", arguments.path.trim_matches('/'));
     let all = arguments.verbose || arguments.json;
     let describer = Describer {
@@ -75,16 +78,19 @@ pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode> {
         failures
     };
     arguments.open.report();
-    Ok(told(failures, &shown.to_string()))
+    Ok(exit_code(failures, &shown.to_string()))
 }
 
-/// The exit code, after saying how much could not be read.
-pub(crate) fn told(failures: usize, shown: &str) -> ExitCode {
+/// Reports the number of parts that could not be read, and returns the exit code.
+pub(crate) fn exit_code(failures: usize, shown: &str) -> ExitCode {
     if failures == 0 {
         return ExitCode::SUCCESS;
     }
-    let things = if failures == 1 { "1 thing" } else { &format!("{failures} things") };
-    // The exit code says it, too.
-    output::complain(format_args!("hyperslab: {things} in `{shown}` could not be read"));
+    let failures = to_u64(failures);
+    // If standard error fails, the exit code still reports the failure.
+    output::complain(format_args!(
+        "hyperslab: {} of `{shown}` could not be read",
+        output::count(failures, "part")
+    ));
     ExitCode::FAILURE
 }

@@ -1,5 +1,5 @@
-//! Lines in columns. Lines are held back until enough of them are known to make the columns of one width; columns
-//! never become narrower, so that long listings stay calm.
+//! Lines with aligned columns. The writer collects lines before it chooses the widths of the
+//! columns. Columns never become narrower, so that long lists stay readable.
 
 use std::io;
 
@@ -8,16 +8,16 @@ use anstyle::Style;
 use crate::output::Screen;
 use crate::output::{FAINT, styled, width};
 
-/// Lines that are held back.
+/// The number of lines that are collected before they are written.
 const HELD_LINES: usize = 1024;
 
-/// Columns that are aligned: name, shape, type, value.
-const COLUMNS: usize = 4;
+/// The number of aligned cells of a line: name, shape, type and value.
+const ALIGNED_CELLS: usize = 4;
 
-/// The widest that each may become; longer cells push the rest of their line.
-const WIDEST: [usize; COLUMNS] = [44, 30, 36, 40];
+/// The largest width of each aligned column. Longer cells shift the rest of their line.
+const MAX_WIDTHS: [usize; ALIGNED_CELLS] = [44, 30, 36, 40];
 
-/// Between columns.
+/// The text between columns.
 const GAP: &str = "  ";
 
 /// Text in one style.
@@ -33,7 +33,7 @@ impl Cell {
     }
 }
 
-/// One line: lines of the tree, aligned cells, and text behind them that is not aligned.
+/// One line: the lines of the tree, aligned cells, and cells after them that are not aligned.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Row {
     pub(crate) branches: String,
@@ -41,17 +41,17 @@ pub(crate) struct Row {
     pub(crate) tail: Vec<Cell>,
 }
 
-/// Writes rows in blocks.
+/// A writer of rows.
 #[derive(Debug)]
 pub(crate) struct Rows<W: Screen> {
     output: W,
     held: Vec<Row>,
-    widths: [usize; COLUMNS],
+    widths: [usize; ALIGNED_CELLS],
 }
 
 impl<W: Screen> Rows<W> {
     pub(crate) fn new(output: W) -> Self {
-        Self { output, held: Vec::new(), widths: [0; COLUMNS] }
+        Self { output, held: Vec::new(), widths: [0; ALIGNED_CELLS] }
     }
 
     pub(crate) fn push(&mut self, row: Row) -> io::Result<()> {
@@ -59,7 +59,7 @@ impl<W: Screen> Rows<W> {
         if self.held.len() >= HELD_LINES { self.write_held() } else { Ok(()) }
     }
 
-    /// Writes what is held back.
+    /// Writes the collected rows.
     pub(crate) fn end(&mut self) -> io::Result<()> {
         self.write_held()?;
         self.output.flush()
@@ -68,7 +68,7 @@ impl<W: Screen> Rows<W> {
     fn write_held(&mut self) -> io::Result<()> {
         let held = std::mem::take(&mut self.held);
         for row in &held {
-            for (at, (widest, limit)) in self.widths.iter_mut().zip(WIDEST).enumerate() {
+            for (at, (widest, limit)) in self.widths.iter_mut().zip(MAX_WIDTHS).enumerate() {
                 let columns = row.columns(at).filter(|columns| *columns <= limit);
                 *widest = columns.unwrap_or(0).max(*widest);
             }
@@ -78,15 +78,15 @@ impl<W: Screen> Rows<W> {
 }
 
 impl Row {
-    /// The width of a cell; the first one begins with the lines of the tree.
+    /// Returns the width of a cell. The width of the first cell includes the lines of the tree.
     fn columns(&self, at: usize) -> Option<usize> {
         let columns = width(&self.cells.get(at)?.text);
-        Some(if at == 0 { columns.saturating_add(width(&self.branches)) } else { columns })
+        Some(if at == 0 { columns + width(&self.branches) } else { columns })
     }
 
-    fn write(&self, output: &mut impl Screen, widths: [usize; COLUMNS]) -> io::Result<()> {
+    fn write(&self, output: &mut impl Screen, widths: [usize; ALIGNED_CELLS]) -> io::Result<()> {
         styled(output, FAINT, &self.branches)?;
-        // Spaces are written only once something follows them.
+        // Spaces are written only before the next text, so that lines have no trailing spaces.
         let mut owed = 0_usize;
         for ((at, cell), widest) in self.cells.iter().enumerate().zip(widths) {
             if !cell.text.is_empty() {
@@ -96,7 +96,7 @@ impl Row {
             }
             let used = self.columns(at).unwrap_or(0);
             if widest > 0 || used > 0 {
-                owed = owed.saturating_add(widest.saturating_sub(used)).saturating_add(GAP.len());
+                owed += widest.max(used) - used + GAP.len();
             }
         }
         for cell in &self.tail {

@@ -1,37 +1,39 @@
-//! The listing as a tree for people.
+//! The list as a tree.
 
 use std::io;
 use std::path::Path;
 
 use anyhow::Result;
 use hyperslab::{DatatypeClass, FileInfo, GroupStorage};
+use hyperslab_exact::to_u64;
 
 use super::branches::Branches;
 use super::dataset::{DatasetFacts, index_name, layout_name, shape, sizes};
-use super::describe::{AttributeFacts, Detail, GroupFacts, ObjectFacts};
+use super::describe::{Detail, GroupFacts, ObjectFacts};
+use super::describer::AttributeFacts;
 use super::rows::{Cell, Row, Rows};
-use super::walk::{Content, Entry, EntryPlace, Sink};
+use super::walk::{Content, Entry, EntryPath, Sink};
 use crate::output::Screen;
 use crate::output::{self, DATASET, DATATYPE, ERROR, FAINT, GROUP, LINK, PLAIN, VALUE, cut, escape, width};
 use crate::sections::{filter_name, filters_text, percent};
 
-/// Columns of values and types in a line of their object.
-pub(crate) const SHORT: usize = 36;
+/// The width of values and types in the line of their object.
+pub(crate) const SHORT_WIDTH: usize = 36;
 
-/// Columns of values and types in a line of their own.
-const LONG: usize = 72;
+/// The width of values and types in a separate line.
+const LONG_WIDTH: usize = 72;
 
-/// Said of datasets whose chunks at the edge pass no filters.
+/// The note for datasets whose chunks at the edge have no filters.
 const EDGES_UNFILTERED: &str = " · chunks at the edge unfiltered";
 
-/// Members of a compound that have a line.
+/// The largest number of members of a compound that are listed.
 const SHOWN_MEMBERS: usize = 32;
 
-/// Draws the entries.
+/// A sink that draws entries.
 pub(crate) struct Tree<W: Screen> {
     rows: Rows<W>,
     verbose: bool,
-    /// Header of the file, until the first entry is drawn.
+    /// The line of the file, until the first entry is drawn.
     header: Option<Row>,
     branches: Branches,
 }
@@ -60,7 +62,7 @@ impl<W: Screen> Tree<W> {
             lines.push(line("error", escape(problem.as_bytes()), ERROR, String::new()));
         }
         if let Some(comment) = &facts.comment {
-            lines.push(line("comment", cut(&escape(comment), LONG), VALUE, String::new()));
+            lines.push(line("comment", cut(&escape(comment), LONG_WIDTH), VALUE, String::new()));
         }
         if !self.verbose {
             return lines;
@@ -78,7 +80,7 @@ impl<W: Screen> Tree<W> {
         for attribute in &facts.attributes {
             let key = format!("@{}", escape(&attribute.name));
             lines.push(match &attribute.value {
-                Ok(value) => line(&key, value.text(LONG), VALUE, attribute_type(attribute)),
+                Ok(value) => line(&key, value.text(LONG_WIDTH), VALUE, attribute_type(attribute)),
                 Err(error) => {
                     line(&key, format!("error: {}", escape(error.as_bytes())), ERROR, String::new())
                 }
@@ -89,7 +91,7 @@ impl<W: Screen> Tree<W> {
 }
 
 impl<W: Screen> Sink for Tree<W> {
-    fn entry(&mut self, entry: &Entry, _: &EntryPlace<'_>) -> Result<()> {
+    fn entry(&mut self, entry: &Entry, _: &EntryPath<'_>) -> Result<()> {
         if let Some(header) = self.header.take() {
             self.rows.push(header)?;
         }
@@ -133,7 +135,7 @@ fn object(name: String, facts: &ObjectFacts, branches: String, verbose: bool) ->
         }
         Detail::Dataset(dataset) => row(DATASET, dataset_cells(dataset), dataset_tail(dataset, verbose)),
         Detail::Datatype(datatype) => {
-            let shown = Cell::new(type_text(datatype, SHORT), DATATYPE);
+            let shown = Cell::new(type_text(datatype, SHORT_WIDTH), DATATYPE);
             row(DATATYPE, vec![Cell::new("datatype", PLAIN), shown], Vec::new())
         }
         Detail::Unknown => row(PLAIN, Vec::new(), vec![Cell::new("object of unknown kind", FAINT)]),
@@ -164,12 +166,12 @@ fn dataset_tail(dataset: &DatasetFacts, verbose: bool) -> Vec<Cell> {
         storage.push_str(&format!(" {ratio:.1}×"));
     }
     if let Some(fill) = &dataset.fill {
-        storage.push_str(&format!(" · fill {}", fill.text(SHORT)));
+        storage.push_str(&format!(" · fill {}", fill.text(SHORT_WIDTH)));
     }
     vec![Cell::new(size, PLAIN), Cell::new(storage, FAINT)]
 }
 
-/// The line of what a link leads to.
+/// Returns the line of an entry.
 pub(crate) fn row(name: String, content: &Content, branches: String, verbose: bool) -> Row {
     let link = |target: String, note: Vec<Cell>| {
         let mut tail = vec![Cell::new(format!("→ {target}"), LINK)];
@@ -190,9 +192,8 @@ pub(crate) fn row(name: String, content: &Content, branches: String, verbose: bo
             link(format!("{}:{}", escape(file), escape(path)), vec![Cell::new("in another file", FAINT)])
         }
         Content::UserDefined { class, value } => {
-            let count = u64::try_from(value.len()).unwrap_or(u64::MAX);
             let class = Cell::new(format!("link of user-defined class {class}"), LINK);
-            let bytes = Cell::new(output::bytes(count), FAINT);
+            let bytes = Cell::new(output::bytes(to_u64(value.len())), FAINT);
             Row { branches, cells: vec![Cell::new(name, LINK)], tail: vec![class, bytes] }
         }
         Content::UnknownLink => {
@@ -207,16 +208,15 @@ pub(crate) fn row(name: String, content: &Content, branches: String, verbose: bo
 }
 
 fn padded(mut text: String, columns: usize) -> String {
-    let missing = columns.saturating_sub(width(&text));
-    text.extend(std::iter::repeat_n(' ', missing));
+    text.push_str(&output::spaces(width(&text), columns));
     text
 }
 
 fn group_tail(group: &GroupFacts) -> Vec<Cell> {
-    let class = group.class.as_ref().map(|class| Cell::new(cut(class, SHORT), PLAIN));
+    let class = group.class.as_ref().map(|class| Cell::new(cut(class, SHORT_WIDTH), PLAIN));
     let members = group.members.map(|count| match count {
         0 => "empty".into(),
-        _ => output::count(u64::try_from(count).unwrap_or(u64::MAX), "member"),
+        _ => output::count(to_u64(count), "member"),
     });
     class.into_iter().chain(members.map(|text| Cell::new(text, FAINT))).collect()
 }
@@ -232,23 +232,24 @@ fn group_details(group: &GroupFacts) -> Vec<(&'static str, String)> {
     vec![("stored", format!("{storage}{order}"))]
 }
 
-/// Shape, type and value or units.
+/// Returns the cells of a dataset: shape, type, and value or units.
 fn dataset_cells(dataset: &DatasetFacts) -> Vec<Cell> {
-    let units = dataset.units.as_deref().map(|units| cut(units, SHORT));
+    let units = dataset.units.as_deref().map(|units| cut(units, SHORT_WIDTH));
     let value = match (&dataset.value, units) {
-        (Some(value), Some(units)) => format!("{} {units}", value.innermost().text(SHORT)),
-        (Some(value), None) => value.innermost().text(SHORT),
+        (Some(value), Some(units)) => format!("{} {units}", value.innermost().text(SHORT_WIDTH)),
+        (Some(value), None) => value.innermost().text(SHORT_WIDTH),
         (None, Some(units)) => format!("[{units}]"),
         (None, None) => String::new(),
     };
     vec![
         Cell::new(shape(&dataset.space), PLAIN),
-        Cell::new(type_text(&dataset.datatype, SHORT), DATATYPE),
+        Cell::new(type_text(&dataset.datatype, SHORT_WIDTH), DATATYPE),
         Cell::new(value, VALUE),
     ]
 }
 
-/// The type's short name; a long compound is only counted.
+/// Returns the name of a datatype, cut to `columns` columns. For a long compound, returns the
+/// number of members.
 pub(crate) fn type_text(datatype: &hyperslab::Datatype, columns: usize) -> String {
     let text = escape(datatype.to_string().as_bytes());
     if width(&text) <= columns {
@@ -256,17 +257,17 @@ pub(crate) fn type_text(datatype: &hyperslab::Datatype, columns: usize) -> Strin
     }
     match &datatype.class {
         DatatypeClass::Compound(compound) => {
-            let members = u64::try_from(compound.members.len()).unwrap_or(u64::MAX);
-            format!("compound of {}", output::count(members, "member"))
+            format!("compound of {}", output::count(to_u64(compound.members.len()), "member"))
         }
         _ => cut(&text, columns),
     }
 }
 
-/// A type that was cut, at length: a line for each member of a compound.
+/// Returns the lines for a datatype that its cell does not show completely: a line for each member
+/// of a compound.
 fn type_details(datatype: &hyperslab::Datatype) -> Vec<(&'static str, String)> {
     let text = escape(datatype.to_string().as_bytes());
-    if width(&text) <= SHORT {
+    if width(&text) <= SHORT_WIDTH {
         return Vec::new();
     }
     let DatatypeClass::Compound(compound) = &datatype.class else { return vec![("type", text)] };
@@ -278,8 +279,7 @@ fn type_details(datatype: &hyperslab::Datatype) -> Vec<(&'static str, String)> {
         (if at == 0 { "members" } else { "" }, format!("{}  {shown}", padded(name, widest)))
     });
     let mut lines: Vec<_> = lines.collect();
-    let more = compound.members.len().saturating_sub(SHOWN_MEMBERS);
-    if more > 0 {
+    if let Some(more) = compound.members.len().checked_sub(SHOWN_MEMBERS).filter(|more| *more > 0) {
         lines.push(("", format!("… {more} more")));
     }
     lines
@@ -332,7 +332,7 @@ fn dataset_details(dataset: &DatasetFacts) -> Vec<(&'static str, String)> {
         && stored.bytes > 0
         && (stored.bytes != logical || dataset.ratio().is_some())
     {
-        let ratio = dataset.ratio().map(|ratio| format!(" ({ratio:.2}×)")).unwrap_or_default();
+        let ratio = dataset.ratio().map_or_else(String::new, |ratio| format!(" ({ratio:.2}×)"));
         let sizes = format!("{} of {}", output::bytes(stored.bytes), output::bytes(logical));
         lines.push(("stored", format!("{sizes}{ratio}")));
     }
@@ -348,14 +348,14 @@ fn dataset_details(dataset: &DatasetFacts) -> Vec<(&'static str, String)> {
         lines.push((key, format!("{} from byte {}, {size}", escape(&piece.name), piece.offset)));
     }
     if let Some(fill) = &dataset.fill {
-        lines.push(("fill", fill.text(LONG)));
+        lines.push(("fill", fill.text(LONG_WIDTH)));
     }
     lines
 }
 
-/// The type and shape of an attribute.
+/// Formats the type and shape of an attribute.
 fn attribute_type(attribute: &AttributeFacts) -> String {
-    let datatype = attribute.datatype.as_ref().map(|datatype| type_text(datatype, SHORT));
+    let datatype = attribute.datatype.as_ref().map(|datatype| type_text(datatype, SHORT_WIDTH));
     match (datatype, &attribute.space) {
         (Some(datatype), Some(hyperslab::Dataspace::Scalar)) => datatype,
         (Some(datatype), Some(space)) => format!("{} {datatype}", shape(space)),

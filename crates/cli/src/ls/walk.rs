@@ -1,4 +1,4 @@
-//! The walk through the links of a file, without recursion: a file may be as deep as it likes.
+//! The walk through the links of a file. It does not recurse, so that files may have any depth.
 
 use std::collections::HashMap;
 use std::vec;
@@ -6,42 +6,43 @@ use std::vec;
 use anyhow::Result;
 use hyperslab::{ErrorKind, File, Group, Link, LinkTarget, Object, ObjectKind, ObjectToken};
 
-use super::describe::{Describer, Detail, ObjectFacts, message};
+use super::describe::{Detail, ObjectFacts};
+use super::describer::{Describer, message};
 use crate::output::escape;
 
-/// Names of a path that are shown; of longer ones, only the last.
+/// The largest number of names of a path that are shown: the last names of the path.
 const SHOWN_NAMES: usize = 64;
 
-/// One line of the listing: a link and what it leads to. The first is the object that was asked for.
+/// A link and its target. The first entry is the object where the walk begins.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// Its number in the listing.
+    /// The number of the entry.
     pub(crate) id: usize,
-    /// The number of the group it is in.
+    /// The number of the entry's group.
     pub(crate) parent: Option<usize>,
     pub(crate) name: Vec<u8>,
-    /// Groups between the first entry and this one.
+    /// The number of groups from the first entry to this one.
     pub(crate) depth: usize,
-    /// Whether it is the last one in its group.
+    /// True for the last entry of a group.
     pub(crate) last: bool,
-    /// Whether entries of its own follow.
+    /// True for a group whose members follow.
     pub(crate) open: bool,
     pub(crate) content: Content,
 }
 
-/// What a link leads to.
+/// The target of a link.
 #[derive(Debug)]
 pub(crate) enum Content {
     Object(ObjectFacts),
-    /// An object that was listed before.
+    /// An object with an earlier entry.
     Same {
         path: String,
-        /// Whether the link is in it: the way goes in a circle.
+        /// True if the object contains the link: the links form a cycle.
         around: bool,
     },
     Soft {
         path: Vec<u8>,
-        /// Whether nothing is there.
+        /// True if the path does not exist.
         dangling: bool,
     },
     External {
@@ -52,30 +53,30 @@ pub(crate) enum Content {
         class: u8,
         value: Vec<u8>,
     },
-    /// A kind of link that this version does not know.
+    /// A link of an unknown class.
     UnknownLink,
     Broken(String),
 }
 
-/// Takes the entries, each before those in it.
+/// A receiver of entries. A group precedes its members.
 pub(crate) trait Sink {
-    /// One entry.
-    fn entry(&mut self, entry: &Entry, place: &EntryPlace<'_>) -> Result<()>;
+    /// Receives an entry.
+    fn entry(&mut self, entry: &Entry, place: &EntryPath<'_>) -> Result<()>;
 }
 
-/// The place of an entry.
-pub(crate) struct EntryPlace<'a> {
+/// The path of an entry.
+pub(crate) struct EntryPath<'a> {
     names: &'a Names,
     id: usize,
 }
 
-impl EntryPlace<'_> {
-    /// The path, to be shown; nothing if that is very long.
+impl EntryPath<'_> {
+    /// Returns the path with escapes. `None` if the path has more than [`SHOWN_NAMES`] names.
     pub(crate) fn shown(&self) -> Option<String> {
         Some(self.names.path(self.id)).filter(|(_, whole)| *whole).map(|(path, _)| path)
     }
 
-    /// The path as the bytes in the file, however long.
+    /// Returns the complete path as the bytes in the file.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut names = self.names.up(self.id).collect::<Vec<_>>();
         names.reverse();
@@ -84,18 +85,18 @@ impl EntryPlace<'_> {
     }
 }
 
-/// A group on the way from the first entry.
+/// A group whose members are listed.
 struct Level {
     id: usize,
     group: Group,
     links: vec::IntoIter<Link>,
 }
 
-/// The listing under way.
+/// The state of a walk.
 pub(crate) struct Walk<'a> {
     pub(crate) file: &'a File,
     pub(crate) describer: &'a Describer,
-    /// Levels of groups whose links are listed.
+    /// The number of levels of groups whose links are listed.
     levels: usize,
     groups_only: bool,
     again: bool,
@@ -104,19 +105,21 @@ pub(crate) struct Walk<'a> {
     failures: usize,
 }
 
-/// The names of all entries, from which their paths are made.
+/// The names of all entries. They give the paths of the entries.
 #[derive(Default)]
 struct Names {
     entries: Vec<(Option<usize>, Box<[u8]>)>,
 }
 
 impl Names {
+    /// Adds an entry and returns its number.
     fn add(&mut self, parent: Option<usize>, name: &[u8]) -> usize {
+        let id = self.entries.len();
         self.entries.push((parent, name.into()));
-        self.entries.len().saturating_sub(1)
+        id
     }
 
-    /// The names from an entry up to the first one.
+    /// Returns the names from an entry up to the first entry.
     fn up(&self, id: usize) -> impl Iterator<Item = &[u8]> {
         let mut at = Some(id);
         std::iter::from_fn(move || {
@@ -126,7 +129,7 @@ impl Names {
         })
     }
 
-    /// The path of an entry, and whether it is whole.
+    /// Returns the path of an entry, and true if the path is complete.
     fn path(&self, id: usize) -> (String, bool) {
         let mut all = self.up(id);
         let mut names: Vec<String> = all.by_ref().take(SHOWN_NAMES).map(escape).collect();
@@ -141,25 +144,26 @@ impl Names {
 }
 
 impl<'a> Walk<'a> {
-    /// Lists the links of groups on so many levels, of the first object in any case.
+    /// Creates a walk that lists the links of groups on `levels` levels. The links of the first
+    /// object are always listed.
     pub(crate) fn new(file: &'a File, describer: &'a Describer, levels: usize) -> Self {
         let (names, seen) = (Names::default(), HashMap::new());
         Self { file, describer, levels, groups_only: false, again: false, names, seen, failures: 0 }
     }
 
-    /// Returns whether links are passed over that do not lead to groups.
+    /// Sets whether only links to groups are listed.
     pub(crate) fn groups_only(mut self, yes: bool) -> Self {
         self.groups_only = yes;
         self
     }
 
-    /// Returns whether an object that was met before is described once more, and not only named.
+    /// Sets whether an object with an earlier entry is described again instead of named.
     pub(crate) fn again(mut self, yes: bool) -> Self {
         self.again = yes;
         self
     }
 
-    /// Lists the object and what is in it; gives the number of things that could not be read.
+    /// Lists an object and its members. Returns the number of parts that could not be read.
     pub(crate) fn run(mut self, object: &Object, path: &str, sink: &mut dyn Sink) -> Result<usize> {
         let mut levels = Vec::new();
         self.names.add(None, path.as_bytes());
@@ -189,12 +193,12 @@ impl<'a> Walk<'a> {
     }
 
     fn emit(&mut self, entry: &Entry, sink: &mut dyn Sink) -> Result<()> {
-        self.failures = self.failures.saturating_add(match &entry.content {
+        self.failures += match &entry.content {
             Content::Broken(_) => 1,
             Content::Object(facts) => facts.failures(),
             _ => 0,
-        });
-        sink.entry(entry, &EntryPlace { names: &self.names, id: entry.id })
+        };
+        sink.entry(entry, &EntryPath { names: &self.names, id: entry.id })
     }
 
     fn follow(
@@ -229,7 +233,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What is said of an object, and its links if it is a group to be listed.
+    /// Describes an object. Also returns the links of a group whose members are listed.
     fn describe(&self, id: usize, object: &Object, list: bool) -> (Content, Option<Level>) {
         let links = if list && object.kind() == Some(ObjectKind::Group) {
             object.clone().into_group().and_then(|group| Ok((group.links()?, group))).map(Some)
@@ -256,7 +260,7 @@ impl<'a> Walk<'a> {
         (Content::Object(facts), level.filter(|level| !level.links.as_slice().is_empty()))
     }
 
-    /// The links that are listed.
+    /// Removes the links that are not listed.
     fn wanted(&self, mut links: Vec<Link>) -> Vec<Link> {
         if self.groups_only {
             let group = |token| {

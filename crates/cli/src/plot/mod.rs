@@ -24,10 +24,10 @@ use self::figure::{Figure, Values, value_label};
 use self::image::{Image, Reduction};
 use self::line::Line;
 use self::terminal::{Colours, Size};
-use crate::destination::Destination;
+use crate::lookup;
 use crate::open::OpenArguments;
 use crate::output::{self, escape};
-use crate::places;
+use crate::output_target::OutputTarget;
 use crate::selection::{self, Taken};
 
 /// The default size of a picture, in pixels.
@@ -122,10 +122,10 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<()> {
     let target = arguments.target()?;
     let file = arguments.open.open(&arguments.file)?;
     let shown = arguments.file.display().to_string();
-    let dataset = places::dataset(&file, &shown, &arguments.dataset)?;
+    let dataset = lookup::dataset(&file, &shown, &arguments.dataset)?;
     let figure = arguments.figure(&file, &dataset, target)?;
     if let Some(path) = &arguments.output {
-        let mut out = Destination::file(path, &arguments.file)?;
+        let mut out = OutputTarget::file(path, &arguments.file)?;
         match target {
             Target::Svg(width, height) => picture::svg(&figure, (width, height), &mut out)?,
             Target::Png(width, height) => picture::png(&figure, (width, height), &mut out)?,

@@ -25,15 +25,15 @@ pub(super) fn show(file: &Path, journal: Option<&Path>, format: Format) -> Resul
     Ok(if is_foreign { ExitCode::from(PARTLY) } else { ExitCode::SUCCESS })
 }
 
-/// Brings a journal into a copy of its file, and checks the copy.
+/// Replays a journal into a copy of its file, and checks the copy.
 pub(super) fn replay(file: &Path, journal: Option<&Path>, copy: &Path) -> Result<ExitCode> {
     Recovery::replay_into(file, journal, copy)?;
     let report = hyperslab_check::check_path(copy)?;
     let mut out = output::stdout();
     let shown = output::escape(copy.display().to_string().as_bytes());
     match report.faults {
-        0 => writeln!(out, "`{shown}` holds the file with the commits of the journal: sound")?,
-        faults => writeln!(out, "`{shown}` holds the file with the commits of the journal: {faults} faults")?,
+        0 => writeln!(out, "`{shown}` is the file with the commits of the journal: sound")?,
+        faults => writeln!(out, "`{shown}` is the file with the commits of the journal: {faults} faults")?,
     }
     out.flush()?;
     Ok(if report.is_sound() { ExitCode::SUCCESS } else { ExitCode::from(NOTHING) })
@@ -55,7 +55,7 @@ fn next_step(verdict: JournalVerdict) -> &'static str {
         JournalVerdict::Pending => "the next opening replays the journal",
         JournalVerdict::Foreign => {
             "the next opening for writing sets the journal aside and uses the file as it is; \
-             `--replay --into COPY` brings the journal into a copy"
+             `--replay --into COPY` replays the journal into a copy"
         }
         _ => "the next opening for writing removes the journal",
     }
@@ -65,19 +65,25 @@ fn lines(report: &JournalReport) -> String {
     let found = &report.comparison;
     let mut lines = vec![
         output::escape(report.to_string().as_bytes()),
-        format!("commits: {}, after the last the file has {} bytes", report.commits, report.committed_length),
-        format!("file: {} bytes, {} at least when it was synced", found.file_length, found.synced_length),
         format!(
-            "sectors: {} as the last commit leaves them, {} as before, {} other",
+            "commits: {}; the last one leaves a file of {} bytes",
+            report.commits, report.committed_length
+        ),
+        format!(
+            "file: {} bytes; at least {} when it was last synced",
+            found.file_length, found.synced_length
+        ),
+        format!(
+            "sectors: {} as after the last commit, {} as before, {} with other contents",
             found.committed, found.earlier, found.unknown
         ),
     ];
     lines.push(match found.extents {
         0 => "new space: not compared".to_owned(),
-        extents => format!("new space: {extents} extents, {} with other bytes", found.changed_extents),
+        extents => format!("new space: {extents} extents, {} with other contents", found.changed_extents),
     });
     if !report.unlinked.is_empty() {
-        lines.push(format!("objects without links that are to be freed: {}", report.unlinked.len()));
+        lines.push(format!("unlinked objects to be freed: {}", report.unlinked.len()));
     }
     lines.push(next_step(report.verdict).to_owned());
     lines.join("\n")

@@ -1,4 +1,4 @@
-//! `hyperslab recover`: a file that was not closed, put right; or what is left of a damaged one.
+//! `hyperslab recover`: repairs a file that was not closed, or salvages a damaged file.
 
 mod journal;
 
@@ -21,53 +21,54 @@ use crate::repack::new_file;
 
 /// The exit code if something was lost.
 const PARTLY: u8 = 1;
-/// The exit code if nothing could be saved.
+/// The exit code if nothing could be recovered.
 const NOTHING: u8 = 2;
 
-/// What `recover` takes.
+/// The arguments of `recover`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Without --into, what is put right in place is what a writer leaves that ended before it closed the file: its journal, its marks,
-the end of the file that the superblock states. Then the file is checked.
+Without --into, the command repairs the file in place. It removes the traces of a writer that ended without closing the file: it
+replays the journal, clears the status flags, and corrects the end of file that the superblock states. Then it checks the file.
 
-A journal that does not belong to the file, which was replaced or changed by another program since, is set aside as FILE.hjournal.stale-1.
---show says what a journal holds and whether it belongs to the file.
+A journal does not belong to the file if another program replaced or changed the file since. Such a journal is set aside as
+FILE.hjournal.stale-1. --show prints the contents of a journal, and whether it belongs to the file.
 
-Exit code: 0 the file is sound, or nothing was lost; 1 it has faults, or something was lost; 2 nothing could be done.
+Exit code: 0 if the file is sound, or nothing was lost; 1 if the file has faults, or a part was lost; 2 if nothing could be done.
 
 Examples:
-  hyperslab recover unclosed.h5                                  replays the journal, clears marks
+  hyperslab recover unclosed.h5                                  replays the journal, clears the status flags
   hyperslab recover unclosed.h5 --show                           compares the journal with the file
   hyperslab recover f.h5 --journal f.h5.hjournal.stale-1 --replay --into copy.h5
-  hyperslab recover damaged.h5 --into saved.h5                   what can be read comes into a new file
-  hyperslab recover damaged.h5 --into saved.h5 --json            with a report for programs")]
+  hyperslab recover damaged.h5 --into saved.h5                   copies the readable data to a new file
+  hyperslab recover damaged.h5 --into saved.h5 --json            the same, with a report as JSON")]
 pub(crate) struct RecoverArguments {
-    /// Save what can be read into a new file; the damaged one stays as it is
+    /// Copy the readable data to a new file, and leave the damaged file unchanged
     #[arg(long, value_name = "NEW")]
     into: Option<PathBuf>,
-    /// Remove a journal, whatever it says, instead of replaying it
+    /// Remove the journal instead of replaying it, whatever it contains
     #[arg(long, conflicts_with = "into")]
     discard_journal: bool,
-    /// Compare the journal with the file, and change nothing
+    /// Compare the journal with the file and print the result. Change nothing
     #[arg(long, conflicts_with_all = ["into", "discard_journal"])]
     show: bool,
-    /// Bring the journal into a copy of the file at --into, even if it does not belong to the file
+    /// Replay the journal into a copy of the file at --into, even if it does not belong to the file
     #[arg(long, requires = "into", conflicts_with_all = ["format", "json", "no_search"])]
     replay: bool,
     /// The journal, for --show and --replay [default: the one beside the file]
     #[arg(long, value_name = "PATH", conflicts_with = "discard_journal")]
     journal: Option<PathBuf>,
-    /// With --into: replace a file that is there. Without: put the file right although locking is off, or a process has it open
-    /// for writing; to be used if you know that nobody writes it
+    /// With --into: replace an existing file. Without --into: repair the file even if locking is
+    /// off or a process has the file open for writing. Use it only if you know that no process
+    /// writes the file
     #[arg(long)]
     force: bool,
-    /// How the report is printed
+    /// The format of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Do not search for objects that nothing leads to any more
+    /// Do not search for objects that no link leads to
     #[arg(long)]
     no_search: bool,
     #[command(flatten)]
@@ -78,7 +79,7 @@ pub(crate) struct RecoverArguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
-    /// Lines
+    /// Lines of text
     Text,
     /// One JSON document
     Json,
@@ -90,13 +91,13 @@ impl RecoverArguments {
     }
 }
 
-/// Puts a file right, or saves what is left of it.
+/// Repairs or salvages a file.
 pub(crate) fn recover(arguments: &RecoverArguments) -> Result<ExitCode> {
     let (file, journal) = (&arguments.file, arguments.journal.as_deref());
     let outcome = match &arguments.into {
         _ if arguments.show => journal::show(file, journal, arguments.format()),
         _ if journal.is_some() && !arguments.replay => {
-            Err(anyhow::anyhow!("--journal goes with --show or --replay"))
+            Err(anyhow::anyhow!("--journal requires --show or --replay"))
         }
         Some(copy) if arguments.replay => journal::replay(file, journal, copy),
         Some(target) => salvage(arguments, target),
@@ -108,7 +109,7 @@ pub(crate) fn recover(arguments: &RecoverArguments) -> Result<ExitCode> {
     })
 }
 
-/// Puts a file right in place, then checks it.
+/// Repairs a file in place, then checks the file.
 fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
     let mut recovery = Recovery::new().discard_journal(arguments.discard_journal).unlocked(arguments.force);
     if let Some(locking) = arguments.open.locking() {
@@ -117,7 +118,9 @@ fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
     let repaired = recovery.repair(&arguments.file);
     let is_misuse = |error: &hyperslab::Error| error.kind() == ErrorKind::Misuse && !arguments.force;
     let mut repaired = match repaired {
-        Err(error) if is_misuse(&error) => return Err(anyhow::Error::from(error).context("--force does it")),
+        Err(error) if is_misuse(&error) => {
+            return Err(anyhow::Error::from(error).context("--force repairs the file anyway"));
+        }
         repaired => repaired?,
     };
     let check = || {
@@ -127,7 +130,7 @@ fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
     let mut report = check()?;
     let is_truncated = repaired.end.is_some_and(|end| end.is_truncated());
     if is_truncated && !report.is_sound() && report.fault_findings().all(is_about_the_end) {
-        // Nothing lies behind the end.
+        // No block lies after the end of the file, so the superblock can state the real end.
         repaired.end = recovery.cut_end(true).repair(&arguments.file)?.end;
         report = check()?;
     }
@@ -139,14 +142,14 @@ fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
             if report.is_sound() && report.unchecked > 0 {
                 writeln!(
                     out,
-                    "no fault found, but {} things could not be checked: `check` names them",
+                    "no fault found, but {} parts could not be checked: `check` lists them",
                     report.unchecked
                 )?;
             } else if report.is_sound() {
                 writeln!(out, "sound")?;
             } else {
                 let faults = report.faults;
-                writeln!(out, "{faults} faults: `check` names them, `--into NEW` saves what can be read")?;
+                writeln!(out, "{faults} faults: `check` lists them, `--into NEW` copies the readable data")?;
             }
         }
         Format::Json => writeln!(out, "{:#}", repaired_document(&repaired, &report))?,
@@ -155,7 +158,7 @@ fn repair(arguments: &RecoverArguments) -> Result<ExitCode> {
     Ok(if report.is_sound() { ExitCode::SUCCESS } else { ExitCode::from(PARTLY) })
 }
 
-/// Returns whether a fault is that the file is shorter than it says.
+/// Returns true if a fault is that the file is shorter than the superblock states.
 fn is_about_the_end(finding: &Finding) -> bool {
     finding.structure == "superblock" && finding.text.contains("end of the file")
 }
@@ -186,24 +189,21 @@ fn repaired_document(repaired: &Repaired, report: &Report) -> Value {
     })
 }
 
-/// Saves what is left of a file.
+/// Copies the readable data of a file to a new file.
 fn salvage(arguments: &RecoverArguments, target: &Path) -> Result<ExitCode> {
-    let progress = arguments.open.progress("saving");
+    let progress = arguments.open.progress("salvaging");
     let recovery = Recovery::new().options(arguments.open.options()).search(!arguments.no_search);
     if is_same_file(&arguments.file, target) {
-        bail!("`{}` is the damaged file: name another one", target.display());
+        bail!("`{}` is the damaged file: name another output file", target.display());
     }
     if !arguments.force && target.symlink_metadata().is_ok() {
-        bail!(
-            "`{}` is there already: name another file, or let it be replaced with --force",
-            target.display()
-        );
+        bail!("`{}` exists: name another file, or replace it with --force", target.display());
     }
     let made = new_file(target)?;
     let salvaged = recovery.salvage(&arguments.file, made.path())?;
     let cannot = || format!("cannot write `{}`", target.display());
     if salvaged.outcome() == Outcome::Nothing && target.exists() {
-        // A file that is there is worth more than one that holds nothing.
+        // An existing file is not replaced by an empty one.
         made.close().with_context(cannot)?;
     } else if arguments.force {
         made.persist(target).map_err(|error| error.error).with_context(cannot)?;
@@ -225,7 +225,7 @@ fn salvage(arguments: &RecoverArguments, target: &Path) -> Result<ExitCode> {
     })
 }
 
-/// The report, without what a terminal might take for orders.
+/// Returns the report with escapes for characters that are unsafe for terminals.
 fn lines(salvaged: &Salvaged) -> String {
     let text = salvaged.to_string();
     text.lines().map(|line| output::escape(line.as_bytes())).collect::<Vec<_>>().join("\n")

@@ -2,23 +2,26 @@
 
 use anyhow::Result;
 use hyperslab::{Dataset, Dataspace, Selection, Stored};
+use hyperslab_exact::product;
 
 use crate::selection::{self, Taken};
 
-/// The largest size of a block in bytes and in elements, unless a row of chunks is larger.
-const BYTES: u64 = 8 << 20;
-const ELEMENTS: u64 = 1 << 18;
+/// The largest size of a block in bytes, unless a row of chunks is larger.
+const BLOCK_BYTES: u64 = 8 << 20;
+
+/// The largest number of elements of a block, unless a row of chunks is larger.
+const BLOCK_ELEMENTS: u64 = 1 << 18;
 
 /// The largest size in bytes to which a block is extended so that no chunk is decoded twice.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_EXTENDED_BYTES: u64 = 64 << 20;
 
 /// The selected elements of a dataset, in blocks.
 #[derive(Debug)]
 pub(crate) struct Blocks<'a> {
     dataset: &'a Dataset,
     taken: Vec<Taken>,
-    /// The dimension that is cut, and the number of its coordinates in a block. A block has one coordinate of each slower
-    /// dimension and all coordinates of each faster one.
+    /// The dimension that is cut, and the number of its coordinates in a block. A block has one
+    /// coordinate of each slower dimension and all coordinates of each faster one.
     cut: usize,
     length: u64,
 }
@@ -26,20 +29,22 @@ pub(crate) struct Blocks<'a> {
 impl<'a> Blocks<'a> {
     pub(crate) fn new(dataset: &'a Dataset, taken: Vec<Taken>) -> Self {
         let size = u64::from(dataset.datatype().size).max(1);
-        let most = (BYTES / size).clamp(1, ELEMENTS);
+        let most = (BLOCK_BYTES / size).clamp(1, BLOCK_ELEMENTS);
         let count = |dimension: usize| taken.get(dimension).map_or(1, |dimension| dimension.count.max(1));
         // Starts with the fastest dimension and adds dimensions that fit as a whole.
-        let (mut cut, mut inside) = (taken.len().saturating_sub(1), 1_u64);
-        while cut > 0 && inside.saturating_mul(count(cut)) <= most {
-            inside = inside.saturating_mul(count(cut));
-            cut = cut.saturating_sub(1);
+        let (mut cut, mut inside) = (taken.len().max(1) - 1, 1_u64);
+        while cut > 0 && count(cut) <= most / inside {
+            inside *= count(cut);
+            cut -= 1;
         }
-        let mut length = most.checked_div(inside).unwrap_or(1).max(1);
-        // Extends the block to whole chunks, so that no chunk is decoded twice, unless the block becomes too large.
+        // At least one, because `inside` is at most `most`.
+        let mut length = most / inside;
+        // Extends the block to whole chunks unless the block becomes too large, so that no chunk is
+        // decoded twice.
         let chunk = dataset.chunking().and_then(|chunking| chunking.shape.get(cut).copied()).unwrap_or(1);
         let step = taken.get(cut).map_or(1, |dimension| dimension.step).max(1);
         let rows = chunk.div_ceil(step).max(1);
-        if rows.saturating_mul(inside).saturating_mul(size) <= MOST_BYTES {
+        if product("size of a block", [rows, inside, size]).is_ok_and(|bytes| bytes <= MAX_EXTENDED_BYTES) {
             length = length.next_multiple_of(rows);
         }
         Self { dataset, taken, cut, length }
@@ -70,7 +75,7 @@ impl<'a> Blocks<'a> {
         let part = |(number, (dimension, at)): (usize, (&Taken, &u64))| {
             let count = match number.cmp(&self.cut) {
                 std::cmp::Ordering::Less => 1,
-                std::cmp::Ordering::Equal => self.length.min(dimension.count.saturating_sub(*at)),
+                std::cmp::Ordering::Equal => self.length.min(dimension.count - *at),
                 std::cmp::Ordering::Greater => dimension.count,
             };
             Taken { start: dimension.at(*at), count, ..*dimension }
@@ -85,8 +90,9 @@ impl<'a> Blocks<'a> {
                 continue;
             }
             let step = if number == self.cut { self.length } else { 1 };
-            *at = at.saturating_add(step);
-            if *at < dimension.count {
+            // `at` is less than the count.
+            if step < dimension.count - *at {
+                *at += step;
                 return true;
             }
             *at = 0;
@@ -102,7 +108,7 @@ mod tests {
 
     use super::*;
 
-    /// The blocks of any length and cut are the whole selection.
+    /// The blocks contain the whole selection for every length and cut.
     #[test]
     fn blocks_are_the_selection() {
         let file = File::open(fixtures::path("chunk_indexes_latest.h5")).unwrap();

@@ -3,25 +3,28 @@
 use std::ops::ControlFlow;
 
 use hyperslab::{Dataset, Dataspace, Points, Stored};
+use hyperslab_exact::{product, to_u64};
 
 use crate::selection::{self, Taken};
 
-/// The largest size of the elements and coordinates of a piece in bytes, unless a single element is larger.
-const BYTES: u64 = 32 << 20;
+/// The largest size of the elements and coordinates of a piece, in bytes, unless a single element
+/// is larger.
+const PIECE_BYTES: u64 = 32 << 20;
 
 /// The defined elements of a selection.
 pub(crate) struct DefinedElements<'a> {
     dataset: &'a Dataset,
     taken: Vec<Taken>,
-    /// For each stored chunk: the coordinates of its first element, the number of its defined elements, and the size of one
-    /// of them in bytes. `None` if the dataset has no structured chunks: then all elements are defined.
+    /// For each stored chunk: the coordinates of its first element, the number of its defined
+    /// elements, and the size of a defined element in bytes. `None` if the dataset has no
+    /// structured chunks: then all elements are defined.
     chunks: Option<Vec<u64>>,
     chunk: Vec<u64>,
     /// The largest size of a piece in bytes.
     most: u64,
 }
 
-/// A piece of the selection: the positions from `start` to before `end` along each dimension.
+/// A piece of the selection: the positions from `start` to `end` (exclusive) along each dimension.
 #[derive(Debug, Clone)]
 struct Piece {
     start: Vec<u64>,
@@ -41,13 +44,15 @@ impl<'a> DefinedElements<'a> {
             taken,
             chunks: None,
             chunk: chunking.as_ref().map_or_else(Vec::new, |chunking| chunking.shape.clone()),
-            most: BYTES,
+            most: PIECE_BYTES,
         };
         if chunking.is_some() {
             let mut chunks = Vec::new();
             let coordinates = this.coordinate_bytes();
             dataset.sparse().visit_chunks(|chunk| {
-                let bytes: u64 = chunk.sections.iter().map(|section| section.unfiltered).sum();
+                // Saturation means: too large to be read together with another chunk.
+                let sizes = chunk.sections.iter().map(|section| section.unfiltered);
+                let bytes = sizes.fold(0, u64::saturating_add);
                 chunks.extend(&chunk.offset);
                 chunks.push(chunk.defined);
                 chunks.push(bytes.div_ceil(chunk.defined.max(1)).saturating_add(coordinates));
@@ -63,7 +68,7 @@ impl<'a> DefinedElements<'a> {
     }
 
     fn coordinate_bytes(&self) -> u64 {
-        u64::try_from(self.taken.len()).unwrap_or(u64::MAX).saturating_mul(8)
+        8 * to_u64(self.taken.len())
     }
 
     /// Calls `visit` with the coordinates and elements of each piece.
@@ -78,7 +83,7 @@ impl<'a> DefinedElements<'a> {
             start: vec![0; self.taken.len()],
             end: self.taken.iter().map(|dimension| dimension.count).collect(),
         };
-        let width = self.taken.len().saturating_add(2);
+        let width = self.taken.len() + 2;
         let chunks = self.chunks.as_ref().map(|chunks| chunks.chunks_exact(width).collect());
         // The pieces that are left, last piece first.
         let mut pieces = vec![(whole, chunks)];
@@ -89,11 +94,12 @@ impl<'a> DefinedElements<'a> {
             let chunks = chunks.map(|chunks| self.within(&piece, chunks));
             let bytes = match &chunks {
                 Some(chunks) if chunks.is_empty() => continue,
-                Some(chunks) => chunks.iter().fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes)),
+                // `None` is a size that does not fit in 64 bits.
+                Some(chunks) => chunks.iter().try_fold(0_u64, |sum, (_, bytes)| sum.checked_add(*bytes)),
                 None => self.all_bytes(&piece),
             };
             let chunks = chunks.map(|chunks| chunks.into_iter().map(|(chunk, _)| chunk).collect::<Vec<_>>());
-            if bytes > self.most
+            if bytes.is_none_or(|bytes| bytes > self.most)
                 && let Some((first, second)) = self.halves(&piece)
             {
                 pieces.push((second, chunks.clone()));
@@ -107,54 +113,60 @@ impl<'a> DefinedElements<'a> {
         Ok(())
     }
 
-    /// Returns the size in bytes of a piece with only defined elements.
-    fn all_bytes(&self, piece: &Piece) -> u64 {
-        let size = u64::from(self.dataset.datatype().size).saturating_add(self.coordinate_bytes());
-        piece
-            .start
-            .iter()
-            .zip(&piece.end)
-            .fold(size, |product, (start, end)| product.saturating_mul(end.saturating_sub(*start)))
+    /// Returns the size in bytes of a piece with only defined elements. `None` if it does not fit
+    /// in 64 bits.
+    fn all_bytes(&self, piece: &Piece) -> Option<u64> {
+        let size = u64::from(self.dataset.datatype().size) + self.coordinate_bytes();
+        let lengths = piece.start.iter().zip(&piece.end).map(|(start, end)| end - start);
+        product("size of a piece", lengths.chain([size])).ok()
     }
 
-    /// Returns the chunks that overlap a piece, with the largest size in bytes of their defined elements in the piece.
+    /// Returns the chunks that overlap a piece, with the largest size in bytes of their defined
+    /// elements in the piece. The piece is not empty.
     fn within<'c>(&self, piece: &Piece, chunks: Vec<&'c [u64]>) -> Vec<(&'c [u64], u64)> {
         let rank = self.taken.len();
         let bounds: Vec<(u64, u64)> = self
             .taken
             .iter()
             .zip(piece.start.iter().zip(&piece.end))
-            .map(|(dimension, (start, end))| (dimension.at(*start), dimension.at(end.saturating_sub(1))))
+            .map(|(dimension, (start, end))| (dimension.at(*start), dimension.at(end - 1)))
             .collect();
         let part = |chunk: &'c [u64]| {
+            // Saturation means: more elements than any chunk has, or too many bytes for one piece.
             let mut common = 1_u64;
             for ((offset, size), (first, last)) in chunk.iter().zip(&self.chunk).zip(&bounds) {
-                let end = offset.saturating_add(*size).min(last.saturating_add(1));
-                common = common.saturating_mul(end.saturating_sub(*offset.max(first)));
+                let end = offset.saturating_add(*size).min(last + 1);
+                let begin = *offset.max(first);
+                if end <= begin {
+                    return None;
+                }
+                common = common.saturating_mul(end - begin);
             }
-            let (defined, bytes) = (chunk.get(rank)?, chunk.get(rank.saturating_add(1))?);
+            let (defined, bytes) = (chunk.get(rank)?, chunk.get(rank + 1)?);
             let most = common.min(*defined);
             (most > 0).then(|| (chunk, most.saturating_mul(*bytes)))
         };
         chunks.into_iter().filter_map(part).collect()
     }
 
-    /// Cuts a piece in two, in C order. The cut is between chunks if the piece overlaps several chunks along the dimension.
+    /// Cuts a piece in two, in C order. The cut is between chunks if the piece overlaps several
+    /// chunks along the dimension.
     fn halves(&self, piece: &Piece) -> Option<(Piece, Piece)> {
         let sides = piece.start.iter().zip(&piece.end).zip(&self.taken).enumerate();
         for (number, ((start, end), dimension)) in sides {
-            let length = end.saturating_sub(*start);
+            let length = end - start;
             if length < 2 {
                 continue;
             }
-            let middle = start.saturating_add(length / 2);
+            let middle = start + length / 2;
             let height = self.chunk.get(number).copied().unwrap_or(1).max(1);
-            // The first position in the chunk of the middle, or the first position after that chunk.
+            // The first position in the chunk of the middle, or the first position after that
+            // chunk.
             let edge = dimension.at(middle) / height * height;
             let before = dimension.first_from(edge);
-            let behind = dimension.first_from(edge.saturating_add(height));
+            let after = edge.checked_add(height).map(|edge| dimension.first_from(edge));
             let fits = |at: &u64| start < at && at < end;
-            let at = [before, behind].into_iter().find(fits).unwrap_or(middle);
+            let at = [Some(before), after].into_iter().flatten().find(fits).unwrap_or(middle);
             let (mut first, mut second) = (piece.clone(), piece.clone());
             *first.end.get_mut(number)? = at;
             *second.start.get_mut(number)? = at;
@@ -166,7 +178,7 @@ impl<'a> DefinedElements<'a> {
     fn narrowed(&self, piece: &Piece) -> Vec<Taken> {
         let part = |(dimension, (start, end)): (&Taken, (&u64, &u64))| Taken {
             start: dimension.at(*start),
-            count: end.saturating_sub(*start),
+            count: end - start,
             ..*dimension
         };
         self.taken.iter().zip(piece.start.iter().zip(&piece.end)).map(part).collect()
@@ -180,7 +192,7 @@ mod tests {
 
     use super::*;
 
-    /// The pieces of any size are the whole selection.
+    /// The pieces contain the whole selection for every size.
     #[test]
     fn pieces_are_the_selection() {
         let file = FileOptions::new().create_in_memory().unwrap();
@@ -195,7 +207,7 @@ mod tests {
             for text in ["...", "3:50:7,::2", "5", "...,40:", "::9,3,1::5", "7:7"] {
                 let taken = selection::parse(text, &[60, 7, 50]).unwrap();
                 let whole = dataset.sparse().read_stored(selection::selection(&taken)).unwrap();
-                for (most, least) in [(1, whole.1.len()), (500, 1), (BYTES, 1)] {
+                for (most, least) in [(1, whole.1.len()), (500, 1), (PIECE_BYTES, 1)] {
                     let mut elements = DefinedElements::new(dataset, taken.clone()).unwrap();
                     elements.most = most;
                     let (mut at, mut bytes, mut pieces) = (Vec::new(), Vec::new(), 0);

@@ -1,4 +1,5 @@
-//! Selections of a dataset in NumPy's slice notation, and their elements read in pieces of bounded size.
+//! Selections of a dataset in NumPy's slice notation, and their elements read in pieces of bounded
+//! size.
 
 pub(crate) mod blocks;
 pub(crate) mod defined;
@@ -6,24 +7,28 @@ pub(crate) mod defined;
 use anyhow::{Result, bail};
 use hyperslab::{Hyperslab, RegularHyperslab, Selection};
 
-/// The selected coordinates of one dimension: `count` coordinates from `start`, at intervals of `step`.
+/// The selected coordinates of one dimension: `count` coordinates from `start`, at intervals of
+/// `step`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Taken {
     pub(crate) start: u64,
     pub(crate) step: u64,
     pub(crate) count: u64,
-    /// False if the selection names a single coordinate. The result does not have this dimension then.
+    /// False if the selection names a single coordinate. Then the result does not have this
+    /// dimension.
     pub(crate) kept: bool,
 }
 
 impl Taken {
-    /// Returns the coordinate at position `place` of the selection.
-    pub(crate) fn at(&self, place: u64) -> u64 {
-        self.start.saturating_add(place.saturating_mul(self.step))
+    /// Returns the coordinate at a position of the selection, which must be less than `count`. No
+    /// overflow: the coordinates of a selection are less than the size of the dimension.
+    pub(crate) fn at(&self, position: u64) -> u64 {
+        self.start + position * self.step
     }
 
     /// Returns the position of the first selected coordinate that is not before `coordinate`.
     pub(crate) fn first_from(&self, coordinate: u64) -> u64 {
+        // The first position is that of all coordinates before the selection.
         coordinate.saturating_sub(self.start).div_ceil(self.step.max(1))
     }
 }
@@ -42,14 +47,14 @@ pub(crate) fn first_rows(dims: &[u64], count: u64) -> Vec<Taken> {
     taken
 }
 
-/// Parses a selection. Without a text, selects all elements.
+/// Parses a selection. Selects all elements if there is no text.
 pub(crate) fn parse_or_everything(text: Option<&str>, dims: &[u64]) -> Result<Vec<Taken>> {
     text.map_or_else(|| Ok(everything(dims)), |text| parse(text, dims))
 }
 
-/// Parses a selection such as `0:10,::2,5` of an array of the shape `dims`. Each dimension has one coordinate, or
-/// `start:stop:step` with optional parts. Negative numbers count from the end. `...` stands for all dimensions that are
-/// not named; missing dimensions at the end are selected as a whole.
+/// Parses a selection such as `0:10,::2,5` of an array of the shape `dims`. Each dimension has one
+/// coordinate, or `start:stop:step` with optional parts. Negative numbers count from the end. `...`
+/// is all dimensions that are not named; missing dimensions at the end are selected as a whole.
 pub(crate) fn parse(text: &str, dims: &[u64]) -> Result<Vec<Taken>> {
     let inside = text.trim();
     let inside = inside.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(inside);
@@ -62,10 +67,10 @@ pub(crate) fn parse(text: &str, dims: &[u64]) -> Result<Vec<Taken>> {
         return Ok(Vec::new());
     }
     let named = parts.iter().filter(|part| **part != "...").count();
-    match parts.len().saturating_sub(named) {
+    match parts.len() - named {
         0 => parts.push("..."),
         1 => {}
-        _ => bail!("selection `{text}`: `...` stands twice"),
+        _ => bail!("selection `{text}`: `...` occurs more than once"),
     }
     let Some(rest) = dims.len().checked_sub(named) else {
         bail!("selection `{text}`: {named} indices for {}", dimensions(dims));
@@ -95,28 +100,29 @@ fn dimensions(dims: &[u64]) -> String {
     }
 }
 
-/// Parses the selection of one dimension. The error is the reason of the failure.
+/// Parses the selection of one dimension. The error says why the selection is wrong.
 fn one(part: &str, size: u64) -> Result<Taken, String> {
+    // Numbers have 64 bits, so that their sums fit in 128 bits.
     let number = |text: &str| -> Result<Option<i128>, String> {
         let text = text.trim();
         let parsed = text.parse::<i64>().map(|number| Some(i128::from(number)));
         if text.is_empty() {
             Ok(None)
         } else {
-            parsed.map_err(|_| format!("has `{text}`, which is no whole number"))
+            parsed.map_err(|_| format!("has `{text}`, which is not an integer"))
         }
     };
     let size = i128::from(size);
-    let from_start = |at: i128| if at < 0 { at.saturating_add(size) } else { at };
+    let from_start = |at: i128| if at < 0 { at + size } else { at };
     let fields: Vec<&str> = part.split(':').collect();
     let (first, last, step) = match fields.as_slice() {
         [""] => return Err("is empty; a whole dimension is `:`".into()),
         [single] => {
-            let at = from_start(number(single)?.unwrap_or(0));
+            let at = from_start(number(single)?.ok_or("is empty; a whole dimension is `:`")?);
             if !(0..size).contains(&at) {
                 return Err("is out of range".into());
             }
-            return Ok(Taken { start: small(at), step: 1, count: 1, kept: false });
+            return Ok(Taken { start: exact(at)?, step: 1, count: 1, kept: false });
         }
         [first, last] => (number(first)?, number(last)?, None),
         [first, last, step] => (number(first)?, number(last)?, number(step)?),
@@ -127,21 +133,21 @@ fn one(part: &str, size: u64) -> Result<Taken, String> {
         return Err("has a step of 0".into());
     }
     if step < 0 {
-        return Err("goes backwards; only steps from 1 on are possible".into());
+        return Err("has a negative step; the step must be at least 1".into());
     }
     let first = from_start(first.unwrap_or(0)).clamp(0, size);
     let last = last.map_or(size, from_start).clamp(0, size);
-    let length = last.saturating_sub(first).max(0);
-    let count = length.saturating_add(step.saturating_sub(1)).checked_div(step).unwrap_or(0);
-    Ok(Taken { start: small(first), step: small(step), count: small(count), kept: true })
+    let length = exact((last - first).max(0))?;
+    let step = exact(step)?;
+    Ok(Taken { start: exact(first)?, step, count: length.div_ceil(step), kept: true })
 }
 
-/// Converts a number that fits into 64 bits.
-fn small(number: i128) -> u64 {
-    u64::try_from(number).unwrap_or(0)
+/// Converts a number to 64 bits.
+fn exact(number: i128) -> Result<u64, String> {
+    u64::try_from(number).map_err(|_| format!("has {number}, which is not from 0 to 2^64"))
 }
 
-/// Converts to a selection of the library.
+/// Converts the selected coordinates to a selection of the library.
 pub(crate) fn selection(taken: &[Taken]) -> Selection {
     if taken.is_empty() {
         return Selection::All;
@@ -184,19 +190,19 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_said_in_words() {
+    fn errors_name_the_mistake() {
         for (text, why) in [
-            ("0:10,abc", "`abc`, for dimension 1 of size 7, has `abc`, which is no whole number"),
+            ("0:10,abc", "`abc`, for dimension 1 of size 7, has `abc`, which is not an integer"),
             ("10", "`10`, for dimension 0 of size 10, is out of range"),
             ("-11", "is out of range"),
             ("1,2,3,4", "4 indices for 3 dimensions"),
-            ("...,...", "`...` stands twice"),
+            ("...,...", "`...` occurs more than once"),
             ("::0", "a step of 0"),
-            ("::-1", "goes backwards"),
+            ("::-1", "a negative step"),
             ("1:2:3:4", "more than `start:stop:step`"),
             ("1,,2", "``, for dimension 1 of size 7, is empty; a whole dimension is `:`"),
             ("", "is empty"),
-            ("99999999999999999999", "no whole number"),
+            ("99999999999999999999", "not an integer"),
         ] {
             let error = parse(text, &[10, 7, 4]).unwrap_err().to_string();
             assert!(error.contains(why) && error.starts_with(&format!("selection `{text}`: ")), "{error}");

@@ -22,7 +22,7 @@ use self::objects::{Largest, Line};
 use self::sizes::{DatasetSizes, sum};
 use self::structures::{Structures, Waste};
 use crate::open::OpenArguments;
-use crate::{output, places};
+use crate::{lookup, output};
 
 /// The longest path to which further names are appended. Of a longer path only the last name is
 /// kept.
@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &StatArguments) -> Result<ExitCode> {
     let shown = arguments.file.display();
     let file = arguments.open.open(&arguments.file)?;
     let path = format!("/{}", arguments.path.trim_matches('/'));
-    let object = places::object(&file, &path).with_context(|| format!("`{shown}`"))?;
+    let object = lookup::object(&file, &path).with_context(|| format!("`{shown}`"))?;
     let bar = ProgressBar::new_spinner();
     bar.enable_steady_tick(Duration::from_millis(100));
     let most = if arguments.all { usize::MAX } else { arguments.top };

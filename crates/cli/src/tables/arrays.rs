@@ -1,17 +1,18 @@
-//! Columns of datasets as arrays of Arrow.
+//! The conversion of columns of datasets to arrays of Arrow.
 
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use arrow_array::types::Int32Type;
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, DictionaryArray, FixedSizeBinaryArray, FixedSizeListArray,
     Float16Array, Float32Array, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, LargeListArray,
-    StringArray, StructArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+    PrimitiveArray, StringArray, StructArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
 };
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{Field, Fields};
-use hyperslab::{Column, NamedValues, ObjectToken, ReferenceTarget};
+use hyperslab::{Column, NamedValues, ObjectToken, ReferenceTarget, Value};
+use hyperslab_exact::{product, to_u64, to_usize};
 
 use crate::values::paths::Paths;
 
@@ -46,28 +47,30 @@ pub(super) fn array(column: Column, paths: &Paths) -> Result<ArrayRef> {
         Column::Text(values) => Arc::new(StringArray::from(values)),
         Column::ByteText(values) => Arc::new(BinaryArray::from_iter_values(values)),
         Column::Bytes { size, bytes } => {
-            let size = i32::try_from(size).context("elements of 2 GiB and more")?;
+            let size = i32::try_from(size).context("an element has 2 GiB or more")?;
             Arc::new(FixedSizeBinaryArray::try_new(size, bytes.into(), None)?)
         }
         Column::Enumeration(named) => named_values(*named, paths)?,
         Column::Compound(members) => record(members, paths)?,
         Column::Array { shape, count, items } => lists(array(*items, paths)?, &shape, count)?,
         Column::Sequence { ends, items } => sequences(&ends, array(*items, paths)?)?,
-        Column::Reference(values) => Arc::new(
-            values.iter().map(|reference| target(reference.target(), paths)).collect::<StringArray>(),
-        ),
-        _ => anyhow::bail!("a column of an unknown kind"),
+        Column::Reference(values) => {
+            let targets = values.iter().map(|reference| target(reference.target(), paths));
+            Arc::new(targets.collect::<Result<StringArray>>()?)
+        }
+        _ => bail!("a column has an unknown kind"),
     })
 }
 
-/// Returns the path of a target, or its address if no path is known.
-fn target(target: &ReferenceTarget, paths: &Paths) -> Option<String> {
+/// Returns the path of a target, or its address if no path is known. `None` for a null reference.
+fn target(target: &ReferenceTarget, paths: &Paths) -> Result<Option<String>> {
     let of = |token: &ObjectToken| paths.of(token.address()).unwrap_or_else(|| token.to_string());
-    Some(match target {
+    Ok(Some(match target {
+        ReferenceTarget::Null => return Ok(None),
         ReferenceTarget::Object(token) | ReferenceTarget::Region(token, _) => of(token),
         ReferenceTarget::Attribute(token, name) => format!("{}@{}", of(token), String::from_utf8_lossy(name)),
-        _ => return None,
-    })
+        _ => bail!("references to other files cannot be stored in a table"),
+    }))
 }
 
 fn complex(real: ArrayRef, imaginary: ArrayRef) -> Result<ArrayRef> {
@@ -92,35 +95,37 @@ pub(super) fn fields(members: Vec<(String, Column)>, paths: &Paths) -> Result<(F
     Ok((fields.into(), arrays))
 }
 
-/// Returns the field of an array in a schema. Fields are nullable, since references may be null and values of enumerations
-/// may have no name.
+/// Returns the field of an array in a schema. Fields are nullable, because references may be null
+/// and values of enumerations may have no name.
 pub(super) fn field(name: &str, array: &ArrayRef) -> Field {
     Field::new(name, array.data_type().clone(), true)
 }
 
-/// Converts values of an enumeration to their names. A value without a name is missing.
+/// Converts values of an enumeration to their names. A value without a name becomes null.
 fn named_values(named: NamedValues, paths: &Paths) -> Result<ArrayRef> {
-    let numbers = (0..named.values.len()).map(|index| match named.values.get(index) {
-        Some(hyperslab::Value::Integer(number)) => Some(number),
-        _ => None,
-    });
     if named.names.is_empty() {
         return array(named.values, paths);
     }
-    let key = |number: i128| named.names.iter().position(|(_, named)| *named == number);
-    let keys: arrow_array::PrimitiveArray<Int32Type> =
-        numbers.map(|number| number.and_then(key).and_then(|key| i32::try_from(key).ok())).collect();
+    let key = |index: usize| -> Result<Option<i32>> {
+        let Some(Value::Integer(number)) = named.values.get(index) else {
+            bail!("a value of an enumeration is not an integer");
+        };
+        let position = named.names.iter().position(|(_, named)| *named == number);
+        Ok(position.map(i32::try_from).transpose()?)
+    };
+    let keys: PrimitiveArray<Int32Type> = (0..named.values.len()).map(key).collect::<Result<_>>()?;
     let names: StringArray = named.names.iter().map(|(name, _)| Some(name.as_str())).collect();
     Ok(Arc::new(DictionaryArray::try_new(keys, Arc::new(names))?))
 }
 
-/// Converts items to arrays of a shape, the last dimension innermost.
+/// Converts items to arrays of a shape. The last dimension is the innermost array.
 pub(super) fn lists(items: ArrayRef, shape: &[usize], count: usize) -> Result<ArrayRef> {
     let mut lists = items;
     for (dimension, size) in shape.iter().enumerate().rev() {
         let field = Arc::new(field("item", &lists));
-        let outer = shape.iter().take(dimension).product::<usize>().saturating_mul(count);
-        let size = i32::try_from(*size).context("arrays of 2 Gi elements and more")?;
+        let sizes = shape.iter().take(dimension).chain([&count]).map(|size| to_u64(*size));
+        let outer = to_usize(product("number of items", sizes)?)?;
+        let size = i32::try_from(*size).context("an array has 2^31 elements or more")?;
         lists = Arc::new(FixedSizeListArray::try_new_with_length(field, size, lists, None, outer)?);
     }
     Ok(lists)

@@ -1,4 +1,4 @@
-//! Arrays of Arrow as elements in memory.
+//! The conversion of arrays of Arrow to elements in memory.
 
 use anyhow::{Context as _, Result, bail};
 use arrow_array::cast::AsArray as _;
@@ -16,8 +16,8 @@ pub(super) struct Elements {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Converts an array to elements. Missing floating-point numbers become NaN, missing texts become empty; other missing
-/// values are errors.
+/// Converts an array to elements. Missing floating-point numbers become NaN, missing texts become
+/// empty texts; other missing values are errors.
 pub(super) fn elements(element: &Element, array: &dyn Array) -> Result<Elements> {
     if let DataType::Dictionary(..) = array.data_type() {
         let dictionary = array.as_any_dictionary();
@@ -35,11 +35,13 @@ pub(super) fn elements(element: &Element, array: &dyn Array) -> Result<Elements>
         Element::Array(item, size) => {
             whole(array)?;
             let list = array.as_fixed_size_list();
-            // A slice has only the items of its own lists.
+            // The values of a slice also have the items of lists outside the slice.
             let size = *size;
             let length = usize::try_from(size)?;
             let first = list.value_offset_at(0);
-            let items = list.values().slice(first, list.len().checked_mul(length).context("too many items")?);
+            let items = list
+                .values()
+                .slice(first, list.len().checked_mul(length).context("the items do not fit in memory")?);
             let items = elements(item, &items)?;
             Ok(Elements { datatype: Datatype::array([size], items.datatype), bytes: items.bytes })
         }
@@ -58,16 +60,19 @@ pub(super) fn records(members: &[(String, Element)], columns: &[ArrayRef], count
     }
     let datatype = packed(parts.iter().map(|(name, part)| Ok((name.as_str(), part.datatype.clone()))))?;
     let size = usize::try_from(datatype.size)?;
-    let mut bytes = vec![0; size.checked_mul(count).context("rows larger than memory")?];
+    let mut bytes = vec![0; size.checked_mul(count).context("the rows do not fit in memory")?];
     let mut offset = 0_usize;
     for (_, part) in &parts {
         let length = usize::try_from(part.datatype.size)?;
-        for (row, value) in bytes.chunks_exact_mut(size.max(1)).zip(part.bytes.chunks_exact(length.max(1))) {
-            row.get_mut(offset..offset.saturating_add(length))
-                .context("a row is too short")?
-                .copy_from_slice(value);
+        if length.checked_mul(count) != Some(part.bytes.len()) {
+            bail!("a column has {} bytes for {count} rows of {length} bytes", part.bytes.len());
         }
-        offset = offset.saturating_add(length);
+        // `packed` has checked that the end of the record does not overflow.
+        let end = offset + length;
+        for (row, value) in bytes.chunks_exact_mut(size.max(1)).zip(part.bytes.chunks_exact(length.max(1))) {
+            row.get_mut(offset..end).context("a row is too short")?.copy_from_slice(value);
+        }
+        offset = end;
     }
     Ok(Elements { datatype, bytes })
 }
@@ -76,7 +81,10 @@ pub(super) fn records(members: &[(String, Element)], columns: &[ArrayRef], count
 fn whole(array: &dyn Array) -> Result<()> {
     match (0..array.len()).find(|row| array.is_null(*row)) {
         Some(row) if array.null_count() > 0 => {
-            bail!("row {row} of the batch has no value, and {} has none for that", array.data_type())
+            bail!(
+                "row {row} of the batch has no value, and {} has no value for missing data",
+                array.data_type()
+            )
         }
         _ => Ok(()),
     }
@@ -108,10 +116,11 @@ fn plain(datatype: &Datatype, array: &dyn Array) -> Result<Elements> {
             whole(array)?;
             let size = usize::try_from(datatype.size)?;
             let data = array.to_data();
-            let buffer = data.buffers().first().context("an array without values")?;
-            let start = data.offset().checked_mul(size).context("too many values")?;
-            let length = data.len().checked_mul(size).context("too many values")?;
-            let values = buffer.as_slice().get(start..start.saturating_add(length));
+            let buffer = data.buffers().first().context("the values of an array are missing")?;
+            let start = data.offset().checked_mul(size).context("the values do not fit in memory")?;
+            let length = data.len().checked_mul(size).context("the values do not fit in memory")?;
+            let end = start.checked_add(length).context("the values do not fit in memory")?;
+            let values = buffer.as_slice().get(start..end);
             in_file_order(values.context("an array is too short")?, array.data_type(), size)
         }
     };
@@ -127,18 +136,24 @@ fn in_file_order(values: &[u8], data: &DataType, size: usize) -> Vec<u8> {
     bytes
 }
 
+/// Returns an empty text for a missing one: strings of HDF5 have no missing value.
+fn or_empty(text: Option<&str>) -> &str {
+    text.unwrap_or("")
+}
+
 fn text(array: &dyn Array) -> Result<Elements> {
     let texts: Vec<&str> = match array.data_type() {
-        DataType::Utf8 => array.as_string::<i32>().iter().map(Option::unwrap_or_default).collect(),
-        DataType::LargeUtf8 => array.as_string::<i64>().iter().map(Option::unwrap_or_default).collect(),
-        DataType::Utf8View => array.as_string_view().iter().map(Option::unwrap_or_default).collect(),
-        other => bail!("{other} is no text"),
+        DataType::Utf8 => array.as_string::<i32>().iter().map(or_empty).collect(),
+        DataType::LargeUtf8 => array.as_string::<i64>().iter().map(or_empty).collect(),
+        DataType::Utf8View => array.as_string_view().iter().map(or_empty).collect(),
+        other => bail!("{other} is not text"),
     };
     let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0).max(1);
-    let mut bytes = Vec::with_capacity(longest.checked_mul(texts.len()).context("text larger than memory")?);
+    let mut bytes =
+        Vec::with_capacity(longest.checked_mul(texts.len()).context("the texts do not fit in memory")?);
     for text in texts {
         bytes.extend_from_slice(text.as_bytes());
-        bytes.resize(bytes.len().saturating_add(longest - text.len()), 0);
+        bytes.resize(bytes.len() + longest - text.len(), 0);
     }
     Ok(Elements { datatype: memory_text(longest)?, bytes })
 }

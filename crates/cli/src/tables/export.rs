@@ -1,4 +1,5 @@
-//! Datasets as tables: the members of records are columns, or each dataset of a group is one.
+//! The export of datasets as tables: each member of a compound, or each dataset of a group, is a
+//! column.
 
 use std::io::BufWriter;
 use std::path::Path;
@@ -8,14 +9,15 @@ use anyhow::{Context as _, Result, bail};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema, SchemaRef};
 use hyperslab::{Column, Dataset, File, Object, ObjectKind, Region, Selection};
+use hyperslab_exact::{product, sum, to_usize};
 
 use super::Kind;
 use super::arrays::{array, field, fields, lists};
 use crate::interrupted::new_file_for;
 use crate::values::paths::Paths;
 
-/// The size of the rows that are written at once in bytes, unless a single row is larger.
-const AT_ONCE: u64 = 16 << 20;
+/// The size of a batch of rows, in bytes, unless a single row is larger.
+const BATCH_BYTES: u64 = 16 << 20;
 
 /// Writes an object as a table.
 pub(crate) fn export(file: &File, object: Object, out: &Path, kind: Kind) -> Result<()> {
@@ -24,10 +26,10 @@ pub(crate) fn export(file: &File, object: Object, out: &Path, kind: Kind) -> Res
     // The file appears complete or not at all.
     let made = new_file_for(out, "")?;
     let mut writer = kind.writer(BufWriter::new(made.reopen()?), &schema)?;
-    let at_once = (AT_ONCE / table.row_bytes.max(1)).max(1);
+    let batch_rows = (BATCH_BYTES / table.row_bytes.max(1)).max(1);
     let mut start = 0;
     while start < table.rows {
-        let count = at_once.min(table.rows - start);
+        let count = batch_rows.min(table.rows - start);
         writer.write(&RecordBatch::try_new(Arc::clone(&schema), table.read(start, count)?)?)?;
         start += count;
     }
@@ -60,27 +62,24 @@ impl Table {
                     }
                 }
             }
-            _ => bail!("`{}` is no dataset and no group", object.name()),
+            _ => bail!("`{}` is neither a dataset nor a group", object.name()),
         }
         let rows = |dataset: &Dataset| dataset.dataspace().dims().first().copied().unwrap_or(1);
         let Some(first) = datasets.first().map(|(_, dataset)| rows(dataset)) else {
-            bail!("the group has no datasets, which would be columns");
+            bail!("the group has no datasets to export as columns");
         };
         if let Some((name, other)) = datasets.iter().find(|(_, dataset)| rows(dataset) != first) {
             bail!(
-                "the columns of a table have one length: `{name}` has {} rows, the first {first}",
+                "the columns of a table must have the same length: `{name}` has {} rows, the first column has {first}",
                 rows(other)
             );
         }
         let mut row_bytes = 0_u64;
         for (_, dataset) in &datasets {
-            let rest = dataset
-                .dataspace()
-                .dims()
-                .iter()
-                .skip(1)
-                .fold(1_u64, |product, size| product.saturating_mul(*size));
-            row_bytes = row_bytes.saturating_add(rest.saturating_mul(dataset.datatype().size.into()));
+            let space = dataset.dataspace();
+            let inner = space.dims().iter().copied().skip(1);
+            let bytes = product("size of a row", inner.chain([dataset.datatype().size.into()]))?;
+            row_bytes = sum("size of a row", [row_bytes, bytes])?;
         }
         Ok(Self { datasets, rows: first, row_bytes, paths: Paths::new(file) })
     }
@@ -110,7 +109,7 @@ impl Table {
                 }
             };
             let column = dataset.read_stored(&selection)?.column()?;
-            let columns = self.columns(name, dataset, column, usize::try_from(count)?)?;
+            let columns = self.columns(name, dataset, column, to_usize(count)?)?;
             all.extend(columns.into_iter().map(|(_, array)| array));
         }
         Ok(all)
@@ -125,13 +124,13 @@ impl Table {
         count: usize,
     ) -> Result<Vec<(Field, ArrayRef)>> {
         let space = dataset.dataspace();
-        let rest = space.dims().get(1..).unwrap_or_default();
+        let rest = space.dims().get(1..).unwrap_or(&[]);
         if let (Column::Compound(_), [], [_]) = (&column, rest, self.datasets.as_slice()) {
-            let Column::Compound(members) = column else { return Ok(Vec::new()) };
+            let Column::Compound(members) = column else { bail!("the column is not a compound") };
             let (fields, arrays) = fields(members, &self.paths)?;
             return Ok(fields.iter().map(|field| field.as_ref().clone()).zip(arrays).collect());
         }
-        let shape: Vec<usize> = rest.iter().map(|size| usize::try_from(*size)).collect::<Result<_, _>>()?;
+        let shape: Vec<usize> = rest.iter().map(|size| to_usize(*size)).collect::<Result<_, _>>()?;
         let array = lists(array(column, &self.paths)?, &shape, count)?;
         Ok(vec![(field(name, &array), array)])
     }

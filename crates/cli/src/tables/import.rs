@@ -1,10 +1,12 @@
-//! Tables as datasets: records with a member for each column, or a dataset for each column.
+//! The import of tables as datasets: compounds with a member for each column, or a dataset for each
+//! column.
 
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use arrow_array::RecordBatch;
 use hyperslab::{Dataset, File, Region, Selection};
+use hyperslab_exact::{sum, to_u64};
 
 use super::Kind;
 use super::elements::{elements, records};
@@ -13,8 +15,9 @@ use crate::formats::record::packed;
 use crate::formats::storage::Storage;
 use crate::formats::table::Opened;
 
-/// The largest size of the texts of a batch in bytes, with each text as long as the longest. Larger batches are cut.
-const TEXT: usize = 64 << 20;
+/// The largest size of the texts of a batch, in bytes, when each text is padded to the longest one.
+/// Larger batches are cut.
+const MAX_TEXT_BYTES: usize = 64 << 20;
 
 /// A table that is open, with the types of its columns.
 pub(crate) struct Import {
@@ -28,13 +31,13 @@ impl Import {
         let opened = kind.open(path)?;
         let members = of_fields(opened.schema.fields())?;
         if members.is_empty() {
-            bail!("there are no columns");
+            bail!("the table has no columns");
         }
         Ok(Self { opened, members })
     }
 }
 
-/// Writes a table into a file: a dataset of records, or a dataset for each column.
+/// Writes a table to a file: a dataset of compounds, or a dataset for each column.
 pub(crate) fn import(
     table: Import,
     file: &File,
@@ -70,11 +73,11 @@ pub(crate) fn import(
     for batch in opened.batches {
         for batch in cut(&batch?) {
             write(&batch, &parts, columns, start)?;
-            start = start.saturating_add(u64::try_from(batch.num_rows())?);
+            start = sum("number of rows", [start, to_u64(batch.num_rows())])?;
         }
     }
     if start != opened.rows {
-        bail!("the table says that it has {} rows, and has {start}", opened.rows);
+        bail!("the table declares {} rows, but has {start}", opened.rows);
     }
     Ok(())
 }
@@ -86,7 +89,7 @@ fn write(
     columns: bool,
     start: u64,
 ) -> Result<()> {
-    let region = Region::new(&[start], &[u64::try_from(batch.num_rows())?])?;
+    let region = Region::new(&[start], &[to_u64(batch.num_rows())])?;
     let selection = Selection::region(&region);
     if let (false, [(members, dataset)]) = (columns, parts) {
         let rows = records(members, batch.columns(), batch.num_rows())?;
@@ -102,17 +105,18 @@ fn write(
     Ok(())
 }
 
-/// Cuts a batch into halves until the texts of each part are small enough. In memory, each text has the length of the longest.
+/// Cuts a batch into halves until the texts of each part are small enough. In memory, each text has
+/// the length of the longest one.
 fn cut(batch: &RecordBatch) -> Vec<RecordBatch> {
-    let widest = |batch: &RecordBatch| {
+    let padded = |batch: &RecordBatch| {
         let longest = batch.columns().iter().map(|column| longest(column)).max().unwrap_or(0);
-        longest.saturating_mul(batch.num_rows())
+        longest.checked_mul(batch.num_rows())
     };
     let mut whole = vec![batch.clone()];
     let mut small = Vec::new();
     while let Some(batch) = whole.pop() {
         let rows = batch.num_rows();
-        if rows < 2 || widest(&batch) <= TEXT {
+        if rows < 2 || padded(&batch).is_some_and(|bytes| bytes <= MAX_TEXT_BYTES) {
             small.push(batch);
         } else {
             whole.push(batch.slice(rows / 2, rows - rows / 2));

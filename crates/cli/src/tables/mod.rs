@@ -1,4 +1,4 @@
-//! Tables of the formats Parquet and Arrow: their translation to and from datasets.
+//! The conversion of Parquet and Arrow tables to and from datasets.
 
 mod arrays;
 mod elements;
@@ -28,7 +28,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the format that the ending of a path names.
+    /// Returns the format for the extension of a path.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
             "parquet" | "pq" => Some(Self::Parquet),

@@ -1,4 +1,4 @@
-//! Columns of tables as types of members.
+//! The datatypes of the columns of tables.
 
 use anyhow::{Context as _, Result, bail};
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
@@ -16,7 +16,7 @@ pub(super) enum Element {
     Text,
     /// Arrays of this many elements.
     Array(Box<Self>, u32),
-    /// Records.
+    /// Compounds.
     Record(Vec<(String, Self)>),
 }
 
@@ -51,7 +51,7 @@ impl Element {
                 Self::Array(Box::new(Self::of_type(item.data_type())?), u32::try_from(*size)?)
             }
             DataType::Struct(fields) => Self::Record(of_fields(fields)?),
-            other => bail!("there is no type of HDF5 for elements of the type {other}"),
+            other => bail!("HDF5 has no datatype for elements of the type {other}"),
         })
     }
 
@@ -76,7 +76,8 @@ pub(super) fn of_fields(fields: &Fields) -> Result<Vec<(String, Element)>> {
     fields.iter().map(|field| Ok((field.name().clone(), Element::of(field)?))).collect()
 }
 
-/// Returns the unit of a column of times, in the words of the climate and forecast (CF) conventions.
+/// Returns the unit of a column of times in the notation of the climate and forecast (CF)
+/// conventions.
 pub(super) fn units(data: &DataType) -> Option<String> {
     let of = |unit: &TimeUnit| match unit {
         TimeUnit::Second => "seconds",

@@ -1,16 +1,17 @@
-//! Defined elements as blocks, in the words of the format's own tools.
+//! Blocks of defined elements, in the notation of `h5dump`.
 
 use std::io::Write;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use hyperslab::{Block, Dataset, Hyperslab, Points, RegularHyperslab, Selection, Stored};
+use hyperslab_exact::{product, sum, to_u64, to_usize};
 
-/// Elements that are read at once.
-const ELEMENTS: u64 = 1 << 18;
+/// The largest number of elements that are read at once.
+const BATCH_ELEMENTS: u64 = 1 << 18;
 
-/// Writes elements as text.
+/// A converter of elements to text.
 pub(crate) trait Texts {
-    /// Gives the text of each element of the dataset's type in `bytes`, which come from `stored`, to `visit`.
+    /// Calls `visit` with the text of each element in `bytes`, which are a part of `stored`.
     fn each(
         &mut self,
         stored: &Stored,
@@ -19,8 +20,8 @@ pub(crate) trait Texts {
     ) -> Result<()>;
 }
 
-/// Writes a line for each block of the selection's defined elements, behind so many spaces; and their values, if they are
-/// to be written.
+/// Writes a line for each block of defined elements of a selection, indented by `indent` spaces.
+/// With `texts`, also writes the values of each block.
 pub(crate) fn write(
     output: &mut dyn Write,
     dataset: &Dataset,
@@ -35,10 +36,12 @@ pub(crate) fn write(
     let mut batch = Batch { dataset, parts: Vec::new(), elements: 0, indent };
     for block in &blocks {
         cut(block, &mut |first, part| {
-            if batch.elements.saturating_add(volume(&part)) > ELEMENTS {
+            // A part has at most `BATCH_ELEMENTS` elements.
+            let elements = volume(&part)?;
+            if batch.elements + elements > BATCH_ELEMENTS {
                 batch.write(output, texts)?;
             }
-            batch.elements = batch.elements.saturating_add(volume(&part));
+            batch.elements += elements;
             batch.parts.push(BlockPart {
                 first: first.then(|| block.clone()),
                 last: part.end == block.end,
@@ -50,14 +53,17 @@ pub(crate) fn write(
     batch.write(output, texts)
 }
 
-/// The largest blocks of a selection, in C order of their first elements.
+/// Returns the largest blocks of a selection, in C order of their first elements.
 pub(crate) fn blocks(selection: Selection, dims: &[u64]) -> Result<Vec<Block>> {
     let rank = dims.len();
     let points;
     let found = match selection {
         Selection::None => return Ok(Vec::new()),
         Selection::All => {
-            let end = dims.iter().map(|size| size.saturating_sub(1)).collect();
+            if dims.contains(&0) {
+                return Ok(Vec::new());
+            }
+            let end = dims.iter().map(|size| size - 1).collect();
             return Ok(vec![Block { start: dims.iter().map(|_| 0).collect(), end }]);
         }
         Selection::Points(listed) => {
@@ -66,44 +72,46 @@ pub(crate) fn blocks(selection: Selection, dims: &[u64]) -> Result<Vec<Block>> {
             points = listed.points().map(one).collect::<Vec<_>>();
             &points
         }
-        Selection::Hyperslab(Hyperslab::Regular(slab)) => return Ok(regular(&slab)),
+        Selection::Hyperslab(Hyperslab::Regular(slab)) => return regular(&slab),
         Selection::Hyperslab(Hyperslab::Irregular { blocks, .. }) => {
             points = blocks;
             &points
         }
     };
     let joined = Selection::union_of(rank, found).map_err(hyperslab::Error::from);
-    Ok(match joined.context("the defined elements are too scattered for blocks; try --defined")? {
-        Selection::Hyperslab(Hyperslab::Irregular { blocks, .. }) => blocks,
+    match joined.context("the defined elements form too many blocks; try --defined")? {
+        Selection::Hyperslab(Hyperslab::Irregular { blocks, .. }) => Ok(blocks),
         Selection::Hyperslab(Hyperslab::Regular(slab)) => regular(&slab),
-        _ => Vec::new(),
-    })
+        Selection::None => Ok(Vec::new()),
+        _ => bail!("a union of blocks is not a hyperslab"),
+    }
 }
 
-/// The blocks of a regular hyperslab; those that touch are one.
-fn regular(slab: &RegularHyperslab) -> Vec<Block> {
+/// Returns the blocks of a regular hyperslab. Adjacent blocks become one block.
+fn regular(slab: &RegularHyperslab) -> Result<Vec<Block>> {
     let mut blocks = vec![Block { start: Default::default(), end: Default::default() }];
     let sides = slab.start.iter().zip(&slab.stride).zip(slab.count.iter().zip(&slab.block));
     for ((start, stride), (count, size)) in sides {
-        let touching = stride <= size;
-        let (count, size) = if touching {
-            (1, stride.saturating_mul(count.saturating_sub(1)).saturating_add(*size))
-        } else {
-            (*count, *size)
-        };
+        if *count == 0 || *size == 0 {
+            return Ok(Vec::new());
+        }
+        // The last block ends in the extent of the dataset, so that the coordinates below fit.
+        let length = product("length of a hyperslab", [*stride, count - 1])?;
+        let length = sum("end of a hyperslab", [*start, length, *size])? - start;
+        let (count, size) = if stride <= size { (1, length) } else { (*count, *size) };
         let longer = |block: &Block| {
             let block = block.clone();
             (0..count).map(move |number| {
                 let mut block = block.clone();
-                let first = start.saturating_add(number.saturating_mul(*stride));
+                let first = start + number * stride;
                 block.start.push(first);
-                block.end.push(first.saturating_add(size.saturating_sub(1)));
+                block.end.push(first + (size - 1));
                 block
             })
         };
         blocks = blocks.iter().flat_map(longer).collect();
     }
-    blocks
+    Ok(blocks)
 }
 
 fn line(output: &mut dyn Write, indent: usize, block: &Block) -> Result<()> {
@@ -111,37 +119,40 @@ fn line(output: &mut dyn Write, indent: usize, block: &Block) -> Result<()> {
     Ok(writeln!(output, "{:indent$}DEFINED_SPARSE_DATA BLOCK {start}-{end}", "")?)
 }
 
+/// Returns the length of a block along each dimension. Blocks lie in the extent of a dataset.
 fn lengths(block: &Block) -> impl Iterator<Item = u64> + '_ {
-    block.start.iter().zip(&block.end).map(|(start, end)| end.saturating_sub(*start).saturating_add(1))
+    block.start.iter().zip(&block.end).map(|(start, end)| end - start + 1)
 }
 
-fn volume(block: &Block) -> u64 {
-    lengths(block).fold(1, u64::saturating_mul)
+fn volume(block: &Block) -> Result<u64> {
+    Ok(product("number of elements of a block", lengths(block))?)
 }
 
-/// Cuts a block into parts of at most [`ELEMENTS`], in C order; says of each whether it is the first.
+/// Cuts a block into parts of at most [`BATCH_ELEMENTS`] elements. Calls `visit` with each part in
+/// C order; the first argument is true for the first part.
 fn cut(block: &Block, visit: &mut dyn FnMut(bool, Block) -> Result<()>) -> Result<()> {
     let mut first = true;
     let mut parts = vec![block.clone()];
     while let Some(part) = parts.pop() {
         let long = lengths(&part).position(|length| length > 1);
-        let Some(dimension) = long.filter(|_| volume(&part) > ELEMENTS) else {
+        let is_large = volume(&part)? > BATCH_ELEMENTS;
+        let Some(dimension) = long.filter(|_| is_large) else {
             visit(std::mem::take(&mut first), part)?;
             continue;
         };
-        let (mut before, mut behind) = (part.clone(), part);
-        if let (Some(end), Some(start)) = (before.end.get_mut(dimension), behind.start.get_mut(dimension)) {
-            let middle = start.saturating_add(end.saturating_sub(*start) / 2);
-            (*end, *start) = (middle, middle.saturating_add(1));
+        let (mut before, mut after) = (part.clone(), part);
+        if let (Some(end), Some(start)) = (before.end.get_mut(dimension), after.start.get_mut(dimension)) {
+            let middle = *start + (*end - *start) / 2;
+            (*end, *start) = (middle, middle + 1);
         }
-        parts.extend([behind, before]);
+        parts.extend([after, before]);
     }
     Ok(())
 }
 
-/// A block, or a part of one.
+/// A block, or a part of a block.
 struct BlockPart {
-    /// The block, if the part is its first.
+    /// The block, if this is the first part of the block.
     first: Option<Block>,
     /// True for the last part of the block.
     last: bool,
@@ -176,7 +187,7 @@ impl Batch<'_> {
                 line(output, indent, block)?;
                 writeln!(output, "{:indent$}DATA {{", "")?;
             }
-            for row in rows(&part.part) {
+            for row in rows(&part.part)? {
                 write_row(output, indent, texts, (&points, &stored), &row)?;
             }
             if part.last {
@@ -187,22 +198,24 @@ impl Batch<'_> {
     }
 }
 
-/// The rows of a block: the coordinates of their first elements, with how many follow each other.
-fn rows(block: &Block) -> impl Iterator<Item = (Vec<u64>, u64)> + use<> {
+/// Returns the rows of a block: the coordinates of the first element, and the number of elements.
+fn rows(block: &Block) -> Result<impl Iterator<Item = (Vec<u64>, u64)> + use<>> {
     let starts = block.start.to_vec();
-    let lengths: Vec<u64> = lengths(block).collect();
-    let length = lengths.last().copied().unwrap_or(1);
-    let outer: Vec<u64> = lengths.iter().copied().take(lengths.len().saturating_sub(1)).collect();
-    let count = outer.iter().copied().fold(1, u64::saturating_mul);
-    (0..count).map(move |number| {
+    let mut outer: Vec<u64> = lengths(block).collect();
+    // A block without dimensions has one element.
+    let length = outer.pop().unwrap_or(1);
+    let count = product("number of rows", outer.iter().copied())?;
+    Ok((0..count).map(move |number| {
         let mut at = starts.clone();
         let mut left = number;
-        for (coordinate, length) in at.iter_mut().zip(&outer).rev() {
-            *coordinate = coordinate.saturating_add(left.checked_rem(*length).unwrap_or(0));
-            left = left.checked_div(*length).unwrap_or(0);
+        // Lengths are at least 1. The coordinates lie in the block.
+        let fastest = at.iter_mut().take(outer.len()).rev();
+        for (coordinate, length) in fastest.zip(outer.iter().rev()) {
+            *coordinate += left % length;
+            left /= length;
         }
         (at, length)
-    })
+    }))
 }
 
 fn write_row(
@@ -212,13 +225,14 @@ fn write_row(
     (points, stored): (&Points, &Stored),
     (at, length): &(Vec<u64>, u64),
 ) -> Result<()> {
-    let size = usize::try_from(stored.datatype().size).unwrap_or(usize::MAX);
-    let first = place(points, at);
-    let count = usize::try_from(*length).unwrap_or(usize::MAX);
-    let bytes = first.saturating_mul(size)..first.saturating_add(count).saturating_mul(size);
+    let size = u64::from(stored.datatype().size);
+    let first = to_u64(position(points, at)?);
+    let start = to_usize(product("offset of a row", [first, size])?)?;
+    let bytes = to_usize(product("size of a row", [*length, size])?)?;
+    let row = stored.bytes().get(start..).and_then(|rest| rest.get(..bytes));
     write!(output, "{:indent$}   {}", "", listed(at, '(', ')'))?;
     let mut between = "  ";
-    texts.each(stored, stored.bytes().get(bytes).unwrap_or_default(), &mut |text| {
+    texts.each(stored, row.context("elements of a row are missing")?, &mut |text| {
         write!(output, "{between}{text}")?;
         between = ", ";
         Ok(())
@@ -227,27 +241,29 @@ fn write_row(
     Ok(())
 }
 
-/// The number of a point among points in C order.
-fn place(points: &Points, at: &[u64]) -> usize {
-    let (mut low, mut high) = (0, points.coordinates.len().checked_div(points.rank).unwrap_or(0));
+/// Returns the position of a point among points in C order.
+fn position(points: &Points, at: &[u64]) -> Result<usize> {
+    // Points without dimensions are a single point.
+    let (mut low, mut high) = (0, points.coordinates.len() / points.rank.max(1));
     while low < high {
         let middle = low.midpoint(high);
-        if coordinates(points, middle) < at {
-            low = middle.saturating_add(1);
+        if coordinates(points, middle)? < at {
+            low = middle + 1;
         } else {
             high = middle;
         }
     }
-    low
+    Ok(low)
 }
 
-/// The coordinates of the point of that number.
-pub(crate) fn coordinates(points: &Points, number: usize) -> &[u64] {
-    let start = number.saturating_mul(points.rank);
-    points.coordinates.get(start..start.saturating_add(points.rank)).unwrap_or_default()
+/// Returns the coordinates of a point.
+pub(crate) fn coordinates(points: &Points, number: usize) -> Result<&[u64]> {
+    let start = number.checked_mul(points.rank);
+    let found = start.and_then(|start| points.coordinates.get(start..)?.get(..points.rank));
+    found.context("the coordinates of an element are missing")
 }
 
-/// Numbers in brackets: `(3,4)`.
+/// Joins numbers with commas in brackets: `(3,4)`.
 pub(crate) fn listed(numbers: &[u64], open: char, close: char) -> String {
     let inside: Vec<String> = numbers.iter().map(u64::to_string).collect();
     format!("{open}{}{close}", inside.join(","))

@@ -1,4 +1,4 @@
-//! Decoded values: of attributes, fill values and datasets, and how they are spelled.
+//! Decoded values of attributes, fill values and datasets, and their text.
 
 pub(crate) mod blocks;
 pub(crate) mod numbers;
@@ -7,22 +7,23 @@ pub(crate) mod paths;
 use hyperslab::datatype::{ByteOrder, VariableLengthKind};
 use hyperslab::datatype::{Compound, DatatypeClass, Enumeration, Reference};
 use hyperslab::{Datatype, Error, ObjectToken, ReferenceTarget, Result, Stored};
+use hyperslab_exact::to_usize;
 use serde_json::{Value as Json, json};
 
 use self::numbers::hexadecimal;
 use self::paths::Paths;
 use crate::output::{cut, escape, width};
 
-/// A decoded value, perhaps not all of it.
+/// A decoded value. Long values may be decoded in part.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     Integer(i64),
     Unsigned(u64),
-    /// As it is printed.
+    /// The text of a floating-point number.
     Float(String),
     Bool(bool),
     Text(Vec<u8>),
-    /// The name of an enumeration's value.
+    /// The name of a value of an enumeration.
     Name(Vec<u8>),
     /// Bytes as hexadecimal digits.
     Bytes(String),
@@ -30,7 +31,7 @@ pub(crate) enum Value {
     Record(Vec<(Vec<u8>, Value)>),
     List {
         items: Vec<Value>,
-        /// Whether there are more.
+        /// True if there are more items than `items`.
         more: bool,
     },
     Reference(String),
@@ -38,25 +39,29 @@ pub(crate) enum Value {
     Null,
 }
 
-/// Decodes elements until `budget` values are spent.
+/// A decoder of at most `budget` values.
 pub(crate) struct Decoder<'a> {
-    /// Where the elements come from; without it, what points into the file stays unread.
+    /// The source of the elements. Without it, variable-length data and references are not read.
     pub(crate) stored: Option<&'a Stored>,
     pub(crate) paths: &'a Paths,
-    /// Values that may still be decoded.
+    /// The number of values that may still be decoded.
     pub(crate) budget: usize,
 }
 
 impl Decoder<'_> {
-    /// An array of that shape; a single value if the shape is empty.
+    /// Decodes an array of the shape `dims`, or a single value if the shape is empty.
     pub(crate) fn array(&mut self, dims: &[u64], datatype: &Datatype, bytes: &[u8]) -> Result<Value> {
         let Some((first, inner)) = dims.split_first() else { return self.element(datatype, bytes) };
-        let Some(count) = usize::try_from(*first).ok().filter(|count| *count > 0) else {
+        if dims.contains(&0) {
             return Ok(Value::List { items: Vec::new(), more: false });
-        };
-        let size = bytes.len().checked_div(count).unwrap_or(0).max(1);
+        }
+        let count = to_usize(*first)?;
+        if bytes.is_empty() || !bytes.len().is_multiple_of(count) {
+            let message = format!("{} bytes are not an array of {count} items", bytes.len());
+            return Err(Error::Misuse(message));
+        }
         let mut items = Vec::new();
-        for part in bytes.chunks_exact(size).take(count) {
+        for part in bytes.chunks_exact(bytes.len() / count) {
             if self.budget == 0 {
                 break;
             }
@@ -67,6 +72,7 @@ impl Decoder<'_> {
     }
 
     fn element(&mut self, datatype: &Datatype, bytes: &[u8]) -> Result<Value> {
+        // The members of the last record may exceed the budget.
         self.budget = self.budget.saturating_sub(1);
         if let Some(number) = numbers::number(datatype, bytes) {
             return Ok(number?);
@@ -81,7 +87,7 @@ impl Decoder<'_> {
                 match variable.kind {
                     VariableLengthKind::String { .. } => Ok(Value::Text(trimmed(value.items(1)?))),
                     VariableLengthKind::Sequence => {
-                        let items = value.items(to_usize(variable.base.size))?;
+                        let items = value.items(to_usize(variable.base.size.into())?)?;
                         self.array(&[value.count()], &variable.base, items)
                     }
                 }
@@ -99,7 +105,7 @@ impl Decoder<'_> {
     }
 
     fn complex(&mut self, base: &Datatype, bytes: &[u8]) -> Result<Value> {
-        let parts = bytes.split_at_checked(to_usize(base.size));
+        let parts = bytes.split_at_checked(to_usize(base.size.into())?);
         let Some((real, imaginary)) = parts else {
             return Err(too_short(base.size, bytes.len()));
         };
@@ -112,9 +118,9 @@ impl Decoder<'_> {
         }
         let mut members = Vec::new();
         for member in &compound.members {
-            let start = to_usize(member.offset);
-            let end = start.saturating_add(to_usize(member.datatype.size));
-            let part = bytes.get(start..end).ok_or_else(|| too_short(member.offset, bytes.len()))?;
+            let (start, size) = (to_usize(member.offset.into())?, to_usize(member.datatype.size.into())?);
+            let part = bytes.get(start..).and_then(|rest| rest.get(..size));
+            let part = part.ok_or_else(|| too_short(member.offset, bytes.len()))?;
             members.push((member.name.clone(), self.element(&member.datatype, part)?));
         }
         Ok(Value::Record(members))
@@ -138,7 +144,8 @@ impl Decoder<'_> {
     }
 }
 
-/// The type of each part, if elements are complex numbers: real part first, nothing between.
+/// Returns the datatype of the parts of complex numbers, if the real part is first and the parts
+/// are adjacent.
 pub(crate) fn complex_base(datatype: &Datatype) -> Option<&Datatype> {
     let base = datatype.complex_part()?;
     match &datatype.class {
@@ -151,12 +158,8 @@ pub(crate) fn complex_base(datatype: &Datatype) -> Option<&Datatype> {
     }
 }
 
-fn to_usize(size: u32) -> usize {
-    usize::try_from(size).unwrap_or(usize::MAX)
-}
-
-fn too_short(size: u32, got: usize) -> Error {
-    Error::Misuse(format!("an element of {got} bytes is too short for its part at {size}"))
+fn too_short(offset: u32, got: usize) -> Error {
+    Error::Misuse(format!("an element of {got} bytes is too short for its part at the offset {offset}"))
 }
 
 fn number_bytes(order: ByteOrder, bytes: &[u8]) -> Value {
@@ -178,7 +181,7 @@ fn named(datatype: &Datatype, enumeration: &Enumeration, bytes: &[u8]) -> Result
     })
 }
 
-/// A string without its padding.
+/// Returns a string without its padding.
 fn datatype_text(datatype: &Datatype, bytes: &[u8]) -> Vec<u8> {
     use hyperslab::datatype::{FixedString, StringPadding};
     match &datatype.class {
@@ -190,11 +193,12 @@ fn datatype_text(datatype: &Datatype, bytes: &[u8]) -> Vec<u8> {
 }
 
 fn trimmed(bytes: &[u8]) -> Vec<u8> {
-    bytes.split(|byte| *byte == 0).next().unwrap_or_default().to_vec()
+    bytes.iter().copied().take_while(|byte| *byte != 0).collect()
 }
 
 impl Value {
-    /// The value in at most about `columns` columns: long lists lose their tail, then text is cut.
+    /// Returns the text of the value in at most about `columns` columns. Long lists lose their last
+    /// items first, then the text is cut.
     pub(crate) fn text(&self, columns: usize) -> String {
         let mut text = String::new();
         for items in [16, 8, 6, 4, 3, 2, 1] {
@@ -234,7 +238,7 @@ impl Value {
         }
     }
 
-    /// The value in JSON: numbers that JSON does not have are text.
+    /// Returns the value in JSON. Numbers that JSON does not have become strings.
     pub(crate) fn json(&self) -> Json {
         match self {
             Self::Integer(number) => json!(number),
@@ -257,7 +261,7 @@ impl Value {
         }
     }
 
-    /// Returns whether not all of the value was decoded.
+    /// Returns true if the value was decoded in part.
     pub(crate) fn is_cut(&self) -> bool {
         match self {
             Self::List { items, more } => *more || items.iter().any(Self::is_cut),
@@ -266,7 +270,7 @@ impl Value {
         }
     }
 
-    /// The text, if it is text or a list of one text.
+    /// Returns the text of a text or of a list of one text.
     pub(crate) fn as_text(&self) -> Option<String> {
         match self {
             Self::Text(bytes) => Some(escape(bytes)),
@@ -278,7 +282,7 @@ impl Value {
         }
     }
 
-    /// The one value in lists of one.
+    /// Returns the single item of nested lists of one item, or the value itself.
     pub(crate) fn innermost(&self) -> &Self {
         match self {
             Self::List { items, more: false } => match items.as_slice() {
@@ -290,16 +294,17 @@ impl Value {
     }
 }
 
-/// Text in quotes, not much more than `columns` of it.
+/// Quotes a text and cuts it to about `columns` columns.
 fn quoted(bytes: &[u8], columns: usize) -> String {
-    // Escapes make text longer, never shorter, and a character has at most four bytes.
-    let most = columns.saturating_mul(4).saturating_add(4);
+    // Escapes never make text shorter, and a character has at most four bytes. Saturation:
+    // `usize::MAX` columns are no limit, and quotes may leave no columns.
+    let most = columns.saturating_add(1).saturating_mul(4);
     let text = escape(bytes.get(..most).unwrap_or(bytes));
-    let room = columns.saturating_sub(2);
+    let inside = columns.saturating_sub(2);
     if text.contains('"') && !text.contains('\'') {
-        return format!("'{}'", cut(&text, room));
+        return format!("'{}'", cut(&text, inside));
     }
-    format!("\"{}\"", cut(&text.replace('"', "\\\""), room))
+    format!("\"{}\"", cut(&text.replace('"', "\\\""), inside))
 }
 
 fn bracketed(open: char, items: impl Iterator<Item = String>, more: bool, close: char) -> String {

@@ -1,20 +1,29 @@
-//! Numbers as Python and NumPy print them: the fewest digits that give the number back.
+//! The text of numbers, as Python and NumPy print them: the fewest digits that identify the number.
+
+use std::cmp::Ordering;
 
 use hyperslab::datatype::convert::{Conversion, ConvertError};
-use hyperslab::datatype::{DatatypeClass, FixedPoint, FloatingPoint};
+use hyperslab::datatype::{ByteOrder, DatatypeClass, FixedPoint, FloatingPoint};
 use hyperslab::{Datatype, H5Type};
 
 use super::Value;
 
-/// One element as a Rust number.
+/// Converts one element to a Rust number.
 fn element<T: H5Type>(datatype: &Datatype, bytes: &[u8]) -> Result<T, ConvertError> {
     let conversion = Conversion::new(datatype, &T::datatype())?;
     let values = T::read_vec(1, |out| conversion.convert(bytes, out, 1))?;
     values.first().copied().ok_or_else(|| ConvertError::unsupported(datatype, &T::datatype()))
 }
 
-/// An integer. What does not fit 64 bits is clamped.
+/// Decodes an integer. An integer of more than 64 bits becomes hexadecimal digits, because a
+/// conversion would clamp it.
 pub(crate) fn integer(datatype: &Datatype, fixed: &FixedPoint, bytes: &[u8]) -> Result<Value, ConvertError> {
+    if fixed.precision > 64 {
+        return Ok(Value::Bytes(match fixed.order {
+            ByteOrder::LittleEndian => hexadecimal(bytes.iter().rev().copied()),
+            ByteOrder::BigEndian => hexadecimal(bytes.iter().copied()),
+        }));
+    }
     Ok(if fixed.signed {
         Value::Integer(element(datatype, bytes)?)
     } else {
@@ -22,7 +31,7 @@ pub(crate) fn integer(datatype: &Datatype, fixed: &FixedPoint, bytes: &[u8]) -> 
     })
 }
 
-/// A floating-point number.
+/// Decodes a floating-point number.
 pub(crate) fn float(
     datatype: &Datatype,
     format: &FloatingPoint,
@@ -35,7 +44,7 @@ pub(crate) fn float(
     }))
 }
 
-/// A single-precision number.
+/// Returns the text of a single-precision number.
 pub(crate) fn single(value: f32) -> String {
     let mut text = format!("{value:e}");
     if let Some(digits) = digits_to_round(value.into(), &text, 24) {
@@ -45,7 +54,7 @@ pub(crate) fn single(value: f32) -> String {
     spell(&text, value.into(), 23)
 }
 
-/// A double-precision number.
+/// Returns the text of a double-precision number.
 pub(crate) fn double(value: f64) -> String {
     let mut text = format!("{value:e}");
     if let Some(digits) = digits_to_round(value, &text, 53) {
@@ -55,35 +64,38 @@ pub(crate) fn double(value: f64) -> String {
     spell(&text, value, 52)
 }
 
-/// Digits behind the point of the shortest number, if there may be two that are equally near. Rust may have chosen
-/// the odd one then, while rounding to so many digits takes the even one, as NumPy does.
+/// Returns the number of fraction digits of the shortest text if the value may lie halfway between
+/// two such texts. Then Rust may have chosen the text with the odd last digit; rounding to this
+/// number of digits chooses the even one, as NumPy does.
 ///
-/// Halfway between two numbers of `n` decimals lie only those that have just one more, and a number has as many
-/// decimals as it has bits behind the point. Integers of more than `precision` bits are not told apart.
+/// A value halfway between two numbers of `n` decimals has exactly `n + 1` decimals, and a binary
+/// number has as many decimals as fraction bits. For values of at least 2^`precision` the answer is
+/// always `Some`.
 fn digits_to_round(value: f64, shortest: &str, precision: i32) -> Option<usize> {
     let (mantissa, exponent) = shortest.split_once('e')?;
     let digits = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len());
     let decimals = i64::try_from(digits).ok()?.checked_sub(exponent.parse().ok()?)?;
     let (bits, power) = (value.to_bits() & ((1 << 52) - 1), (value.to_bits() >> 52) & 0x7ff);
     let (bits, power) = if power == 0 { (bits, 1) } else { (bits | 1 << 52, power) };
-    let bits_behind =
+    let fraction_bits =
         1075_i64.checked_sub(i64::try_from(power).ok()?)?.checked_sub(bits.trailing_zeros().into())?;
-    let is_halfway = bits_behind == decimals.checked_add(1)? || value.abs() >= f64::powi(2.0, precision);
+    let is_halfway = fraction_bits == decimals.checked_add(1)? || value.abs() >= f64::powi(2.0, precision);
     is_halfway.then_some(digits)
 }
 
-/// The fewest digits that give the same element, for formats that Rust does not have.
+/// Returns the text with the fewest digits that convert to the same element, for formats that Rust
+/// does not have.
 fn shortest(datatype: &Datatype, format: &FloatingPoint, bytes: &[u8]) -> Result<String, ConvertError> {
     let number: f64 = element(datatype, bytes)?;
     let bits = format.mantissa_size;
     if number.is_finite() {
-        let back = Conversion::new(&f64::datatype(), datatype)?;
+        let reverse = Conversion::new(&f64::datatype(), datatype)?;
         for digits in 0..9 {
             for text in near(number, digits) {
                 let Ok(rounded) = text.parse::<f64>() else { continue };
-                let mut again = vec![0; bytes.len()];
-                back.convert(&f64::to_bytes(&[rounded]), &mut again, 1)?;
-                if again == bytes {
+                let mut converted = vec![0; bytes.len()];
+                reverse.convert(&f64::to_bytes(&[rounded]), &mut converted, 1)?;
+                if converted == bytes {
                     return Ok(spell(&text, number, bits));
                 }
             }
@@ -92,8 +104,9 @@ fn shortest(datatype: &Datatype, format: &FloatingPoint, bytes: &[u8]) -> Result
     Ok(spell(&format!("{number:e}"), number, bits))
 }
 
-/// The numbers of so many digits behind the first that are nearest: the rounded one, then its neighbours, as the
-/// numbers that become a power of two reach further up than down.
+/// Returns the numbers with `digits` fraction digits that are nearest to `number`: the rounded
+/// number, then its two neighbours. The neighbours are candidates because the numbers that round to
+/// a power of two extend further above it than below it.
 fn near(number: f64, digits: usize) -> Vec<String> {
     let rounded = format!("{number:.digits$e}");
     let mut all = vec![rounded.clone()];
@@ -103,22 +116,24 @@ fn near(number: f64, digits: usize) -> Vec<String> {
     else {
         return all;
     };
-    for neighbour in [whole.saturating_add(1), whole.saturating_sub(1)] {
+    // At most nine digits, so that no sum overflows.
+    for neighbour in [Some(whole + 1), whole.checked_sub(1)].into_iter().flatten() {
         let text = neighbour.to_string();
-        let longer = text.len().saturating_sub(1).saturating_sub(digits);
-        let (first, rest) = text.split_at_checked(1).unwrap_or((&text, ""));
-        let exponent = exponent.saturating_add(i64::try_from(longer).unwrap_or(0));
-        // One digit fewer is a number that was tried before.
-        if text.len() > digits {
-            all.push(format!("{sign}{first}.{rest}e{exponent}"));
-        }
+        let Some((first, rest)) = text.split_at_checked(1) else { continue };
+        // A number with fewer digits was tried before. One digit more raises the exponent.
+        let exponent = match rest.len().cmp(&digits) {
+            Ordering::Less => continue,
+            Ordering::Equal => exponent,
+            Ordering::Greater => exponent + 1,
+        };
+        all.push(format!("{sign}{first}.{rest}e{exponent}"));
     }
     all
 }
 
-/// The spelling of NumPy 2.4 for a number that Rust wrote in scientific notation: `1.5`, `1e-05`, `1e+16`, `nan`. It
-/// stays scientific below 0.0001, and where it has more digits before the point than the mantissa of so many bits
-/// can tell apart.
+/// Converts a number from the scientific notation of Rust to the notation of NumPy 2.4: `1.5`,
+/// `1e-05`, `1e+16`, `nan`. Numbers below 0.0001 stay scientific, and so do numbers with more
+/// digits before the point than a mantissa of `bits` bits can represent.
 fn spell(scientific: &str, value: f64, bits: u8) -> String {
     let Some((mantissa, exponent)) = scientific.split_once('e') else {
         return scientific.to_ascii_lowercase();
@@ -143,10 +158,11 @@ fn spell(scientific: &str, value: f64, bits: u8) -> String {
         return format!("{sign}{first}{point}{rest}e{direction}{:02}", exponent.unsigned_abs());
     }
     let Ok(whole) = usize::try_from(exponent) else {
-        let zeros = "0".repeat(usize::try_from(exponent.unsigned_abs()).unwrap_or(1).saturating_sub(1));
+        // The exponent is negative. It is at least -4, because smaller numbers are scientific.
+        let zeros: String = (exponent + 1..0).map(|_| '0').collect();
         return format!("{sign}0.{zeros}{digits}");
     };
-    let whole = whole.saturating_add(1);
+    let whole = whole + 1;
     match digits.split_at_checked(whole) {
         Some((whole, "")) => format!("{sign}{whole}.0"),
         Some((whole, fraction)) => format!("{sign}{whole}.{fraction}"),
@@ -154,14 +170,15 @@ fn spell(scientific: &str, value: f64, bits: u8) -> String {
     }
 }
 
-/// Bytes of a number without sign, most significant first, as hexadecimal.
+/// Returns the bytes of an unsigned number as hexadecimal digits. The most significant byte is
+/// first.
 pub(crate) fn hexadecimal(bytes: impl Iterator<Item = u8>) -> String {
     let mut text = String::from("0x");
     text.extend(bytes.map(|byte| format!("{byte:02x}")));
     text
 }
 
-/// Returns whether elements of the type are numbers that [`integer`] or [`float`] spells.
+/// Decodes a number. `None` if elements of the datatype are not integers or floating-point numbers.
 pub(crate) fn number(datatype: &Datatype, bytes: &[u8]) -> Option<Result<Value, ConvertError>> {
     match &datatype.class {
         DatatypeClass::FixedPoint(fixed) => Some(integer(datatype, fixed, bytes)),
@@ -180,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn doubles_are_spelled_as_python_does() {
+    fn doubles_are_printed_as_in_python() {
         let cases = [
             (0.0, "0.0"),
             (-0.0, "-0.0"),
@@ -224,6 +241,8 @@ mod tests {
 
     #[test]
     fn integers() {
+        let wide = Datatype::integer(9, false, LittleEndian);
+        assert_eq!(text(&wide, &[1, 0, 0, 0, 0, 0, 0, 0, 2]), "0x020000000000000001");
         assert_eq!(text(&Datatype::u64(BigEndian), &[0xff; 8]), "18446744073709551615");
         assert_eq!(text(&Datatype::i8(), &[0x80]), "-128");
     }

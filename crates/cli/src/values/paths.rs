@@ -1,4 +1,4 @@
-//! Paths of objects by their addresses, for references.
+//! The paths of objects by their addresses, for references.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, VecDeque};
@@ -7,13 +7,13 @@ use hyperslab::{File, LinkTarget, Object, ObjectKind};
 
 use crate::output::escape;
 
-/// Objects that are looked at before references are shown by address only.
-const MOST_OBJECTS: usize = 20_000;
+/// The largest number of objects that are searched. Other objects are shown by address.
+const MAX_OBJECTS: usize = 20_000;
 
-/// Groups on a path beyond which nothing is looked for.
-const MOST_LEVELS: usize = 64;
+/// The largest number of groups on a path that the search follows.
+const MAX_LEVELS: usize = 64;
 
-/// The shortest path to each object, gathered when it is first asked for.
+/// The shortest path to each object. The first call of [`Paths::of`] searches the file.
 #[derive(Debug)]
 pub(crate) struct Paths {
     file: File,
@@ -25,13 +25,13 @@ impl Paths {
         Self { file: file.clone(), found: OnceCell::new() }
     }
 
-    /// The path of the object, if it is known.
+    /// Returns the path of an object, if the search has found the object.
     pub(crate) fn of(&self, address: u64) -> Option<String> {
         self.found.get_or_init(|| gather(&self.file)).get(&address).cloned()
     }
 }
 
-/// Walks the groups breadth first; what cannot be read has no path.
+/// Searches the groups breadth first. Groups that cannot be read are skipped.
 fn gather(file: &File) -> HashMap<u64, String> {
     let mut found = HashMap::from([(file.token().address(), "/".to_owned())]);
     let root: Object = Object::clone(file.root());
@@ -40,7 +40,7 @@ fn gather(file: &File) -> HashMap<u64, String> {
         let Ok(links) = object.into_group().and_then(|group| group.links()) else { continue };
         for link in links {
             let LinkTarget::Hard(token) = link.target else { continue };
-            if found.len() >= MOST_OBJECTS {
+            if found.len() >= MAX_OBJECTS {
                 return found;
             }
             if found.contains_key(&token.address()) {
@@ -48,13 +48,13 @@ fn gather(file: &File) -> HashMap<u64, String> {
             }
             let path = format!("{path}/{}", escape(&link.name));
             found.insert(token.address(), path.clone());
-            if level >= MOST_LEVELS {
+            if level >= MAX_LEVELS {
                 continue;
             }
             if let Ok(object) = file.object_at(token)
                 && object.kind() == Some(ObjectKind::Group)
             {
-                groups.push_back((object, path, level.saturating_add(1)));
+                groups.push_back((object, path, level + 1));
             }
         }
     }

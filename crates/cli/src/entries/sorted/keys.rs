@@ -1,6 +1,7 @@
-//! Keys: numbers of coordinates, in the order of the sort.
+//! Keys: numbers that order coordinates.
 
 use anyhow::{Context as _, Result, bail};
+use hyperslab_exact::product;
 
 /// The order of the keys: row by row, or chunk by chunk and row by row inside each chunk.
 #[derive(Debug, Clone)]
@@ -20,28 +21,29 @@ impl Keys {
     /// Creates keys chunk by chunk.
     pub(crate) fn chunks(shape: &[u64], chunk: &[u64]) -> Result<Self> {
         if chunk.len() != shape.len() || chunk.contains(&0) {
-            bail!("chunks of the shape {chunk:?} for a matrix of the shape {shape:?}");
+            bail!("chunks of the shape {chunk:?} do not fit a matrix of the shape {shape:?}");
         }
         let grid: Vec<u64> = shape.iter().zip(chunk).map(|(size, chunk)| size.div_ceil(*chunk)).collect();
-        let whole: Option<Vec<u64>> =
-            grid.iter().zip(chunk).map(|(count, chunk)| count.checked_mul(*chunk)).collect();
-        Self::checked(shape, &whole.unwrap_or_else(|| vec![u64::MAX; shape.len()]))?;
+        let whole =
+            grid.iter().zip(chunk).map(|(count, chunk)| product("extent of the chunks", [*count, *chunk]));
+        Self::checked(shape, &whole.collect::<Result<Vec<u64>, _>>()?)?;
         Ok(Self { shape: shape.to_vec(), chunks: Some((chunk.to_vec(), grid)) })
     }
 
+    /// Fails if the keys of an array of the shape `whole` do not fit in 64 bits.
     fn checked(shape: &[u64], whole: &[u64]) -> Result<()> {
         if shape.is_empty() {
-            bail!("a matrix without dimensions");
+            bail!("the matrix has no dimensions");
         }
-        let places = whole.iter().try_fold(1_u64, |product, size| product.checked_mul(*size));
-        if places.is_none() && !whole.contains(&0) {
-            bail!("a matrix of the shape {shape:?} has 2^64 places and more");
-        }
+        product("number of elements", whole.iter().copied())
+            .with_context(|| format!("a matrix of the shape {shape:?} is too large"))?;
         Ok(())
     }
 
-    /// Returns the height of a band of rows. All keys of a band are smaller than those of later bands.
+    /// Returns the height of a band of rows. All keys of a band are smaller than those of later
+    /// bands.
     pub(super) fn band(&self) -> u64 {
+        // Without chunks, a band is a row.
         self.chunks.as_ref().and_then(|(chunk, _)| chunk.first()).copied().unwrap_or(1)
     }
 
@@ -50,15 +52,16 @@ impl Keys {
         if at.len() != self.shape.len() || at.iter().zip(&self.shape).any(|(at, size)| at >= size) {
             return None;
         }
-        // No overflow: `checked` has computed the last key.
-        let linear = |from: u64, (at, size): (u64, u64)| from.wrapping_mul(size).wrapping_add(at);
+        // No overflow: `checked` has computed the number of keys.
+        let linear = |from: u64, (at, size): (u64, u64)| from * size + at;
         let sizes = self.shape.iter().copied();
         let Some((chunk, grid)) = &self.chunks else {
             return Some(at.iter().copied().zip(sizes).fold(0, linear));
         };
-        let places = at.iter().zip(chunk);
-        let outer = places.clone().map(|(at, chunk)| at.checked_div(*chunk).unwrap_or(0));
-        let inner = places.map(|(at, chunk)| at.checked_rem(*chunk).unwrap_or(0));
+        // `chunks` has checked that the sizes of a chunk are not 0.
+        let positions = at.iter().zip(chunk);
+        let outer = positions.clone().map(|(at, chunk)| at / chunk);
+        let inner = positions.map(|(at, chunk)| at % chunk);
         let number = outer.zip(grid.iter().copied()).fold(0, linear);
         Some(inner.zip(chunk.iter().copied()).fold(number, linear))
     }
@@ -66,32 +69,35 @@ impl Keys {
     /// Returns true if two keys belong to one chunk, so that no batch should end between them.
     pub(super) fn together(&self, one: u64, other: u64) -> bool {
         let Some((chunk, _)) = &self.chunks else { return false };
-        let places = chunk.iter().fold(1_u64, |product, size| product.saturating_mul(*size));
-        one.checked_div(places) == other.checked_div(places)
+        // No overflow: `checked` has computed the number of elements of all chunks.
+        let elements: u64 = chunk.iter().product();
+        one / elements == other / elements
     }
 
     /// Appends the coordinates of a key.
     pub(super) fn push(&self, key: u64, coordinates: &mut Vec<u64>) -> Result<()> {
         let start = coordinates.len();
-        coordinates.resize(start.saturating_add(self.shape.len()), 0);
-        let places = coordinates.get_mut(start..).context("no place")?;
+        coordinates.resize(start + self.shape.len(), 0);
+        let added = coordinates.get_mut(start..).context("the coordinates are missing")?;
         let mut rest = key;
-        let mut digit = |size: u64| {
-            let digit = rest.checked_rem(size).unwrap_or(0);
-            rest = rest.checked_div(size).unwrap_or(0);
-            digit
+        // Keys exist only for a matrix without sizes of 0.
+        let mut digit = |size: u64| -> Result<u64> {
+            let digit = rest.checked_rem(size).context("a key for an empty matrix")?;
+            rest /= size;
+            Ok(digit)
         };
         let Some((chunk, grid)) = &self.chunks else {
-            for (place, size) in places.iter_mut().zip(&self.shape).rev() {
-                *place = digit(*size);
+            for (at, size) in added.iter_mut().zip(&self.shape).rev() {
+                *at = digit(*size)?;
             }
             return Ok(());
         };
-        for (place, size) in places.iter_mut().zip(chunk).rev() {
-            *place = digit(*size);
+        for (at, size) in added.iter_mut().zip(chunk).rev() {
+            *at = digit(*size)?;
         }
-        for ((place, count), size) in places.iter_mut().zip(grid).zip(chunk).rev() {
-            *place = digit(*count).saturating_mul(*size).saturating_add(*place);
+        for ((at, count), size) in added.iter_mut().zip(grid).zip(chunk).rev() {
+            // No overflow: the chunks end before 2^64.
+            *at += digit(*count)? * size;
         }
         Ok(())
     }

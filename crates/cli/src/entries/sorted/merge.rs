@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use anyhow::{Context as _, Result};
 use hyperslab::H5Type;
+use hyperslab_exact::to_u64;
 
 use super::super::batch::Batch;
 use super::super::element::Element;
@@ -14,7 +15,7 @@ use super::super::spool::Spool;
 use super::Keys;
 
 /// The size of the part of a run that is read at once, in bytes.
-const AT_ONCE: u64 = 1 << 17;
+const READ_BYTES: u64 = 1 << 17;
 
 /// A run in memory.
 #[derive(Debug)]
@@ -35,11 +36,11 @@ impl Run {
         self.keys.len()
     }
 
-    pub(super) fn push(&mut self, key: u64, value: &[u8]) {
+    pub(super) fn push(&mut self, key: u64, value: &[u8]) -> Result<()> {
         self.rising &= self.keys.last().is_none_or(|(last, _)| *last <= key);
-        // The number of entries of a run fits into 32 bits.
-        self.keys.push((key, u32::try_from(self.keys.len()).unwrap_or(u32::MAX)));
+        self.keys.push((key, u32::try_from(self.keys.len())?));
         self.values.extend_from_slice(value);
+        Ok(())
     }
 
     /// Sorts by key. The sort is stable.
@@ -68,40 +69,39 @@ impl Run {
     }
 }
 
-/// The largest batch that continues to the end of a chunk, in usual batches.
-const MOST_BATCHES: usize = 16;
+/// The largest size of a batch that continues to the end of a chunk, in batches of the usual size.
+const MAX_BATCHES: usize = 16;
 
 /// A run in a temporary file.
 #[derive(Debug)]
-struct Waiting {
+struct SpilledRun {
     rest: Range<u64>,
     buffer: Vec<u8>,
     at: usize,
 }
 
-impl Waiting {
+impl SpilledRun {
     /// Returns the current entry. Reads more entries if necessary.
     fn entry(&mut self, spool: &mut Spool, size: usize) -> Result<Option<(u64, &[u8])>> {
-        let whole = size.saturating_add(8);
         if self.at >= self.buffer.len() {
-            let entries = AT_ONCE.checked_div(whole as u64).unwrap_or(1).max(1);
-            let bytes =
-                entries.saturating_mul(whole as u64).min(self.rest.end.saturating_sub(self.rest.start));
+            // A key has 8 bytes, a value at most 16.
+            let whole = to_u64(size) + 8;
+            let bytes = (READ_BYTES / whole * whole).min(self.rest.end - self.rest.start);
             if bytes == 0 {
                 return Ok(None);
             }
             spool.read_at(self.rest.start, &mut self.buffer, bytes)?;
-            self.rest.start = self.rest.start.saturating_add(bytes);
+            self.rest.start += bytes;
             self.at = 0;
         }
         let entry = self.buffer.get(self.at..).and_then(|rest| rest.split_at_checked(8));
-        let (key, rest) = entry.context("a temporary file is shorter than it was")?;
-        let value = rest.get(..size).context("a temporary file is shorter than it was")?;
-        Ok(Some((u64::decode(key).context("a key is none")?, value)))
+        let (key, rest) = entry.context("a temporary file is shorter than before")?;
+        let value = rest.get(..size).context("a temporary file is shorter than before")?;
+        Ok(Some((u64::decode(key).context("a key is incomplete")?, value)))
     }
 
     fn step(&mut self, size: usize) {
-        self.at = self.at.saturating_add(size).saturating_add(8);
+        self.at += size + 8;
     }
 }
 
@@ -112,7 +112,7 @@ pub(super) struct Merge {
     /// The number of entries of `run` that were merged.
     at: usize,
     spool: Option<Spool>,
-    waiting: Vec<Waiting>,
+    spilled: Vec<SpilledRun>,
     /// The next key of each run in the temporary file.
     heap: BinaryHeap<Reverse<(u64, usize)>>,
 }
@@ -121,21 +121,21 @@ impl Merge {
     pub(super) fn new(mut run: Run, spilled: Option<(Spool, Vec<Range<u64>>)>) -> Result<Self> {
         run.sort();
         let (mut spool, ranges) = spilled.unzip();
-        let waiting = |rest| Waiting { rest, buffer: Vec::new(), at: 0 };
-        let mut waiting: Vec<Waiting> = ranges.unwrap_or_default().into_iter().map(waiting).collect();
+        let on_disk = |rest| SpilledRun { rest, buffer: Vec::new(), at: 0 };
+        let mut spilled: Vec<SpilledRun> = ranges.into_iter().flatten().map(on_disk).collect();
         let mut heap = BinaryHeap::new();
-        for (number, waiting) in waiting.iter_mut().enumerate() {
+        for (number, spilled) in spilled.iter_mut().enumerate() {
             if let Some(spool) = &mut spool
-                && let Some((key, _)) = waiting.entry(spool, run.size)?
+                && let Some((key, _)) = spilled.entry(spool, run.size)?
             {
                 heap.push(Reverse((key, number)));
             }
         }
-        Ok(Self { run, at: 0, spool, waiting, heap })
+        Ok(Self { run, at: 0, spool, spilled, heap })
     }
 
-    /// Moves about `most` entries into the batch and sums those with the same key. Returns false if none are left. A batch
-    /// ends with a chunk unless the chunk is very large.
+    /// Moves about `most` entries to the batch, and sums entries with the same key. Returns false
+    /// if no entries are left. A batch ends at the end of a chunk unless the chunk is very large.
     pub(super) fn fill(
         &mut self,
         batch: &mut Batch,
@@ -148,7 +148,7 @@ impl Merge {
             if let Some(last) = last
                 && last != key
                 && count >= most
-                && (!keys.together(last, key) || count >= most.saturating_mul(MOST_BATCHES))
+                && (!keys.together(last, key) || count / MAX_BATCHES >= most)
             {
                 break;
             }
@@ -158,28 +158,26 @@ impl Merge {
                 keys.push(key, &mut batch.coordinates)?;
                 batch.values.extend_from_slice(&value);
                 last = Some(key);
-                count = count.saturating_add(1);
+                count += 1;
                 continue;
             }
-            let start = batch.values.len().saturating_sub(value.len());
+            let start = batch.values.len().checked_sub(value.len()).context("a value is missing")?;
             let sum = batch.values.get_mut(start..).context("a value is missing")?;
             if element.add(sum, &value).is_none() {
                 let mut at = Vec::new();
                 keys.push(key, &mut at)?;
-                anyhow::bail!(
-                    "the values of the entries at {at:?} sum to more than {} holds",
-                    element.datatype()
-                );
+                anyhow::bail!("the sum of the entries at {at:?} does not fit in {}", element.datatype());
             }
         }
         Ok(count > 0)
     }
 
-    /// Returns the smallest key. Equal keys come in the order of the runs, so that sums are reproducible.
+    /// Returns the smallest key. Equal keys come in the order of the runs, so that sums are
+    /// reproducible.
     fn next_key(&self) -> Option<u64> {
         let here = self.run.keys.get(self.at).map(|(key, _)| *key);
-        let waiting = self.heap.peek().map(|Reverse((key, _))| *key);
-        [here, waiting].into_iter().flatten().min()
+        let spilled = self.heap.peek().map(|Reverse((key, _))| *key);
+        [here, spilled].into_iter().flatten().min()
     }
 
     /// Removes the entry with the smallest key and returns its value.
@@ -188,22 +186,21 @@ impl Merge {
         let size = self.run.size;
         if let Some(Reverse((key, number))) = self.heap.peek().copied()
             && here.is_none_or(|(here, _)| key <= here)
-            && let (Some(waiting), Some(spool)) = (self.waiting.get_mut(number), &mut self.spool)
         {
+            let spilled = self.spilled.get_mut(number).context("a run is missing")?;
+            let spool = self.spool.as_mut().context("the temporary file is missing")?;
             self.heap.pop();
-            if let Some((_, bytes)) = waiting.entry(spool, size)? {
-                value.extend_from_slice(bytes);
-            }
-            waiting.step(size);
-            if let Some((key, _)) = waiting.entry(spool, size)? {
+            let (_, bytes) = spilled.entry(spool, size)?.context("an entry is missing")?;
+            value.extend_from_slice(bytes);
+            spilled.step(size);
+            if let Some((key, _)) = spilled.entry(spool, size)? {
                 self.heap.push(Reverse((key, number)));
             }
             return Ok(());
         }
-        if let Some((_, index)) = here {
-            value.extend_from_slice(self.run.value(index).context("a value is missing")?);
-            self.at = self.at.saturating_add(1);
-        }
+        let (_, index) = here.context("an entry is missing")?;
+        value.extend_from_slice(self.run.value(index).context("a value is missing")?);
+        self.at += 1;
         Ok(())
     }
 }

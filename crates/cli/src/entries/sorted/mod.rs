@@ -1,5 +1,5 @@
-//! The sort of entries. Entries with the same coordinates are summed. What does not fit into memory is sorted in runs,
-//! which go to a temporary file and are merged.
+//! The sort of entries. Entries with the same coordinates are summed. Entries that do not fit in
+//! memory are sorted in runs, which are written to a temporary file and merged.
 
 mod keys;
 mod merge;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::batch::{BATCH, Batch, Order, Source};
+use super::batch::{BATCH_ENTRIES, Batch, Order, Source};
 use super::element::Element;
 use super::spool::Spool;
 use merge::{Merge, Run};
@@ -16,7 +16,7 @@ use merge::{Merge, Run};
 pub(crate) use keys::Keys;
 
 /// The number of entries that are sorted in memory at once.
-const RUN: usize = 1 << 22;
+const MAX_RUN_ENTRIES: usize = 1 << 22;
 
 /// The entries of a source in the order of [`Keys`].
 pub(crate) struct Sorted<S> {
@@ -39,7 +39,7 @@ pub(crate) struct Sorted<S> {
 impl<S: Source> Sorted<S> {
     /// Sorts the entries of a source. Temporary files go to `folder`.
     pub(crate) fn new(source: S, keys: Keys, folder: &Path) -> Self {
-        Self::with_limits(source, keys, folder, (RUN, BATCH))
+        Self::with_limits(source, keys, folder, (MAX_RUN_ENTRIES, BATCH_ENTRIES))
     }
 
     fn with_limits(source: S, keys: Keys, folder: &Path, limits: (usize, usize)) -> Self {
@@ -67,12 +67,13 @@ impl<S: Source> Sorted<S> {
         self.source.element()
     }
 
-    /// Replaces the batch with the next entries. Returns false, with an empty batch, after the last entry.
+    /// Replaces the batch with the next entries. Returns false, with an empty batch, after the last
+    /// entry.
     pub(crate) fn next_batch(&mut self, batch: &mut Batch) -> Result<bool> {
         batch.clear();
         loop {
             if let Some(merge) = &mut self.merge {
-                if merge.fill(batch, BATCH, &self.keys, self.source.element())? {
+                if merge.fill(batch, BATCH_ENTRIES, &self.keys, self.source.element())? {
                     return Ok(true);
                 }
                 self.merge = None;
@@ -84,7 +85,8 @@ impl<S: Source> Sorted<S> {
         }
     }
 
-    /// Collects entries up to the end of the source or of a band, after which only larger keys come.
+    /// Collects entries up to the end of the source or of a band. All later entries have larger
+    /// keys.
     fn collect(&mut self) -> Result<()> {
         let mut spilled: Option<(Spool, Vec<std::ops::Range<u64>>)> = None;
         while !self.take_incoming()? {
@@ -118,12 +120,13 @@ impl<S: Source> Sorted<S> {
         };
         let size = self.source.element().size();
         for (coordinates, value) in self.incoming.entries(rank, size).skip(self.taken) {
-            let row = coordinates.first().copied().unwrap_or(0);
+            let row = *coordinates.first().context("an entry without coordinates")?;
             if let Some(step) = step
                 && row >= self.band_end
             {
-                let start = row.checked_div(step).unwrap_or(0).saturating_mul(step);
+                let start = row - row.checked_rem(step).context("a band without rows")?;
                 let ends = self.run.len() >= self.limits.1;
+                // A band may end after the last possible row.
                 self.band_end = start.saturating_add(step);
                 if ends {
                     self.band_start = start;
@@ -131,13 +134,13 @@ impl<S: Source> Sorted<S> {
                 }
             }
             if row < self.band_start {
-                bail!("row {row} comes behind row {}", self.band_start);
+                bail!("row {row} follows row {}: the rows are not in order", self.band_start);
             }
             if self.run.len() >= self.limits.0 {
                 return Ok(false);
             }
-            self.run.push(self.keys.key(coordinates).context("an entry outside of the matrix")?, value);
-            self.taken = self.taken.saturating_add(1);
+            self.run.push(self.keys.key(coordinates).context("an entry lies outside the matrix")?, value)?;
+            self.taken += 1;
         }
         Ok(false)
     }
@@ -181,7 +184,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the runs and bands, the entries are those of a map.
+        /// With runs and bands of any size, the result equals that of a map.
         #[test]
         fn entries_are_sorted_and_summed(
             entries in prop::collection::vec((0..9_u64, 0..7_u64, -9..9_i64), 0..80),
@@ -210,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_place_is_an_error() {
+    fn impossible_entries_are_errors() {
         let one = |at: [u64; 2], value| (at.to_vec(), value);
         let outside = Given::new(&[2, 2], &[one([0, 2], 1_i64)]);
         assert!(sorted(outside, Order::Any, None, (9, 9)).is_err());

@@ -1,4 +1,5 @@
-//! Compressed rows and columns in groups of HDF5 files, as AnnData, h5sparse and 10x keep them.
+//! Compressed rows and columns in groups of HDF5 files, in the formats of AnnData, h5sparse and
+//! 10x.
 
 mod read;
 mod write;

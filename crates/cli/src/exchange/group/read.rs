@@ -1,11 +1,12 @@
-//! Reading groups of compressed rows and columns, block by block.
+//! The reader of groups of compressed rows and columns.
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::{Attribute, Dataset, Datatype, Group, IxDyn, ObjectKind, Region};
+use hyperslab_exact::{product, sum, to_u64, to_usize};
 
 use crate::entries::{Column, Compressed, Compression, Element, Indices, Source};
 
-/// The name of the dataset with the shape, if no attribute has the shape.
+/// The name of the dataset that has the shape in files of 10x.
 const SHAPE: &str = "shape";
 
 /// Returns true if a group has the members of a matrix.
@@ -46,7 +47,7 @@ fn described(group: &Group) -> Result<(Compression, [u64; 2])> {
         };
         return Ok((compression, shape_attribute(group, "h5sparse_shape")?));
     }
-    // 10x counts features along the first dimension and barcodes, which are compressed, along the second.
+    // In files of 10x, rows are features and columns are barcodes. The columns are compressed.
     if group.link_exists(SHAPE)? && group.link_exists("barcodes")? {
         let shape = group.dataset(SHAPE)?;
         if shape.dataspace().dims() != [2] {
@@ -57,7 +58,7 @@ fn described(group: &Group) -> Result<(Compression, [u64; 2])> {
     }
     bail!(
         "the group has neither an attribute `encoding-type` or `h5sparse_format`, nor the members `barcodes` and `shape`, \
-         and so does not say whether rows or columns are compressed"
+         so it is unknown whether rows or columns are compressed"
     )
 }
 
@@ -67,7 +68,7 @@ fn attribute(group: &Group, name: &str) -> Result<Option<Attribute>> {
 
 fn text(attribute: &Attribute) -> Result<String> {
     let text = attribute.read_string();
-    text.with_context(|| format!("the attribute `{}` is no text", attribute.name()))
+    text.with_context(|| format!("the attribute `{}` is not text", attribute.name()))
 }
 
 fn shape_attribute(group: &Group, name: &str) -> Result<[u64; 2]> {
@@ -82,20 +83,21 @@ fn shape_attribute(group: &Group, name: &str) -> Result<[u64; 2]> {
 
 fn sizes(read: &[i64]) -> Result<[u64; 2]> {
     let [rows, columns] = read else { bail!("the shape does not have two sizes") };
-    let size = |size: i64| u64::try_from(size).ok().with_context(|| format!("a size of {size}"));
+    let size =
+        |size: i64| u64::try_from(size).ok().with_context(|| format!("a size of {size} is not possible"));
     Ok([size(*rows)?, size(*columns)?])
 }
 
-/// A dataset of one dimension.
+/// Opens a dataset of one dimension.
 fn line(group: &Group, name: &str) -> Result<Dataset> {
     let object = group.object(name)?;
     if object.kind() != Some(ObjectKind::Dataset) {
-        bail!("`{name}` is no dataset");
+        bail!("`{name}` is not a dataset");
     }
     let dataset = object.into_dataset()?;
     let rank = dataset.dataspace().dims().len();
     if rank != 1 {
-        bail!("`{name}` has {rank} dimensions, where one is expected");
+        bail!("`{name}` has {rank} dimensions; one is expected");
     }
     Ok(dataset)
 }
@@ -116,7 +118,8 @@ struct DatasetColumn {
 
 impl DatasetColumn {
     fn new(dataset: Dataset, memory: Datatype) -> Self {
-        let len = dataset.dataspace().dims().first().copied().unwrap_or(0);
+        // `line` has checked that there is one dimension.
+        let len = dataset.dataspace().dims().iter().product();
         Self { dataset, memory, len, at: 0 }
     }
 }
@@ -128,13 +131,16 @@ impl Column for DatasetColumn {
 
     fn next(&mut self, count: usize, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.clear();
-        let end = self.at.checked_add(count as u64).filter(|end| *end <= self.len);
-        let end = end.with_context(|| format!("there are no {count} more elements"))?;
+        let end = sum("end of the elements", [self.at, to_u64(count)])?;
+        if end > self.len {
+            bail!("there are fewer than {count} more elements");
+        }
         if count == 0 {
             return Ok(());
         }
-        bytes.resize(count.saturating_mul(self.memory.size as usize), 0);
-        let region = Region::new(&[self.at], &[count as u64])?;
+        let size = product("size of the elements", [to_u64(count), u64::from(self.memory.size)])?;
+        bytes.resize(to_usize(size)?, 0);
+        let region = Region::new(&[self.at], &[to_u64(count)])?;
         self.dataset.read_bytes(&region, &self.memory, bytes)?;
         self.at = end;
         Ok(())

@@ -1,4 +1,4 @@
-//! Groups that tests make, as other programs do and as none should.
+//! Tests with valid and invalid groups.
 
 use anyhow::Result;
 use hyperslab::{File, FileOptions, H5Type};
@@ -15,7 +15,7 @@ fn read(file: &File) -> Result<Given> {
     Given::read(open(&file.group("m")?)?)
 }
 
-/// A group with the three arrays.
+/// Creates a group with the three arrays.
 fn arrays<T: H5Type>(pointers: &[i32], indices: &[i32], data: &[T]) -> File {
     let file = file();
     file.new_dataset("m/indptr").write(pointers).unwrap();

@@ -1,20 +1,21 @@
-//! Writing compressed rows as AnnData does.
+//! The writer of compressed rows in the format of AnnData.
 
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::filter::FilterSpec;
 use hyperslab::{Dataset, File, Group, Region};
+use hyperslab_exact::{sum, to_u64};
 
 use crate::entries::{Batch, Element, RowPointers, Sink, index_bytes, index_element};
 
-/// Elements of a chunk.
-const CHUNK: u64 = 1 << 16;
+/// The number of elements of a chunk without the argument `--chunks`.
+const DEFAULT_CHUNK_ELEMENTS: u64 = 1 << 16;
 
-/// How the arrays of the group are stored.
+/// The storage of the arrays of a group.
 #[derive(Debug, Clone)]
 pub(crate) struct Stored {
-    /// Elements of a chunk, if not as many as usual.
+    /// The number of elements of a chunk. `None` is [`DEFAULT_CHUNK_ELEMENTS`].
     pub(crate) chunk: Option<u64>,
     pub(crate) filters: Vec<FilterSpec>,
 }
@@ -38,14 +39,14 @@ struct Made {
 }
 
 impl<'a> Writer<'a> {
-    /// Makes a group at `path`, where nothing is yet; temporary files are made in `folder`.
+    /// Creates a group at `path`, which must not exist. Temporary files go to `folder`.
     pub(crate) fn new(file: &'a File, path: &'a str, stored: Stored, folder: PathBuf) -> Self {
         Self { file, path, stored, folder, made: None }
     }
 
     fn array(&self, group: &Group, name: &str, element: Element) -> Result<Grown> {
         let builder = group.new_dataset(name).datatype(element.datatype()).shape(&[0]).unlimited();
-        let chunk = self.stored.chunk.unwrap_or(CHUNK);
+        let chunk = self.stored.chunk.unwrap_or(DEFAULT_CHUNK_ELEMENTS);
         let filters = self.stored.filters.iter().cloned();
         let dataset = filters.fold(builder.chunks(&[chunk]), hyperslab::DatasetBuilder::filter).create()?;
         Ok(Grown { dataset, element, len: 0 })
@@ -55,7 +56,7 @@ impl<'a> Writer<'a> {
 impl Sink for Writer<'_> {
     fn begin(&mut self, shape: &[u64], element: Element) -> Result<()> {
         let [rows, columns] = *shape else {
-            bail!("compressed rows hold two dimensions, and not {}", shape.len());
+            bail!("compressed rows have two dimensions, and not {}", shape.len());
         };
         let sizes = [i64::try_from(rows)?, i64::try_from(columns)?];
         let pointers = RowPointers::new(rows, &self.folder)?;
@@ -71,20 +72,19 @@ impl Sink for Writer<'_> {
     }
 
     fn put(&mut self, batch: &Batch) -> Result<()> {
-        let made = self.made.as_mut().context("nothing is begun")?;
+        let made = self.made.as_mut().context("the group is not created yet")?;
         let mut columns = Vec::new();
         for (at, _) in batch.entries(2, made.element.size()) {
-            if let [row, column] = at {
-                made.pointers.add(*row)?;
-                columns.push(*column);
-            }
+            let [row, column] = at else { bail!("an entry without two coordinates") };
+            made.pointers.add(*row)?;
+            columns.push(*column);
         }
         made.indices.append(&index_bytes(&columns, made.index)?)?;
         made.data.append(&batch.values)
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
-        let mut made = self.made.take().context("nothing is begun")?;
+        let mut made = self.made.take().context("the group is not created yet")?;
         made.pointers.end()?;
         let element = made.pointers.element();
         let mut pointers = self.array(&made.group, "indptr", element)?;
@@ -101,12 +101,12 @@ struct Grown {
 
 impl Grown {
     fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        let count = bytes.len().checked_div(self.element.size()).unwrap_or(0) as u64;
+        let count = to_u64(bytes.len() / self.element.size());
         if count == 0 {
             return Ok(());
         }
         let start = self.len;
-        self.len = start.checked_add(count).context("more entries than there can be")?;
+        self.len = sum("number of entries", [start, count])?;
         self.dataset.resize(&[self.len])?;
         let region = Region::new(&[start], &[count])?;
         Ok(self.dataset.write_bytes(&region, &self.element.datatype(), bytes)?)

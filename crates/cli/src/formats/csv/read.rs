@@ -1,4 +1,5 @@
-//! The reader of comma-separated values (RFC 4180). It reads a file twice: for the types of the columns and for the values.
+//! The reader of comma-separated values (RFC 4180). It reads a file twice: once for the types of
+//! the columns, once for the values.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -6,16 +7,20 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::{Datatype, File, Region};
+use hyperslab_exact::{to_u64, to_usize};
 
 use crate::formats::record::packed;
 use crate::formats::storage::Storage;
 use crate::typed::{TypeName, elements, guess_of, memory_text, stored_text};
 
 /// The number of records in a batch.
-const AT_ONCE: usize = 8192;
+const BATCH_RECORDS: usize = 8192;
 
-/// The size of the longest record that is read, in bytes.
-const MOST_RECORD: usize = 64 << 20;
+/// The largest size of a record, in bytes.
+const MAX_RECORD_BYTES: usize = 64 << 20;
+
+/// The error for a file with other records in the second pass.
+const CHANGED: &str = "the file changed while it was read";
 
 /// A table with known columns.
 #[derive(Debug)]
@@ -63,17 +68,13 @@ impl Column {
 
     /// Appends a value as an element in memory.
     fn element(&self, datatype: &Datatype, value: &str, to: &mut Vec<u8>) -> Result<()> {
-        let value = match self.kind() {
-            TypeName::F64 if value.is_empty() => "nan",
-            TypeName::Str => {
-                let end = to.len().saturating_add(datatype.size as usize);
-                to.extend(value.as_bytes());
-                to.resize(end, 0);
-                return Ok(());
-            }
-            _ => value,
-        };
-        to.extend(elements(self.kind(), &[value])?.1);
+        if self.kind() == TypeName::Str {
+            let padding = to_usize(datatype.size.into())?.checked_sub(value.len());
+            to.extend(value.as_bytes());
+            to.extend(std::iter::repeat_n(0, padding.context("a text is longer than its datatype")?));
+        } else {
+            to.extend(elements(self.kind(), &[value])?.1);
+        }
         Ok(())
     }
 }
@@ -83,11 +84,12 @@ fn compound(columns: &[Column], datatypes: impl Iterator<Item = Result<Datatype>
     packed(columns.iter().zip(datatypes).map(|(column, datatype)| Ok((column.name.as_str(), datatype?))))
 }
 
+/// Returns a field. [`Table::each_batch`] has checked the number of fields.
 fn field(record: &[String], number: usize) -> &str {
     record.get(number).map_or("", String::as_str)
 }
 
-/// Returns the type that holds the values of both types.
+/// Returns the type that can represent the values of both types.
 fn both(one: TypeName, other: TypeName) -> TypeName {
     use TypeName::{F64, I64, Str, U64};
     match (one, other) {
@@ -105,15 +107,15 @@ impl Table {
         let new = |name| Column { name, kind: None };
         if header {
             if !records.next(&mut fields)? {
-                bail!("it is empty: not even a line of names");
+                bail!("the file is empty: the line of column names is missing");
             }
             columns = fields.iter().cloned().map(new).collect();
             for (number, column) in columns.iter().enumerate() {
                 if column.name.is_empty() {
-                    bail!("column {number} has no name; --no-header takes the first line for values");
+                    bail!("column {number} has no name; --no-header reads the first line as values");
                 }
                 if columns.iter().take(number).any(|other| other.name == column.name) {
-                    bail!("two columns are called `{}`", column.name);
+                    bail!("two columns have the name `{}`", column.name);
                 }
             }
         }
@@ -123,17 +125,17 @@ impl Table {
                 columns = (0..fields.len()).map(|number| new(format!("column{number}"))).collect();
             }
             if fields.len() != columns.len() {
-                bail!("line {}: {} fields, but {} columns", records.line, fields.len(), columns.len());
+                bail!("line {}: {} fields for {} columns", records.line, fields.len(), columns.len());
             }
             columns.iter_mut().zip(&fields).for_each(|(column, value)| column.see(value));
-            count = count.saturating_add(1);
+            count += 1;
         }
         let (path, records) = (path.to_owned(), count);
         Ok(Self { path, delimiter, header, columns, records })
     }
 
-    /// Writes a dataset of compounds with a member for each column. If the columns have no names and all values are numbers,
-    /// writes an array of two dimensions.
+    /// Writes a dataset of compounds with a member for each column. If the columns have no names
+    /// and all values are numbers, writes an array of two dimensions.
     pub(crate) fn write(&self, file: &File, path: &str, storage: &Storage<'_>) -> Result<()> {
         let first = self.columns.first().context("there are no columns")?;
         let same = self.columns.iter().try_fold(first.kind(), |kind, column| {
@@ -202,6 +204,7 @@ impl Table {
         })
     }
 
+    /// Calls `visit` with batches of records and the number of the first record of each batch.
     fn each_batch(&self, mut visit: impl FnMut(u64, &[Vec<String>]) -> Result<()>) -> Result<()> {
         let mut records = Records::open(&self.path, self.delimiter)?;
         let mut fields = Vec::new();
@@ -213,12 +216,18 @@ impl Table {
         loop {
             let more = records.next(&mut fields)?;
             if more {
+                if fields.len() != self.columns.len() {
+                    bail!("{CHANGED}");
+                }
                 batch.push(std::mem::take(&mut fields));
             }
-            if batch.len() >= AT_ONCE || (!more && !batch.is_empty()) {
+            if batch.len() >= BATCH_RECORDS || (!more && !batch.is_empty()) {
                 visit(start, &batch)?;
-                start = start.saturating_add(batch.len() as u64);
+                start += to_u64(batch.len());
                 batch.clear();
+            }
+            if !more && start != self.records {
+                bail!("{CHANGED}");
             }
             if !more {
                 return Ok(());
@@ -238,14 +247,15 @@ struct Records<R> {
 impl Records<BufReader<fs::File>> {
     fn open(path: &Path, delimiter: char) -> Result<Self> {
         if delimiter == '"' || delimiter == '\n' {
-            bail!("`{}` cannot stand between fields", delimiter.escape_default());
+            bail!("`{}` cannot separate fields", delimiter.escape_default());
         }
         Ok(Self { input: BufReader::new(fs::File::open(path)?), delimiter, line: 0 })
     }
 }
 
 impl<R: BufRead> Records<R> {
-    /// Reads the fields of the next record. Returns false at the end of the file. Skips empty lines.
+    /// Reads the fields of the next record. Returns false at the end of the file. Skips empty
+    /// lines.
     fn next(&mut self, fields: &mut Vec<String>) -> Result<bool> {
         fields.clear();
         let mut text = String::new();
@@ -254,11 +264,11 @@ impl<R: BufRead> Records<R> {
                 if text.is_empty() {
                     return Ok(false);
                 }
-                bail!("line {}: a quoted field without end", self.line);
+                bail!("line {}: a quoted field does not end", self.line);
             }
-            self.line = self.line.saturating_add(1);
-            if text.len() > MOST_RECORD {
-                bail!("line {}: a record of more than {MOST_RECORD} bytes", self.line);
+            self.line += 1;
+            if text.len() > MAX_RECORD_BYTES {
+                bail!("line {}: the record has more than {MAX_RECORD_BYTES} bytes", self.line);
             }
             if self.line == 1 {
                 text = text.trim_start_matches('\u{feff}').to_owned();

@@ -1,14 +1,16 @@
-//! The writer of comma-separated values: a record per row, or per element with a column for each member of a compound.
+//! The writer of comma-separated values: a record per row, or a record per compound with a column
+//! for each member.
 
 use std::io::Write;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use hyperslab::datatype::DatatypeClass;
 use hyperslab::{Datatype, File};
+use hyperslab_exact::product;
 
-use crate::destination::Destination;
 use crate::formats::elements::{EachText, Style, spelled, without_formula};
 use crate::output::escape;
+use crate::output_target::OutputTarget;
 use crate::selection::blocks::Blocks;
 use crate::selection::defined::DefinedElements;
 use crate::values::blocks::coordinates;
@@ -16,17 +18,17 @@ use crate::values::paths::Paths;
 use crate::values::{Decoder, Value, complex_base};
 
 /// The largest number of columns for the elements of one array. A larger array is one column.
-const MOST_COLUMNS: usize = 4096;
+const MAX_COLUMNS: u64 = 4096;
 
-/// Writes elements that are not records.
-pub(crate) fn write_elements(output: &mut Destination, shape: &[u64], each: EachText<'_>) -> Result<()> {
+/// Writes elements that are not compounds.
+pub(crate) fn write_elements(output: &mut OutputTarget, shape: &[u64], each: EachText<'_>) -> Result<()> {
     let mut records = Records::new(shape);
     each(&mut |text| records.element(output, text))
 }
 
-/// Writes the elements of a compound datatype: a line of column names, then a record per element.
+/// Writes the elements of a compound datatype: a line of column names, and a record per element.
 pub(crate) fn write_records(
-    output: &mut Destination,
+    output: &mut OutputTarget,
     file: &File,
     (datatype, columns): (&Datatype, &[String]),
     blocks: &Blocks<'_>,
@@ -41,15 +43,17 @@ pub(crate) fn write_records(
             let value = decoder.array(&[], datatype, element)?;
             let mut found = Vec::new();
             fields(datatype, &value, style, &mut found);
+            check_fields(&found, columns.len())?;
             writeln!(output, "{}", found.join(","))?;
         }
         Ok(())
     })
 }
 
-/// Writes a record per defined element, with a column for each coordinate before those of the element.
+/// Writes a record per defined element, with columns for the coordinates before the columns of the
+/// element.
 pub(crate) fn write_defined(
-    output: &mut Destination,
+    output: &mut OutputTarget,
     file: &File,
     elements: &DefinedElements<'_>,
     style: Style,
@@ -68,9 +72,12 @@ pub(crate) fn write_defined(
         for (number, element) in stored.elements().enumerate() {
             let mut decoder = Decoder { stored: Some(stored), paths: &paths, budget: usize::MAX };
             let value = decoder.array(&[], datatype, element)?;
-            let mut found: Vec<String> = coordinates(points, number).iter().map(u64::to_string).collect();
+            let mut found: Vec<String> = coordinates(points, number)?.iter().map(u64::to_string).collect();
             match &columns {
-                Some(_) => fields(datatype, &value, style, &mut found),
+                Some(columns) => {
+                    fields(datatype, &value, style, &mut found);
+                    check_fields(&found, rank + columns.len())?;
+                }
                 None => found.push(field(&spelled(&value, style))),
             }
             writeln!(output, "{}", found.join(","))?;
@@ -79,7 +86,15 @@ pub(crate) fn write_defined(
     })
 }
 
-/// Returns a field, in quotes where RFC 4180 requires them.
+/// Fails if a record has another number of fields than the header has columns.
+fn check_fields(fields: &[String], columns: usize) -> Result<()> {
+    if fields.len() != columns {
+        bail!("a record has {} fields for {columns} columns", fields.len());
+    }
+    Ok(())
+}
+
+/// Returns a field, in quotes if RFC 4180 requires them.
 fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) || text.starts_with(' ') || text.ends_with(' ') {
         return format!("\"{}\"", text.replace('"', "\"\""));
@@ -92,7 +107,8 @@ fn column(name: &str, style: Style) -> String {
     if style == Style::NoFormula { field(&without_formula(name.to_owned())) } else { field(name) }
 }
 
-/// Returns the column names of a compound: `member`, `member.inner` and `array[i,j]`. Returns `None` for other datatypes.
+/// Returns the column names of a compound: `member`, `member.inner` and `array[i,j]`. `None` for
+/// other datatypes.
 pub(crate) fn header(datatype: &Datatype) -> Option<Vec<String>> {
     let DatatypeClass::Compound(_) = &datatype.class else { return None };
     if complex_base(datatype).is_some() {
@@ -111,8 +127,8 @@ fn add_columns(columns: &mut Vec<String>, name: String, datatype: &Datatype) {
                 add_columns(columns, format!("{name}{dot}{}", escape(&member.name)), &member.datatype);
             }
         }
-        DatatypeClass::Array(array) if width(datatype) <= MOST_COLUMNS => {
-            for at in places(&array.dims) {
+        DatatypeClass::Array(array) if has_columns(datatype) => {
+            for at in indices(&array.dims) {
                 add_columns(columns, format!("{name}[{at}]"), &array.base);
             }
         }
@@ -120,22 +136,28 @@ fn add_columns(columns: &mut Vec<String>, name: String, datatype: &Datatype) {
     }
 }
 
-/// Counts the columns of a type, with a column for each element of its arrays.
-fn width(datatype: &Datatype) -> usize {
+/// Returns true if the elements of an array get columns of their own.
+fn has_columns(array: &Datatype) -> bool {
+    width(array).is_some_and(|columns| columns <= MAX_COLUMNS)
+}
+
+/// Returns the number of columns of a type with a column for each element of its arrays. `None` if
+/// the number does not fit in 64 bits.
+fn width(datatype: &Datatype) -> Option<u64> {
     match &datatype.class {
         DatatypeClass::Array(array) => {
-            let sizes = array.dims.iter().map(|size| usize::try_from(*size).unwrap_or(usize::MAX));
-            sizes.fold(width(&array.base), usize::saturating_mul)
+            let sizes = array.dims.iter().map(|size| u64::from(*size));
+            product("number of columns", sizes.chain([width(&array.base)?])).ok()
         }
         DatatypeClass::Compound(compound) if complex_base(datatype).is_none() => {
-            compound.members.iter().fold(0, |sum, member| sum.saturating_add(width(&member.datatype)))
+            compound.members.iter().try_fold(0_u64, |sum, member| sum.checked_add(width(&member.datatype)?))
         }
-        _ => 1,
+        _ => Some(1),
     }
 }
 
 /// Returns the indices of an array's elements in C order: `0,0`, `0,1`, ….
-fn places(dims: &[u32]) -> Vec<String> {
+fn indices(dims: &[u32]) -> Vec<String> {
     let mut all = vec![String::new()];
     for size in dims {
         let longer = |before: &String| {
@@ -155,7 +177,7 @@ fn fields(datatype: &Datatype, value: &Value, style: Style, found: &mut Vec<Stri
                 fields(&member.datatype, value, style, found);
             }
         }
-        (DatatypeClass::Array(array), value) if width(datatype) <= MOST_COLUMNS => {
+        (DatatypeClass::Array(array), value) if has_columns(datatype) => {
             items(array.dims.len(), &array.base, value, style, found);
         }
         _ => found.push(field(&spelled(value, style))),
@@ -172,8 +194,8 @@ fn items(depth: usize, base: &Datatype, value: &Value, style: Style, found: &mut
     }
 }
 
-/// A writer of elements that are not records. The elements of the last dimension are one record; in one dimension each
-/// element is a record.
+/// A writer of elements that are not compounds. The elements of the last dimension are one record;
+/// with one dimension, each element is a record.
 #[derive(Debug)]
 struct Records {
     row: u64,
@@ -182,14 +204,17 @@ struct Records {
 
 impl Records {
     fn new(shape: &[u64]) -> Self {
-        let row = if shape.len() < 2 { 1 } else { shape.last().copied().unwrap_or(1).max(1) };
+        let row = match shape {
+            [] | [_] => 1,
+            [.., last] => (*last).max(1),
+        };
         Self { row, done: 0 }
     }
 
     fn element(&mut self, output: &mut impl Write, text: &str) -> Result<()> {
         output.write_all(field(text).as_bytes())?;
-        self.done = self.done.saturating_add(1);
-        let ended = self.done.checked_rem(self.row) == Some(0);
+        self.done += 1;
+        let ended = self.done.is_multiple_of(self.row);
         output.write_all(if ended { b"\n" } else { b"," })?;
         Ok(())
     }

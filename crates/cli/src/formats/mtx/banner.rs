@@ -1,4 +1,4 @@
-//! The banner: the first line of a file, which declares the form of the others.
+//! The banner: the first line of a file, which declares the form of the other lines.
 
 use anyhow::{Context as _, Result, bail};
 
@@ -18,7 +18,7 @@ pub(super) enum Field {
     Integer,
     Unsigned,
     Complex,
-    /// Entries without values: each stands for 1.
+    /// Entries without values, which have the value 1.
     Pattern,
 }
 
@@ -39,7 +39,7 @@ impl Field {
 pub(super) enum Symmetry {
     General,
     Symmetric,
-    /// The value across the diagonal is the negative one.
+    /// The value across the diagonal is the negated value.
     Skew,
     /// The value across the diagonal is the conjugate.
     Hermitian,
@@ -58,10 +58,10 @@ impl Banner {
         let words: Vec<String> = line.split_whitespace().map(str::to_lowercase).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let ["%%matrixmarket", object, form, field, symmetry] = words.as_slice() else {
-            bail!("no banner such as `%%MatrixMarket matrix coordinate real general`");
+            bail!("the banner is missing, such as `%%MatrixMarket matrix coordinate real general`");
         };
         if *object != "matrix" {
-            bail!("the file has a {object}, and no matrix");
+            bail!("the file has a {object}, not a matrix");
         }
         let form = match *form {
             "coordinate" => Form::Coordinate,
@@ -74,7 +74,7 @@ impl Banner {
             "unsigned-integer" => Field::Unsigned,
             "complex" => Field::Complex,
             "pattern" => Field::Pattern,
-            other => bail!("the field `{other}` is none of real, integer, complex and pattern"),
+            other => bail!("the field `{other}` is not known; there are real, integer, complex and pattern"),
         };
         let symmetry = match *symmetry {
             "general" => Symmetry::General,
@@ -82,7 +82,9 @@ impl Banner {
             "skew-symmetric" => Symmetry::Skew,
             "hermitian" => Symmetry::Hermitian,
             other => {
-                bail!("the symmetry `{other}` is none of general, symmetric, skew-symmetric and hermitian")
+                bail!(
+                    "the symmetry `{other}` is not known; there are general, symmetric, skew-symmetric and hermitian"
+                )
             }
         };
         let banner = Self { form, field, symmetry };

@@ -3,9 +3,10 @@
 use std::io::{BufRead, Read as _};
 
 use anyhow::{Context as _, Result, bail};
+use hyperslab_exact::to_u64;
 
-/// The size of the longest line that is read, in bytes.
-const LONGEST: u64 = 1 << 16;
+/// The largest size of a line, in bytes.
+const MAX_LINE_BYTES: u64 = 1 << 16;
 
 /// The lines of a file.
 pub(super) struct Lines<R> {
@@ -43,15 +44,15 @@ impl<R: BufRead> Lines<R> {
 
     fn read(&mut self) -> Result<bool> {
         self.line.clear();
-        self.number = self.number.saturating_add(1);
-        let read = (&mut self.input).take(LONGEST).read_until(b'\n', &mut self.line)?;
-        if read as u64 == LONGEST && self.line.last() != Some(&b'\n') {
-            bail!("the line is longer than {LONGEST} bytes");
+        self.number += 1;
+        let read = (&mut self.input).take(MAX_LINE_BYTES).read_until(b'\n', &mut self.line)?;
+        if to_u64(read) == MAX_LINE_BYTES && self.line.last() != Some(&b'\n') {
+            bail!("the line is longer than {MAX_LINE_BYTES} bytes");
         }
         Ok(read > 0)
     }
 
     fn text(&self) -> Result<&str> {
-        std::str::from_utf8(&self.line).context("the line is no text")
+        std::str::from_utf8(&self.line).context("the line is not text")
     }
 }

@@ -10,7 +10,7 @@ use hyperslab::H5Type;
 
 use super::banner::{Banner, Field, Form, Symmetry};
 use super::lines::Lines;
-use crate::entries::{BATCH, Batch, Element, Order, Source};
+use crate::entries::{BATCH_ENTRIES, Batch, Element, Order, Source};
 
 /// The first bytes of gzip files.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -52,7 +52,8 @@ impl Reader {
     pub(super) fn new(input: Box<dyn BufRead>) -> Result<Self> {
         let mut lines = Lines::new(input);
         let banner = match lines.any() {
-            Ok(line) => Banner::parse(line.unwrap_or_default()),
+            // An empty file has no banner.
+            Ok(line) => Banner::parse(line.unwrap_or("")),
             Err(error) => Err(error),
         };
         let banner = banner.with_context(|| format!("line {}", lines.number))?;
@@ -66,10 +67,12 @@ impl Reader {
     fn size(lines: &mut Lines<Box<dyn BufRead>>, banner: Banner) -> Result<([u64; 2], u64)> {
         let line = lines.next()?.context("the file ends before the size of the matrix")?;
         let numbers: Option<Vec<u64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
-        let numbers = numbers.with_context(|| format!("`{}` is no size", line.trim()))?;
+        let numbers = numbers.with_context(|| format!("`{}` is not a size", line.trim()))?;
         let (shape, count) = match (numbers.as_slice(), banner.form) {
             ([rows, columns, count], Form::Coordinate) => ([*rows, *columns], Some(*count)),
-            ([rows, columns], Form::Array) => ([*rows, *columns], values(*rows, *columns, banner.symmetry)),
+            ([rows, columns], Form::Array) => {
+                ([*rows, *columns], value_count(*rows, *columns, banner.symmetry))
+            }
             (_, Form::Coordinate) => bail!("the size has three numbers: rows, columns and entries"),
             (_, Form::Array) => bail!("the size has two numbers: rows and columns"),
         };
@@ -77,16 +80,18 @@ impl Reader {
         if banner.symmetry != Symmetry::General && rows != columns {
             bail!("a matrix of {rows} x {columns} has no symmetry");
         }
-        Ok((shape, count.context("more values than there can be")?))
+        Ok((shape, count.context("the number of values does not fit in 64 bits")?))
     }
 
-    /// Advances to the next coordinates of an array that have a line.
+    /// Advances to the next coordinates of an array that have a line: files of symmetric matrices
+    /// have only the lower triangle.
     fn enter_triangle(&mut self) {
         let [row, column] = self.at;
         let first = match self.banner.symmetry {
             Symmetry::General => 0,
             Symmetry::Symmetric | Symmetry::Hermitian => column,
-            Symmetry::Skew => column.saturating_add(1),
+            // No overflow: each column before this one has at least one line.
+            Symmetry::Skew => column + 1,
         };
         self.at = [row.max(first), column];
     }
@@ -115,9 +120,9 @@ impl Reader {
         let mut bytes = [0; 16];
         let value = value(self.banner.field, &mut words, &mut bytes)?;
         if let Some(word) = words.next() {
-            bail!("`{word}` follows the entry");
+            bail!("there is `{word}` after the entry");
         }
-        self.read = self.read.saturating_add(1);
+        self.read += 1;
         let element = self.banner.field.element();
         if self.banner.form == Form::Array {
             self.step();
@@ -144,19 +149,21 @@ impl Reader {
     /// Advances to the next coordinates of an array, column by column.
     fn step(&mut self) {
         let [row, column] = self.at;
-        let below = row.saturating_add(1);
-        self.at = if below < self.shape[0] { [below, column] } else { [0, column.saturating_add(1)] };
+        // No overflow: the row is less than the shape, and each column has at least one line.
+        let below = row + 1;
+        self.at = if below < self.shape[0] { [below, column] } else { [0, column + 1] };
         self.enter_triangle();
     }
 }
 
-/// Returns the number of lines with values of an array.
-fn values(rows: u64, columns: u64, symmetry: Symmetry) -> Option<u64> {
+/// Returns the number of lines with values of an array. `None` if it does not fit in 64 bits.
+fn value_count(rows: u64, columns: u64, symmetry: Symmetry) -> Option<u64> {
     let triangle = |side: u64| Some(rows.checked_mul(side)? / 2);
     match symmetry {
         Symmetry::General => rows.checked_mul(columns),
         Symmetry::Symmetric | Symmetry::Hermitian => triangle(rows.checked_add(1)?),
-        Symmetry::Skew => triangle(rows.saturating_sub(1)),
+        // A matrix without rows has no values.
+        Symmetry::Skew => rows.checked_sub(1).map_or(Some(0), triangle),
     }
 }
 
@@ -166,10 +173,10 @@ fn index(word: Option<&str>, what: &str, size: u64) -> Result<u64> {
     if let Ok(index @ 1..) = word.parse::<u64>()
         && index <= size
     {
-        return Ok(index.saturating_sub(1));
+        return Ok(index - 1);
     }
-    let index: i128 = word.parse().ok().with_context(|| format!("`{word}` is no {what}"))?;
-    bail!("the {what} {index} is none of 1 to {size}")
+    let index: i128 = word.parse().ok().with_context(|| format!("`{word}` is not a {what}"))?;
+    bail!("the {what} {index} is not from 1 to {size}")
 }
 
 /// Parses a value into the buffer. Returns the bytes of the value.
@@ -193,7 +200,7 @@ fn value<'w, 'b>(
             one.fill(1);
         }
     }
-    Ok(bytes.get(..field.element().size()).unwrap_or_default())
+    bytes.get(..field.element().size()).context("a value of more than 16 bytes")
 }
 
 fn real(word: &str) -> Result<f64> {
@@ -202,18 +209,18 @@ fn real(word: &str) -> Result<f64> {
     }
     // Fortran writes the exponent of double-precision numbers with a D.
     let number = word.replace(['d', 'D'], "e").parse();
-    number.ok().with_context(|| format!("`{word}` is no number"))
+    number.ok().with_context(|| format!("`{word}` is not a number"))
 }
 
 fn whole<T: std::str::FromStr>(word: &str) -> Result<T> {
-    word.parse().ok().with_context(|| format!("`{word}` is no whole number of 64 bits"))
+    word.parse().ok().with_context(|| format!("`{word}` is not an integer of 64 bits"))
 }
 
 /// Appends the value across the diagonal.
 fn mirrored(banner: Banner, value: &[u8], values: &mut Vec<u8>) -> Result<()> {
     let start = values.len();
     values.extend_from_slice(value);
-    let copy = values.get_mut(start..).unwrap_or_default();
+    let copy = values.get_mut(start..).context("the value is missing")?;
     let (first, second) = copy.split_at_mut(copy.len().min(8));
     let negated = match (banner.symmetry, banner.field.element()) {
         (Symmetry::General | Symmetry::Symmetric, _) => Some(()),
@@ -223,7 +230,7 @@ fn mirrored(banner: Banner, value: &[u8], values: &mut Vec<u8>) -> Result<()> {
         (Symmetry::Skew, _) => negate(first).and(if second.is_empty() { Some(()) } else { negate(second) }),
         (Symmetry::Hermitian, _) => negate(second),
     };
-    negated.context("the value has no opposite")
+    negated.context("the negated value does not fit in 64 bits")
 }
 
 fn negate(bytes: &mut [u8]) -> Option<()> {
@@ -241,7 +248,7 @@ impl Source for Reader {
 
     fn count(&self) -> Option<u64> {
         let mirrored = self.banner.symmetry != Symmetry::General;
-        Some(self.count.saturating_mul(if mirrored { 2 } else { 1 }))
+        if mirrored { self.count.checked_mul(2) } else { Some(self.count) }
     }
 
     fn order(&self) -> Order {
@@ -250,7 +257,7 @@ impl Source for Reader {
 
     fn next_batch(&mut self, batch: &mut Batch) -> Result<bool> {
         batch.clear();
-        while !self.ended && batch.len(2) < BATCH {
+        while !self.ended && batch.len(2) < BATCH_ENTRIES {
             self.entry(batch).with_context(|| format!("line {}", self.lines.number))?;
         }
         Ok(!batch.is_empty())

@@ -6,8 +6,8 @@ use hyperslab::H5Type;
 use proptest::prelude::*;
 
 use super::*;
-use crate::destination::Destination;
 use crate::entries::matrices::{Given, entries};
+use crate::output_target::OutputTarget;
 
 fn read(text: &str) -> anyhow::Result<Given> {
     Given::read(Reader::new(Box::new(Cursor::new(text.as_bytes().to_vec())))?)
@@ -64,28 +64,28 @@ fn arrays_are_read_down_their_columns() {
 fn faults_are_named_with_their_line() {
     let begin = "%%MatrixMarket matrix coordinate real general\n%\n2 3 2\n";
     for (text, expected) in [
-        ("".to_owned(), "line 1: no banner"),
-        ("%%MatrixMarket matrix coordinate real\n".into(), "line 1: no banner"),
+        ("".to_owned(), "line 1: the banner is missing"),
+        ("%%MatrixMarket matrix coordinate real\n".into(), "line 1: the banner is missing"),
         ("%%MatrixMarket vector coordinate real general\n".into(), "line 1: the file has a vector"),
         ("%%MatrixMarket matrix coordinate real hermitian\n".into(), "contradicts itself"),
         ("%%MatrixMarket matrix array pattern general\n".into(), "contradicts itself"),
         ("%%MatrixMarket matrix coordinate real general\n".into(), "line 2: the file ends before the size"),
         ("%%MatrixMarket matrix coordinate real general\n2 3\n".into(), "line 2: the size has three numbers"),
-        ("%%MatrixMarket matrix coordinate real general\n2 -3 1\n".into(), "line 2: `2 -3 1` is no size"),
+        ("%%MatrixMarket matrix coordinate real general\n2 -3 1\n".into(), "line 2: `2 -3 1` is not a size"),
         ("%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n".into(), "line 2: a matrix of 2 x 3"),
         (format!("{begin}1 1 1\n"), "line 5: the file ends after 1 of 2 entries"),
         (format!("{begin}1 1 1\n1 2 2\n\n2 2 2\n"), "line 7: there are more than 2 entries"),
-        (format!("{begin}1 1 1\n3 1 1\n"), "line 5: the row 3 is none of 1 to 2"),
-        (format!("{begin}1 0 1\n"), "line 4: the column 0 is none of 1 to 3"),
-        (format!("{begin}-1 1 1\n"), "line 4: the row -1 is none of 1 to 2"),
-        (format!("{begin}1 x 1\n"), "line 4: `x` is no column"),
+        (format!("{begin}1 1 1\n3 1 1\n"), "line 5: the row 3 is not from 1 to 2"),
+        (format!("{begin}1 0 1\n"), "line 4: the column 0 is not from 1 to 3"),
+        (format!("{begin}-1 1 1\n"), "line 4: the row -1 is not from 1 to 2"),
+        (format!("{begin}1 x 1\n"), "line 4: `x` is not a column"),
         (format!("{begin}1 1\n"), "line 4: the value is missing"),
-        (format!("{begin}1 1 one\n"), "line 4: `one` is no number"),
-        (format!("{begin}1 1 1 1\n"), "line 4: `1` follows the entry"),
+        (format!("{begin}1 1 one\n"), "line 4: `one` is not a number"),
+        (format!("{begin}1 1 1 1\n"), "line 4: there is `1` after the entry"),
         (format!("{begin}{}", "1".repeat(70_000)), "line 4: the line is longer"),
         (
             "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 1.5\n".into(),
-            "line 3: `1.5` is no whole",
+            "line 3: `1.5` is not an integer",
         ),
         (
             "%%MatrixMarket matrix coordinate real skew-symmetric\n1 1 1\n1 1 2\n".into(),
@@ -118,7 +118,7 @@ fn a_compressed_file_that_ends_early_is_an_error() {
 
 fn writer(path: &std::path::Path, level: Option<u32>) -> Writer {
     let folder = path.parent().unwrap();
-    Writer::new(Destination::file(path, folder).unwrap(), level, folder).unwrap()
+    Writer::new(OutputTarget::file(path, folder).unwrap(), level, folder).unwrap()
 }
 
 fn round_trip<T: H5Type>(values: &std::collections::BTreeMap<(u64, u64), T>, level: Option<u32>) -> Given {
@@ -155,9 +155,9 @@ proptest! {
         prop_assert_eq!(round_trip(&complex, level).batch.values.len(), 16 * reals.len());
     }
 
-    /// Noise is an error or a matrix, and never a panic.
+    /// Random text is an error or a matrix, and never a panic.
     #[test]
-    fn noise_is_no_harm(text in "%%MatrixMarket matrix (coordinate|array) (real|complex|pattern) (general|symmetric)\n([0-9]{1,2} ){2,3}\n([-0-9.e]{1,3}[ \n]){0,30}") {
+    fn random_text_does_not_panic(text in "%%MatrixMarket matrix (coordinate|array) (real|complex|pattern) (general|symmetric)\n([0-9]{1,2} ){2,3}\n([-0-9.e]{1,3}[ \n]){0,30}") {
         let _ = read(&text);
     }
 }

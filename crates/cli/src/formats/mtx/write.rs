@@ -8,12 +8,13 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyperslab::H5Type;
 
-use crate::destination::Destination;
 use crate::entries::{Batch, Element, Sink, Spool};
+use crate::output_target::OutputTarget;
 
-/// A writer of a Matrix Market file. The entries go to a temporary file, since their number precedes them.
+/// A writer of a Matrix Market file. The entries go to a temporary file, because their number
+/// precedes them in the output.
 pub(crate) struct Writer {
-    output: Destination,
+    output: OutputTarget,
     level: Option<u32>,
     entries: Entries,
     shape: Vec<u64>,
@@ -29,8 +30,9 @@ enum Entries {
 }
 
 impl Writer {
-    /// Creates a writer to `output`, compressed by gzip if there is a level. Temporary files go to `folder`.
-    pub(crate) fn new(output: Destination, level: Option<u32>, folder: &Path) -> Result<Self> {
+    /// Creates a writer to `output`, compressed by gzip if there is a level. Temporary files go to
+    /// `folder`.
+    pub(crate) fn new(output: OutputTarget, level: Option<u32>, folder: &Path) -> Result<Self> {
         let spool = Spool::new(folder)?;
         let entries = match level {
             None => Entries::Plain(spool),
@@ -66,7 +68,7 @@ impl Writer {
 impl Sink for Writer {
     fn begin(&mut self, shape: &[u64], element: Element) -> Result<()> {
         if shape.len() != 2 {
-            bail!("a Matrix Market file holds two dimensions, and not {}", shape.len());
+            bail!("a Matrix Market file has two dimensions, and not {}", shape.len());
         }
         (self.shape, self.element) = (shape.to_vec(), element);
         Ok(())
@@ -76,22 +78,22 @@ impl Sink for Writer {
         self.text.clear();
         for (at, value) in batch.entries(2, self.element.size()) {
             for index in at {
-                // Writing into memory does not fail.
-                let _ = write!(self.text, "{} ", index.saturating_add(1));
+                // Indices are less than the shape.
+                write!(self.text, "{} ", index + 1)?;
             }
             let start = self.text.len();
             self.element.print(value, &mut self.text);
-            // Values of the field `integer` have 64 bits with a sign.
+            // Values of the field `integer` are signed integers of 64 bits.
             if self.element == Element::U64
                 && u64::decode(value).is_some_and(|value| i64::try_from(value).is_err())
             {
-                let shown = String::from_utf8_lossy(self.text.get(start..).unwrap_or_default());
+                let shown = String::from_utf8_lossy(self.text.get(start..).unwrap_or(&[]));
                 bail!(
-                    "the value {shown} at {at:?} is larger than integers in Matrix Market files; npz holds it"
+                    "the value {shown} at {at:?} is too large for a Matrix Market file; export to npz instead"
                 );
             }
             self.text.push(b'\n');
-            self.count = self.count.saturating_add(1);
+            self.count += 1;
         }
         match &mut self.entries {
             Entries::Plain(spool) => spool.write_all(&self.text)?,

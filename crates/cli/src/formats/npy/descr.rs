@@ -1,4 +1,4 @@
-//! NumPy's datatypes in npy headers (`descr`): their translation to and from the datatypes of HDF5.
+//! The datatypes of NumPy in npy headers (`descr`), and the corresponding datatypes of HDF5.
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::datatype::{ByteOrder, Compound, DatatypeClass, FloatOrder, Member, StringPadding};
@@ -8,13 +8,16 @@ use super::literal::Literal;
 use crate::output::escape;
 use crate::values::complex_base;
 
-/// A type that a header names: what an npy file stores.
+/// The size of a character in UCS-4, in bytes.
+const UCS4_BYTES: u32 = 4;
+
+/// The type of the elements of an npy file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReadDescr {
     /// Elements with the same bytes as those of an HDF5 datatype.
     Stored(Datatype),
-    /// Strings of this many characters (UCS-4, four bytes each).
-    Text(usize, ByteOrder),
+    /// Strings of this many characters in UCS-4, with four bytes each.
+    Text(u32, ByteOrder),
 }
 
 impl ReadDescr {
@@ -32,19 +35,19 @@ impl ReadDescr {
                     if !name.is_empty() {
                         members.push(Member { name: name.into_bytes(), offset, datatype });
                     }
-                    offset = offset.checked_add(size).context("elements of 4 GiB and more")?;
+                    offset = offset.checked_add(size).context("an element has 4 GiB or more")?;
                 }
                 if members.is_empty() {
-                    bail!("a record without fields");
+                    bail!("a record has no fields");
                 }
                 Ok(Self::Stored(Datatype::compound(offset, members)))
             }
-            _ => bail!("a type that is neither text nor a list"),
+            _ => bail!("a type is neither text nor a list"),
         }
     }
 
     fn named(name: &str) -> Result<Self> {
-        let unknown = || format!("the type `{name}` has no HDF5 form");
+        let unknown = || format!("HDF5 has no datatype for the type `{name}`");
         let (order, rest) = match name.strip_prefix(['<', '|', '=']) {
             Some(rest) => (ByteOrder::LittleEndian, rest),
             None => match name.strip_prefix('>') {
@@ -55,10 +58,9 @@ impl ReadDescr {
         let mut characters = rest.chars();
         let letter = characters.next().with_context(unknown)?;
         let size: u32 = characters.as_str().parse().ok().with_context(unknown)?;
-        let narrow = u16::try_from(size).unwrap_or(u16::MAX);
         let datatype = match (letter, size) {
             ('b', 1) => Datatype::bool(),
-            ('i' | 'u', 1 | 2 | 4 | 8) => Datatype::integer(narrow, letter == 'i', order),
+            ('i' | 'u', 1 | 2 | 4 | 8) => Datatype::integer(u16::try_from(size)?, letter == 'i', order),
             ('f', 2) => Datatype::f16(order),
             ('f', 4) => Datatype::f32(order),
             ('f', 8) => Datatype::f64(order),
@@ -66,38 +68,42 @@ impl ReadDescr {
             ('c', 16) => Datatype::complex_compound(Datatype::f64(order)),
             ('S' | 'a', 1..) => Datatype::fixed_string(size, StringPadding::NullPadded, CharacterSet::Ascii),
             ('V', 1..) => Datatype::opaque(size, ""),
-            ('U', 1..) => return Ok(Self::Text(usize::try_from(size)?, order)),
+            ('U', 1..) => {
+                size.checked_mul(UCS4_BYTES).with_context(unknown)?;
+                return Ok(Self::Text(size, order));
+            }
             _ => bail!(unknown()),
         };
         Ok(Self::Stored(datatype))
     }
 
     /// Returns the size of an element in the npy file, in bytes.
-    pub(crate) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> u32 {
         match self {
-            Self::Stored(datatype) => datatype.size as usize,
-            Self::Text(characters, _) => characters.saturating_mul(4),
+            Self::Stored(datatype) => datatype.size,
+            // `named` has checked the product.
+            Self::Text(characters, _) => characters * UCS4_BYTES,
         }
     }
 }
 
 fn member(field: &Literal) -> Result<(String, Datatype)> {
-    let Literal::Sequence(parts) = field else { bail!("a field that is no tuple") };
+    let Literal::Sequence(parts) = field else { bail!("a field is not a tuple") };
     let (name, descr, dims) = match parts.as_slice() {
         [Literal::Text(name), descr] => (name, descr, None),
         [Literal::Text(name), descr, dims] => (name, descr, Some(dims)),
         // A title and a name.
         [Literal::Sequence(names), descr, ..] => match names.as_slice() {
             [_, Literal::Text(name)] => (name, descr, parts.get(2)),
-            _ => bail!("a field without a name"),
+            _ => bail!("a field has no name"),
         },
-        _ => bail!("a field without a name"),
+        _ => bail!("a field has no name"),
     };
     let ReadDescr::Stored(base) = ReadDescr::of(descr)? else {
-        bail!("the field `{name}` holds text of type U, which only whole datasets can hold here");
+        bail!("the field `{name}` has text of type U, which is supported only for whole datasets");
     };
     let Some(dims) = dims else { return Ok((name.clone(), base)) };
-    let dims = dims.numbers().context("the shape of a field is none")?;
+    let dims = dims.numbers().context("the shape of a field is not a list of sizes")?;
     let dims: Result<Vec<u32>, _> = dims.into_iter().map(u32::try_from).collect();
     let dims = dims?;
     let count = dims.iter().try_fold(base.size, |product, size| product.checked_mul(*size));
@@ -107,41 +113,41 @@ fn member(field: &Literal) -> Result<(String, Datatype)> {
     Ok((name.clone(), Datatype::array(dims, base)))
 }
 
-/// The type under which elements are written to an npy file.
+/// The type with which elements are written to an npy file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WrittenDescr {
     /// The `descr` as a Python literal: `'<f8'`, `[('a', '<i4')]`.
     pub(crate) literal: String,
-    /// The datatype to which elements are converted before they are written. The stored type if NumPy has it.
+    /// The datatype to which elements are converted before they are written: the stored type if
+    /// NumPy has it.
     pub(crate) datatype: Datatype,
     /// The dimensions of each element.
     pub(crate) dims: Vec<u32>,
 }
 
 /// The deepest nesting of types.
-const MOST_LEVELS: usize = 32;
+const MAX_LEVELS: usize = 32;
 
 impl WrittenDescr {
-    /// Returns NumPy's type for a datatype: the same type if NumPy has it, else the next larger one.
+    /// Returns NumPy's type for a datatype: the same type if NumPy has it, else the next larger
+    /// one.
     pub(crate) fn of(datatype: &Datatype) -> Result<Self> {
         Self::nested(datatype, 0)
     }
 
     fn nested(datatype: &Datatype, level: usize) -> Result<Self> {
-        if level > MOST_LEVELS {
-            bail!("a type of more than {MOST_LEVELS} levels has no npy form; try --format json");
+        if level > MAX_LEVELS {
+            bail!("npy cannot represent a type of more than {MAX_LEVELS} levels; try --format json");
         }
-        let level = level.saturating_add(1);
+        let level = level + 1;
         let size = datatype.size;
         match &datatype.class {
             _ if datatype.is_bool() => Ok(simple("|b1".into(), datatype.clone())),
             DatatypeClass::FixedPoint(fixed) => {
                 let letter = if fixed.signed { 'i' } else { 'u' };
-                let fitting =
-                    [1, 2, 4, 8].into_iter().find(|bytes| *bytes >= u32::from(fixed.precision).div_ceil(8));
-                let Some(bytes) = fitting else { bail!("integers of {size} bytes have no npy form") };
-                let narrow = u16::try_from(bytes).unwrap_or(8);
-                Ok(number(letter, fixed.order, Datatype::integer(narrow, fixed.signed, fixed.order)))
+                let fitting = [1, 2, 4, 8].into_iter().find(|bytes| *bytes >= fixed.precision.div_ceil(8));
+                let Some(bytes) = fitting else { bail!("npy cannot represent integers of {size} bytes") };
+                Ok(number(letter, fixed.order, Datatype::integer(bytes, fixed.signed, fixed.order)))
             }
             DatatypeClass::FloatingPoint(float) => Ok(float_of(float.order, datatype)),
             DatatypeClass::Enumeration(enumeration) => Self::nested(&enumeration.base, level),
@@ -165,9 +171,9 @@ impl WrittenDescr {
             _ if complex_base(datatype).is_some() => complex(datatype),
             DatatypeClass::Compound(compound) => record(datatype, compound, level),
             DatatypeClass::VariableLength(_) => {
-                bail!("values of variable length have no npy form here; try --format json or csv")
+                bail!("npy cannot represent elements of variable length; try --format json or csv")
             }
-            _ => bail!("elements of type {datatype} have no npy form; try --format json or csv"),
+            _ => bail!("npy cannot represent elements of type {datatype}; try --format json or csv"),
         }
     }
 }
@@ -190,7 +196,8 @@ fn number(letter: char, byte_order: ByteOrder, datatype: Datatype) -> WrittenDes
     simple(format!("{}{letter}{size}", order(byte_order, size)), datatype)
 }
 
-/// Returns the IEEE type of two, four or eight bytes that holds all values of `datatype`, or the largest if none does.
+/// Returns the IEEE type of two, four or eight bytes that represents all values of `datatype`, or
+/// the largest of these types.
 fn float_of(float_order: FloatOrder, datatype: &Datatype) -> WrittenDescr {
     let order = match float_order {
         FloatOrder::BigEndian => ByteOrder::BigEndian,
@@ -208,22 +215,24 @@ fn float_of(float_order: FloatOrder, datatype: &Datatype) -> WrittenDescr {
 }
 
 fn complex(datatype: &Datatype) -> Result<WrittenDescr> {
-    let Some(base) = complex_base(datatype) else { bail!("no complex number") };
+    let Some(base) = complex_base(datatype) else { bail!("the datatype {datatype} is not complex") };
     let DatatypeClass::FloatingPoint(float) = &base.class else {
-        bail!("complex numbers of type {base} have no npy form; try --format json");
+        bail!("npy cannot represent complex numbers of type {base}; try --format json");
     };
     let part = float_of(float.order, base);
-    // NumPy has no complex numbers of two half-precision ones.
+    // NumPy has no complex type with half-precision parts.
     let order = if part.literal.starts_with("'>") { ByteOrder::BigEndian } else { ByteOrder::LittleEndian };
     let part = if part.datatype.size < 4 { Datatype::f32(order) } else { part.datatype };
-    let size = part.size.saturating_mul(2);
+    // A part has at most eight bytes.
+    let size = 2 * part.size;
     let sign = if order == ByteOrder::BigEndian { '>' } else { '<' };
     let same = part == *base && datatype.size == size;
     let datatype = if same { datatype.clone() } else { rebuilt(datatype, part) };
     Ok(simple(format!("{sign}c{size}"), datatype))
 }
 
-/// Returns the complex type with parts of another type. The class and the member names stay, so that a conversion exists.
+/// Returns the complex type with parts of another type. The class and the member names stay the
+/// same, so that a conversion exists.
 fn rebuilt(datatype: &Datatype, part: Datatype) -> Datatype {
     match &datatype.class {
         DatatypeClass::Compound(_) => Datatype::complex_compound(part),
@@ -231,16 +240,17 @@ fn rebuilt(datatype: &Datatype, part: Datatype) -> Datatype {
     }
 }
 
-/// Returns the type of records. If NumPy has the types of all members, they keep their offsets and nameless fields fill
-/// the gaps; else the members are packed.
+/// Returns the type of records. If NumPy has the types of all members, the members keep their
+/// offsets and fields without a name fill the gaps. Else the members are packed.
 fn record(datatype: &Datatype, compound: &Compound, level: usize) -> Result<WrittenDescr> {
     let mut members: Vec<(&Member, WrittenDescr)> = Vec::new();
     for member in &compound.members {
         members.push((member, WrittenDescr::nested(&member.datatype, level)?));
     }
     members.sort_by_key(|(member, _)| member.offset);
+    let end_of = |member: &Member| member.offset.checked_add(member.datatype.size);
     let in_order = members.windows(2).all(|pair| match pair {
-        [(first, _), (second, _)] => first.offset.saturating_add(first.datatype.size) <= second.offset,
+        [(first, _), (second, _)] => end_of(first).is_some_and(|end| end <= second.offset),
         _ => true,
     });
     let same = in_order && members.iter().all(|(member, descr)| descr.datatype == member.datatype);
@@ -248,13 +258,13 @@ fn record(datatype: &Datatype, compound: &Compound, level: usize) -> Result<Writ
     let mut end = 0_u32;
     for (member, descr) in &members {
         if same && member.offset > end {
-            fields.push(format!("('', '|V{}')", member.offset.saturating_sub(end)));
+            fields.push(format!("('', '|V{}')", member.offset - end));
         }
         fields.push(field(&member.name, descr)?);
-        end = member.offset.saturating_add(member.datatype.size);
+        end = end_of(member).context("a member ends after 4 GiB")?;
     }
     if same && datatype.size > end {
-        fields.push(format!("('', '|V{}')", datatype.size.saturating_sub(end)));
+        fields.push(format!("('', '|V{}')", datatype.size - end));
     }
     let literal = format!("[{}]", fields.join(", "));
     let datatype = if same {
@@ -268,10 +278,10 @@ fn record(datatype: &Datatype, compound: &Compound, level: usize) -> Result<Writ
 
 fn field(name: &[u8], descr: &WrittenDescr) -> Result<String> {
     let Ok(text) = std::str::from_utf8(name) else {
-        bail!("the member name `{}` has no npy form", escape(name));
+        bail!("npy cannot represent the member name `{}`", escape(name));
     };
     if text.is_empty() || text.chars().any(char::is_control) {
-        bail!("the member name `{}` has no npy form", escape(name));
+        bail!("npy cannot represent the member name `{}`", escape(name));
     }
     let name = text.replace('\\', "\\\\").replace('\'', "\\'");
     let dims: Vec<String> = descr.dims.iter().map(|size| format!("{size},")).collect();

@@ -3,12 +3,13 @@
 use std::io::Read;
 
 use anyhow::{Context as _, Result, bail};
+use hyperslab_exact::{product, to_u64};
 
 use super::descr::ReadDescr;
 use super::literal::Literal;
 
-/// The length in bytes of the longest header that is read.
-const MOST_HEADER: u32 = 16 << 20;
+/// The largest size of a header, in bytes.
+const MAX_HEADER_BYTES: u32 = 16 << 20;
 
 /// The decoded header of an npy file.
 #[derive(Debug)]
@@ -25,9 +26,9 @@ impl Header {
     /// Reads the header from the start of a file.
     pub(crate) fn read(input: &mut impl Read) -> Result<Self> {
         let mut magic = [0; 8];
-        input.read_exact(&mut magic).context("too short for an npy file")?;
+        input.read_exact(&mut magic).context("the file is too short for an npy file")?;
         let [b'\x93', b'N', b'U', b'M', b'P', b'Y', version, _] = magic else {
-            bail!("no npy file: its first bytes are others");
+            bail!("the file is not an npy file: its first bytes are not `\\x93NUMPY`");
         };
         let (length, prefix) = match version {
             1 => {
@@ -42,12 +43,12 @@ impl Header {
             }
             other => bail!("version {other} of the npy format is not known"),
         };
-        if length > MOST_HEADER {
-            bail!("a header of {length} bytes");
+        if length > MAX_HEADER_BYTES {
+            bail!("the header has {length} bytes; at most {MAX_HEADER_BYTES} are allowed");
         }
         let mut header = Vec::new();
         input.take(u64::from(length)).read_to_end(&mut header)?;
-        if header.len() as u64 != u64::from(length) {
+        if to_u64(header.len()) != u64::from(length) {
             bail!("the file ends in its header");
         }
         let text = if version == 3 {
@@ -55,39 +56,40 @@ impl Header {
         } else {
             header.into_iter().map(char::from).collect()
         };
-        Self::parse(&text, prefix.saturating_add(u64::from(length)))
+        Self::parse(&text, prefix + u64::from(length))
     }
 
     fn parse(header: &str, length: u64) -> Result<Self> {
         let header = Literal::parse(header)?;
         let get = |key: &str| header.get(key).with_context(|| format!("the header has no `{key}`"));
         let descr = ReadDescr::of(get("descr")?)?;
-        let shape = get("shape")?.numbers().context("the shape is none")?;
+        let shape = get("shape")?.numbers().context("the shape is not a list of sizes")?;
         let fortran = *get("fortran_order")? == Literal::Truth(true) && shape.len() > 1;
         Ok(Self { descr, shape, fortran, length })
     }
 
     /// Returns the size of all elements in bytes. Fails on overflow.
     pub(crate) fn bytes(&self) -> Result<u64> {
-        let bytes =
-            self.shape.iter().try_fold(self.descr.size() as u64, |product, size| product.checked_mul(*size));
-        bytes.context("more elements than there can be")
+        let sizes = self.shape.iter().copied().chain([self.descr.size().into()]);
+        Ok(product("size of the elements", sizes)?)
     }
 }
 
-/// Encodes a header for elements of the type `descr` in C order. Padding ends the header at a multiple of 64 bytes.
+/// Encodes a header for elements of the type `descr` in C order. Padding ends the header at a
+/// multiple of 64 bytes.
 pub(crate) fn encode(descr: &str, shape: impl Iterator<Item = u64>) -> Result<Vec<u8>> {
     let shape: Vec<String> = shape.map(|size| format!("{size},")).collect();
     let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({}), }}", shape.join(" "));
-    // Version 1 has 16 bits for the length, version 2 has 32 bits, and version 3 is UTF-8 instead of Latin-1.
+    // Version 1 has 16 bits for the length, version 2 has 32 bits, and version 3 is UTF-8 instead
+    // of Latin-1.
     let version = match text.len() {
         _ if !text.is_ascii() => 3_u8,
         0..65_000 => 1,
         _ => 2,
     };
     let prefix = if version == 1 { 10 } else { 12_usize };
-    let whole = prefix.saturating_add(text.len()).saturating_add(1).next_multiple_of(64);
-    let length = whole.saturating_sub(prefix);
+    let whole = (prefix + text.len() + 1).next_multiple_of(64);
+    let length = whole - prefix;
     let mut bytes = b"\x93NUMPY".to_vec();
     bytes.extend([version, 0]);
     if version == 1 {
@@ -96,7 +98,7 @@ pub(crate) fn encode(descr: &str, shape: impl Iterator<Item = u64>) -> Result<Ve
         bytes.extend(u32::try_from(length)?.to_le_bytes());
     }
     bytes.extend(text.as_bytes());
-    bytes.resize(whole.saturating_sub(1), b' ');
+    bytes.resize(whole - 1, b' ');
     bytes.push(b'\n');
     Ok(bytes)
 }

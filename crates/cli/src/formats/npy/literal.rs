@@ -1,4 +1,5 @@
-//! Python literals in the headers of npy files: strings, numbers, truth values, tuples, lists, dictionaries.
+//! Python literals in the headers of npy files: strings, numbers, truth values, tuples, lists,
+//! dictionaries.
 
 use anyhow::{Result, bail};
 
@@ -14,13 +15,13 @@ pub(super) enum Literal {
 }
 
 impl Literal {
-    /// Parses a literal. Blanks may follow it.
+    /// Parses a literal, which blanks may follow.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let mut parser = Parser { rest: text };
         let literal = parser.literal(0)?;
         parser.blanks();
         if !parser.rest.is_empty() {
-            bail!("`{}` follows the header", parser.rest.chars().take(20).collect::<String>());
+            bail!("there is `{}` after the header", parser.rest.chars().take(20).collect::<String>());
         }
         Ok(literal)
     }
@@ -50,7 +51,7 @@ impl Literal {
 }
 
 /// The deepest nesting of literals.
-const MOST_LEVELS: usize = 64;
+const MAX_LEVELS: usize = 64;
 
 struct Parser<'a> {
     rest: &'a str,
@@ -78,10 +79,10 @@ impl Parser<'_> {
     }
 
     fn literal(&mut self, level: usize) -> Result<Literal> {
-        if level > MOST_LEVELS {
-            bail!("more than {MOST_LEVELS} levels");
+        if level > MAX_LEVELS {
+            bail!("the header has more than {MAX_LEVELS} levels");
         }
-        let level = level.saturating_add(1);
+        let level = level + 1;
         match self.peek() {
             Some('\'' | '"') => self.text().map(Literal::Text),
             Some('(') => self.sequence("(", ")", level),
@@ -96,29 +97,29 @@ impl Parser<'_> {
             }
             Some(_) if self.takes("True") => Ok(Literal::Truth(true)),
             Some(_) if self.takes("False") => Ok(Literal::Truth(false)),
-            Some(other) => bail!("`{other}` begins nothing that a header holds"),
+            Some(other) => bail!("`{other}` does not begin a literal"),
             None => bail!("the header ends early"),
         }
     }
 
     fn text(&mut self) -> Result<String> {
-        let mut characters = self.rest.char_indices();
-        let Some((_, quote)) = characters.next() else { bail!("the header ends early") };
+        let mut characters = self.rest.chars();
+        let Some(quote) = characters.next() else { bail!("the header ends early") };
         let mut text = String::new();
-        while let Some((place, character)) = characters.next() {
+        while let Some(character) = characters.next() {
             match character {
                 '\\' => match characters.next() {
-                    Some((_, next @ ('\\' | '\'' | '"'))) => text.push(next),
-                    _ => bail!("an escape that is not known"),
+                    Some(next @ ('\\' | '\'' | '"')) => text.push(next),
+                    _ => bail!("an escape is not known"),
                 },
                 _ if character == quote => {
-                    self.rest = self.rest.get(place.saturating_add(1)..).unwrap_or_default();
+                    self.rest = characters.as_str();
                     return Ok(text);
                 }
                 other => text.push(other),
             }
         }
-        bail!("text without end")
+        bail!("a text does not end")
     }
 
     fn sequence(&mut self, open: &str, close: &str, level: usize) -> Result<Literal> {
@@ -140,9 +141,9 @@ impl Parser<'_> {
         self.takes("{");
         let mut entries = Vec::new();
         while !self.takes("}") {
-            let Literal::Text(key) = self.literal(level)? else { bail!("a key that is no text") };
+            let Literal::Text(key) = self.literal(level)? else { bail!("a key is not text") };
             if !self.takes(":") {
-                bail!("a colon is missing behind `{key}`");
+                bail!("a colon is missing after `{key}`");
             }
             entries.push((key, self.literal(level)?));
             if !self.takes(",") && self.peek() != Some('}') {
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_header_is_an_error() {
+    fn invalid_headers_are_errors() {
         for text in ["", "{", "{'a'}", "(1 2)", "'a", "x", "{} x", "'\\x'", &"(".repeat(100_000)] {
             assert!(Literal::parse(text).is_err(), "{text:.20}");
         }

@@ -1,4 +1,4 @@
-//! The reader of npy files: their elements become a dataset.
+//! The reader of npy files, which writes their elements to a dataset.
 
 use std::fs;
 use std::io::{BufReader, Read, Seek as _, SeekFrom};
@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use hyperslab::datatype::ByteOrder;
 use hyperslab::{Dataset, File, Selection};
+use hyperslab_exact::{product, sum, to_usize};
 
 use super::descr::ReadDescr;
 use super::header::{Header, little, number};
@@ -14,7 +15,7 @@ use crate::formats::storage::Storage;
 use crate::typed::stored_text;
 
 /// The size of the elements that are read at once, in bytes.
-const AT_ONCE: u64 = 16 << 20;
+const READ_BYTES: u64 = 16 << 20;
 
 /// An open npy file with its decoded header.
 #[derive(Debug)]
@@ -32,9 +33,10 @@ impl Source {
         let mut file = BufReader::new(fs::File::open(path)?);
         let header = Header::read(&mut file)?;
         let bytes = header.bytes()?;
-        let there = fs::metadata(path)?.len().saturating_sub(header.length);
-        if bytes > there {
-            bail!("{} bytes of elements are missing", bytes.saturating_sub(there));
+        let expected = sum("size of the file", [header.length, bytes])?;
+        let length = fs::metadata(path)?.len();
+        if length < expected {
+            bail!("{} bytes of elements are missing", expected - length);
         }
         let Header { descr, shape, fortran, length } = header;
         Ok(Self { path: path.to_owned(), descr, shape, fortran, start: length, bytes })
@@ -51,14 +53,14 @@ impl Source {
         let builder = file.new_dataset(path).datatype(datatype).shape(&self.shape);
         let dataset = storage.apply(builder, self.shape.len())?.create()?;
         if self.fortran {
-            let turned = self.turned()?;
-            return self.put(&dataset, &Selection::All, &turned);
+            let elements = self.in_c_order()?;
+            return self.put(&dataset, &Selection::All, &elements);
         }
-        let size = self.descr.size() as u64;
+        let size = u64::from(self.descr.size());
         let mut input = self.elements()?;
-        for region in dataset.blocks(AT_ONCE) {
+        for region in dataset.blocks(READ_BYTES) {
             let count = region.element_count()?;
-            let mut bytes = vec![0; usize::try_from(count.saturating_mul(size))?];
+            let mut bytes = vec![0; to_usize(product("size of a region", [count, size])?)?];
             self.read_region(&mut input, &region, &mut bytes)?;
             let whole = self.shape.is_empty();
             let selection = if whole { Selection::All } else { Selection::region(&region) };
@@ -80,20 +82,26 @@ impl Source {
         region: &hyperslab::Region,
         bytes: &mut [u8],
     ) -> Result<()> {
-        let size = self.descr.size() as u64;
+        let size = u64::from(self.descr.size());
         if self.shape.is_empty() {
             return Ok(input.read_exact(bytes)?);
         }
         let selection = Selection::region(region);
         let mut rest = bytes;
         for run in selection.linear_runs(&self.shape)? {
-            let length = usize::try_from(run.length.saturating_mul(size))?.min(rest.len());
-            let (piece, behind) = std::mem::take(&mut rest).split_at_mut(length);
-            let at = self.start.saturating_add(run.offset.saturating_mul(size));
-            let now = input.stream_position()?;
-            input.seek_relative(i64::try_from(at)?.saturating_sub(i64::try_from(now)?))?;
+            let length = to_usize(product("length of a run", [run.length, size])?)?;
+            let (piece, after) =
+                std::mem::take(&mut rest).split_at_mut_checked(length).context("a run exceeds its region")?;
+            let offset = product("offset of a run", [run.offset, size])?;
+            let at = i64::try_from(sum("offset of a run", [self.start, offset])?)?;
+            // Both offsets are not negative.
+            let now = i64::try_from(input.stream_position()?)?;
+            input.seek_relative(at - now)?;
             input.read_exact(piece)?;
-            rest = behind;
+            rest = after;
+        }
+        if !rest.is_empty() {
+            bail!("{} bytes of a region are missing", rest.len());
         }
         Ok(())
     }
@@ -102,16 +110,21 @@ impl Source {
         let ReadDescr::Text(_, order) = &self.descr else {
             return Ok(dataset.write_stored(selection, bytes)?);
         };
-        let texts = bytes.chunks_exact(self.descr.size().max(1)).map(|element| text(element, *order));
+        let texts = bytes.chunks_exact(self.element_size()?.max(1)).map(|element| text(element, *order));
         Ok(dataset.write_strings(selection, &texts.collect::<Result<Vec<String>>>()?)?)
     }
 
-    /// Fails if an element is not valid text. Called before anything is written.
+    /// Returns the size of an element in memory, in bytes.
+    fn element_size(&self) -> Result<usize> {
+        Ok(to_usize(self.descr.size().into())?)
+    }
+
+    /// Fails if an element is not valid text. Called before the dataset is created.
     fn check_texts(&self) -> Result<()> {
         let ReadDescr::Text(_, order) = &self.descr else { return Ok(()) };
         let mut input = self.elements()?;
-        let mut element = vec![0; self.descr.size()];
-        for _ in 0..self.bytes / (element.len() as u64).max(1) {
+        let mut element = vec![0; self.element_size()?];
+        for _ in 0..self.bytes / u64::from(self.descr.size()).max(1) {
             input.read_exact(&mut element)?;
             text(&element, *order)?;
         }
@@ -119,30 +132,27 @@ impl Source {
     }
 
     /// Reads all elements of a file in Fortran order and returns them in C order.
-    fn turned(&self) -> Result<Vec<u8>> {
-        let size = self.descr.size();
-        let mut bytes = vec![0; usize::try_from(self.bytes)?];
+    fn in_c_order(&self) -> Result<Vec<u8>> {
+        let size = self.element_size()?;
+        let mut bytes = vec![0; to_usize(self.bytes)?];
         self.elements()?.read_exact(&mut bytes)?;
-        let mut turned = vec![0; bytes.len()];
+        let mut elements = vec![0; bytes.len()];
         let mut at = vec![0_u64; self.shape.len()];
-        for to in turned.chunks_exact_mut(size.max(1)) {
-            let place = at
-                .iter()
-                .zip(&self.shape)
-                .rev()
-                .fold(0_u64, |place, (at, size)| place.saturating_mul(*size).saturating_add(*at));
-            let start = usize::try_from(place)?.saturating_mul(size);
-            let from = bytes.get(start..start.saturating_add(size)).context("an element is missing")?;
+        for to in elements.chunks_exact_mut(size.max(1)) {
+            // No overflow: `bytes` has all elements, and this is the number of one of them.
+            let number = at.iter().zip(&self.shape).rev().fold(0, |number, (at, size)| number * size + at);
+            let start = to_usize(number)? * size;
+            let from = bytes.get(start..start + size).context("an element is missing")?;
             to.copy_from_slice(from);
             for (at, size) in at.iter_mut().zip(&self.shape).rev() {
-                *at = at.saturating_add(1);
+                *at += 1;
                 if *at < *size {
                     break;
                 }
                 *at = 0;
             }
         }
-        Ok(turned)
+        Ok(elements)
     }
 }
 
@@ -155,7 +165,7 @@ fn text(element: &[u8], order: ByteOrder) -> Result<String> {
             ByteOrder::LittleEndian => little(unit),
             ByteOrder::BigEndian => number(unit.iter()),
         };
-        text.push(char::from_u32(number).context("a character that Unicode does not have")?);
+        text.push(char::from_u32(number).with_context(|| format!("Unicode has no character {number:#x}"))?);
     }
     text.truncate(text.trim_end_matches('\0').len());
     Ok(text)

@@ -1,8 +1,8 @@
-//! The writer of npy files. Elements are written block by block.
+//! The writer of npy files, which writes the elements block by block.
 
 use std::io::Write;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use hyperslab::datatype::convert::Conversion;
 use hyperslab::{Datatype, Stored};
 
@@ -10,8 +10,9 @@ use super::descr::WrittenDescr;
 use super::header::encode;
 use crate::selection::blocks::Blocks;
 
-/// The longest string that is written, in characters. Every string is padded to the length of the longest one.
-const LONGEST_TEXT: usize = 1 << 16;
+/// The length of the longest string that is written, in characters. Every string is padded to the
+/// length of the longest one.
+const MAX_TEXT_CHARACTERS: usize = 1 << 16;
 
 /// Writes the header and all elements.
 pub(crate) fn write(
@@ -32,7 +33,8 @@ pub(crate) fn write(
         match &conversion {
             None => output.write_all(stored.bytes())?,
             Some(conversion) => {
-                let mut converted = vec![0; stored.len().saturating_mul(conversion.destination_size())];
+                let size = stored.len().checked_mul(conversion.destination_size());
+                let mut converted = vec![0; size.context("a block does not fit in memory")?];
                 conversion.convert(stored.bytes(), &mut converted, stored.len())?;
                 output.write_all(&converted)?;
             }
@@ -41,15 +43,18 @@ pub(crate) fn write(
     })
 }
 
-/// Writes strings of variable length as UCS-4 strings of the longest one's length. Reads the strings twice.
+/// Writes variable-length strings as UCS-4 strings with the length of the longest one. Reads the
+/// strings twice.
 fn write_texts(output: &mut impl Write, shape: &[u64], blocks: &Blocks<'_>) -> Result<()> {
     let mut longest = 0;
     each_text(blocks, |text| {
         longest = longest.max(text.chars().count());
         Ok(())
     })?;
-    if longest > LONGEST_TEXT {
-        bail!("a string of {longest} characters: npy would pad all others as long; try --format json or csv");
+    if longest > MAX_TEXT_CHARACTERS {
+        bail!(
+            "a string has {longest} characters, and npy would pad all strings to this length; try --format json or csv"
+        );
     }
     // NumPy has no strings of length 0.
     let longest = longest.max(1);
@@ -57,7 +62,8 @@ fn write_texts(output: &mut impl Write, shape: &[u64], blocks: &Blocks<'_>) -> R
     each_text(blocks, |text| {
         let mut bytes: Vec<u8> =
             text.chars().flat_map(|character| u32::from(character).to_le_bytes()).collect();
-        bytes.resize(longest.saturating_mul(4), 0);
+        // `MAX_TEXT_CHARACTERS` limits the product.
+        bytes.resize(4 * longest, 0);
         Ok(output.write_all(&bytes)?)
     })
 }

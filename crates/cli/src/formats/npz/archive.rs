@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
+use hyperslab_exact::to_u64;
 use zip::{CompressionMethod, ZipArchive};
 
 /// The largest number of members in an archive. Matrices of SciPy have about six.
-const MOST_MEMBERS: usize = 1 << 10;
+const MAX_MEMBERS: usize = 1 << 10;
 
 /// An archive with its decoded directory.
 pub(super) struct Archive {
@@ -32,9 +33,9 @@ struct Member {
 impl Archive {
     pub(super) fn open(path: &Path) -> Result<Self> {
         let file = BufReader::new(File::open(path)?);
-        let mut archive = ZipArchive::new(file).context("no npz file")?;
-        if archive.len() > MOST_MEMBERS {
-            bail!("{} members are more than the matrices of SciPy have", archive.len());
+        let mut archive = ZipArchive::new(file).context("the file is not an npz file")?;
+        if archive.len() > MAX_MEMBERS {
+            bail!("the archive has {} members, more than a matrix of SciPy", archive.len());
         }
         let mut members = HashMap::new();
         for number in 0..archive.len() {
@@ -49,7 +50,7 @@ impl Archive {
                 bail!("`{name}` is encrypted");
             }
             let member = Member {
-                start: entry.data_start().context("a member is nowhere")?,
+                start: entry.data_start().context("the offset of a member is missing")?,
                 stored: entry.compressed_size(),
                 size: entry.size(),
                 deflated,
@@ -78,7 +79,7 @@ impl Archive {
         } else if member.stored == member.size {
             Bytes::Stored(stored)
         } else {
-            bail!("`{array}` takes {} bytes, and should take {}", member.stored, member.size)
+            bail!("`{array}` has {} bytes; the archive states {}", member.stored, member.size)
         };
         let reader = MemberReader { bytes, left: member.size, found: Crc::new(), expected: member.checksum };
         Ok((reader, member.size))
@@ -90,8 +91,8 @@ enum Bytes {
     Deflated(DeflateDecoder<io::Take<BufReader<File>>>),
 }
 
-/// A reader of a decompressed member. It returns as many bytes as the directory declares, and verifies their checksum at
-/// the last byte.
+/// A reader of a decompressed member. It returns as many bytes as the directory declares, and
+/// verifies their checksum at the last byte.
 pub(super) struct MemberReader {
     bytes: Bytes,
     left: u64,
@@ -101,21 +102,21 @@ pub(super) struct MemberReader {
 
 impl Read for MemberReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let most = usize::try_from(self.left).map_or(buffer.len(), |left| left.min(buffer.len()));
-        let buffer = buffer.get_mut(..most).unwrap_or_default();
-        if buffer.is_empty() {
+        if buffer.is_empty() || self.left == 0 {
             return Ok(0);
         }
         let count = match &mut self.bytes {
-            Bytes::Stored(bytes) => bytes.read(buffer)?,
-            Bytes::Deflated(bytes) => bytes.read(buffer)?,
+            Bytes::Stored(bytes) => bytes.take(self.left).read(buffer)?,
+            Bytes::Deflated(bytes) => bytes.take(self.left).read(buffer)?,
         };
         if count == 0 {
             let message = format!("{} bytes are missing at the end of a member", self.left);
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, message));
         }
-        self.found.update(buffer.get(..count).unwrap_or_default());
-        self.left = self.left.saturating_sub(count as u64);
+        let read = buffer.get(..count).ok_or_else(|| io::Error::other("a reader returned too many bytes"))?;
+        self.found.update(read);
+        // `take` has limited the count.
+        self.left -= to_u64(count);
         if self.left == 0 && self.found.sum() != self.expected {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the checksum of a member is wrong"));
         }

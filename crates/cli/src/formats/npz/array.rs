@@ -5,6 +5,7 @@ use std::io::{self, Read as _};
 use anyhow::{Context as _, Result, bail};
 use hyperslab::Datatype;
 use hyperslab::datatype::convert::Conversion;
+use hyperslab_exact::{product, sum, to_u64};
 
 use super::archive::{Archive, MemberReader};
 use crate::entries::Column;
@@ -12,7 +13,7 @@ use crate::formats::npy::descr::ReadDescr;
 use crate::formats::npy::header::Header;
 
 /// The number of elements that are read at once.
-const AT_ONCE: usize = 1 << 16;
+const READ_ELEMENTS: usize = 1 << 16;
 
 /// An array with its decoded header.
 pub(super) struct Array {
@@ -28,11 +29,13 @@ impl Array {
         let mut opened = || {
             let header = Header::read(&mut reader)?;
             if header.fortran {
-                bail!("its elements are in Fortran's order");
+                bail!("arrays in Fortran order are not supported");
             }
-            let wanted = header.bytes()?.checked_add(header.length);
-            if wanted != Some(size) {
-                bail!("a member of {size} bytes for an array of the shape {:?}", header.shape);
+            if sum("size of a member", [header.bytes()?, header.length])? != size {
+                bail!(
+                    "the member has {size} bytes, which do not fit an array of the shape {:?}",
+                    header.shape
+                );
             }
             Ok(header)
         };
@@ -44,29 +47,28 @@ impl Array {
     pub(super) fn datatype(&self) -> Result<&Datatype> {
         match &self.descr {
             ReadDescr::Stored(datatype) => Ok(datatype),
-            ReadDescr::Text(..) => bail!("`{}` holds text", self.name),
+            ReadDescr::Text(..) => bail!("`{}` is text", self.name),
         }
     }
 
     /// Reads a small array. Fails if it has more than `most` bytes.
     pub(super) fn bytes(mut self, most: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        let read = (&mut self.reader).take(most.saturating_add(1)).read_to_end(&mut bytes);
+        let read = (&mut self.reader).take(most + 1).read_to_end(&mut bytes);
         read.with_context(|| format!("`{}`", self.name))?;
-        if bytes.len() as u64 > most {
+        if to_u64(bytes.len()) > most {
             bail!("`{}` has more than {most} bytes", self.name);
         }
         Ok(bytes)
     }
 
-    /// Returns the elements as a column, converted to a datatype. `part` is the first element and the number of elements;
-    /// without it, the column has all elements.
+    /// Returns the elements as a column, converted to a datatype. `part` is the number of the first
+    /// element and the number of elements; `None` is all elements.
     pub(super) fn column(mut self, to: &Datatype, part: Option<(u64, u64)>) -> Result<ArrayColumn> {
         let conversion = Conversion::new(self.datatype()?, to)?;
-        // The header has checked that the size of all elements does not overflow.
-        let all = self.shape.iter().fold(1_u64, |count, size| count.saturating_mul(*size));
+        let all = product("number of elements", self.shape.iter().copied())?;
         let (start, left) = part.unwrap_or((0, all));
-        let skipped = start.saturating_mul(conversion.source_size() as u64);
+        let skipped = product("offset of the elements", [start, to_u64(conversion.source_size())])?;
         io::copy(&mut (&mut self.reader).take(skipped), &mut io::sink())?;
         Ok(ArrayColumn { reader: self.reader, conversion, len: left, left, stored: Vec::new() })
     }
@@ -88,18 +90,20 @@ impl Column for ArrayColumn {
 
     fn next(&mut self, count: usize, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.clear();
-        let rest = self.left.checked_sub(count as u64);
-        self.left = rest.with_context(|| format!("there are no {count} more elements"))?;
+        let rest = self.left.checked_sub(to_u64(count));
+        self.left = rest.with_context(|| format!("there are fewer than {count} more elements"))?;
         let (from, to) = (self.conversion.source_size(), self.conversion.destination_size());
+        let too_large = || "the elements do not fit in memory";
         let mut wanted = count;
         while wanted > 0 {
-            let piece = wanted.min(AT_ONCE);
-            wanted = wanted.saturating_sub(piece);
-            self.stored.resize(piece.saturating_mul(from), 0);
+            let piece = wanted.min(READ_ELEMENTS);
+            wanted -= piece;
+            self.stored.resize(piece.checked_mul(from).with_context(too_large)?, 0);
             self.reader.read_exact(&mut self.stored)?;
             let start = bytes.len();
-            bytes.resize(start.saturating_add(piece.saturating_mul(to)), 0);
-            let converted = bytes.get_mut(start..).unwrap_or_default();
+            let end = piece.checked_mul(to).and_then(|size| start.checked_add(size));
+            bytes.resize(end.with_context(too_large)?, 0);
+            let converted = bytes.get_mut(start..).context("the elements are missing")?;
             self.conversion.convert(&self.stored, converted, piece)?;
         }
         Ok(())

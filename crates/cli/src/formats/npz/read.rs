@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
+use hyperslab_exact::{product, to_u64};
 
 use super::archive::Archive;
 use super::array::Array;
@@ -10,13 +11,13 @@ use crate::entries::{Column, Compressed, Compression, Coordinates, Element, Indi
 use crate::formats::npy::descr::ReadDescr;
 
 /// The largest size of the arrays `format` and `shape`, in bytes.
-const SMALL: u64 = 1 << 10;
+const MAX_TEXT_BYTES: u64 = 1 << 10;
 
 /// Opens the matrix of an archive made by SciPy's `save_npz`.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn Source>> {
     let archive = Archive::open(path)?;
     if !archive.has("format") {
-        bail!("the archive holds no sparse matrix: there is no array `format`");
+        bail!("the archive is not a sparse matrix: there is no array `format`");
     }
     let format = format(Array::open(&archive, "format")?)?;
     let shape = shape(Array::open(&archive, "shape")?)?;
@@ -27,28 +28,30 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Source>> {
         "csc" => compressed(&archive, &shape, (element, data), Compression::Columns),
         "bsr" => {
             let [_, height, width] = data.shape.as_slice() else {
-                bail!("`data` of blocks has three dimensions")
+                bail!("`data` of a matrix of blocks must have three dimensions")
             };
             let compression = Compression::Blocks(*height, *width);
             compressed(&archive, &shape, (element, data), compression)
         }
         "coo" => coordinates(&archive, shape, (element, data)),
-        "dia" => bail!("the matrix is stored by diagonals; SciPy makes another form of it by `.tocsr()`"),
-        other => bail!("the format `{other}` is none of csr, csc, bsr and coo"),
+        "dia" => {
+            bail!("matrices of diagonals are not supported; convert the matrix with `.tocsr()` of SciPy")
+        }
+        other => bail!("the format `{other}` is not known; there are csr, csc, bsr and coo"),
     }
 }
 
 fn format(array: Array) -> Result<String> {
     let text = matches!(array.descr, ReadDescr::Text(..));
-    let bytes = array.bytes(SMALL)?;
+    let bytes = array.bytes(MAX_TEXT_BYTES)?;
     // UCS-4 characters of ASCII text have three zero bytes each.
     let letters: Vec<u8> = bytes.into_iter().filter(|byte| *byte != 0 || !text).collect();
-    let letters = String::from_utf8(letters).context("`format` is no text")?;
+    let letters = String::from_utf8(letters).context("`format` is not text")?;
     Ok(letters.trim_end_matches('\0').to_owned())
 }
 
 fn shape(array: Array) -> Result<Vec<u64>> {
-    let [rank @ 1..=32] = *array.shape.as_slice() else { bail!("`shape` is no list of sizes") };
+    let [rank @ 1..=32] = *array.shape.as_slice() else { bail!("`shape` is not a list of sizes") };
     let mut column = indices("shape", array, None)?;
     let mut shape = Vec::new();
     column.next(usize::try_from(rank)?, u64::MAX, &mut shape)?;
@@ -64,7 +67,7 @@ fn indices(name: &'static str, array: Array, part: Option<(u64, u64)>) -> Result
 fn line(archive: &Archive, name: &'static str) -> Result<Indices> {
     let array = Array::open(archive, name)?;
     if array.shape.len() != 1 {
-        bail!("`{name}` has {} dimensions, where one is expected", array.shape.len());
+        bail!("`{name}` has {} dimensions; one is expected", array.shape.len());
     }
     indices(name, array, None)
 }
@@ -75,10 +78,12 @@ fn compressed(
     (element, data): (Element, Array),
     compression: Compression,
 ) -> Result<Box<dyn Source>> {
-    let [rows, columns] = *shape else { bail!("a compressed matrix of {} dimensions", shape.len()) };
+    let [rows, columns] = *shape else {
+        bail!("a compressed matrix has two dimensions, and not {}", shape.len())
+    };
     let blocks = matches!(compression, Compression::Blocks(..));
     if !blocks && data.shape.len() != 1 {
-        bail!("`data` has {} dimensions, where one is expected", data.shape.len());
+        bail!("`data` has {} dimensions; one is expected", data.shape.len());
     }
     let (pointers, indices) = (line(archive, "indptr")?, line(archive, "indices")?);
     let data: Box<dyn Column> = Box::new(data.column(&element.datatype(), None)?);
@@ -92,13 +97,14 @@ fn coordinates(
 ) -> Result<Box<dyn Source>> {
     let columns = if archive.has("coords") {
         let mut columns = Vec::new();
-        for dimension in 0..shape.len() as u64 {
+        for dimension in 0..to_u64(shape.len()) {
             let array = Array::open(archive, "coords")?;
-            let [rank, count] = *array.shape.as_slice() else { bail!("`coords` has two dimensions") };
-            if rank != shape.len() as u64 {
+            let [rank, count] = *array.shape.as_slice() else { bail!("`coords` must have two dimensions") };
+            if rank != to_u64(shape.len()) {
                 bail!("`coords` has {rank} rows for {} dimensions", shape.len());
             }
-            columns.push(indices("coords", array, Some((dimension.saturating_mul(count), count)))?);
+            let start = product("number of coordinates", [dimension, count])?;
+            columns.push(indices("coords", array, Some((start, count)))?);
         }
         columns
     } else if shape.len() == 2 {

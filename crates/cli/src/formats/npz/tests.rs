@@ -10,10 +10,10 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use super::*;
-use crate::destination::Destination;
 use crate::entries::matrices::{Given, entries};
 use crate::formats::npy::descr::WrittenDescr;
 use crate::formats::npy::header::encode;
+use crate::output_target::OutputTarget;
 
 /// An archive of arrays.
 struct Arrays {
@@ -110,20 +110,22 @@ fn faults_are_named() {
     assert!(indices(&[0, 1, 2]).contains("`data` has 2 values"));
     let whole = || csr().line("indptr", &[0_i32, 1, 2]).line("indices", &[0_i32, 1]);
     assert!(whole().fault().contains("no array `data`"));
-    assert!(whole().bytes("data", "'<f8'", &[2], &[0; 15]).fault().contains("a member of"));
-    assert!(whole().bytes("data", "'<f8'", &[2], &[0; 17]).fault().contains("a member of"));
-    assert!(whole().bytes("data", "'<f8'", &[1 << 62], &[0; 16]).fault().contains("more elements than"));
-    assert!(whole().bytes("data", "'|S4'", &[2], &[0; 8]).fault().contains("no place in a sparse matrix"));
-    assert!(csr().line("indptr", &[0.0]).line("data", &[1.0]).fault().contains("no indices"));
+    assert!(whole().bytes("data", "'<f8'", &[2], &[0; 15]).fault().contains("the member has"));
+    assert!(whole().bytes("data", "'<f8'", &[2], &[0; 17]).fault().contains("the member has"));
+    assert!(whole().bytes("data", "'<f8'", &[1 << 62], &[0; 16]).fault().contains("size of the elements"));
+    assert!(
+        whole().bytes("data", "'|S4'", &[2], &[0; 8]).fault().contains("cannot be stored in a sparse matrix")
+    );
+    assert!(csr().line("indptr", &[0.0]).line("data", &[1.0]).fault().contains("cannot be indices"));
     assert!(Arrays::of("dia", [1, 1]).line("data", &[1]).fault().contains("diagonals"));
     assert!(Arrays::of("xyz", [1, 1]).line("data", &[1]).fault().contains("`xyz`"));
     assert!(Arrays::of("csr", [-1, 1]).fault().contains("less than 0"));
-    assert!(Arrays::new().line("data", &[1]).fault().contains("holds no sparse matrix"));
+    assert!(Arrays::new().line("data", &[1]).fault().contains("is not a sparse matrix"));
     let huge =
         Arrays::of("csr", [1, 1 << 40]).line("indptr", &[0_i32, 0]).array("indices", &[0], &[0_i32; 0]);
     assert!(huge.array("data", &[0], &[0.0; 0]).read().unwrap().batch.is_empty());
     let block = Arrays::of("bsr", [3, 2]).line("indptr", &[0_i32, 1]).line("indices", &[0_i32]);
-    assert!(block.array("data", &[1, 2, 2], &[0.0; 4]).fault().contains("in blocks of 2 x 2"));
+    assert!(block.array("data", &[1, 2, 2], &[0.0; 4]).fault().contains("blocks of 2 x 2"));
     let block = Arrays::of("bsr", [0, 0]).line("indptr", &[0_i32]).line("indices", &[0_i32]);
     assert!(block.array("data", &[1 << 60, 0, 9], &[0.0; 0]).fault().contains("blocks of 0 x 9"));
 }
@@ -135,11 +137,12 @@ fn matrix() -> Given {
 
 fn write(given: &Given, path: &Path, level: u32) {
     let folder = path.parent().unwrap();
-    let output = Destination::file(path, folder).unwrap();
+    let output = OutputTarget::file(path, folder).unwrap();
     given.put(Box::new(Writer::new(output, level, folder))).unwrap();
 }
 
-/// Each changed byte of an archive gives the same matrix or an error, as does each cut.
+/// An archive with a changed byte is read as the same matrix or an error; a cut archive is an
+/// error.
 #[test]
 fn damaged_archives_are_found() {
     let (given, folder) = (matrix(), tempfile::tempdir().unwrap());

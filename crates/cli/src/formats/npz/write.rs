@@ -3,14 +3,15 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
+use hyperslab_exact::to_u64;
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipWriter};
 
-use crate::destination::Destination;
 use crate::entries::{Batch, Element, RowPointers, Sink, Spool, index_bytes, index_element};
 use crate::formats::npy::descr::WrittenDescr;
 use crate::formats::npy::header::encode;
+use crate::output_target::OutputTarget;
 
 /// The arrays of compressed rows, in temporary files until the archive is written.
 struct Rows {
@@ -26,7 +27,7 @@ struct Rows {
 
 /// A writer of an npz file with a matrix of compressed rows.
 pub(crate) struct Writer<'a> {
-    output: Destination,
+    output: OutputTarget,
     level: u32,
     folder: &'a Path,
     rows: Option<Rows>,
@@ -34,7 +35,7 @@ pub(crate) struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     /// Creates a writer to `output` with a compression level. Temporary files go to `folder`.
-    pub(crate) fn new(output: Destination, level: u32, folder: &'a Path) -> Self {
+    pub(crate) fn new(output: OutputTarget, level: u32, folder: &'a Path) -> Self {
         Self { output, level, folder, rows: None }
     }
 }
@@ -42,7 +43,7 @@ impl<'a> Writer<'a> {
 impl Sink for Writer<'_> {
     fn begin(&mut self, shape: &[u64], element: Element) -> Result<()> {
         let [rows, columns] = *shape else {
-            bail!("compressed rows hold two dimensions, and not {}", shape.len());
+            bail!("compressed rows have two dimensions, and not {}", shape.len());
         };
         self.rows = Some(Rows {
             shape: [rows, columns],
@@ -57,32 +58,29 @@ impl Sink for Writer<'_> {
     }
 
     fn put(&mut self, batch: &Batch) -> Result<()> {
-        let Some(rows) = &mut self.rows else { return Ok(()) };
+        let rows = self.rows.as_mut().context("the matrix is not begun yet")?;
         let mut columns = Vec::new();
         for (at, _) in batch.entries(2, rows.element.size()) {
-            if let [row, column] = at {
-                rows.pointers.add(*row)?;
-                columns.push(*column);
-            }
+            let [row, column] = at else { bail!("an entry without two coordinates") };
+            rows.pointers.add(*row)?;
+            columns.push(*column);
         }
         rows.indices.write_all(&index_bytes(&columns, rows.index)?)?;
         rows.values.write_all(&batch.values)?;
-        rows.count = rows.count.saturating_add(columns.len() as u64);
+        rows.count += to_u64(columns.len());
         Ok(())
     }
 
     fn finish(self: Box<Self>) -> Result<()> {
         let Self { mut output, level, rows, .. } = *self;
-        if let Some(rows) = rows {
-            rows.write(&mut output, level)?;
-        }
+        rows.context("the matrix is not begun yet")?.write(&mut output, level)?;
         output.finish()
     }
 }
 
 impl Rows {
     /// Writes the whole archive.
-    fn write(mut self, output: &mut Destination, level: u32) -> Result<()> {
+    fn write(mut self, output: &mut OutputTarget, level: u32) -> Result<()> {
         self.pointers.end()?;
         let method = if level == 0 { CompressionMethod::Stored } else { CompressionMethod::Deflated };
         let options = SimpleFileOptions::default()

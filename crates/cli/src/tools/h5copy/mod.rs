@@ -9,7 +9,7 @@ use hyperslab::{CopyOptions, File, LibverBounds, OpenOptions};
 use lexopt::{Arg, Parser, ValueExt as _};
 
 use super::files::{change, is_same, open_or_create, print_line, require_parents};
-use crate::places::object;
+use crate::lookup::object;
 
 const HELP: &str = include_str!("help.txt");
 

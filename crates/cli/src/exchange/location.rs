@@ -1,4 +1,4 @@
-//! Names of matrices: files, and paths in HDF5 files.
+//! The locations of matrices: files, and paths in HDF5 files.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,10 @@ use super::group;
 use crate::entries::{Nonzero, Source, dataset};
 use crate::formats::{mtx, npz};
 
-/// The place of a matrix.
+/// The location of a matrix.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum MatrixPlace {
-    /// Matrix Market; compressed by gzip or not.
+pub(crate) enum MatrixLocation {
+    /// A Matrix Market file, compressed by gzip or not.
     MatrixMarket {
         compressed: bool,
     },
@@ -21,20 +21,21 @@ pub(crate) enum MatrixPlace {
     Group(PathBuf, String),
 }
 
-/// A format of files that an argument names.
+/// A file format that an argument names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NamedFormat {
     MatrixMarket,
     Npz,
 }
 
-impl MatrixPlace {
-    /// Returns the place that a name stands for: by the named format, else by its ending. `None` if the name is no matrix.
-    pub(crate) fn of(name: &Path, said: Option<NamedFormat>) -> Option<Self> {
-        let text = name.to_str().unwrap_or_default();
+impl MatrixLocation {
+    /// Returns the location for a name: by the named format, else by the extension of the name.
+    /// `None` if the extension is not that of a matrix.
+    pub(crate) fn of(name: &Path, named: Option<NamedFormat>) -> Option<Self> {
+        let text = name.to_string_lossy();
         let lower = text.to_lowercase();
         let compressed = lower.ends_with(".gz");
-        match said {
+        match named {
             Some(NamedFormat::MatrixMarket) => return Some(Self::MatrixMarket { compressed }),
             Some(NamedFormat::Npz) => return Some(Self::Npz),
             None => {}
@@ -45,12 +46,12 @@ impl MatrixPlace {
         if lower.ends_with(".npz") {
             return Some(Self::Npz);
         }
-        // A letter before the colon is a drive.
-        let (file, path) = text.rsplit_once(":/").filter(|(file, _)| file.len() > 1)?;
+        // A single letter before the colon is a drive.
+        let (file, path) = name.to_str()?.rsplit_once(":/").filter(|(file, _)| file.len() > 1)?;
         Some(Self::Group(PathBuf::from(file), path.trim_matches('/').to_owned()))
     }
 
-    /// Returns the place of an existing file by its first bytes.
+    /// Returns the location of an existing file by its first bytes.
     pub(crate) fn found(name: &Path) -> Option<Self> {
         mtx::is_matrix_market(name).then_some(Self::MatrixMarket { compressed: false })
     }
@@ -71,7 +72,7 @@ impl MatrixPlace {
 
 /// Opens the matrix at a path of an HDF5 file: a group of compressed rows or columns, or a dataset.
 pub(crate) fn in_file(file: &File, path: &str) -> Result<Box<dyn Source>> {
-    let object = crate::places::object(file, path)?;
+    let object = crate::lookup::object(file, path)?;
     let shown = || format!("`/{}`", path.trim_matches('/'));
     match object.kind() {
         Some(ObjectKind::Dataset) => {
@@ -100,15 +101,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_stand_for_matrices() {
-        let of = |name: &str| MatrixPlace::of(Path::new(name), None);
-        assert_eq!(of("a.MTX"), Some(MatrixPlace::MatrixMarket { compressed: false }));
-        assert_eq!(of("b/a.mtx.gz"), Some(MatrixPlace::MatrixMarket { compressed: true }));
-        assert_eq!(of("a.npz"), Some(MatrixPlace::Npz));
-        assert_eq!(of("b/a.h5ad:/raw/X/"), Some(MatrixPlace::Group("b/a.h5ad".into(), "raw/X".into())));
+    fn extensions_identify_matrices() {
+        let of = |name: &str| MatrixLocation::of(Path::new(name), None);
+        assert_eq!(of("a.MTX"), Some(MatrixLocation::MatrixMarket { compressed: false }));
+        assert_eq!(of("b/a.mtx.gz"), Some(MatrixLocation::MatrixMarket { compressed: true }));
+        assert_eq!(of("a.npz"), Some(MatrixLocation::Npz));
+        assert_eq!(of("b/a.h5ad:/raw/X/"), Some(MatrixLocation::Group("b/a.h5ad".into(), "raw/X".into())));
         for name in ["a.csv", "a.h5", "C:/a.h5", "a"] {
             assert_eq!(of(name), None, "{name}");
         }
-        assert_eq!(MatrixPlace::of(Path::new("a.txt"), Some(NamedFormat::Npz)), Some(MatrixPlace::Npz));
+        assert_eq!(MatrixLocation::of(Path::new("a.txt"), Some(NamedFormat::Npz)), Some(MatrixLocation::Npz));
     }
 }

@@ -1,4 +1,4 @@
-//! Objects by their paths, as people type them: where there is nothing, what is near is named.
+//! Objects by the paths that users type. An error for a missing path names a similar path.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -8,11 +8,11 @@ use hyperslab::{Dataset, ErrorKind, File, Group, Object, ObjectKind};
 
 use crate::open::OpenArguments;
 
-/// Links that are looked at for a name that is near.
-const LINKS: usize = 4096;
+/// The largest number of links that the search for a similar name reads.
+const MAX_LINKS: usize = 4096;
 
-/// Bytes of a name beyond which nothing is held against it.
-const LONG: usize = 128;
+/// The length of the longest name, in bytes, that is compared with other names.
+const MAX_NAME_BYTES: usize = 128;
 
 /// The arguments that name a dataset.
 #[derive(Debug, clap::Args)]
@@ -21,7 +21,7 @@ pub(crate) struct DatasetArguments {
     pub(crate) open: OpenArguments,
     /// The file
     pub(crate) file: PathBuf,
-    /// The dataset
+    /// The path of the dataset
     pub(crate) path: String,
 }
 
@@ -35,40 +35,42 @@ impl DatasetArguments {
     }
 }
 
-/// The object at a path, which may be the root.
+/// Opens the object at a path. An empty path is the root group.
 pub(crate) fn object(file: &File, path: &str) -> Result<Object> {
     match path.trim_matches('/') {
         "" => Ok(Object::clone(file.root())),
-        trimmed => file.object(trimmed).map_err(|error| explained(file, path, error)),
+        trimmed => file.object(trimmed).map_err(|error| with_suggestion(file, path, error)),
     }
 }
 
-/// The dataset at a path. `shown` is the name of the file.
+/// Opens the dataset at a path. `shown` is the name of the file.
 pub(crate) fn dataset(file: &File, shown: &str, path: &str) -> Result<Dataset> {
     let path = path.trim_matches('/');
     if path.is_empty() {
-        bail!("`/` of `{shown}` is a group, not a dataset; `hyperslab ls` shows what is in it");
+        bail!("`/` of `{shown}` is a group, not a dataset; `hyperslab ls` lists its members");
     }
     let object = object(file, path).with_context(|| format!("`{shown}`"))?;
     match object.kind() {
         Some(ObjectKind::Dataset) => Ok(object.into_dataset()?),
         kind => {
             let kind = kind.map_or("unknown object", ObjectKind::name);
-            bail!("`{path}` of `{shown}` is a {kind}, not a dataset; `hyperslab ls` shows what is in it")
+            bail!("`{path}` of `{shown}` is a {kind}, not a dataset; `hyperslab ls` describes it")
         }
     }
 }
 
-/// The error; if it says that nothing is at the path, and something near is, that is said, too.
-pub(crate) fn explained(file: &File, path: &str, error: hyperslab::Error) -> anyhow::Error {
-    match near(file, path).filter(|_| error.kind() == ErrorKind::NotFound) {
-        Some(near) => anyhow::anyhow!("nothing is at `{path}`; did you mean `{near}`?"),
+/// Converts an error. If nothing is at the path and a similar path exists, the new error names that
+/// path.
+pub(crate) fn with_suggestion(file: &File, path: &str, error: hyperslab::Error) -> anyhow::Error {
+    match similar_path(file, path).filter(|_| error.kind() == ErrorKind::NotFound) {
+        Some(similar) => anyhow::anyhow!("nothing is at `{path}`; did you mean `{similar}`?"),
         None => error.into(),
     }
 }
 
-/// A path that is there and spelled nearly as the one that is not. Only the group in which that breaks off is looked at.
-fn near(file: &File, path: &str) -> Option<String> {
+/// Returns an existing path with a similar spelling. Compares only the first name that does not
+/// exist, with the names in its group.
+fn similar_path(file: &File, path: &str) -> Option<String> {
     let mut group: Group = file.root().clone();
     let mut names = path.split('/').filter(|name| !name.is_empty());
     let mut found: Vec<String> = Vec::new();
@@ -80,44 +82,45 @@ fn near(file: &File, path: &str) -> Option<String> {
         }
         found.push(name.to_owned());
     };
-    found.push(nearest(&group, missing)?);
-    // What is behind the name is kept if it is there under the new one.
-    let near = found.join("/");
+    found.push(similar_name(&group, missing)?);
+    // The names after the missing name are kept if they exist below the similar name.
+    let similar = found.join("/");
     let rest: Vec<&str> = names.collect();
-    let whole = format!("{near}/{}", rest.join("/"));
+    let whole = format!("{similar}/{}", rest.join("/"));
     let slash = if path.starts_with('/') { "/" } else { "" };
-    let shown = if !rest.is_empty() && file.object(&whole).is_ok() { whole } else { near };
+    let shown = if !rest.is_empty() && file.object(&whole).is_ok() { whole } else { similar };
     Some(format!("{slash}{shown}"))
 }
 
-/// The name in a group that is nearest to one that is not in it.
-fn nearest(group: &Group, missing: &str) -> Option<String> {
+/// Returns the name in a group that is most similar to a missing name.
+fn similar_name(group: &Group, missing: &str) -> Option<String> {
     let mut best: Option<(usize, String)> = None;
-    let (mut looked_at, mut there) = (0_usize, false);
+    let (mut read, mut exists) = (0_usize, false);
     let lower = missing.to_lowercase();
     let visited = group.visit_links(|link| {
-        looked_at = looked_at.saturating_add(1);
-        // A link that is there leads nowhere, and so does what it says.
-        there |= link.name() == missing.as_bytes();
+        read += 1;
+        // A link of this name exists, but its target does not: another name would be wrong.
+        exists |= link.name() == missing.as_bytes();
         if let Ok(name) = str::from_utf8(link.name())
             && let Some(distance) = distance(&lower, name)
             && best.as_ref().is_none_or(|(least, _)| distance < *least)
         {
             best = Some((distance, name.to_owned()));
         }
-        if looked_at < LINKS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        if read < MAX_LINKS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
-    visited.ok().and(best).filter(|_| !there).map(|(_, name)| name)
+    visited.ok().and(best).filter(|_| !exists).map(|(_, name)| name)
 }
 
-/// How far apart two names are, capitals aside, if that is little: one slip for each three letters.
+/// Returns the edit distance of two names, ignoring case, if it is small: at most one edit for
+/// every three letters. `lower` is in lower case.
 fn distance(lower: &str, name: &str) -> Option<usize> {
-    if lower.len() > LONG || name.len() > LONG {
+    if lower.len() > MAX_NAME_BYTES || name.len() > MAX_NAME_BYTES {
         return None;
     }
     let distance = strsim::damerau_levenshtein(lower, &name.to_lowercase());
     let letters = lower.chars().count().max(name.chars().count());
-    (distance <= letters.div_ceil(3).min(letters.saturating_sub(1))).then_some(distance)
+    (distance <= letters.div_ceil(3) && distance < letters).then_some(distance)
 }
 
 #[cfg(test)]
@@ -136,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_near_is_found_where_the_path_breaks_off() {
+    fn a_similar_name_is_found_in_the_group_of_the_first_missing_name() {
         let file = file();
         for (path, expected) in [
             ("temprature", None),
@@ -150,17 +153,20 @@ mod tests {
             ("completely different", None),
             ("broken", None),
         ] {
-            assert_eq!(near(&file, path).as_deref(), expected, "{path}");
+            assert_eq!(similar_path(&file, path).as_deref(), expected, "{path}");
         }
-        assert_eq!(nearest(file.root(), &"s".repeat(100_000)), None);
+        assert_eq!(similar_name(file.root(), &"s".repeat(100_000)), None);
     }
 
     #[test]
-    fn errors_say_it() {
+    fn errors_name_the_similar_path() {
         let file = file();
-        let said = |path: &str| crate::output::chain(object(&file, path).unwrap_err().as_ref());
-        assert_eq!(said("series/humidty"), "nothing is at `series/humidty`; did you mean `series/humidity`?");
-        assert_eq!(said("zzz"), "cannot open `zzz`: link `zzz` not found");
+        let message = |path: &str| crate::output::chain(object(&file, path).unwrap_err().as_ref());
+        assert_eq!(
+            message("series/humidty"),
+            "nothing is at `series/humidty`; did you mean `series/humidity`?"
+        );
+        assert_eq!(message("zzz"), "cannot open `zzz`: link `zzz` not found");
         assert_eq!(object(&file, "//").unwrap().kind(), Some(ObjectKind::Group));
     }
 }

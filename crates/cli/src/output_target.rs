@@ -1,4 +1,4 @@
-//! Destinations of output: standard output or a file.
+//! The targets of a command's output: standard output or a file.
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
@@ -23,7 +23,7 @@ pub(crate) enum Content {
 }
 
 /// Standard output or a file. A new file appears complete or not at all.
-pub(crate) enum Destination {
+pub(crate) enum OutputTarget {
     Stdout(PlainOutput),
     /// An existing file that is not a regular file, such as a pipe.
     Device(BufWriter<File>),
@@ -33,13 +33,14 @@ pub(crate) enum Destination {
     },
 }
 
-impl Destination {
-    /// Locks standard output for a kind of content. Fails for bytes if standard output is a terminal.
+impl OutputTarget {
+    /// Locks standard output for a kind of content. Fails for bytes if standard output is a
+    /// terminal.
     pub(crate) fn stdout(content: Content) -> Result<Self> {
         let is_terminal = io::stdout().is_terminal();
         if content == Content::Bytes && is_terminal {
             bail!(
-                "this format is not text, and would go to the terminal; name a file with --output, or use a pipe"
+                "this format is not text and cannot be printed to a terminal; name a file with --output, or use a pipe"
             );
         }
         let escapes_nothing = content == Content::Bytes || (content == Content::Data && !is_terminal);
@@ -80,7 +81,7 @@ impl Destination {
     }
 }
 
-impl Write for Destination {
+impl Write for OutputTarget {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Stdout(writer) => writer.write(bytes),
@@ -98,7 +99,7 @@ impl Write for Destination {
     }
 }
 
-impl Screen for Destination {
+impl Screen for OutputTarget {
     fn style(&mut self, code: impl std::fmt::Display) -> io::Result<()> {
         match self {
             Self::Stdout(writer) => writer.style(code),
