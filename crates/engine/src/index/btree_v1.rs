@@ -128,7 +128,7 @@ fn node_at(
 pub fn check_level(level: u8, parent: Option<u8>, address: Address) -> Result<()> {
     match parent {
         Some(parent) if level.checked_add(1) != Some(parent) => {
-            let expected = format!("one below the parent's {parent}");
+            let expected = format!("one less than the level {parent} of the parent");
             Err(Error::corrupt(BTreeV1Node::NAME, "node level", expected, level).at(address))
         }
         _ => Ok(()),

@@ -201,7 +201,7 @@ fn push_fill(edit: &Edit<'_>, header: &mut NewHeader, fill: &FillDescription) ->
     let version = if edit.bounds().prefers(LibraryVersion::V18) { 3 } else { 2 };
     let (allocation_time, write_time) = (fill.allocation_time, fill.write_time);
     let message = FillValue { version, allocation_time, write_time, value };
-    // For readers that do not know the new message.
+    // Write also the old message, for readers that do not know the new message.
     if let (FillStatus::UserDefined(value), 2) = (message.status(), version) {
         header.push(edit, &FillValueOld { value: value.to_vec() }, MessageFlags::CONSTANT)?;
     }

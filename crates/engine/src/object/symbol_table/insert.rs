@@ -177,7 +177,7 @@ impl Inserting<'_, '_, '_> {
     fn greatest(&mut self, steps: &[Step], name: u64) -> Result<()> {
         let context = tree_context(self.container);
         for step in steps {
-            self.edit.modify(step.address, &context, |node: &mut BTreeV1Node| {
+            self.edit.modify(step.address, &context, |node: &mut BTreeV1Node| -> Result<()> {
                 let key = change_keys(node).and_then(|keys| keys.last_mut());
                 *key.ok_or_else(|| wrong_keys(step.address))? = name;
                 Ok(())

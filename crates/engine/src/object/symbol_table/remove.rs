@@ -84,11 +84,12 @@ impl Removing<'_, '_, '_> {
     /// Sets the key after the child of `step`. If the key is the last key of its node, sets the
     /// equal keys: in the nodes above, and the first key of the right neighbour.
     fn right_key(&mut self, step: &Step, above: &[Step], key: u64) -> Result<()> {
-        let (last, right) = self.node(step.address, |node| {
-            let after = step.position.checked_add(1);
-            let old = after.and_then(|after| change_keys(node)?.get_mut(after));
-            *old.ok_or_else(|| wrong_keys(step.address))? = key;
-            Ok((after.is_none_or(|after| after >= node.children.len()), node.right))
+        let wrong = || wrong_keys(step.address);
+        let (last, right) = self.node(step.address, |node| -> Result<(bool, Address)> {
+            let after = step.position.checked_add(1).ok_or_else(wrong)?;
+            let keys = change_keys(node).ok_or_else(wrong)?;
+            *keys.get_mut(after).ok_or_else(wrong)? = key;
+            Ok((after >= node.children.len(), node.right))
         })??;
         if last { self.end_key(right, above, key) } else { Ok(()) }
     }

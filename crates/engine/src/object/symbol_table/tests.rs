@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hyperslab_format::codec::Address;
 use hyperslab_format::local_heap::{LocalHeapHeader, read_free_blocks};
 use proptest::prelude::*;
 
