@@ -87,12 +87,11 @@ impl Edit<'_> {
             store.publish(file_end)?;
         }
         // Bytes after the end must not come back when the file grows again.
-        match self.writing()?.space.has_members() {
-            true => store.caches.pages.evict(0, u64::MAX),
-            false => {
-                let last = store.length().max(file_end);
-                store.caches.pages.evict(file_end, last - file_end + 1);
-            }
+        if self.writing()?.space.has_members() {
+            store.caches.pages.evict(0, u64::MAX);
+        } else {
+            let last = store.length().max(file_end);
+            store.caches.pages.evict(file_end, last - file_end + 1);
         }
         store.backing.set_end(file_end);
         let writing = self.writing()?;

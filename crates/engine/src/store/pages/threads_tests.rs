@@ -56,9 +56,9 @@ fn change(pages: &Pages, driver: &Core, versions: &Versions, steps: u64) {
         if dice.below(4) == 0 {
             pages.write_from(driver, 0, PAGE_COUNT * PAGE, &(0..0), |_, _| {}).unwrap();
             if dice.below(2) == 0 {
-                pages.make_all_clean()
+                pages.make_all_clean();
             } else {
-                pages.make_clean(pages.dirty_before(PAGE_COUNT * PAGE))
+                pages.make_clean(pages.dirty_before(PAGE_COUNT * PAGE));
             }
         }
     }
