@@ -63,14 +63,13 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         }
     }
     ensure!(rounds > 0, "no rounds");
-    let mut cases = [arrays::cases()?, arrays::mapped()?, writes::cases()?, metadata()?, indexes()?].concat();
-    cases.retain(|case| only.is_none_or(|text| format!("{}: {}", case.section, case.name).contains(text)));
+    let cases = cases(only)?;
     let sparse = only.is_none_or(|text| sparse::SECTION.contains(text));
     ensure!(!cases.is_empty() || sparse, "no case has this name");
     let library = Libhdf5::find()?;
     arrays::make_inputs(&library, &cases)?;
+    make_metadata(&library, &cases)?;
     let mut contest = Contest::new(library)?.with_python()?.with_mapped()?;
-    make_metadata(&contest, &cases)?;
     let (mut limits, mut rows, mut counter) = (Limits::default(), Vec::new(), Counter::default());
     let copied = [1, threads()].map(|threads| limits.copied(threads, rounds));
     for case in cases {
@@ -107,6 +106,13 @@ fn sparse_section() -> String {
         println!("sparse matrices are skipped: {error:#}");
         String::new()
     })
+}
+
+/// Returns the cases whose section and name contain `only`.
+pub(crate) fn cases(only: Option<&str>) -> Result<Vec<Case>> {
+    let mut cases = [arrays::cases()?, arrays::mapped()?, writes::cases()?, metadata()?, indexes()?].concat();
+    cases.retain(|case| only.is_none_or(|text| format!("{}: {}", case.section, case.name).contains(text)));
+    Ok(cases)
 }
 
 fn measure(contest: &mut Contest, limits: &mut Limits, case: Case, rounds: u64) -> Result<Row> {
@@ -174,14 +180,15 @@ fn indexes() -> Result<Vec<Case>> {
 }
 
 /// Writes the missing metadata files with libhdf5.
-fn make_metadata(contest: &Contest, cases: &[Case]) -> Result<()> {
+pub(crate) fn make_metadata(library: &Libhdf5, cases: &[Case]) -> Result<()> {
     for (name, what) in METADATA_FILES {
         let path = libhdf5::folder()?.join(format!("{name}.h5"));
         if path.exists() || !cases.iter().any(|case| case.path == path) {
             continue;
         }
         let part = path.with_extension("part");
-        let mut reader = crate::reader::Reader::start(&mut contest.command(1, Program::Write)?)?;
+        let mut reader =
+            crate::reader::Reader::start(&mut library.command(Program::Write.in_c(), &library.library)?)?;
         let (kind, rest) = what.split_once(' ').context("no numbers")?;
         reader.ask(&format!("{kind} {} {rest}", part.display()))?;
         reader.finish()?;

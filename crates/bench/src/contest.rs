@@ -313,7 +313,7 @@ impl Contest {
 }
 
 /// Removes a file from the system's cache.
-fn evict_from_system_cache(path: &Path) -> Result<()> {
+pub(crate) fn evict_from_system_cache(path: &Path) -> Result<()> {
     let mut command = Command::new("dd");
     command.arg(format!("of={}", path.display()));
     let output =

@@ -83,11 +83,11 @@ impl Counter {
     pub(crate) fn section(&self) -> String {
         let Some(first) = self.counts.first() else { return String::new() };
         let heads: Vec<String> = first.each.iter().map(|(name, ..)| format!("{name}, M")).collect();
-        let mut text = "## Instructions\n\nMillions, as callgrind counts them; they do not depend on what else the machine \
-                        does. What takes too long is not counted.\n\n"
+        let mut text = "## Instructions\n\ncallgrind counts the instructions, in millions. The counts do not depend on other \
+                        programs on the machine. Cases that take too long are not counted.\n\n"
             .to_owned();
         let rule = "---:|".repeat(heads.len().saturating_add(1));
-        let _ = writeln!(text, "| workload | {} | ÷ libhdf5 |\n|---|{rule}", heads.join(" | "));
+        let _ = writeln!(text, "| case | {} | ÷ libhdf5 |\n|---|{rule}", heads.join(" | "));
         for Counted { workload, each } in &self.counts {
             let millions = |count: &Option<u64>| {
                 count.map_or("–".to_owned(), |count| format!("{:.1}", to_f64(count) / 1e6))

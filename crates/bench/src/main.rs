@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
 mod arrays;
+mod builds;
 mod case;
 mod clock;
 mod compare;
@@ -47,6 +48,11 @@ const BENCHMARKS: &[(&str, Benchmark, &str)] = &[
         "compare",
         compare::run,
         "all cases, compared with libhdf5 and rust-hdf5, with limits and peak memory, into docs/ [ROUNDS, default 5] [only=TEXT: into target/bench/]",
+    ),
+    (
+        "builds",
+        builds::run,
+        "all cases, compared with another build of hyperslab: PROGRAM, its hyperslab-bench [ROUNDS, default 7] [only=TEXT]",
     ),
     (
         "arrays",

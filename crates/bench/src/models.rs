@@ -41,8 +41,8 @@ const LINK_BYTES: usize = 40;
 const LINK_BLOCK_BYTES: usize = 512;
 const NODE_BYTES: usize = 4096;
 
-/// Reads for one of many chunks (the ends of the file, the object and its index), and repetitions
-/// for one time.
+/// The number of reads for one of many chunks (the ends of the file, the object and its index), and
+/// of repetitions for one time.
 const READS_PER_CHUNK: usize = 6;
 const REPETITIONS: u32 = 20;
 

@@ -17,8 +17,10 @@ use crate::slower::{self, Causes};
 use crate::table::to_f64;
 
 /// Lines of the document between which the report is written.
-const MARKERS: [&str; 2] =
-    ["<!-- what follows is written by `cargo xtask bench-compare` -->", "<!-- end of what is written -->"];
+const MARKERS: [&str; 2] = [
+    "<!-- `cargo xtask bench-compare` writes the lines from here to the end marker -->",
+    "<!-- end marker -->",
+];
 
 /// The results of a comparison.
 #[derive(Debug)]

@@ -96,8 +96,8 @@ impl Causes {
 /// Returns the section about slower cases, the worst first.
 pub(crate) fn section(rows: &[Row], causes: &Causes) -> String {
     let mut text = format!(
-        "## Where hyperslab is slower\n\nMore than {EQUAL_RATIO} times as slow as the fastest libhdf5 or as `rust-hdf5`, or above the \
-         bound of a limit (1.3) or a model (4); worst first.\n\n"
+        "## Where hyperslab is slower\n\nThe table lists cases in which hyperslab takes more than {EQUAL_RATIO} \
+         times the time of the fastest libhdf5 or of `rust-hdf5`, or exceeds the bound of a limit (1.3)\nor a model (4), worst first.\n\n"
     );
     let mut slower: Vec<(&Row, Vec<Miss>)> = rows.iter().map(|row| (row, misses(row))).collect();
     slower.retain(|(_, misses)| !misses.is_empty());
@@ -123,7 +123,7 @@ pub(crate) fn section(rows: &[Row], causes: &Causes) -> String {
 /// Returns a table with the numbers of cases, and of those in which hyperslab is faster: in all and
 /// in each section.
 pub(crate) fn summary(rows: &[Row]) -> String {
-    let mut text = "## Summary\n\nAhead means not slower; ratios are geometric means.\n\n| section | cases | ahead of libhdf5 | \
+    let mut text = "## Summary\n\nhyperslab is \"ahead\" if it is not slower. Ratios are geometric means.\n\n| section | cases | ahead of libhdf5 | \
                     ratio | ahead of rust-hdf5 | ratio | not beyond limits | ratio |\n|---|---:|---:|---:|---:|---:|---:|---:|\n"
         .to_owned();
     let mut sections: Vec<&str> = rows.iter().map(|row| row.case.section).collect();

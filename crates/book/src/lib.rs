@@ -1,7 +1,8 @@
-//! The listings of the book (`docs/`), as tests: `cargo test --doc -p hyperslab-book` compiles and runs each of them.
+//! The listings of the book (`docs/`), as tests: `cargo test --doc -p hyperslab-book` compiles and
+//! runs each of them.
 //!
-//! A listing begins with a hidden line, `let _here = hyperslab_book::scratch();`, which puts it into a folder of its
-//! own, with the file `run42.h5` that the book looks at.
+//! A listing begins with a hidden line, `let _here = hyperslab_book::scratch();`. This line makes
+//! the listing run in a folder of its own, which contains the file `run42.h5` of the book.
 #![forbid(unsafe_code)]
 
 #[expect(dead_code, reason = "its `main` is for those who run it as an example")]

@@ -17,6 +17,7 @@ use crate::elements::{self, Plan};
 use crate::file::{Checker, shown, to_usize};
 use crate::fractal_heap;
 use crate::header::Header;
+use crate::totals::start_of;
 
 const NAME: &str = "attribute message";
 const INFO: &str = "attribute info message";
@@ -108,7 +109,7 @@ impl Attributes {
         let dataspace = checker.decoded(NAME, self.owner, DataspaceMessage::decode(&dataspace, params));
         let (Some(datatype), Some(dataspace)) = (datatype, dataspace) else { return hash };
         let count = dataspace.dataspace.element_count().unwrap_or(u64::MAX);
-        let length = count.saturating_mul(datatype.datatype.size.into());
+        let length = start_of(count, datatype.datatype.size.into());
         // An attribute that was never written may have no data bytes at all.
         let Some(data) = attribute.data.get(..to_usize(length)) else {
             if !attribute.data.is_empty() {

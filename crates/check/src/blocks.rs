@@ -10,6 +10,7 @@ use hyperslab_format::fractal_heap::{
 
 use crate::extents::Kind;
 use crate::file::{Checker, to_usize};
+use crate::totals::{add, end_of};
 
 /// A direct block that the walk found.
 #[derive(Debug, Clone)]
@@ -76,7 +77,7 @@ impl Blocks {
         checker.same(name, address, "block offset", node.block_offset, offset);
         for (number, child) in node.children.iter().enumerate().filter(|(_, child)| child.is_defined()) {
             let entry = self.table.entry(number);
-            let start = offset.saturating_add(entry.block_offset);
+            let start = end_of(offset, entry.block_offset);
             if entry.direct {
                 let filtered = node.filtered.get(number).map(|block| (block.size, block.filter_mask));
                 self.direct_block(checker, *child, start, entry.block_size, filtered);
@@ -117,7 +118,7 @@ impl Blocks {
             self.complete = false;
             return;
         };
-        self.kept = self.kept.saturating_add(size);
+        add(&mut self.kept, size);
         let bytes = (self.kept <= MAX_KEPT_BYTES).then_some(bytes);
         self.direct.push(Block { prefix, bytes, ..block });
     }
@@ -128,7 +129,7 @@ impl Blocks {
         let context = self.table.direct_block(checker.params, self.heap, block.size);
         let context = checker.decoded(name, block.address, context)?;
         let stored = block.filtered.map_or(block.size, |(size, _)| size);
-        let stored = checker.store.read_alone(block.address, stored, name);
+        let stored = checker.store.read_uncached(block.address, stored, name);
         let stored = checker.read_or_note(name, block.address, stored)?;
         let bytes = match block.filtered {
             Some((_, mask)) => self.unfilter(checker, block.address, &stored, mask, block.size)?,

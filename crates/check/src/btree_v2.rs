@@ -5,6 +5,7 @@ use hyperslab_format::codec::{Address, Structure as _};
 
 use crate::extents::Kind;
 use crate::file::Checker;
+use crate::totals::end_of;
 
 const NAME: &str = BTreeV2Header::NAME;
 
@@ -103,8 +104,7 @@ impl TreeWalk<'_, '_> {
                 (self.visit)(self.checker, record);
             }
             let counted = u64::from(record.is_some());
-            total =
-                total.zip(found).map(|(total, found)| total.saturating_add(found).saturating_add(counted));
+            total = total.zip(found).map(|(total, found)| end_of(end_of(total, found), counted));
         }
         total
     }

@@ -9,6 +9,7 @@ use hyperslab_format::codec::{Address, Structure as _};
 use crate::chunks::{Chunked, Indexed};
 use crate::extents::Kind;
 use crate::file::Checker;
+use crate::totals::{add, end_of, start_of};
 
 const HEADER: &str = FixedArrayHeader::NAME;
 
@@ -32,7 +33,7 @@ impl Numbers {
 
     /// Returns the largest possible number of chunks, or `None` if a dimension is unlimited.
     pub(crate) fn total(&self) -> Option<u64> {
-        self.dimensions.iter().try_fold(1_u64, |total, (_, count)| Some(total.saturating_mul((*count)?)))
+        self.dimensions.iter().try_fold(1_u64, |total, (_, count)| Some(start_of(total, (*count)?)))
     }
 
     /// Returns the coordinates of the chunk with the number `number`, counted in chunks.
@@ -93,7 +94,7 @@ impl<'a> Elements<'a> {
             if !element.address.is_defined() {
                 continue;
             }
-            self.end = number.saturating_add(1);
+            self.end = end_of(number, 1);
             let scaled = self.numbers.scaled(number);
             (self.indexed.at_chunk)(checker, &scaled, &element);
         }
@@ -116,8 +117,8 @@ pub(crate) fn implicit(checker: &mut Checker, chunked: &Chunked<'_>) {
         );
         return;
     };
-    if checker.claim("chunk", address, total.saturating_mul(bytes), Kind::Chunk) {
-        checker.report.chunks = checker.report.chunks.saturating_add(total);
+    if checker.claim("chunk", address, start_of(total, bytes), Kind::Chunk) {
+        add(&mut checker.report.chunks, total);
         chunked.scan_all_of(checker, &numbers, total);
     }
 }
@@ -155,7 +156,7 @@ pub(crate) fn fixed(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<()> 
                 elements.look(checker, &found.elements, first);
             }
         }
-        first = first.saturating_add(context.elements as u64);
+        add(&mut first, context.elements as u64);
     }
     Some(())
 }

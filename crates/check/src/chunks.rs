@@ -17,6 +17,7 @@ use crate::dataset::Dataset;
 use crate::elements;
 use crate::extents::Kind;
 use crate::file::{Checker, to_usize};
+use crate::totals::{end_of, product, start_of};
 use crate::{btree_v2, chunk_arrays};
 
 const NAME: &str = "chunk";
@@ -79,11 +80,13 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &ChunkedLa
         checker.fault(LAYOUT, owner, text);
         return;
     }
-    let chunk_bytes = layout.dims.iter().fold(layout.element_size, |bytes, dim| bytes.saturating_mul(*dim));
+    let chunk_bytes = product(layout.dims.iter().copied().chain([layout.element_size]));
     let mut chunked = Chunked { dataset, layout, chunk_bytes, stored_bytes: None, mask: 0 };
     if let Some(pipeline) = &dataset.pipeline {
-        let count = u32::try_from(pipeline.stages.len()).unwrap_or(u32::MAX);
-        chunked.mask = 1_u32.checked_shl(count).map_or(u32::MAX, |bit| bit.wrapping_sub(1));
+        chunked.mask = match pipeline.stages.len() {
+            stages @ 0..32 => (1 << stages) - 1,
+            _ => u32::MAX,
+        };
         if pipeline.is_empty() {
             chunked.stored_bytes = Some(chunk_bytes);
         }
@@ -133,9 +136,9 @@ impl Chunked<'_> {
         let edges = scaled.iter().zip(&self.layout.dims).zip(dims);
         let (mut outside, mut edge) = (false, false);
         for ((at, chunk), dim) in edges {
-            let start = at.saturating_mul(*chunk);
+            let start = start_of(*at, *chunk);
             outside |= start >= *dim;
-            edge |= start.saturating_add(*chunk) > *dim;
+            edge |= end_of(start, *chunk) > *dim;
         }
         if outside {
             let text = format!("the chunk {scaled:?} begins outside the extent {dims:?}");
@@ -185,11 +188,11 @@ impl Chunked<'_> {
     fn bytes_inside(&self, scaled: &[u64]) -> u64 {
         let mut last = 0_u64;
         for ((at, chunk), dim) in scaled.iter().zip(&self.layout.dims).zip(self.dataset.space.dims()) {
-            let inside = dim.saturating_sub(at.saturating_mul(*chunk)).min(*chunk);
+            let inside = dim.saturating_sub(start_of(*at, *chunk)).min(*chunk);
             let Some(inside) = inside.checked_sub(1) else { return 0 };
-            last = last.saturating_mul(*chunk).saturating_add(inside);
+            last = end_of(start_of(last, *chunk), inside);
         }
-        last.saturating_add(1).saturating_mul(self.layout.element_size)
+        start_of(end_of(last, 1), self.layout.element_size)
     }
 
     /// Scans all chunks of an implicit index that begin inside the extent.
@@ -200,8 +203,8 @@ impl Chunked<'_> {
         let dims = self.dataset.space.dims();
         for number in 0..total {
             let scaled = numbers.scaled(number);
-            let starts = scaled.iter().zip(&self.layout.dims).map(|(at, chunk)| at.saturating_mul(*chunk));
-            let offset = number.saturating_mul(self.chunk_bytes);
+            let starts = scaled.iter().zip(&self.layout.dims).map(|(at, chunk)| start_of(*at, *chunk));
+            let offset = start_of(number, self.chunk_bytes);
             let Some(address) = self.layout.address.checked_add(offset) else { return };
             if starts.zip(dims).all(|(start, dim)| start < *dim) {
                 self.scan(checker, &scaled, address, self.chunk_bytes, None);
@@ -235,7 +238,7 @@ impl Chunked<'_> {
             Some(mask) => {
                 let element_size = self.dataset.element_size();
                 let target = ChunkTarget { element_size, ..ChunkTarget::of_length(length) };
-                let room = memory::room::<u8>(length, NAME);
+                let room = memory::reserve::<u8>(length, NAME);
                 let Some(mut bytes) = checker.read_or_note(NAME, address, room) else { return };
                 bytes.resize(length, 0);
                 let mut scratch = Scratch::default();
@@ -257,7 +260,7 @@ impl Chunked<'_> {
 
     fn scan_rows(&self, checker: &mut Checker, scaled: &[u64], bytes: &[u8]) {
         let (chunk, dims, size) = (&self.layout.dims, self.dataset.space.dims(), self.dataset.element_size());
-        let starts: Dims = scaled.iter().zip(chunk).map(|(at, chunk)| at.saturating_mul(*chunk)).collect();
+        let starts: Dims = scaled.iter().zip(chunk).map(|(at, chunk)| start_of(*at, *chunk)).collect();
         let Some(row) = chunk.last().map(|row| to_usize(*row).saturating_mul(size)).filter(|row| *row > 0)
         else {
             return;
@@ -268,7 +271,7 @@ impl Chunked<'_> {
         let mut at = Dims::from_elem(0, outer);
         for row in bytes.chunks_exact(row) {
             let within =
-                at.iter().zip(&starts).zip(dims).all(|((at, start), dim)| start.saturating_add(*at) < *dim);
+                at.iter().zip(&starts).zip(dims).all(|((at, start), dim)| end_of(*start, *at) < *dim);
             if within && let Some(elements) = row.get(..inside) {
                 elements::scan_all(checker, &self.dataset.plan, size, elements, self.dataset.owner);
             }
@@ -345,7 +348,7 @@ impl Leaves for ChunkLeaves<'_> {
             let mut whole = *within == 0;
             for ((scaled, at), chunk) in scaled.iter_mut().zip(offset).zip(chunk) {
                 *scaled = at.checked_div(*chunk).unwrap_or(0);
-                whole &= scaled.saturating_mul(*chunk) == *at;
+                whole &= start_of(*scaled, *chunk) == *at;
             }
             if !whole {
                 let text = format!("the chunk offset {offset:?} is not a multiple of the chunk dimensions");

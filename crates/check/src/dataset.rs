@@ -20,6 +20,7 @@ use crate::header::Header;
 use crate::metadata::Purpose;
 use crate::structured_chunks;
 use crate::symbol_table::LocalHeap;
+use crate::totals::{add, start_of};
 
 const NAME: &str = "dataset";
 const LAYOUT: &str = "data layout message";
@@ -149,7 +150,7 @@ fn virtual_mappings(checker: &mut Checker, dataset: &Dataset, mapped: &VirtualLa
         return;
     }
     let Some(referred) = checker.refer(id, dataset.owner) else { return };
-    checker.metadata.mappings = checker.metadata.mappings.saturating_add(referred.length);
+    add(&mut checker.metadata.mappings, referred.length);
     let Some(block) = checker.heap_object(id) else { return };
     let mappings = VirtualMappings::decode(&block, checker.params);
     checker.decoded("virtual dataset mapping", mapped.heap, mappings);
@@ -164,7 +165,7 @@ impl Dataset {
     /// Returns the bytes of all elements.
     fn bytes(&self) -> u64 {
         let count = self.space.element_count().unwrap_or(u64::MAX);
-        count.saturating_mul(self.datatype.size.into())
+        start_of(count, self.datatype.size.into())
     }
 
     fn contiguous(&self, checker: &mut Checker, layout: &ContiguousLayout, external: bool) {

@@ -118,7 +118,7 @@ fn sequence(
         return None;
     }
     let found = checker.refer(id, owner)?;
-    let wanted = u64::from(count).saturating_mul(item as u64);
+    let wanted = u64::from(count) * item as u64;
     if found.length < wanted {
         let text =
             format!("{count} items of {item} bytes do not fit into a heap object of {} bytes", found.length);

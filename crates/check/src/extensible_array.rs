@@ -10,7 +10,8 @@ use hyperslab_format::codec::{Address, Structure as _};
 use crate::chunk_arrays::Elements;
 use crate::chunks::Indexed;
 use crate::extents::Kind;
-use crate::file::Checker;
+use crate::file::{Checker, to_usize};
+use crate::totals::end_of;
 
 const HEADER: &str = ExtensibleArrayHeader::NAME;
 
@@ -138,11 +139,11 @@ impl Array<'_> {
         let other = shape.first_element + other * count;
         checker.decoded(name, address, block.check_offset(other, first));
         // The sum saturates: the last possible block ends beyond every dataset.
-        let first = first.saturating_add(self.geometry.index_block_elements() as u64);
+        let first = end_of(first, self.geometry.index_block_elements() as u64);
         self.elements.look(checker, &block.elements, first);
         let Some((parent, parent_context)) = parent else { return };
         for page in 0..context.pages() {
-            let block = usize::try_from(number).unwrap_or(usize::MAX);
+            let block = to_usize(number);
             if parent.is_initialised(block, page, parent_context) {
                 self.page(checker, address, &context, page, first);
             }
@@ -165,7 +166,7 @@ impl Array<'_> {
         };
         let before = page as u64 * self.geometry.page_elements();
         // The sum saturates, as in `data_block`.
-        self.elements.look(checker, &found.elements, first.saturating_add(before));
+        self.elements.look(checker, &found.elements, end_of(first, before));
     }
 
     fn statistics(&self, checker: &mut Checker) {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::totals::end_of;
+
 /// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -110,7 +112,7 @@ impl Extents {
         if length == 0 {
             return;
         }
-        self.claims.push(Claim { start, end: start.saturating_add(length), kind });
+        self.claims.push(Claim { start, end: end_of(start, length), kind });
         if self.claims.len() >= self.next_join {
             self.join();
             self.next_join = self.claims.len().saturating_mul(2).max(FIRST_JOIN_CLAIMS);

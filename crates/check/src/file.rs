@@ -13,6 +13,7 @@ use crate::global_heap::GlobalHeap;
 use crate::metadata::{MetadataBytes, Purpose};
 use crate::report::{Finding, ObjectBytes, Report, Severity};
 use crate::shared::SharedIndexes;
+use crate::totals::{add, end_of};
 
 /// Largest number of names that a shown path has.
 const MAX_SHOWN_NAMES: usize = 32;
@@ -226,11 +227,11 @@ impl Checker {
         self.extents.claim(address.raw(), length, kind);
         self.count_metadata(structure, length, kind);
         self.of_object(|bytes| match kind {
-            Kind::Chunk | Kind::Contiguous => bytes.raw = bytes.raw.saturating_add(length),
+            Kind::Chunk | Kind::Contiguous => add(&mut bytes.raw, length),
             Kind::GlobalHeap => {}
-            _ => bytes.metadata = bytes.metadata.saturating_add(length),
+            _ => add(&mut bytes.metadata, length),
         });
-        if address.raw().saturating_add(length) > self.end {
+        if end_of(address.raw(), length) > self.end {
             let text = format!("a block of {length} bytes ends past the end of the file at {:#x}", self.end);
             self.fault(structure, address, text);
         }
@@ -320,6 +321,7 @@ impl Checker {
             known.uses = known.uses.saturating_add((!self.counted_before).into());
             return;
         }
+        // Link 0 is the root group: later objects of a file with 2^32 links have no path.
         let link = u32::try_from(self.links.len()).unwrap_or(0);
         self.links.push((self.current_link.unwrap_or(0), name.into()));
         self.objects.insert(address, ObjectUse { uses: 1, link, ..ObjectUse::default() });

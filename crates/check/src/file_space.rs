@@ -8,6 +8,7 @@ use hyperslab_format::message::FileSpaceInfo;
 
 use crate::extents::Kind;
 use crate::file::Checker;
+use crate::totals::end_of;
 
 const NAME: &str = FreeSpaceHeader::NAME;
 
@@ -25,7 +26,7 @@ pub(crate) fn walk(
         checker.fault(NAME, address, text);
         return None;
     }
-    let counted = header.serialized_sections.saturating_add(header.unserialized_sections);
+    let counted = end_of(header.serialized_sections, header.unserialized_sections);
     checker.same(NAME, address, "number of sections", header.sections, counted);
     if !header.list.is_defined() {
         if header.serialized_sections > 0 {
@@ -67,7 +68,7 @@ fn statistics(
 ) {
     let name = FreeSpaceSections::NAME;
     if header.unserialized_sections == 0 {
-        let space = sections.iter().fold(0_u64, |sum, section| sum.saturating_add(section.size));
+        let space = sections.iter().fold(0, |sum, section| end_of(sum, section.size));
         checker.same(NAME, address, "bytes in all sections", header.total_space, space);
     }
     if let Some(empty) = sections.iter().find(|section| section.size == 0) {

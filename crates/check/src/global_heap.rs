@@ -10,6 +10,7 @@ use hyperslab_format::global_heap::{
 
 use crate::extents::Kind;
 use crate::file::{Checker, to_usize};
+use crate::totals::add;
 
 const NAME: &str = GlobalHeapCollection::NAME;
 
@@ -62,7 +63,7 @@ impl Checker {
         let first = !std::mem::replace(&mut object.used, true);
         let length = object.length;
         if first {
-            self.of_object(|bytes| bytes.heap = bytes.heap.saturating_add(length));
+            self.of_object(|bytes| add(&mut bytes.heap, length));
         }
         Some(Referred { length, first })
     }

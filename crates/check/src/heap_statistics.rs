@@ -4,9 +4,10 @@ use hyperslab_format::codec::Address;
 use hyperslab_format::fractal_heap::{DoublingTable, FractalHeapHeader};
 use hyperslab_format::free_space::{FreeSpaceClient, FreeSpaceSectionKind};
 
-use crate::file::Checker;
+use crate::file::{Checker, to_usize};
 use crate::file_space;
 use crate::fractal_heap::{Heap, NAME};
+use crate::totals::{add, end_of, start_of};
 
 const HEADER: &str = "fractal heap header";
 
@@ -17,7 +18,7 @@ impl Heap {
         self.managed.sort_unstable();
         for pair in self.managed.windows(2) {
             if let [(one, length), (next, _)] = pair
-                && one.saturating_add(*length) > *next
+                && end_of(*one, *length) > *next
             {
                 let text = format!("objects at offsets {one:#x} and {next:#x} overlap");
                 checker.fault(NAME, self.address, text);
@@ -33,13 +34,13 @@ impl Heap {
     }
 
     fn blocks_against_header(&self, checker: &mut Checker) {
-        let allocated = self.blocks.direct.iter().fold(0_u64, |sum, block| sum.saturating_add(block.size));
+        let allocated = self.blocks.direct.iter().fold(0, |sum, block| end_of(sum, block.size));
         let address = self.address;
         let stated = self.header.allocated_size;
         total(checker, address, "bytes of direct blocks", stated, allocated, stated < allocated);
         let managed = managed_size(&self.header, &self.table);
         checker.same(HEADER, address, "bytes of address space", self.header.managed_size, managed);
-        let end = self.blocks.direct.last().map_or(0, |block| block.offset.saturating_add(block.size));
+        let end = self.blocks.direct.last().map_or(0, |block| end_of(block.offset, block.size));
         if self.header.root_rows > 0 && self.header.iterator_offset < end {
             let text = format!(
                 "the next block begins at offset {:#x}, but the last block ends at {end:#x}",
@@ -51,7 +52,7 @@ impl Heap {
 
     fn objects_against_header(&self, checker: &mut Checker) {
         let (header, address) = (&self.header, self.address);
-        let sum = |lengths: &mut dyn Iterator<Item = u64>| lengths.fold(0_u64, u64::saturating_add);
+        let sum = |lengths: &mut dyn Iterator<Item = u64>| lengths.fold(0, end_of);
         let objects = self.managed.len() as u64;
         checker.same(HEADER, address, "managed objects", header.managed_objects, objects);
         checker.same(HEADER, address, "tiny objects", header.tiny_objects, self.tiny.len() as u64);
@@ -117,15 +118,15 @@ impl Heap {
         parts.sort_unstable();
         let mut parts = parts.into_iter().peekable();
         for block in &self.blocks.direct {
-            let end = block.offset.saturating_add(block.size);
-            let mut at = block.offset.saturating_add(block.prefix as u64);
+            let end = end_of(block.offset, block.size);
+            let mut at = end_of(block.offset, block.prefix as u64);
             while let Some((offset, length)) = parts.next_if(|(offset, _)| *offset < end) {
                 if offset != at {
                     let what = if offset < at { "overlap" } else { "leave a gap" };
                     let text = format!("objects and free sections {what} at offset {:#x}", offset.min(at));
                     checker.fault(NAME, self.address, text);
                 }
-                at = at.max(offset.saturating_add(length));
+                at = at.max(end_of(offset, length));
             }
             if at != end {
                 let text = format!("no object and no free section from offset {at:#x} to {end:#x}");
@@ -175,10 +176,10 @@ fn table_capacity(table: &DoublingTable, rows: u32, prefix: u64) -> u64 {
             size.saturating_sub(prefix)
         } else {
             // Tables of fewer rows were counted in earlier iterations, as sums of rows.
-            let rows = usize::try_from(table.rows_for(size)).unwrap_or(usize::MAX);
+            let rows = to_usize(table.rows_for(size).into());
             below.get(rows.wrapping_sub(1)).copied().unwrap_or(0)
         };
-        total = total.saturating_add(one.saturating_mul(table.width()));
+        add(&mut total, start_of(one, table.width()));
         below.push(total);
     }
     total

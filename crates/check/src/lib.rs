@@ -44,6 +44,7 @@ mod shared;
 mod show;
 mod structured_chunks;
 mod symbol_table;
+mod totals;
 
 pub use extents::Kind;
 pub use metadata::{MetadataBytes, Owner};

@@ -5,6 +5,7 @@ use hyperslab_format::shared_message::SharedMessageTable;
 
 use crate::extents::Kind;
 use crate::file::Checker;
+use crate::totals::{add, end_of};
 
 /// The owner of metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,7 +72,7 @@ impl MetadataBytes {
             self.shared_heap,
             self.free_space_managers,
         ];
-        parts.into_iter().fold(0, u64::saturating_add)
+        parts.into_iter().fold(0, end_of)
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
@@ -93,7 +94,7 @@ impl MetadataBytes {
             (&mut self.free_space_managers, &other.free_space_managers),
         ];
         for (sum, more) in parts {
-            *sum = sum.saturating_add(*more);
+            add(sum, *more);
         }
     }
 }
@@ -157,14 +158,14 @@ impl Checker {
             _ => None,
         };
         if let Some(sum) = counted {
-            *sum = sum.saturating_add(length);
+            add(sum, length);
         }
     }
 
     /// Counts bytes of an object header that hold no message.
     pub(crate) fn unused_in_header(&mut self, length: usize) {
         let unused = &mut self.metadata.unused_in_headers;
-        *unused = unused.saturating_add(length as u64);
+        add(unused, length as u64);
     }
 
     /// Adds the metadata bytes counted since the last call to the totals of `owner`.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::extents::Kind;
 use crate::metadata::{MetadataBytes, Owner};
 use crate::show::Summary;
+use crate::totals::add;
 
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,7 +44,7 @@ pub struct Usage {
 impl Usage {
     pub(crate) fn add(&mut self, bytes: u64) {
         self.blocks += 1;
-        self.bytes = self.bytes.saturating_add(bytes);
+        add(&mut self.bytes, bytes);
     }
 }
 
@@ -111,7 +112,7 @@ impl Report {
 
     /// Returns the bytes in all [`leaked`](Self::leaked) ranges.
     pub fn leaked_bytes(&self) -> u64 {
-        self.leaked.iter().fold(0, |sum, range| sum.saturating_add(range.end.saturating_sub(range.start)))
+        self.leaked.iter().map(|range| range.end - range.start).sum()
     }
 
     /// Returns the number and size of the blocks of one kind.

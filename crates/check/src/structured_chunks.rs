@@ -14,6 +14,7 @@ use crate::chunks::{self, Indexed};
 use crate::dataset::Dataset;
 use crate::extents::Kind;
 use crate::file::Checker;
+use crate::totals::end_of;
 use crate::{chunk_arrays, elements, extensible_array};
 
 const NAME: &str = "structured chunk";
@@ -112,7 +113,7 @@ fn check_sections(
     let location = StructuredLocation { address: element.address, size: element.size, metadata };
     let sections = form.sections_of(&location);
     let Some(sections) = checker.read_or_note(NAME, element.address, sections) else { return };
-    let bytes = sections.0.iter().fold(0_u64, |sum, section| sum.saturating_add(section.unfiltered));
+    let bytes = sections.0.iter().fold(0, |sum, section| end_of(sum, section.unfiltered));
     let Some(budget) = checker.decode_budget.checked_sub(bytes) else {
         checker.not_checked(
             NAME,

@@ -17,6 +17,7 @@ use hyperslab_format::symbol_table_node::{SymbolTableNode, SymbolTableNodeContex
 use crate::btree_v1::{self, Key, Leaves};
 use crate::extents::Kind;
 use crate::file::{Checker, shown};
+use crate::totals::end_of;
 
 const HEAP: &str = LocalHeapHeader::NAME;
 const SEGMENT: &str = "local heap data segment";
@@ -56,7 +57,7 @@ impl LocalHeap {
     pub(crate) fn name(&mut self, checker: &mut Checker, offset: u64) -> Option<Vec<u8>> {
         let name = checker.decoded(SEGMENT, self.address, name_at(&self.segment, offset))?.to_vec();
         let length = name.len() as u64 + 1;
-        self.used.push((offset, offset.saturating_add(length)));
+        self.used.push((offset, end_of(offset, length)));
         Some(name)
     }
 
@@ -65,8 +66,7 @@ impl LocalHeap {
         self.used.sort_unstable();
         self.used.dedup();
         let free = self.free.take().unwrap_or_default();
-        let free =
-            free.into_iter().map(|block| (block.offset, block.offset.saturating_add(block.size), true));
+        let free = free.into_iter().map(|block| (block.offset, end_of(block.offset, block.size), true));
         let used = self.used.into_iter().map(|(start, end)| (start, end, false));
         let mut parts: Vec<(u64, u64, bool)> = used.chain(free).collect();
         parts.sort_unstable();

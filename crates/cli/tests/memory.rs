@@ -58,7 +58,7 @@ fn a_chunk_that_memory_cannot_hold_is_an_error() {
     let output = run(900_000, &["head", path, "d"]);
     assert!(!output.is_success());
     let errors = output.error();
-    assert!(errors.contains("memory has no room for 1073741824 bytes"), "{errors}");
+    assert!(errors.contains("not enough memory for 1073741824 bytes"), "{errors}");
 }
 
 /// A chunk takes its own bytes and those that are stored, not several copies.

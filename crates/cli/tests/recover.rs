@@ -57,7 +57,7 @@ fn the_end_is_put_right_in_place() {
     make(&path);
     let output = recover(&[name]);
     assert_eq!(output.code(), 0);
-    assert_eq!(output.out(), "nothing to be put right\nsound\n");
+    assert_eq!(output.out(), "nothing to repair\nsound\n");
     let longer = std::fs::metadata(&path).unwrap().len() + 100;
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(longer).unwrap();
     let output = recover(&[name]);

@@ -27,7 +27,8 @@ impl Points {
         Self { rank: N, coordinates: rows.into_iter().flatten().collect() }
     }
 
-    /// Returns the points whose coordinates along each dimension are the columns, slowest dimension first.
+    /// Returns the points whose coordinates along each dimension are the columns, slowest dimension
+    /// first.
     ///
     /// ```
     /// use hyperslab_dataspace::Points;
@@ -57,7 +58,7 @@ impl Points {
         self.coordinates.is_empty()
     }
 
-    /// The points, in their order.
+    /// Returns the points in their order.
     pub fn points(&self) -> impl Iterator<Item = &[u64]> {
         self.coordinates.chunks_exact(self.rank.max(1))
     }

@@ -119,8 +119,8 @@ impl From<&Block> for Region {
 }
 
 impl From<&[Range<u64>]> for Region {
-    /// Returns the box of these ranges of coordinates, slowest dimension first. A range that ends before its start is
-    /// empty.
+    /// Returns the box of these ranges of coordinates, slowest dimension first. A range that ends
+    /// before its start is empty.
     fn from(ranges: &[Range<u64>]) -> Self {
         Self {
             start: ranges.iter().map(|range| range.start).collect(),

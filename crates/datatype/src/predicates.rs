@@ -90,11 +90,13 @@ impl Datatype {
         }
     }
 
-    /// Returns the names of the members of a compound; no names for other classes. Bytes that are not UTF-8 are replaced.
+    /// Returns the names of the members of a compound; no names for other classes. Bytes that are
+    /// not UTF-8 are replaced.
     ///
     /// ```
     /// use hyperslab_datatype::{ByteOrder::LittleEndian, Datatype};
-    /// let point = Datatype::packed([("x", Datatype::f32(LittleEndian)), ("y", Datatype::f64(LittleEndian))]);
+    /// let number = Datatype::f32(LittleEndian);
+    /// let point = Datatype::packed([("x", number.clone()), ("y", number)]);
     /// assert_eq!(point.member_names(), ["x", "y"]);
     /// ```
     pub fn member_names(&self) -> Vec<String> {

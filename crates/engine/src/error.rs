@@ -1,4 +1,4 @@
-//! What can go wrong with an open file: whose fault, and where.
+//! The errors of operations on an open file: their causes and contexts.
 
 use hyperslab_dataspace::DataspaceError;
 use hyperslab_datatype::convert::ConvertError;
@@ -10,89 +10,89 @@ use hyperslab_vfd::{DriverError, LockHolders, LockKind};
 /// The result of an operation on an open file.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an operation failed.
+/// The reason why an operation failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The file contradicts the format specification.
     #[error(transparent)]
     Corrupt(Box<Corrupt>),
-    /// The file may be sound, but uses something that this version does not implement.
+    /// A valid feature is needed that this version does not implement.
     #[error("{what} is not supported")]
     Unsupported {
-        /// The feature.
+        /// The name of the feature.
         what: String,
     },
-    /// A size, count or depth in the file passes a bound that the caller can set.
+    /// A size, count or depth exceeds a limit that the caller can set.
     #[error("{what} is {got}, more than the limit of {limit}")]
     Limit {
-        /// What is limited.
+        /// The name of the limited quantity.
         what: String,
-        /// The value in the file.
+        /// The requested value.
         got: u64,
-        /// The bound.
+        /// The limit.
         limit: u64,
     },
-    /// Memory has no room for what was asked for, or for what the file says that it needs.
-    #[error("{what}: memory has no room for {bytes} bytes")]
+    /// An allocation of memory failed.
+    #[error("{what}: not enough memory for {bytes} bytes")]
     Memory {
-        /// What should have been held.
+        /// The data that the memory was for.
         what: &'static str,
-        /// Its bytes.
+        /// The requested number of bytes.
         bytes: u64,
     },
-    /// No link, object or attribute of that name.
+    /// No link, object or attribute has this name.
     #[error("{what} `{name}` not found")]
     NotFound {
-        /// The kind of thing.
+        /// The kind of thing: link, object or attribute.
         what: &'static str,
-        /// Its name or path.
+        /// The name or path.
         name: String,
     },
-    /// There is a link or an attribute of that name already.
+    /// A link or an attribute of this name exists already.
     #[error("{what} `{name}` exists already: remove or rename it first, or take another name")]
     Exists {
-        /// The kind of thing.
+        /// The kind of thing: link or attribute.
         what: &'static str,
-        /// Its name.
+        /// The existing name.
         name: String,
     },
-    /// The caller asked for something that cannot be.
+    /// The caller's arguments or order of calls are wrong.
     #[error("{0}")]
     Misuse(String),
-    /// Others have the file open in a way that excludes the one asked for.
+    /// Another user of the file holds a lock that excludes the requested lock.
     #[error(
         "`{name}` cannot be opened for {}: {holders}. Wait until it is closed; or open it without locking \
          (`FileLocking::Off`, or HDF5_USE_FILE_LOCKING=FALSE in the environment) if you know that nobody changes it",
         match kind { LockKind::Shared => "reading", LockKind::Exclusive => "writing" }
     )]
     Locked {
-        /// The file.
+        /// The name of the file.
         name: String,
-        /// What was wanted.
+        /// The requested kind of lock.
         kind: LockKind,
-        /// Who likely has it open.
+        /// The likely holders of the lock.
         holders: LockHolders,
     },
-    /// The storage under the file failed.
+    /// The storage of the file failed.
     #[error("{action}")]
     Io {
-        /// What was being done.
+        /// The action that failed.
         action: String,
         /// The driver's error.
         #[source]
         source: DriverError,
     },
-    /// A chunk did not pass its filter pipeline.
+    /// A filter failed to encode or decode a chunk.
     #[error("{}", chunk_at(*address))]
     Filter {
-        /// Address of the chunk; undefined while it has none.
+        /// The address of the chunk; undefined if the chunk has no address yet.
         address: Address,
         /// The filter's error.
         #[source]
         source: FilterError,
     },
-    /// Elements could not be converted to the type asked for.
+    /// Elements could not be converted to the requested type.
     #[error(transparent)]
     Convert(ConvertError),
     /// An invariant of this library does not hold. The file and the caller are not the cause.
@@ -103,7 +103,7 @@ pub enum Error {
         /// The condition that should hold.
         invariant: &'static str,
     },
-    /// Where in the file's objects an error arose.
+    /// An error with the place where it arose among the file's objects.
     #[error("{context}")]
     Context {
         /// The object, attribute or step.
@@ -114,27 +114,27 @@ pub enum Error {
     },
 }
 
-/// Whose fault an error is.
+/// The cause of an error: the file, the caller, the storage or this library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The file is damaged.
     Corrupt,
-    /// This version cannot do it.
+    /// This version does not implement a feature that the file or the caller needs.
     Unsupported,
-    /// A bound that the caller can set.
+    /// A limit that the caller can set is exceeded, or memory is exhausted.
     Limit,
-    /// Nothing of that name.
+    /// No object, link or attribute has the name.
     NotFound,
-    /// The name is taken.
+    /// The name exists already.
     Exists,
-    /// The caller's request is at fault.
+    /// The caller's arguments or order of calls are wrong.
     Misuse,
-    /// Others have the file open.
+    /// Another user of the file holds a lock.
     Locked,
-    /// The storage failed.
+    /// The storage of the file failed.
     Io,
-    /// This library is at fault.
+    /// An invariant of this library does not hold.
     Internal,
 }
 
@@ -143,7 +143,7 @@ fn chunk_at(address: Address) -> String {
 }
 
 impl Error {
-    /// Whose fault this is, seen through its context.
+    /// Returns the cause of this error, without regard to its context.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Corrupt(_) => ErrorKind::Corrupt,
@@ -173,7 +173,7 @@ impl Error {
         }
     }
 
-    /// A contradiction found by looking at several structures together.
+    /// Returns the error of a contradiction between structures of the file.
     pub fn corrupt(
         structure: &'static str,
         field: &'static str,
@@ -188,12 +188,12 @@ impl Error {
         Self::Internal { structure, invariant }
     }
 
-    /// Something that this version does not implement.
+    /// Returns the error of a feature that this version does not implement.
     pub fn unsupported(what: impl Into<String>) -> Self {
         Self::Unsupported { what: what.into() }
     }
 
-    /// Says where the structure lies, if the error is about bytes and does not say so yet.
+    /// Adds the address of the structure to an error of kind [`Error::Corrupt`] without an address.
     #[must_use]
     pub fn at(mut self, address: Address) -> Self {
         if let Self::Corrupt(corrupt) = &mut self {
@@ -202,7 +202,7 @@ impl Error {
         self
     }
 
-    /// Puts the error into the context of an object, attribute or step.
+    /// Adds the object, attribute or step in which the error arose.
     #[must_use]
     pub fn context(self, context: impl Into<String>) -> Self {
         Self::Context { context: context.into(), source: Box::new(self) }

@@ -1,7 +1,9 @@
-//! The open HDF5 file as a living thing. No stability promise: use the crate `hyperslab`.
+//! The state of an open HDF5 file: its bytes, caches, objects and raw data. No stability promise:
+//! programs use the crate `hyperslab`.
 //!
-//! Rooms in strict order: `store` (bytes at addresses), `index` (trees, heaps, arrays), `object` (what headers
-//! mean) and `data` (raw data) side by side, `ops` (the operations that join them).
+//! The modules have a strict order: `store` (bytes at addresses), `index` (trees, heaps, arrays),
+//! then `object` (object headers) and `data` (raw data), which do not use each other, then `ops`
+//! (operations that join `object` and `data`).
 #![forbid(unsafe_code)]
 
 pub mod data;
@@ -17,7 +19,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use hyperslab_format::codec::{Address, Limits};
 pub use versions::{LibraryVersion, LibverBounds};
 
-/// What stands in the messages of a dataset's header, for those who describe it further.
+/// Types of the messages in a dataset's object header, for the crates above this one.
 pub mod format {
     pub use hyperslab_format::message::{
         AllocationTime, ChunkFlags, FileSpaceStrategy, FillWriteTime, Layout, LinkPhaseChange,

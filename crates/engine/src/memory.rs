@@ -1,36 +1,38 @@
-//! Memory whose size a file decides: asked for so that a refusal is an error, not the end of the program.
+//! Allocation of memory whose size depends on a file. A failed allocation is an error and does not
+//! abort the program.
+
+use hyperslab_exact::to_u64;
 
 use crate::error::{Error, Result};
 
-/// Makes a buffer at least so many bytes long. What the new bytes hold is not defined.
+/// Lengthens a buffer to at least `length` bytes. The values of the new bytes are not defined.
 pub(crate) fn lengthen(buffer: &mut Vec<u8>, length: usize, what: &'static str) -> Result<()> {
-    let more = length.saturating_sub(buffer.len());
-    if more > 0 {
-        buffer.try_reserve_exact(more).map_err(|_| full::<u8>(length, what))?;
-        buffer.resize(length, 0);
-    }
+    let Some(more) = length.checked_sub(buffer.len()) else { return Ok(()) };
+    buffer.try_reserve_exact(more).map_err(|_| exhausted::<u8>(length, what))?;
+    buffer.resize(length, 0);
     Ok(())
 }
 
-/// Returns so many zero bytes.
+/// Returns `length` zero bytes.
 pub(crate) fn zeros(length: usize, what: &'static str) -> Result<Vec<u8>> {
     let mut buffer = Vec::new();
     lengthen(&mut buffer, length, what)?;
     Ok(buffer)
 }
 
-/// Returns a vector with room for so many values.
+/// Returns an empty vector with capacity for `count` values.
 ///
 /// # Errors
-/// [`Error::Memory`] if memory has none.
-pub fn room<T>(count: usize, what: &'static str) -> Result<Vec<T>> {
+/// Returns [`Error::Memory`] if the allocation fails.
+pub fn reserve<T>(count: usize, what: &'static str) -> Result<Vec<T>> {
     let mut values = Vec::new();
-    values.try_reserve_exact(count).map_err(|_| full::<T>(count, what))?;
+    values.try_reserve_exact(count).map_err(|_| exhausted::<T>(count, what))?;
     Ok(values)
 }
 
-fn full<T>(count: usize, what: &'static str) -> Error {
-    Error::Memory { what, bytes: count.saturating_mul(size_of::<T>()) as u64 }
+fn exhausted<T>(count: usize, what: &'static str) -> Error {
+    // Saturates because the number only appears in the message: the true one may exceed 64 bits.
+    Error::Memory { what, bytes: to_u64(count).saturating_mul(to_u64(size_of::<T>())) }
 }
 
 #[cfg(test)]
@@ -42,8 +44,8 @@ mod tests {
     fn too_much_is_an_error() {
         let error = zeros(usize::MAX / 2, "chunk").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit);
-        assert!(error.to_string().starts_with("chunk: memory has no room for "), "{error}");
-        assert!(room::<String>(usize::MAX / 64, "texts").is_err());
+        assert!(error.to_string().starts_with("chunk: not enough memory for "), "{error}");
+        assert!(reserve::<String>(usize::MAX / 64, "texts").is_err());
         let mut buffer = vec![1, 2];
         lengthen(&mut buffer, 1, "chunk").unwrap();
         assert_eq!(buffer, [1, 2]);

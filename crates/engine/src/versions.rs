@@ -1,22 +1,22 @@
-//! Which versions of the library a file is written for.
+//! The versions of libhdf5 that a file is written for.
 
 use crate::error::{Error, Result};
 
-/// A version of libhdf5 that changed the format, in the words of `H5Pset_libver_bounds`.
+/// A version of libhdf5 that changed the format, named as in `H5Pset_libver_bounds`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum LibraryVersion {
-    /// The oldest format that can hold what is written.
+    /// The oldest format that can represent the written objects.
     Earliest,
-    /// 1.8.
+    /// libhdf5 1.8.
     V18,
-    /// 1.10.
+    /// libhdf5 1.10.
     V110,
-    /// 1.12.
+    /// libhdf5 1.12.
     V112,
-    /// 1.14.
+    /// libhdf5 1.14.
     V114,
-    /// 2.0.
+    /// libhdf5 2.0.
     V200,
 }
 
@@ -24,7 +24,7 @@ impl LibraryVersion {
     /// The newest version.
     pub const LATEST: Self = Self::V200;
 
-    /// The name as h5py and the tools have it.
+    /// Returns the name that h5py and the tools of libhdf5 use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Earliest => "earliest",
@@ -36,15 +36,16 @@ impl LibraryVersion {
         }
     }
 
-    /// The version of that name; `latest` is the newest.
+    /// Returns the version with this name. The name `latest` means the newest version.
     pub fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Earliest, Self::V18, Self::V110, Self::V112, Self::V114, Self::V200];
         all.into_iter().find(|version| version.name() == name).or((name == "latest").then_some(Self::LATEST))
     }
 }
 
-/// The versions of the library that shall read what is written: structures take the version that `low` brought,
-/// or a later one up to that of `high` where they cannot say it otherwise.
+/// The versions of libhdf5 that must be able to read the written objects. A structure takes the
+/// version that `low` introduced, or a later version up to that of `high` if the older version
+/// cannot represent the structure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LibverBounds {
     low: LibraryVersion,
@@ -52,19 +53,20 @@ pub struct LibverBounds {
 }
 
 impl LibverBounds {
-    /// Files that 1.8 and later open, as long as nothing is asked for that needs more.
+    /// Bounds for files that libhdf5 1.8 and later open, unless a feature needs a newer version.
     pub const DEFAULT: Self = Self { low: LibraryVersion::V18, high: LibraryVersion::LATEST };
 
-    /// The oldest structures that serve.
+    /// Bounds that select the oldest possible structures.
     pub const EARLIEST: Self = Self { low: LibraryVersion::Earliest, high: LibraryVersion::LATEST };
 
-    /// The newest structures.
+    /// Bounds that select the newest structures.
     pub const LATEST: Self = Self { low: LibraryVersion::LATEST, high: LibraryVersion::LATEST };
 
-    /// Bounds.
+    /// Creates bounds from the oldest and the newest version.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if `low` is later than `high`, or `high` is [`LibraryVersion::Earliest`].
+    /// Returns [`Error::Misuse`] if `low` is later than `high`, or `high` is
+    /// [`LibraryVersion::Earliest`].
     pub fn new(low: LibraryVersion, high: LibraryVersion) -> Result<Self> {
         if low > high || high == LibraryVersion::Earliest {
             return Err(Error::Misuse(format!(
@@ -76,30 +78,31 @@ impl LibverBounds {
         Ok(Self { low, high })
     }
 
-    /// The oldest version whose structures are used.
+    /// Returns the oldest version whose structures are used.
     pub fn low(self) -> LibraryVersion {
         self.low
     }
 
-    /// The newest version whose structures may be used.
+    /// Returns the newest version whose structures may be used.
     pub fn high(self) -> LibraryVersion {
         self.high
     }
 
-    /// Returns whether structures that came with `version` are used without need.
+    /// Returns whether structures that `version` introduced are used even without need.
     pub fn prefers(self, version: LibraryVersion) -> bool {
         self.low >= version
     }
 
-    /// Returns whether structures that came with `version` may be used where there is need.
+    /// Returns whether structures that `version` introduced may be used if needed.
     pub fn allows(self, version: LibraryVersion) -> bool {
         self.high >= version
     }
 
-    /// An error unless structures that came with `version` may be used.
+    /// Checks that structures that `version` introduced may be used.
     ///
     /// # Errors
-    /// [`Error::Misuse`] that names `what` and the version it needs.
+    /// Returns [`Error::Misuse`] that names `what` and the required version, if the upper bound is
+    /// older.
     pub fn require(self, version: LibraryVersion, what: &str) -> Result<()> {
         if self.allows(version) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Every kind of chunk index on files that libhdf5 made.
+//! Tests of every kind of chunk index in files of libhdf5.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ fn open(name: &str) -> Arc<OpenFile> {
     Arc::new(OpenFile::open(Arc::new(driver), StoreOptions::default()).unwrap())
 }
 
-/// All datasets below the root group.
+/// Returns all datasets below the root group.
 fn datasets(file: &Arc<OpenFile>) -> Vec<OpenDataset> {
     let mut pending = vec![file.root()];
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Every kind of chunk index made and changed by this library and by libhdf5 in turns.
+//! Tests of every kind of chunk index, created and changed by hyperslab and libhdf5 in turns.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -27,7 +27,7 @@ use hyperslab_filter::{FilterId, Pipeline, Stage};
 use hyperslab_testkit::referee;
 use hyperslab_vfd::{Access, Sec2};
 
-/// A dataset and what happens to it.
+/// A dataset and its changes.
 #[derive(Debug, Clone)]
 struct Case {
     kind: ChunkIndexKind,
@@ -101,7 +101,7 @@ impl Case {
         }
     }
 
-    /// The sizes that the dataset has one after the other, as far as it can have them.
+    /// Returns the successive shapes of the dataset, as far as its maximum shape allows.
     fn stages(&self) -> [[u64; 2]; 4] {
         let [rows, columns] = self.dims;
         [[rows, columns], [rows * 2, columns + 7], [rows / 2 + 1, columns / 2 + 2], [rows * 3, columns + 30]]
@@ -115,7 +115,7 @@ impl Case {
     }
 }
 
-/// The dataset as it must be: an array of rows.
+/// The expected elements of the dataset: an array of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Model {
     dims: [u64; 2],
@@ -162,7 +162,8 @@ impl Model {
     }
 }
 
-/// The boxes that round `round` writes: single rows from behind, then blocks, then columns; much stays unwritten.
+/// Returns the boxes that round `round` writes: single rows in descending order, then blocks, then
+/// columns. Many elements stay unwritten.
 fn boxes(dims: [u64; 2], round: u64) -> Vec<[[u64; 2]; 2]> {
     let [rows, columns] = dims;
     let mut boxes: Vec<_> =
@@ -193,7 +194,7 @@ fn create(path: &Path, case: &Case) {
         OpenFile::create(driver, &CreateOptions::default(), &GroupOptions::default(), options).unwrap();
     let mut edit = file.container.store.edit().unwrap();
     let address = file.create_dataset(&mut edit, &case.new_dataset()).unwrap();
-    // The header counts this link already.
+    // The header already counts this link.
     let target = LinkTarget::Hard(address);
     let link = Link { name: b"x".to_vec(), charset: CharacterSet::Ascii, creation_order: None, target };
     group_edit::insert_link(&file.container, &mut edit, file.root(), &link).unwrap();
@@ -201,7 +202,7 @@ fn create(path: &Path, case: &Case) {
     file.flush().unwrap();
 }
 
-/// Changes by this library.
+/// Changes the dataset with hyperslab.
 fn change(path: &Path, model: &mut Model, dims: [u64; 2], round: u64) {
     let file = open(path, true);
     let (address, _) = dataset(&file);
@@ -230,7 +231,7 @@ fn change(path: &Path, model: &mut Model, dims: [u64; 2], round: u64) {
     file.flush().unwrap();
 }
 
-/// What this library finds in the file.
+/// Checks the shape and the elements of the dataset with hyperslab.
 fn check(path: &Path, model: &Model, case: &Case) {
     let file = open(path, false);
     let (_, dataset) = dataset(&file);
@@ -264,7 +265,7 @@ for path, kind, values, dims, boxes, round in job:
                 d[r:r+nr, c:c+nc] = value(rows, columns, round)
 ";
 
-/// Changes and checks by libhdf5.
+/// Changes and checks the dataset with libhdf5.
 fn referee_changes(
     judge: &referee::Referee,
     directory: &Path,
@@ -307,7 +308,7 @@ fn libhdf5_reads_and_changes_what_was_written_and_the_reverse() {
         check(&path(case), model, case);
     }
     for round in [2, 3, 4, 5] {
-        // Sizes go up, down and up again; each side does each of it.
+        // The sizes grow, shrink and grow again; both libraries do each step.
         let stage = usize::try_from(round % 4).unwrap();
         let (ours, theirs) = (stage, (stage + 1) % 4);
         if let Some(judge) = &judge {

@@ -1,4 +1,4 @@
-//! Raw data in other files.
+//! Tests of raw data in other files.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use std::sync::Arc;
@@ -23,7 +23,8 @@ impl OpenRaw for Letters {
     }
 }
 
-/// Bytes 0–2 from `upper`, none, 3–9 from `lower` (which has 3 of them), the rest from a file that is missing.
+/// Returns a source with bytes 0–2 from `upper`, no bytes from an empty piece, bytes 3–9 from
+/// `lower` (which has only 3 of them), and the rest from a missing file.
 fn source(dims: &[u64]) -> ExternalSource {
     let pieces: [(&[u8], u64, Option<u64>); 4] =
         [(b"upper", 2, Some(3)), (b"digits", 0, Some(0)), (b"lower", 1, Some(7)), (b"digits", 0, None)];
@@ -34,7 +35,7 @@ fn source(dims: &[u64]) -> ExternalSource {
     }
 }
 
-/// Reads into a buffer that holds something.
+/// Reads into a buffer that is not zero.
 fn read(source: &ExternalSource, selection: &Selection, out: &mut [u8]) -> Result<()> {
     let (store, resources) = (store(), Resources::new(0));
     out.fill(b'?');

@@ -91,7 +91,7 @@ fn length(path: &Path) -> u64 {
 
 /// What comes after each operation.
 fn finish(mut edit: Edit<'_>) {
-    if edit.is_crowded() {
+    if edit.is_over_limit() {
         edit.commit().unwrap();
     }
 }

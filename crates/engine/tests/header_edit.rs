@@ -96,13 +96,13 @@ fn file_with_attributes(bounds: LibverBounds, order: AttributeOrder) -> (Vec<u8>
                 let number = model[at].0[1..].parse().unwrap();
                 let body = attribute_body(&store, version, &model[at].0, number, size);
                 let place = find(&editor, &store, &model[at].0);
-                editor.replace(place, NONE, &body);
+                editor.replace(place, NONE, &body).unwrap();
                 model[at].1 = size;
             }
             _ => {
                 let at = usize::try_from(number * 17).unwrap() % model.len();
                 let place = find(&editor, &store, &model[at].0);
-                editor.remove(place);
+                editor.remove(place).unwrap();
                 model.remove(at);
             }
         }

@@ -26,7 +26,7 @@ use hyperslab_engine::object::header::ObjectHeader;
 use hyperslab_engine::object::header_edit::{AttributeOrder, NewHeader};
 use hyperslab_engine::object::kind::ObjectKind;
 use hyperslab_engine::object::link::{Link, LinkTarget};
-use hyperslab_engine::object::{attribute, group, remark};
+use hyperslab_engine::object::{annotation, attribute, group};
 use hyperslab_engine::ops::OpenFile;
 use hyperslab_engine::store::{CreateOptions, Edit, Store, StoreOptions};
 use hyperslab_testkit::referee::{self, Referee};
@@ -173,7 +173,7 @@ fn describe(container: &Container) -> String {
         let count = header.reference_count(&container.store).unwrap();
         lines.push(format!("{} rc={count}", header.address().raw()));
         // h5py cannot tell comments.
-        let comment = remark::comment(container, &header).unwrap();
+        let comment = annotation::comment(container, &header).unwrap();
         assert!(comment.is_none_or(|comment| comment.starts_with(b"remark ")));
         let mut attributes = Vec::new();
         attribute::for_each(container, &header, &mut |attribute| {
@@ -269,7 +269,7 @@ fn change(container: &Container, edit: &mut Edit<'_>, chance: &mut Chance) {
         7 => change_attributes(container, edit, thing, chance),
         _ => {
             let comment = format!("remark {}", chance.below(100));
-            remark::set_comment(edit, thing.address(), comment.as_bytes()).unwrap();
+            annotation::set_comment(edit, thing.address(), comment.as_bytes()).unwrap();
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Indexes of structured chunks in samples that other people made, sound and broken ones.
+//! Tests of indexes of structured chunks in samples of other programs, both valid and damaged.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "in a test a panic is the report")]
 
 use std::collections::BTreeMap;
@@ -19,11 +19,11 @@ use hyperslab_engine::store::StoreOptions;
 use hyperslab_testkit::corpus::{self, Case};
 use hyperslab_vfd::{Access, Sec2};
 
-/// Broken samples that an index tells, and what it says.
+/// The damaged samples in which an index reports the damage, and the messages.
 const BROKEN: [(&str, &str); 8] = [
     ("bad_bthd_checksum", "version 2 B-tree header at 0xaa0: checksum"),
     ("bad_btree_cycle", "expected a block not visited before"),
-    ("bad_btree_record_order", "expected ascending ones"),
+    ("bad_btree_record_order", "expected ascending records"),
     ("bad_btree_shared_child", "expected a block not visited before"),
     ("bad_client_id", "client ID: expected 2 without filters"),
     ("bad_ea_block_header_address", "extensible array data block at 0x138: header address"),
@@ -31,10 +31,10 @@ const BROKEN: [(&str, &str); 8] = [
     ("bad_fahd_checksum", "fixed array header at 0x2a0: checksum"),
 ];
 
-/// The size of each chunk by its first element.
+/// The size of each chunk, by the coordinates of its first element.
 type Chunks = BTreeMap<Vec<u64>, u64>;
 
-/// The chunks that the index of `/sparse` has, by every way to ask for them.
+/// Returns the chunks of the index of `/sparse`, from all kinds of reads.
 fn chunks(case: &Case) -> Result<Chunks> {
     let driver = Sec2::open(&case.file, Access::ReadOnly).unwrap();
     let file = OpenFile::open(Arc::new(driver), StoreOptions::default())?;
@@ -74,7 +74,7 @@ fn chunks(case: &Case) -> Result<Chunks> {
     Ok(found)
 }
 
-/// The chunks that there are; `None` where the sample is broken.
+/// The expected chunks; `None` if the sample is damaged.
 fn truth(case: &Case) -> Option<Chunks> {
     let truth = case.truth().unwrap();
     let truth = truth.pointer("/datasets/~1sparse").unwrap();

@@ -92,9 +92,9 @@ pub fn fletcher32(bytes: &[u8]) -> u32 {
     if let [high] = odd {
         sums.add(u16::from_be_bytes([*high, 0]));
     }
-    let half = |sum: u64| match sum % 0xffff {
+    let half = |sum: u64| match (sum % 0xffff) as u32 {
         0 if sums.any => 0xffff,
-        rest => u32::try_from(rest).unwrap_or(0),
+        rest => rest,
     };
     half(sums.second) << 16 | half(sums.first)
 }

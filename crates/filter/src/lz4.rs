@@ -72,8 +72,8 @@ impl Filter for Lz4 {
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let requested =
             context.client_data.first().copied().filter(|block| *block > 0).unwrap_or(DEFAULT_BLOCK_BYTES);
-        // A chunk that is longer than a block is split.
-        let block = requested.min(u32::try_from(input.len()).unwrap_or(u32::MAX)).max(1);
+        // A chunk that is longer than a block is split. No block is longer than the chunk.
+        let block = u32::try_from(input.len()).map_or(requested, |length| requested.min(length)).max(1);
         output.clear();
         output.extend_from_slice(&to_u64(input.len()).to_be_bytes());
         output.extend_from_slice(&block.to_be_bytes());

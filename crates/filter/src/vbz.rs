@@ -214,7 +214,8 @@ fn integers<const N: usize>(
 
 /// Encodes integers of `N` bytes and appends them.
 fn write<const N: usize>(parameters: VbzParameters, input: &[u8], output: &mut Vec<u8>) {
-    let unused = 32 - 8 * u32::try_from(N).unwrap_or(4);
+    // 8 bits for each byte that `N` has less than a word of 32 bits.
+    let unused = (N..4).fold(0_u32, |bits, _| bits + 8);
     let elements = input.as_chunks::<N>().0;
     let mut keys: Vec<u8> = Vec::with_capacity(elements.len().div_ceil(4));
     let mut values: Vec<u8> = Vec::with_capacity(input.len());

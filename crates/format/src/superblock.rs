@@ -32,8 +32,8 @@ use crate::symbol_table_entry::SymbolTableEntry;
 const NAME: &str = "superblock";
 
 bitflags! {
-    /// The status flags of versions 2 and 3, "file consistency flags" in the specification. Bit 2 is
-    /// valid only in version 3.
+    /// The status flags of versions 2 and 3, "file consistency flags" in the specification. Bit 2
+    /// is valid only in version 3.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct ConsistencyFlags: u32 {
         /// A writer has the file open, or the last writer did not close the file.

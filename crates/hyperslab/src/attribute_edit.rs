@@ -179,7 +179,7 @@ impl Object {
         what: impl FnOnce() -> String,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T>,
     ) -> Result<T> {
-        self.file().container.store.check_not_followed("no attribute can be made, deleted or changed")?;
+        self.file().container.store.check_not_swmr_writer("no attribute can be made, deleted or changed")?;
         let mut edit = self.file().edit()?;
         let outcome = work(&mut edit).map_err(|error| error.context(what()))?;
         self.file().finish(edit)?;
@@ -188,8 +188,8 @@ impl Object {
 
     /// Runs `set`, which sets an attribute. The object header is written later.
     fn set<'a>(&self, name: &str, set: impl FnOnce(&mut Edit<'_>) -> Result<()> + 'a) -> Result<()> {
-        self.file().container.store.check_not_followed("no attribute can be made, deleted or changed")?;
-        let mut edit = self.file().edit_behind()?;
+        self.file().container.store.check_not_swmr_writer("no attribute can be made, deleted or changed")?;
+        let mut edit = self.file().edit_deferred()?;
         set(&mut edit).map_err(|error| {
             error.context(format!("cannot set the attribute `{name}` of `{}`", self.name()))
         })?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use hyperslab_engine::ops::datasets::VirtualOptions;
-use hyperslab_engine::ops::{FileResolver, OpenFile};
+use hyperslab_engine::ops::{FileResolver, OpenFile, RawFileResolver};
 use hyperslab_engine::store::{FileLocking, StoreOptions};
 use hyperslab_engine::{Error, LibverBounds, Result};
 use hyperslab_vfd::{Access, Driver, Sec2};
@@ -260,7 +260,9 @@ impl FileResolver for ExternalResolver {
         let named = self.candidates(Path::new(name)).first().and_then(|path| self.tree.real_path(path));
         named.is_some() && named.as_deref() == self.real_path()
     }
+}
 
+impl RawFileResolver for Beside {
     fn open_raw(&self, name: &[u8]) -> Result<Arc<dyn Driver>> {
         let name = self.name(name)?;
         let path = self.raw_path(name);

@@ -136,7 +136,7 @@ impl Group {
         self.file()
             .container
             .store
-            .check_not_followed("no object can be made, deleted or changed")
+            .check_not_swmr_writer("no object can be made, deleted or changed")
             .map_err(|error| error.context(group_context(self)))?;
         let mut edit = self.file().edit().map_err(|error| error.context(group_context(self)))?;
         let outcome = work(&mut edit).map_err(|error| error.context(what()))?;
@@ -156,14 +156,14 @@ impl Group {
         let file = self.file();
         file.container
             .store
-            .check_not_followed("no object can be made, deleted or changed")
+            .check_not_swmr_writer("no object can be made, deleted or changed")
             .map_err(|error| error.context(group_context(self)))?;
-        let mut edit = file.edit_behind().map_err(|error| error.context(group_context(self)))?;
+        let mut edit = file.edit_deferred().map_err(|error| error.context(group_context(self)))?;
         let work = || {
             let (parent, name) = if let Some(name) = self.own_name(path) {
                 (self.address(), name)
             } else {
-                file.settle_objects(&mut edit)?;
+                file.flush_editors(&mut edit)?;
                 self.parent_of(&mut edit, path)?
             };
             make(&mut edit, parent, name)
@@ -261,7 +261,7 @@ impl Group {
         let what = || format!("cannot make the group `{path}`");
         let made = self.add(what, path, |edit, parent, name| {
             self.refuse(edit, parent, name)?;
-            let made = self.file().create_group_behind(edit, &options.0)?;
+            let made = self.file().create_group_deferred(edit, &options.0)?;
             self.insert(edit, parent, name, EngineTarget::Hard(made))?;
             edit.store().hold(made)
         })?;
@@ -341,7 +341,7 @@ impl Group {
         let what = || format!("cannot make the link `{path}`");
         self.add(what, path, |edit, parent, name| {
             let link = link_of(name, EngineTarget::Hard(target.address()));
-            self.file().add_hard_link_behind(edit, parent, &link, target.address())
+            self.file().add_hard_link_deferred(edit, parent, &link, target.address())
         })
     }
 

@@ -150,7 +150,7 @@ impl Object {
         let _reading = self.file.reading()?;
         let container = &self.file.container;
         // A SWMR writer may have changed the header since it was read.
-        let found = if container.store.follows() {
+        let found = if container.store.is_swmr_reader() {
             objects::resolve(container, self.address(), path.as_bytes())
         } else {
             self.header().and_then(|header| objects::resolve_from(container, header, path.as_bytes()))

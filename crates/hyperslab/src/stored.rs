@@ -114,7 +114,7 @@ impl Room {
     /// Takes a vector of so many values, and returns it if memory has room for it.
     pub(crate) fn vector<T>(&self, count: usize) -> Result<Vec<T>> {
         self.hold(count, size_of::<T>())?;
-        memory::room(count, "read")
+        memory::reserve(count, "read")
     }
 
     /// Takes so many values of so many bytes.
@@ -195,7 +195,7 @@ impl Stored {
     /// # Errors
     /// If the descriptor leads nowhere.
     pub fn variable_length(&self, descriptor: &[u8]) -> Result<VariableLength> {
-        let value = self.file.contents(self.foreign.as_deref(), descriptor)?;
+        let value = self.file.variable_length_value(self.foreign.as_deref(), descriptor)?;
         Ok(VariableLength { value })
     }
 

@@ -70,7 +70,7 @@ impl Dataset {
     /// # Errors
     /// Returns the errors of reading the object header.
     pub fn refresh(&self) -> Result<()> {
-        if self.object().file().container.store.follows() {
+        if self.object().file().container.store.is_swmr_reader() {
             self.object().forget_header();
             Known::forget(&self.now);
         }

@@ -146,7 +146,7 @@ impl Driver for Log {
         self.recorded(Operation::Lock, &[], || self.inner.unlock())
     }
 
-    /// Always [`None`]: reads from a slice could not be counted.
+    /// Returns [`None`]: the driver cannot count reads from a slice.
     fn as_bytes(&self) -> Option<&[u8]> {
         None
     }

@@ -31,7 +31,7 @@ fn is_same_node(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Always false: the standard library returns file numbers on Unix only.
+/// Returns false: the standard library has file numbers on Unix only.
 #[cfg(not(unix))]
 fn is_same_node(_one: &Path, _other: &Path) -> bool {
     false

@@ -13,7 +13,7 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 const THREADED: &[&str] = &["threads", "threads_writing", "threads_stress"];
 
 /// Part of the names of the engine's unit tests with several threads.
-const THREADED_UNITS: &str = "tests_pages";
+const THREADED_UNITS: &str = "threads_tests";
 
 /// Tests of crates with `unsafe` code that miri can run: the crate, and a part of the tests' names.
 const INTERPRETED: &[(&str, &str)] = &[("hyperslab-dataspace", "scatter")];

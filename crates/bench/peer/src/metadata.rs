@@ -13,12 +13,12 @@ pub(crate) fn read(kind: &str, path: &str, words: &[&str]) -> Result<(Cost, u64)
     let sum = match kind {
         "list" => list(&file)?,
         "objects" => objects(&file)?,
-        "visit" => bail!("it visits no objects"),
+        "visit" => bail!("it does not visit objects"),
         "links" => links(&file)?,
         "lookup" => lookup(&file, &numbers)?,
         "chunks" => chunks(&file, &numbers)?,
-        "attributes" => bail!("it reads no numbers of attributes of groups"),
-        "sizes" | "walk" => bail!("it does not tell where chunks lie"),
+        "attributes" => bail!("it does not read numbers from attributes of groups"),
+        "sizes" | "walk" => bail!("it does not report the addresses of chunks"),
         other => bail!("unknown operation `{other}`"),
     };
     drop(file);

@@ -152,7 +152,7 @@ fn slabs(file: &H5File, numbers: &[usize], values: &[f32]) -> Result<()> {
         bail!("not seven numbers")
     };
     if stride != 1 {
-        bail!("it writes no strided selection");
+        bail!("it does not write strided selections");
     }
     let dataset = make::<f32>(file, &[rows, columns], &[chunk_rows, chunk_columns]).create("x")?;
     for row in (0..rows).step_by(slab_rows) {

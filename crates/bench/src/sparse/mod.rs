@@ -93,9 +93,9 @@ pub(crate) fn section() -> Result<String> {
     let words = ["0.01", "rounds=3", "columns=hyperslab,csr,csr_gzip,tiledb,zarr"].map(str::to_owned);
     let wanted = Wanted::parse(&words)?;
     let mut text = format!(
-        "## {SECTION}\n\n{0} x {0} f32, as structured chunks of hyperslab and as others store them; milliseconds: median (best) / \
-         median of the processors. What is aimed at is a part of what CSR arrays with gzip take. All densities and a dense \
-         dataset: `cargo run --release -p hyperslab-bench -- sparse`.\n",
+        "## {SECTION}\n\nMatrices of {0} x {0} f32 values, as structured chunks of hyperslab and in other formats. Times are in \
+         milliseconds: median (best) / median of the processor time. The aim is a fraction of the value of CSR arrays with \
+         gzip. `cargo run --release -p hyperslab-bench -- sparse` measures all densities and a dense dataset.\n",
         wanted.side
     );
     for pattern in &wanted.patterns {

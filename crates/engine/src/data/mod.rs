@@ -1,7 +1,8 @@
-//! The raw data path: from a dataset's description and a selection of elements to the elements' bytes.
+//! The raw data path: reads and writes the elements of datasets.
 //!
-//! One room for each layout, with its reading and its writing; [`chunk_index`] says where chunks lie, and [`transfer`] has
-//! what all layouts share. The rooms use each other in one direction only, which `cargo xtask tidy` checks.
+//! Each layout has a module with its reading and writing. [`chunk_index`] maps the coordinates of
+//! chunks to addresses, and [`transfer`] holds the code that all layouts share. The modules use
+//! each other in one direction only; `cargo xtask tidy` checks that direction.
 
 pub mod chunk_index;
 pub mod chunked;

@@ -11,13 +11,13 @@ use super::Walk;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// Which children of a node a walk goes into, given the node and the child's position.
+/// A function that returns whether a walk visits the child of a node at a position.
 pub type Enter<'a> = dyn FnMut(&BTreeV1Node, usize) -> bool + 'a;
 
-/// What is done at each leaf; `Break` ends the walk.
+/// A function that is called with each leaf. `Break` ends the walk.
 pub type AtLeaf<'a> = dyn FnMut(&BTreeV1Node) -> Result<ControlFlow<()>> + 'a;
 
-/// Walks the leaves below `root` in key order, leaving out subtrees that `enter` declines.
+/// Visits the leaves below `root` in key order. Skips subtrees for which `enter` returns `false`.
 pub fn walk(
     store: &Store,
     root: Address,
@@ -31,10 +31,10 @@ pub fn walk(
     })
 }
 
-/// What is done at each node; `Break` ends the walk.
+/// A function that is called with each node. `Break` ends the walk.
 pub type AtNode<'a> = dyn FnMut(Address, &BTreeV1Node) -> Result<ControlFlow<()>> + 'a;
 
-/// Visits all nodes from `root` down: each before its children, those in key order.
+/// Visits all nodes from `root` down: each node before its children, and the children in key order.
 pub fn walk_nodes(
     store: &Store,
     root: Address,
@@ -44,7 +44,7 @@ pub fn walk_nodes(
     visit(store, root, context, &mut |_, _| true, at_node)
 }
 
-/// Visits nodes from `root` down, leaving out subtrees that `enter` declines.
+/// Visits the nodes from `root` down. Skips subtrees for which `enter` returns `false`.
 fn visit(
     store: &Store,
     root: Address,
@@ -53,8 +53,8 @@ fn visit(
     at_node: &mut AtNode<'_>,
 ) -> Result<()> {
     let mut guard = Walk::new(store, BTreeV1Node::NAME);
-    let mut pending = vec![(root, None)];
-    while let Some((address, level)) = pending.pop() {
+    let mut unvisited = vec![(root, None)];
+    while let Some((address, level)) = unvisited.pop() {
         let node = guard.enter(address).and_then(|()| node_at(store, address, context, level));
         let Some(node) = store.forgive(node)? else { continue };
         if at_node(address, &node)?.is_break() {
@@ -65,15 +65,16 @@ fn visit(
         }
         for (position, child) in node.children.iter().enumerate().rev() {
             if enter(&node, position) {
-                pending.push((*child, Some(node.level)));
+                unvisited.push((*child, Some(node.level)));
             }
         }
     }
     Ok(())
 }
 
-/// Goes down from `root` to the one leaf that may hold a key. `compare` says how child `position` of a node
-/// lies to what is looked for: `Equal` for the child whose keys enclose it.
+/// Finds the leaf that may contain a key, and the position of the key's entry. `compare` compares
+/// the child at a position of a node with the key: `Equal` means that the key lies between the keys
+/// of the child.
 pub fn descend(
     store: &Store,
     root: Address,
@@ -89,7 +90,7 @@ pub fn descend(
         while low < high {
             let middle = low.midpoint(high);
             match compare(&node, middle)? {
-                Ordering::Less => low = middle.saturating_add(1),
+                Ordering::Less => low = middle + 1,
                 Ordering::Greater => high = middle,
                 Ordering::Equal => {
                     found = Some(middle);
@@ -101,12 +102,14 @@ pub fn descend(
         if node.level == 0 {
             return Ok(Some((node, position)));
         }
-        address = node.children.get(position).copied().unwrap_or(Address::UNDEFINED);
+        let child = node.children.get(position).copied();
+        address = child.ok_or_else(|| Error::internal(BTreeV1Node::NAME, "a found child is in the node"))?;
         level = Some(node.level);
     }
 }
 
-/// A node, which must stand one level below its parent; so every way down ends.
+/// Returns the node at `address`. Its level must be one less than the level of its parent, so that
+/// each path ends.
 fn node_at(
     store: &Store,
     address: Address,
@@ -118,7 +121,10 @@ fn node_at(
     Ok(node)
 }
 
-/// That a node stands one level below its parent.
+/// Checks that the level of a node is one less than the level of its parent.
+///
+/// # Errors
+/// Returns [`Error::Corrupt`] for another level.
 pub fn check_level(level: u8, parent: Option<u8>, address: Address) -> Result<()> {
     match parent {
         Some(parent) if level.checked_add(1) != Some(parent) => {

@@ -1,5 +1,5 @@
-//! One algorithm over many blocks: trees, heaps and arrays. Walks carry limits and a visited set, so that
-//! no file can make them loop.
+//! Structures of several blocks: B-trees and heaps. Each walk over blocks has a limit and a set of
+//! visited addresses, so that no file makes a walk loop.
 
 pub mod btree_v1;
 pub mod btree_v2;

@@ -1,39 +1,46 @@
-//! Protection of walks over blocks that point at blocks.
+//! Protection against cycles and against too many blocks in walks over blocks that refer to blocks.
 
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::Address;
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
-use crate::store::{Spread, Store};
+use crate::store::{AddressHasher, Store};
 
-/// Blocks that are compared one by one: the way down a tree has no more.
-const FEW: usize = 8;
+/// Number of addresses that are compared one by one. The path from the root of a tree to a leaf
+/// rarely has more blocks.
+const LINEAR_ADDRESSES: usize = 8;
 
-/// The blocks that one walk has been at.
+/// The blocks that one walk has visited.
 #[derive(Debug)]
 pub struct Walk {
     structure: &'static str,
-    /// The first ones.
-    few: SmallVec<[Address; FEW]>,
-    visited: HashSet<Address, BuildHasherDefault<Spread>>,
+    /// The first visited blocks.
+    first: SmallVec<[Address; LINEAR_ADDRESSES]>,
+    /// The other visited blocks.
+    visited: HashSet<Address, BuildHasherDefault<AddressHasher>>,
     limit: u64,
 }
 
 impl Walk {
-    /// A walk over blocks of that kind.
+    /// Returns a walk over blocks of the kind `structure`, which has visited no block.
     pub fn new(store: &Store, structure: &'static str) -> Self {
         let limit = store.limits().index_nodes;
-        Self { structure, few: SmallVec::new(), visited: HashSet::default(), limit }
+        Self { structure, first: SmallVec::new(), visited: HashSet::default(), limit }
     }
 
-    /// Enters the block at `address`; an error if the walk was there before or goes on for too long.
+    /// Visits the block at `address`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Corrupt`] if the walk has visited the block before, and [`Error::Limit`] if
+    /// the walk has visited more blocks than the limits allow.
     pub fn enter(&mut self, address: Address) -> Result<()> {
-        let is_new = !self.few.contains(&address)
-            && if self.few.len() < FEW {
-                self.few.push(address);
+        let is_new = !self.first.contains(&address)
+            && if self.first.len() < LINEAR_ADDRESSES {
+                self.first.push(address);
                 true
             } else {
                 self.visited.insert(address)
@@ -43,7 +50,7 @@ impl Walk {
                 Error::corrupt(self.structure, "address", "a block not visited before", address).at(address)
             );
         }
-        let count = self.few.len().saturating_add(self.visited.len()) as u64;
+        let count = to_u64(self.first.len()) + to_u64(self.visited.len());
         if count > self.limit {
             let what = format!("{}: blocks of one index", self.structure);
             return Err(Error::Limit { what, got: count, limit: self.limit });

@@ -1,6 +1,6 @@
-//! Attributes: in the object header, or in a fractal heap of their own.
+//! Attributes in object headers and in dense storage.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use hyperslab_dataspace::Dataspace;
@@ -15,39 +15,41 @@ use hyperslab_format::message::{
 use super::container::Container;
 use super::header::ObjectHeader;
 use super::message::{self, Body};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::btree_v2::BTreeV2;
 use crate::index::fractal_heap::FractalHeap;
 use crate::store::{Bytes, at};
 
-/// What is done with each attribute; `Break` ends the walk.
+/// A function that is called with each attribute. `Break` ends the walk.
 pub type AtAttribute<'a> = dyn FnMut(Attribute) -> Result<ControlFlow<()>> + 'a;
 
-/// An attribute, still closed: its name is known, its type, shape and elements are decoded when asked for.
+/// An attribute with decoded name. The datatype, the dataspace and the elements are decoded on
+/// request.
 #[derive(Debug, Clone)]
 pub struct Attribute {
     body: Bytes,
-    name: Range<usize>,
-    /// How the name is encoded.
+    name: Bytes,
+    /// Character set of the name.
     pub charset: CharacterSet,
-    /// When it was created among the attributes of its object. Where that is not tracked, attributes in the
-    /// object header have their place in it instead, as in libhdf5, and others have none.
+    /// Position in the order of creation among the object's attributes. Without tracked creation
+    /// order, the position in the object header, as in libhdf5, or `None` for an attribute in dense
+    /// storage.
     pub creation_order: Option<u32>,
-    /// The object header it belongs to, for errors.
+    /// Address of the object header with this attribute, for errors.
     owner: Address,
 }
 
-/// What an attribute's message says of its elements.
+/// The decoded value of an attribute.
 #[derive(Debug, Clone)]
 pub struct AttributeValue {
-    /// The type of the elements.
+    /// Datatype of the elements.
     pub datatype: Datatype,
-    /// The object header of the committed datatype that is used, if one is.
+    /// Address of the committed datatype, if the attribute uses one.
     pub committed: Option<Address>,
-    /// How many elements there are.
+    /// Dataspace of the elements.
     pub dataspace: Dataspace,
-    /// The elements as stored, and whatever the header padded them with. Fewer bytes than the elements take
-    /// if they were never written.
+    /// The elements as stored, followed by the padding of the object header. Shorter than the
+    /// elements if they were never written.
     pub data: Bytes,
 }
 
@@ -59,28 +61,27 @@ impl Attribute {
         owner: Address,
     ) -> Result<Self> {
         let message = at(AttributeMessage::decode(&body, container.params()), owner)?;
-        let name = range_in(&body, message.name);
+        let name = slice_of(&body, message.name)?;
         Ok(Self { charset: message.charset, creation_order, owner, name, body })
     }
 
-    /// The name, as the bytes in the file.
+    /// Returns the bytes of the name.
     pub fn name(&self) -> &[u8] {
-        self.body.get(self.name.clone()).unwrap_or_default()
+        &self.name
     }
 
-    /// Bytes of the stored message.
+    /// Returns the size of the stored message in bytes.
     pub fn stored_length(&self) -> usize {
         self.body.len()
     }
 
-    /// Decodes type and shape.
+    /// Decodes the datatype and the dataspace.
     pub fn value(&self, container: &Container) -> Result<AttributeValue> {
         let params = container.params();
         let message = at(AttributeMessage::decode(&self.body, params), self.owner)?;
         let part = |kind: MessageType, bytes: &[u8], shared: bool| -> Result<Body> {
             if !shared {
-                let own = self.body.slice(range_in(&self.body, bytes));
-                return Ok(Body::own(own.unwrap_or_else(|| Vec::new().into())));
+                return Ok(Body::own(slice_of(&self.body, bytes)?));
             }
             let reference = at(SharedReference::decode(bytes, params), self.owner)?;
             message::resolve_reference(container, kind, &reference)
@@ -91,29 +92,33 @@ impl Attribute {
             datatype: at(DatatypeMessage::decode(&datatype, params), self.owner)?.datatype,
             committed: datatype.committed,
             dataspace: at(DataspaceMessage::decode(&dataspace, params), self.owner)?.dataspace,
-            data: self.body.slice(range_in(&self.body, message.data)).unwrap_or_else(|| Vec::new().into()),
+            data: slice_of(&self.body, message.data)?,
         })
     }
 }
 
-/// Where `part`, a piece of `whole`, lies in it.
-fn range_in(whole: &[u8], part: &[u8]) -> Range<usize> {
-    let start = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
-    start..start.saturating_add(part.len())
+/// Returns `part`, a slice of `whole`, without copying the bytes.
+fn slice_of(whole: &Bytes, part: &[u8]) -> Result<Bytes> {
+    let start =
+        if part.is_empty() { Some(0) } else { part.as_ptr().addr().checked_sub(whole.as_ptr().addr()) };
+    let range = start.and_then(|start| Some(start..start.checked_add(part.len())?));
+    let outside = || Error::internal("attribute message", "decoded parts are slices of the message");
+    range.and_then(|range| whole.slice(range)).ok_or_else(outside)
 }
 
-/// Where the object keeps its attributes and whether it tracks their order; none in version 1 headers.
+/// Returns the attribute info message: the addresses of dense storage, and whether the creation
+/// order is tracked. Version 1 headers have no such message.
 pub fn info(container: &Container, header: &ObjectHeader) -> Result<Option<AttributeInfo>> {
     message::find(container, header)
 }
 
-/// Calls `visit` for each attribute of the object, in no particular order.
+/// Calls `visit` for each attribute of the object, in unspecified order.
 pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtAttribute<'_>) -> Result<()> {
     let info = container.store.forgive(info(container, header))?.flatten();
     let tracked = info.is_some_and(|info| info.max_creation_index.is_some());
-    for (place, closed) in (0_u32..).zip(header.messages_of(MessageType::ATTRIBUTE)) {
-        let body = message::resolve(container, header, closed);
-        let order = closed.creation_order.map(u32::from).filter(|_| tracked).or(Some(place));
+    for (position, message) in (0_u32..).zip(header.messages_of(MessageType::ATTRIBUTE)) {
+        let body = message::resolve(container, header, message);
+        let order = message.creation_order.map(u32::from).filter(|_| tracked).or(Some(position));
         let attribute =
             body.and_then(|body| Attribute::open(container, body.bytes().clone(), order, header.address()));
         let Some(attribute) = container.store.forgive(attribute)? else { continue };
@@ -133,7 +138,7 @@ pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtAttr
     }
 }
 
-/// The attribute of that name.
+/// Returns the attribute with this name.
 pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result<Option<Attribute>> {
     let mut found = None;
     let mut visit = |attribute: Attribute| {
@@ -152,7 +157,7 @@ pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result
     Ok(found)
 }
 
-/// Attributes in a fractal heap, with a B-tree by name.
+/// Attributes in dense storage, with the index by name.
 struct Dense<'a> {
     container: &'a Container,
     owner: Address,
@@ -174,7 +179,7 @@ impl<'a> Dense<'a> {
         })
     }
 
-    /// Visits all attributes, or those whose name has that hash.
+    /// Visits all attributes, or the attributes whose names have this hash.
     fn for_each(&self, hash: Option<u32>, visit: &mut AtAttribute<'_>) -> Result<()> {
         let store = &self.container.store;
         self.tree.walk_range(

@@ -1,24 +1,25 @@
-//! Many names in the order of their bytes.
+//! Sorting of many names by their bytes.
 
-/// What decides nearly every comparison of a name with others, and the place of the name.
+/// The first differing bytes of a name, and the position of the name.
 type Key = (u64, usize);
 
-/// So many names and more are sorted byte by byte of their keys.
-const MANY: usize = 1 << 10;
+/// Smallest number of names that are sorted with a radix sort of their keys.
+const MIN_RADIX_NAMES: usize = 1 << 10;
 
-/// Puts what has names into the order of their bytes, equal ones as they came.
+/// Sorts items by the bytes of their names. Equal names keep their order.
 ///
-/// Names in one group mostly begin alike; the eight bytes behind that decide nearly every comparison.
+/// Most names in one group have the same first bytes. The next eight bytes decide nearly every
+/// comparison.
 pub fn sort<T>(items: &mut [T], name: impl Fn(&T) -> &[u8]) {
     if items.is_sorted_by(|one, other| name(one) <= name(other)) {
         return;
     }
-    let mut order = order(items.len(), |place| items.get(place).map_or(&[], &name));
-    // Each goes to its place, and the one that was there on to its own.
+    let mut order = order(items.len(), |position| items.get(position).map_or(&[], &name));
+    // Move each item to its position, and the item at that position to its own position.
     for start in 0..order.len() {
         let mut at = start;
-        while let Some(place) = order.get_mut(at) {
-            let from = std::mem::replace(place, at);
+        while let Some(position) = order.get_mut(at) {
+            let from = std::mem::replace(position, at);
             if from == start || from >= items.len() {
                 break;
             }
@@ -28,62 +29,69 @@ pub fn sort<T>(items: &mut [T], name: impl Fn(&T) -> &[u8]) {
     }
 }
 
-/// The places of the names that `name` tells for 0 to `count` in ascending order of their bytes.
+/// Returns the positions of the names in ascending order of their bytes. `name` returns the name at
+/// a position from 0 to `count`.
 pub(super) fn order<'n>(count: usize, name: impl Fn(usize) -> &'n [u8]) -> Vec<usize> {
     let first = if count == 0 { &[] } else { name(0) };
-    let common = (1..count).fold(first.len(), |common, place| common_length(first, name(place), common));
-    let mut keys: Vec<Key> = (0..count).map(|place| (head(name(place), common), place)).collect();
-    let full = |(head, place): &Key, (other_head, other): &Key| {
-        head.cmp(other_head).then_with(|| name(*place).cmp(name(*other))).then_with(|| place.cmp(other))
+    let common =
+        (1..count).fold(first.len(), |common, position| common_length(first, name(position), common));
+    let mut keys: Vec<Key> = (0..count).map(|position| (head(name(position), common), position)).collect();
+    let full = |(head, position): &Key, (other_head, other): &Key| {
+        head.cmp(other_head).then_with(|| name(*position).cmp(name(*other))).then_with(|| position.cmp(other))
     };
-    if count < MANY {
+    if count < MIN_RADIX_NAMES {
         keys.sort_unstable_by(full);
     } else {
         sort_by_heads(&mut keys);
-        let alike = keys.chunk_by_mut(|(head, _), (other, _)| head == other);
-        alike.filter(|alike| alike.len() > 1).for_each(|alike| alike.sort_unstable_by(full));
+        let equal = keys.chunk_by_mut(|(head, _), (other, _)| head == other);
+        equal.filter(|equal| equal.len() > 1).for_each(|equal| equal.sort_unstable_by(full));
     }
-    keys.into_iter().map(|(_, place)| place).collect()
+    keys.into_iter().map(|(_, position)| position).collect()
 }
 
-/// From the last byte that differs to the first, each time keeping what was in order.
+/// Sorts keys with a stable radix sort, from the last byte with differences to the first.
 fn sort_by_heads(keys: &mut Vec<Key>) {
     let Some((first, _)) = keys.first().copied() else { return };
     let differing = keys.iter().fold(0, |differing, (head, _)| differing | (head ^ first));
     let mut other = vec![(0, 0); keys.len()];
     for shift in (0..u64::BITS).step_by(8).filter(|shift| (differing >> shift) & 0xff != 0) {
-        let digit = |head: u64| usize::try_from((head >> shift) & 0xff).unwrap_or(0);
+        let digit = |head: u64| {
+            let [lowest, ..] = (head >> shift).to_le_bytes();
+            usize::from(lowest)
+        };
+        // The counts of all digits add up to the number of keys.
         let mut starts = [0_usize; 256];
         for (head, _) in &*keys {
             if let Some(count) = starts.get_mut(digit(*head)) {
-                *count = count.saturating_add(1);
+                *count += 1;
             }
         }
         let mut before = 0_usize;
         for start in &mut starts {
             let count = std::mem::replace(start, before);
-            before = before.saturating_add(count);
+            before += count;
         }
         for key in &*keys {
             if let Some(start) = starts.get_mut(digit(key.0))
                 && let Some(to) = other.get_mut(*start)
             {
                 *to = *key;
-                *start = start.saturating_add(1);
+                *start += 1;
             }
         }
         std::mem::swap(keys, &mut other);
     }
 }
 
-/// How many bytes both begin with, of the first `most`.
+/// Returns the number of equal bytes at the start of both names, at most `most`.
 fn common_length(one: &[u8], other: &[u8], most: usize) -> usize {
     one.iter().zip(other).take(most).take_while(|(one, other)| one == other).count()
 }
 
-/// The eight bytes from `start` on as a number that lies to others as the bytes do, but where one ends.
+/// Returns eight bytes from `start` on as a number, with the order of the bytes. Zeros follow a
+/// shorter name.
 fn head(name: &[u8], start: usize) -> u64 {
-    let mut bytes = name.get(start..).unwrap_or_default().iter();
+    let mut bytes = name.iter().skip(start);
     (0..8).fold(0, |head, _| head << 8 | u64::from(bytes.next().copied().unwrap_or(0)))
 }
 
@@ -115,7 +123,7 @@ mod tests {
     fn many_names_are_sorted_as_bytes_are() {
         let number = |at: u64| at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
         check((0..5000).map(|at| format!("link {}", number(at)).into_bytes()).collect());
-        // Heads that are all the same, some ended by zeros, and names that come twice.
+        // Equal heads, heads that end in zeros, and equal names.
         check((0..5000).map(|at| vec![b'a'; usize::try_from(number(at) % 30).unwrap()]).collect());
         check((0..5000).map(|at| vec![0; usize::try_from(number(at) % 5).unwrap()]).collect());
     }

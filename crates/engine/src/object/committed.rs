@@ -1,4 +1,4 @@
-//! Committed datatypes that are made.
+//! Creation of committed datatypes.
 
 use hyperslab_datatype::Datatype;
 use hyperslab_format::codec::{Address, Writer};
@@ -9,11 +9,12 @@ use super::header_edit::{self, NewHeader, NewMessage};
 use crate::error::Result;
 use crate::store::Edit;
 
-/// Makes a committed datatype, to which one hard link is to be made. `header` says what it holds besides: times, how
-/// attributes are kept.
+/// Creates a committed datatype. The caller adds one hard link. `header` has the other properties:
+/// times and attribute storage.
 ///
 /// # Errors
-/// If the type does not fit an object header; as [`Edit::allocate`].
+/// Returns [`Error::Misuse`](crate::Error::Misuse) if the datatype does not fit in an object
+/// header, and the errors of [`Edit::allocate`].
 pub fn commit_datatype(edit: &mut Edit<'_>, datatype: &Datatype, mut header: NewHeader) -> Result<Address> {
     let mut writer = Writer::new(MessageType::DATATYPE.name());
     datatype_message(datatype, edit.bounds()).encode(edit.params(), &mut writer);

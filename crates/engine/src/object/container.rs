@@ -1,4 +1,5 @@
-//! The open file as the object room sees it: its bytes, and what its superblock and extension say.
+//! The open file as the object layer sees it: the store, and the settings of the superblock and its
+//! extension.
 
 use hyperslab_format::codec::FileParams;
 
@@ -6,41 +7,41 @@ use crate::index::global_heap::GlobalHeap;
 use crate::index::shared_messages::SharedMessages;
 use crate::store::Store;
 
-/// Bytes, shared messages and settings of one open file.
+/// The store, the shared messages and the settings of one open file.
 #[derive(Debug)]
 pub struct Container {
-    /// Bytes at addresses.
+    /// Blocks at addresses.
     pub store: Store,
-    /// Messages that several objects share, if the file has such an index.
+    /// Shared messages, if the file has indexes for them.
     pub shared_messages: Option<SharedMessages>,
-    /// Variable-length data and references.
+    /// The global heap, for variable-length data and references.
     pub heap: GlobalHeap,
-    /// Ranks and strategies that hold for the whole file.
+    /// Settings of the whole file.
     pub settings: FileSettings,
 }
 
-/// What the superblock and its extension say of the whole file.
+/// Settings from the superblock and its extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSettings {
-    /// Half of the entries of a symbol table node.
+    /// Half of the maximum number of entries in a symbol table node.
     pub group_leaf_k: u16,
-    /// Half of the children of a group's B-tree node.
+    /// Half of the maximum number of children in a node of a group's B-tree.
     pub group_internal_k: u16,
-    /// Half of the children of a node of the B-tree of chunks.
+    /// Half of the maximum number of children in a node of a chunk B-tree.
     pub indexed_storage_k: u16,
-    /// How space in the file is managed, where the file says so.
+    /// File space strategy, if the file states one.
     pub file_space: Option<hyperslab_format::message::FileSpaceInfo>,
-    /// Bytes of the metadata cache image, where there is one.
+    /// Size of the metadata cache image in bytes, if the file has one.
     pub cache_image: Option<u64>,
 }
 
 impl Container {
-    /// A file whose messages are its objects' own.
+    /// Returns a container without shared messages.
     pub fn new(store: Store, settings: FileSettings) -> Self {
         Self { store, shared_messages: None, heap: GlobalHeap::new(), settings }
     }
 
-    /// Widths of addresses and lengths.
+    /// Returns the widths of addresses and lengths.
     pub fn params(&self) -> FileParams {
         self.store.params()
     }

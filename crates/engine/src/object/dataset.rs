@@ -1,4 +1,5 @@
-//! What a dataset's header says of its elements. Nothing here touches them.
+//! Descriptions of datasets: the messages in their object headers. No function of this module
+//! accesses elements.
 
 use hyperslab_dataspace::Dataspace;
 use hyperslab_datatype::Datatype;
@@ -17,64 +18,64 @@ use crate::index::fractal_heap::{pipeline, stages};
 use crate::index::local_heap::LocalHeap;
 use crate::store::at;
 
-/// What a dataset's header says.
+/// The description of a dataset.
 #[derive(Debug, Clone)]
 pub struct DatasetDescription {
-    /// Type of the elements.
+    /// Datatype of the elements.
     pub datatype: Datatype,
-    /// The object header of the committed datatype that is used, if one is.
+    /// Address of the committed datatype, if the dataset uses one.
     pub committed: Option<Address>,
-    /// How many elements there are.
+    /// Dataspace of the elements.
     pub dataspace: Dataspace,
-    /// Where they are.
+    /// Layout of the elements.
     pub layout: DataLayout,
-    /// The filters of ordinary chunks, or what keeps them from being used.
+    /// Filters of chunks or of the sections of structured chunks.
     pub filters: Filters,
-    /// What elements are that were never written.
+    /// Fill value and allocation time.
     pub fill: FillDescription,
-    /// Pieces of the elements in other files.
+    /// Parts of the elements in external files.
     pub external: Vec<ExternalPiece>,
 }
 
 /// The filters of a dataset.
 #[derive(Debug, Clone)]
 pub enum Filters {
-    /// Those of ordinary chunks; none at all if empty.
+    /// Filters of chunks, other than structured chunks. Empty without filters.
     Chunk(Pipeline),
-    /// Those of the sections of structured chunks.
+    /// Filters of the sections of structured chunks.
     Sections(FilterPipeline),
 }
 
-/// Fill value, and when it and the space for elements come to be.
+/// Fill value, and the times at which the fill value is written and space is allocated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FillDescription {
-    /// The value.
+    /// The fill value.
     pub value: Fill,
-    /// When it is written.
+    /// The time at which the fill value is written.
     pub write_time: FillWriteTime,
-    /// When space is allocated.
+    /// The time at which space is allocated.
     pub allocation_time: AllocationTime,
 }
 
 /// A fill value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fill {
-    /// There is none.
+    /// Undefined: there is no fill value.
     Undefined,
     /// Zeros.
     Default,
-    /// One element.
+    /// The bytes of one element.
     User(Vec<u8>),
 }
 
-/// A piece of a dataset in another file.
+/// A part of a dataset in an external file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalPiece {
-    /// Name of the file, as the bytes in this one.
+    /// Name of the external file, as stored.
     pub file: Vec<u8>,
-    /// Where the piece begins there, in bytes.
+    /// Offset of the part in the external file, in bytes.
     pub offset: u64,
-    /// Bytes of the piece; `None` if it goes on without end.
+    /// Size of the part in bytes; `None` for unlimited.
     pub size: Option<u64>,
 }
 
@@ -85,8 +86,8 @@ impl DatasetDescription {
             Error::corrupt("object header of a dataset", "messages", format!("a {}", kind.name()), "none")
                 .at(header.address())
         };
-        let closed = header.find(MessageType::DATATYPE).ok_or_else(|| missing(MessageType::DATATYPE))?;
-        let body = message::resolve(container, header, closed)?;
+        let message = header.find(MessageType::DATATYPE).ok_or_else(|| missing(MessageType::DATATYPE))?;
+        let body = message::resolve(container, header, message)?;
         let datatype = at(DatatypeMessage::decode(&body, container.params()), header.address())?.datatype;
         let dataspace = message::find::<DataspaceMessage>(container, header)?
             .ok_or_else(|| missing(MessageType::DATASPACE))?;
@@ -103,7 +104,7 @@ impl DatasetDescription {
         })
     }
 
-    /// The filters of a section of structured chunks, if chunks are such and pass any.
+    /// Returns the filters of a section of structured chunks, if the section has any.
     pub fn section_pipeline(&self, section: u8) -> Option<Pipeline> {
         match &self.filters {
             Filters::Chunk(_) => None,
@@ -111,7 +112,7 @@ impl DatasetDescription {
         }
     }
 
-    /// The element that was never written, as stored bytes; `None` for zeros.
+    /// Returns the stored bytes of the fill value, or `None` for zeros.
     pub fn fill_element(&self) -> Option<&[u8]> {
         let shown = match (&self.fill.value, self.fill.write_time) {
             (Fill::User(element), FillWriteTime::ON_ALLOCATION | FillWriteTime::IF_SET) => element,
@@ -120,7 +121,8 @@ impl DatasetDescription {
         (shown.len() == self.datatype.size as usize).then_some(shown)
     }
 
-    /// The filters of each section of structured chunks; none at all if no section has filters.
+    /// Returns the filters of each section of structured chunks, or an empty vector if no section
+    /// has filters.
     pub fn section_pipelines(&self) -> Vec<Pipeline> {
         let (Layout::Structured(layout), Filters::Sections(message)) = (&self.layout.layout, &self.filters)
         else {
@@ -178,24 +180,30 @@ fn external(container: &Container, header: &ObjectHeader) -> Result<Vec<External
     message.slots.iter().map(piece).collect()
 }
 
-/// Bytes of the message that describes the type of the elements, written anew in its own version or the next that has
-/// room for all in it.
+/// Returns the size in bytes of the encoded datatype message of an object. Uses the version of the
+/// message, or a later version if the datatype needs one.
+///
+/// # Errors
+/// Returns [`Error::Misuse`] if the object has no datatype, and read errors.
 pub fn datatype_length(container: &Container, header: &ObjectHeader) -> Result<usize> {
-    let Some(closed) = header.find(MessageType::DATATYPE) else {
+    let Some(message) = header.find(MessageType::DATATYPE) else {
         return Err(Error::Misuse(format!("the object at {} has no datatype", header.address())));
     };
-    let body = message::resolve(container, header, closed)?;
+    let body = message::resolve(container, header, message)?;
     let message = at(DatatypeMessage::decode(&body, container.params()), header.address())?;
     let mut writer = Writer::new("datatype message");
     message.encode(container.params(), &mut writer);
     Ok(at(writer.finish(), header.address())?.len())
 }
 
-/// The type that a committed datatype's header holds.
+/// Returns the datatype of a committed datatype.
+///
+/// # Errors
+/// Returns [`Error::Misuse`] if the object has no datatype, and read errors.
 pub fn committed_datatype(container: &Container, header: &ObjectHeader) -> Result<Datatype> {
-    let Some(closed) = header.find(MessageType::DATATYPE) else {
+    let Some(message) = header.find(MessageType::DATATYPE) else {
         return Err(Error::Misuse(format!("the object at {} is not a committed datatype", header.address())));
     };
-    let body = message::resolve(container, header, closed)?;
+    let body = message::resolve(container, header, message)?;
     Ok(at(DatatypeMessage::decode(&body, container.params()), header.address())?.datatype)
 }

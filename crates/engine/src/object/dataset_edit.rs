@@ -1,7 +1,8 @@
-//! The header of a new dataset, and the messages that change while it is written.
+//! Creation of a dataset's object header, and changes of its messages.
 
 use hyperslab_dataspace::Dataspace;
 use hyperslab_datatype::{Datatype, DatatypeClass};
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::{Address, Structure as _, Writer};
 use hyperslab_format::local_heap::{LOCAL_HEAP_ALIGNMENT, LocalHeapHeader};
@@ -20,14 +21,17 @@ use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, at};
 use crate::versions::{LibraryVersion, LibverBounds};
 
-/// The flags of a dataspace that may become another, in files whose objects share messages: libhdf5 2.0 lays the new one
-/// over what stands behind a reference to the old one, so that there had better be none.
+/// Flags of a dataspace message that can change, in a file with shared messages. libhdf5 2.0 writes
+/// a new dataspace over the bytes of a reference to a shared dataspace. Such a dataspace must
+/// therefore not be shared.
 const RESIZABLE: MessageFlags = MessageFlags::DO_NOT_SHARE;
 
-/// Makes the header of a dataset. `header` says what it holds besides: times, how attributes are kept.
+/// Creates the object header of a dataset. `header` has the other properties: times and attribute
+/// storage.
 ///
 /// # Errors
-/// [`Error::Misuse`] if a message does not fit a header; as [`Edit::allocate`].
+/// Returns [`Error::Misuse`] if a message does not fit in an object header, and the errors of
+/// [`Edit::allocate`].
 pub fn create(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -36,18 +40,18 @@ pub fn create(
 ) -> Result<Address> {
     let mut editor = prepare(container, edit, description, header)?;
     editor.save(edit)?;
-    // A committed datatype counts its uses as it counts links.
+    // The reference count of a committed datatype includes its uses.
     if let Some(datatype) = description.committed {
         add_reference(edit, datatype)?;
     }
     Ok(editor.address())
 }
 
-/// As [`create`], but the header is only allocated: it is there once it is saved. The committed datatype does not count
-/// the use yet.
+/// Allocates the object header of a dataset as [`create`] does. The caller saves the header, and
+/// counts the use of a committed datatype.
 ///
 /// # Errors
-/// As [`create`].
+/// Returns the same errors as [`create`].
 pub fn prepare(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -77,10 +81,10 @@ pub fn prepare(
     header_edit::prepare(edit, &header)
 }
 
-/// Writes another dataspace or layout message into the header of a dataset that is not open.
+/// Overwrites the dataspace or the layout in the object header of a dataset that is not open.
 ///
 /// # Errors
-/// If the header is damaged; as [`HeaderEditor::save`].
+/// Returns read errors, and the errors of [`HeaderEditor::save`].
 pub fn update(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -93,10 +97,10 @@ pub fn update(
     header.save(edit)
 }
 
-/// Writes another dataspace or layout message into a header that is being changed.
+/// Overwrites the dataspace or the layout in an object header that is being changed.
 ///
 /// # Errors
-/// The errors of shared messages.
+/// Returns the errors of shared messages.
 pub(super) fn restate(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -113,8 +117,8 @@ pub(super) fn restate(
     header.touch(header_edit::now())
 }
 
-/// Puts another dataspace in place of the one in the header, in the same version. One that others share stays, and is
-/// no longer shared by this dataset.
+/// Overwrites the dataspace in a header, in the same version. A shared dataspace becomes a message
+/// of its own; the other users keep the shared message.
 fn set_dataspace(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -131,21 +135,20 @@ fn set_dataspace(
     let body = DataspaceMessage { version, dataspace: dataspace.clone() }.to_bytes(edit.params())?;
     let shared = MessageFlags::SHARED | MessageFlags::SHAREABLE;
     if !flags.intersects(shared) {
-        header.replace(id, flags, &body);
-        return Ok(());
+        return header.replace(id, flags, &body);
     }
     sharing::release(container, edit, owner, kind, flags, &before)?;
-    header.replace(id, (flags & !shared) | RESIZABLE, &body);
-    Ok(())
+    header.replace(id, (flags & !shared) | RESIZABLE, &body)
 }
 
-/// A dataspace in the version that the bounds ask for.
+/// Returns the dataspace message in the version that the bounds require.
 pub fn dataspace_message(dataspace: &Dataspace, bounds: LibverBounds) -> DataspaceMessage {
     let new = bounds.prefers(LibraryVersion::V18) || *dataspace == Dataspace::Null;
     DataspaceMessage { version: if new { 2 } else { 1 }, dataspace: dataspace.clone() }
 }
 
-/// A datatype in the version that the bounds ask for: of types that are made of others, as libhdf5 has it.
+/// Returns the datatype message in the version that the bounds require. As in libhdf5, the bounds
+/// affect only datatypes that contain other datatypes.
 pub fn datatype_message(datatype: &Datatype, bounds: LibverBounds) -> DatatypeMessage {
     let version = match bounds.low() {
         _ if !is_composed(datatype) => 1,
@@ -165,10 +168,10 @@ fn is_composed(datatype: &Datatype) -> bool {
     }
 }
 
-/// Adds a datatype, or a reference to where it is committed.
+/// Adds a datatype message, or a reference to a committed datatype.
 ///
 /// # Errors
-/// If a value does not fit its field.
+/// Returns [`Error::Misuse`] if a value does not fit in its field.
 pub fn push_datatype(
     edit: &Edit<'_>,
     header: &mut NewHeader,
@@ -210,53 +213,56 @@ fn pipeline_message(pipeline: &Pipeline, bounds: LibverBounds) -> Result<FilterP
     Ok(FilterPipeline { version, filters: StoredFilters::Chunk(stored_filters(pipeline, version)?) })
 }
 
-/// Filters as a message of that version describes them.
+/// Returns the filters as a message of this version stores them.
 ///
 /// # Errors
-/// If there are too many.
+/// Returns [`Error::Misuse`] for too many filters.
 pub fn stored_filters(pipeline: &Pipeline, version: u8) -> Result<Vec<Filter>> {
     if pipeline.stages.len() > FilterPipeline::MAX_FILTERS {
         let most = FilterPipeline::MAX_FILTERS;
-        return Err(Error::Misuse(format!("{} filters: there are {most} at most", pipeline.stages.len())));
+        return Err(Error::Misuse(format!("{} filters: at most {most} are allowed", pipeline.stages.len())));
     }
     let filters = pipeline.stages.iter().map(|stage| {
         let named = version == 1 || stage.id.0 >= FilterPipeline::FIRST_NAMED_ID;
-        let name = stage.name.as_ref().filter(|_| named).map(|name| name.clone().into_bytes());
+        let name = stage.name.as_ref().filter(|_| named);
         Filter {
             id: stage.id.0,
             flags: stage.flags,
-            name: name.unwrap_or_default(),
+            name: name.map_or_else(Vec::new, |name| name.clone().into_bytes()),
             client_data: stage.client_data.iter().copied().collect(),
         }
     });
     Ok(filters.collect())
 }
 
-/// Stores the names of the files, and makes the message that leads to them.
+/// Stores the names of the external files in a local heap. Returns the message that refers to the
+/// heap.
 fn external_files(edit: &mut Edit<'_>, pieces: &[ExternalPiece]) -> Result<ExternalFiles> {
     let params = edit.params();
-    // The empty name stands first, as in all local heaps.
-    let mut names = vec![0; usize::try_from(LOCAL_HEAP_ALIGNMENT).unwrap_or(8)];
+    // The first name is empty, as in all local heaps.
+    let alignment = to_usize(LOCAL_HEAP_ALIGNMENT)?;
+    let mut names = vec![0; alignment];
     let mut slots = Vec::with_capacity(pieces.len());
     for piece in pieces {
         if piece.file.contains(&0) || piece.file.is_empty() {
             return Err(Error::Misuse("the name of an external file is empty or has a zero byte".into()));
         }
         slots.push(ExternalFileSlot {
-            name_offset: names.len() as u64,
+            name_offset: to_u64(names.len()),
             offset: piece.offset,
             size: piece.size,
         });
         names.extend_from_slice(&piece.file);
         names.push(0);
-        let length = (names.len() as u64).next_multiple_of(LOCAL_HEAP_ALIGNMENT);
-        names.resize(usize::try_from(length).unwrap_or(usize::MAX), 0);
+        names.resize(names.len().next_multiple_of(alignment), 0);
     }
-    let segment_size = names.len() as u64;
-    let header_size = LocalHeapHeader::size(&params) as u64;
-    // Header and names lie side by side, as libhdf5 expects of small heaps.
-    let heap = edit.allocate(SpaceKind::LocalHeap, header_size.saturating_add(segment_size))?;
-    let segment = heap.checked_add(header_size).unwrap_or(Address::UNDEFINED);
+    let segment_size = to_u64(names.len());
+    let header_size = to_u64(LocalHeapHeader::size(&params));
+    // The header and the names are adjacent, as libhdf5 expects of small heaps.
+    let heap = edit.allocate(SpaceKind::LocalHeap, header_size + segment_size)?;
+    let segment = heap
+        .checked_add(header_size)
+        .ok_or_else(|| Error::internal("local heap", "an allocated block ends below 2^64"))?;
     edit.put(heap, &params, LocalHeapHeader { segment_size, free_list: None, segment });
     edit.write(segment, &names, "local heap data segment")?;
     Ok(ExternalFiles { heap, slots })

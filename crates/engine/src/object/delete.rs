@@ -1,4 +1,4 @@
-//! Objects lose links, and with the last one all that belongs to them.
+//! Reference counts of objects, and deletion of objects without links.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -18,14 +18,17 @@ use crate::error::{Error, Result};
 use crate::index::local_heap::LocalHeap;
 use crate::store::{Edit, Store};
 
-/// Gives back what an object has beyond what headers say: a dataset's chunks and their index or its block, and what
-/// elements and attributes lead to in global heaps. Called with the object's header before that is freed.
+/// A function that frees the raw data of an object: the blocks and the index of a dataset, and the
+/// global heap objects that elements and attributes refer to. Called with the object header before
+/// the header is freed.
 pub type RawData<'a> = dyn FnMut(&mut Edit<'_>, &ObjectHeader) -> Result<()> + 'a;
 
-/// Lets an object count one hard link (or use of a committed datatype) more.
+/// Increases the reference count of an object: for a new hard link, or for a use of a committed
+/// datatype.
 ///
 /// # Errors
-/// [`Error::Limit`] if the count is full; those of reading and writing the header.
+/// Returns [`Error::Limit`] if the count is 2^32 - 1, and the errors of reading and writing the
+/// header.
 pub fn add_reference(edit: &mut Edit<'_>, object: Address) -> Result<()> {
     let mut header = HeaderEditor::load(edit.store(), object)?;
     count_reference(edit.store(), &mut header)?;
@@ -33,10 +36,10 @@ pub fn add_reference(edit: &mut Edit<'_>, object: Address) -> Result<()> {
     header.save(edit)
 }
 
-/// Counts one hard link more in an object's header. An object that lived on for its handles only is linked again.
+/// Increases the reference count in an object header. An unlinked object becomes linked again.
 ///
 /// # Errors
-/// [`Error::Limit`] if the count is full.
+/// Returns [`Error::Limit`] if the count is 2^32 - 1.
 pub fn count_reference(store: &Store, header: &mut HeaderEditor) -> Result<()> {
     let count = header.reference_count()?.checked_add(1).ok_or_else(|| Error::Limit {
         what: format!("links to the object at {}", header.address()),
@@ -50,13 +53,15 @@ pub fn count_reference(store: &Store, header: &mut HeaderEditor) -> Result<()> {
     Ok(())
 }
 
-/// Counts one hard link less in an object's header, which is being changed. Without links the object is deleted later,
-/// once it has no handles.
+/// Decreases the reference count in an object header that is being changed. An object without links
+/// is deleted later, together with its last handle.
 ///
 /// # Errors
-/// Never in practice: a count always fits its field.
+/// Returns [`Error::Corrupt`] if the count is 0.
 pub(super) fn uncount_reference(store: &Store, header: &mut HeaderEditor) -> Result<()> {
-    let count = header.reference_count()?.saturating_sub(1);
+    let count = header.reference_count()?.checked_sub(1).ok_or_else(|| {
+        Error::corrupt("object header", "reference count", "at least 1", 0).at(header.address())
+    })?;
     header.set_reference_count(count)?;
     if count == 0 {
         store.unlink_later(header.address());
@@ -64,12 +69,13 @@ pub(super) fn uncount_reference(store: &Store, header: &mut HeaderEditor) -> Res
     Ok(())
 }
 
-/// Takes one hard link from an object's count. At none it is deleted: `raw` frees raw data, a group's
-/// links are dropped in turn, and the room of all of it is given back. An object with handles stays whole, with a count
-/// of 0, and is deleted by [`delete_unlinked`] once they are dropped.
+/// Decreases the reference count of an object. Without links, deletes the object: calls `raw` to
+/// free raw data, removes the links of a group, and frees all blocks. An object with handles stays
+/// unchanged with a count of 0, until [`delete_unlinked`] deletes the object.
 ///
 /// # Errors
-/// [`Error::Corrupt`] if an object is led to more often than it says; those of reading and writing.
+/// Returns [`Error::Corrupt`] if more links refer to an object than its count states, and the
+/// errors of reading and writing.
 pub fn drop_reference(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -80,10 +86,11 @@ pub fn drop_reference(
     deletion.drop_all(edit)
 }
 
-/// Deletes an object with a link count of 0, with all that only it leads to.
+/// Deletes an object with a reference count of 0, and the objects that only this object refers to.
 ///
 /// # Errors
-/// [`Error::Corrupt`] if there is no object, or links lead to it: nothing is changed then; those of reading and writing.
+/// Returns [`Error::Corrupt`], without a change, if there is no object or if the reference count is
+/// not 0. Returns the errors of reading and writing.
 pub fn delete_unlinked(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -92,8 +99,8 @@ pub fn delete_unlinked(
 ) -> Result<()> {
     let header = ObjectHeader::load(edit.store(), object)?;
     if ObjectKind::of(&header).is_none() {
-        let expected = "those of a group, a dataset or a datatype";
-        return Err(Error::corrupt("object header", "messages", expected, "others").at(object));
+        let expected = "the messages of a group, a dataset or a datatype";
+        return Err(Error::corrupt("object header", "messages", expected, "other messages").at(object));
     }
     let count = header.reference_count(edit.store())?;
     if count != 0 {
@@ -105,11 +112,11 @@ pub fn delete_unlinked(
     deletion.drop_all(edit)
 }
 
-/// Takes one hard link from the count of an object that is replaced. At none the object is deleted whatever handles it
-/// has, which are those of nothing then.
+/// Decreases the reference count of an object that is replaced. Without links, the object is
+/// deleted even if handles keep it open. The handles then refer to no object.
 ///
 /// # Errors
-/// As [`drop_reference`].
+/// Returns the same errors as [`drop_reference`].
 pub fn drop_replaced(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -123,7 +130,8 @@ pub fn drop_replaced(
     drop_reference(container, edit, object, raw)
 }
 
-/// Objects on their way out. A list of those to come, as trees of groups are deeper than any stack.
+/// The deletion of objects. Uses a list instead of recursion, because trees of groups can be deeper
+/// than the stack.
 struct Deletion<'a, 'r> {
     container: &'a Container,
     raw: &'a mut RawData<'r>,
@@ -141,8 +149,8 @@ impl Deletion<'_, '_> {
 
     fn drop_one(&mut self, edit: &mut Edit<'_>, object: Address) -> Result<()> {
         let again = || {
-            let expected = "as many links as lead to the object";
-            Error::corrupt("object header", "reference count", expected, "fewer").at(object)
+            let expected = "the number of links to the object";
+            Error::corrupt("object header", "reference count", expected, "a smaller number").at(object)
         };
         if self.deleted.contains(&object) {
             return Err(again());
@@ -159,7 +167,7 @@ impl Deletion<'_, '_> {
         self.delete(edit, &header)
     }
 
-    /// Gives back all that an object has. What loses a link by it follows.
+    /// Frees all blocks of an object. Adds the objects that lose a reference to `dropped`.
     fn delete(&mut self, edit: &mut Edit<'_>, header: &ObjectHeader) -> Result<()> {
         let object = header.address();
         self.deleted.insert(object);
@@ -299,7 +307,8 @@ mod tests {
             assert_eq!((datasets, groups, uses(&edit)), (2000, 2001, 1));
             let after = edit.usage();
             let taken = |usage: crate::store::SpaceUsage| usage.end - usage.free - usage.pending;
-            // The datatype has a continuation block now: its header had no room for the count.
+            // The datatype has a continuation block now, because its header had no space for the
+            // reference count.
             assert!(taken(after) <= taken(before) + 64, "{before:?} {after:?}");
         }
     }

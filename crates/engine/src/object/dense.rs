@@ -1,7 +1,8 @@
-//! Links and attributes outside of the object header: their messages in a fractal heap, found by name and, where
-//! indexed, by creation order.
+//! Dense storage of links and attributes: the messages are in a fractal heap, with an index by name
+//! and an optional index by creation order.
 //!
-//! Names are found by their hash; names of the same hash stand in the order of their bytes, as libhdf5 looks for them.
+//! The order of the index by name is the order of libhdf5: by the hash of the name, then by the
+//! bytes of the name.
 
 use std::cmp::Ordering;
 
@@ -16,13 +17,26 @@ use hyperslab_format::message::{
 };
 
 use super::container::Container;
-use super::pending::{Pending, Waiting};
+use super::deferred::{Deferred, DeferredMessage};
 use crate::error::{Error, Result};
 use crate::index::btree_v2::{BTreeV2, BTreeV2Creation};
 use crate::index::fractal_heap::{FractalHeap, FractalHeapCreation};
 use crate::store::{Bytes, Edit, at};
 
-/// Where the parts lie.
+/// Name of the structure in internal errors.
+const NAME: &str = "dense storage";
+
+fn no_entry() -> FormatError {
+    FormatError::internal(NAME, "each record has an entry")
+}
+
+/// Returns the creation order of an attribute as its records store the order.
+fn attribute_order(order: u64) -> Result<u32, FormatError> {
+    u32::try_from(order)
+        .map_err(|_| FormatError::internal(NAME, "a creation order of an attribute fits in 32 bits"))
+}
+
+/// The addresses of the heap and of the indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Dense {
     pub(super) kind: DenseKind,
@@ -31,41 +45,41 @@ pub(super) struct Dense {
     pub(super) order: Option<Address>,
 }
 
-/// A message that is put in.
+/// A message that replaces another message.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Content<'a> {
-    /// Into the heap.
+    /// A message for the heap.
     Own(&'a [u8]),
-    /// It lies among the shared messages of the file.
+    /// The heap ID of a shared message of the file.
     Shared([u8; 8]),
 }
 
-/// What is stored.
+/// The kind of the stored messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DenseKind {
     Links,
     Attributes,
 }
 
-/// A link or attribute as its records say it.
+/// A link or an attribute, decoded from its records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// The message in the heap; links use seven bytes.
+    /// Heap ID of the message. IDs of links have seven bytes.
     id: [u8; 8],
-    /// Flags of the message, of an attribute.
+    /// Flags of an attribute's message.
     pub(super) flags: MessageFlags,
-    /// 0 where it is not tracked.
+    /// Creation order, or 0 if it is not tracked.
     pub(super) order: u64,
     hash: u32,
 }
 
 impl Entry {
-    /// The message among the shared messages of the file, if it is an attribute that lies there.
+    /// Returns the heap ID of a shared message, if the entry is a shared attribute.
     pub(super) fn shared_id(&self) -> Option<[u8; 8]> {
         self.flags.contains(MessageFlags::SHARED).then_some(self.id)
     }
 
-    /// What a header would say in place of the message.
+    /// Returns the reference that an object header would store in place of a shared message.
     pub(super) fn shared_reference(&self, params: FileParams) -> Result<Option<Vec<u8>>> {
         Ok(self.shared_id().map(|id| SharedReference::heap(id).to_bytes(params)).transpose()?)
     }
@@ -86,14 +100,6 @@ impl From<&AttributeInfo> for Dense {
 }
 
 impl DenseKind {
-    /// Bytes of a heap ID.
-    const fn id_length(self) -> u16 {
-        match self {
-            Self::Links => 7,
-            Self::Attributes => 8,
-        }
-    }
-
     const fn heap(self) -> FractalHeapCreation {
         match self {
             Self::Links => FractalHeapCreation::LINKS,
@@ -115,7 +121,7 @@ impl DenseKind {
         }
     }
 
-    /// The name in a message of the heap.
+    /// Returns the name in a message of the heap.
     fn name(self, container: &Container, body: &[u8]) -> Result<Vec<u8>, FormatError> {
         match self {
             Self::Links => Ok(Link::decode(body, container.params())?.name.to_vec()),
@@ -129,7 +135,7 @@ impl DenseKind {
         match self {
             Self::Links => LinkNameRecord { hash, heap_id }.encode(()),
             Self::Attributes => {
-                let creation_order = u32::try_from(order).unwrap_or(u32::MAX);
+                let creation_order = attribute_order(order)?;
                 let message_flags = flags.bits();
                 AttributeNameRecord { heap_id: id, message_flags, creation_order, hash }.encode(())
             }
@@ -144,7 +150,7 @@ impl DenseKind {
                 LinkCreationOrderRecord { creation_order: order.cast_signed(), heap_id }.encode(())
             }
             Self::Attributes => {
-                let creation_order = u32::try_from(order).unwrap_or(u32::MAX);
+                let creation_order = attribute_order(order)?;
                 AttributeCreationOrderRecord { heap_id: id, message_flags: flags.bits(), creation_order }
                     .encode(())
             }
@@ -174,7 +180,7 @@ impl DenseKind {
         }
     }
 
-    /// The hash in a record of a name.
+    /// Returns the hash in a record of the index by name.
     fn hash_in(self, record: &[u8]) -> Result<u32, FormatError> {
         match self {
             Self::Links => LinkNameRecord::hash_in(record),
@@ -182,7 +188,7 @@ impl DenseKind {
         }
     }
 
-    /// How the creation order of a record lies to `order`.
+    /// Compares the creation order of a record with `order`.
     fn compare_order(self, record: &[u8], order: u64) -> Result<Ordering, FormatError> {
         match self {
             Self::Links => {
@@ -197,7 +203,7 @@ impl DenseKind {
 }
 
 impl Dense {
-    /// Makes an empty heap and its trees.
+    /// Creates an empty heap and its indexes.
     pub(super) fn create(edit: &mut Edit<'_>, kind: DenseKind, indexed: bool) -> Result<Self> {
         let heap = FractalHeap::create(edit, &kind.heap())?;
         let names = BTreeV2::create(edit, &kind.name_tree())?.address();
@@ -205,37 +211,33 @@ impl Dense {
         Ok(Self { kind, heap, names, order })
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub(super) fn len(&self, edit: &Edit<'_>) -> Result<u64> {
         Ok(BTreeV2::edit(edit, self.names)?.header().total_records)
     }
 
-    /// Adds many messages whose names are free.
+    /// Inserts many messages. The storage must have no entries with their names.
     pub(super) fn insert_all(
         &self,
         container: &Container,
         edit: &mut Edit<'_>,
-        pending: &Pending,
+        deferred: &Deferred,
     ) -> Result<()> {
-        let own = |number: &usize| {
-            pending.get(*number).is_some_and(|entry| !entry.flags.contains(MessageFlags::SHARED))
-        };
-        let bodies = (0..pending.entries().len()).filter(own).map(|number| pending.body(number));
+        let is_own = |message: &&DeferredMessage| !message.flags.contains(MessageFlags::SHARED);
+        let bodies = deferred.messages().iter().filter(is_own).map(|message| deferred.body(message));
         let mut ids = FractalHeap::insert_many(edit, self.heap, bodies)?.into_iter();
-        let mut as_they_came = Vec::with_capacity(pending.entries().len());
-        for (number, waiting) in pending.entries().iter().enumerate() {
-            let Waiting { flags, order, hash, .. } = *waiting;
-            let id = if own(&number) {
-                id_of(&ids.next().unwrap_or_default())
+        let mut entries = Vec::with_capacity(deferred.messages().len());
+        for message in deferred.messages() {
+            let DeferredMessage { flags, order, hash, .. } = *message;
+            let id = if is_own(&message) {
+                id_of(&ids.next().ok_or_else(|| Error::internal(NAME, "each message in the heap has an ID"))?)
             } else {
-                shared_id(pending.body(number), container.params())?
+                shared_id(deferred.body(message), container.params())?
             };
-            as_they_came.push(Entry { id, flags, order, hash });
+            entries.push((Entry { id, flags, order, hash }, deferred.name(message)));
         }
-        let by_name = pending.by_hash_and_name();
-        let found = by_name.iter().filter_map(|number| Some((*as_they_came.get(*number)?, *number)));
-        let mut entries: Vec<(Entry, usize)> = found.collect();
-        self.insert_names(container, edit, pending, &entries)?;
+        entries.sort_unstable_by_key(|(entry, name)| (entry.hash, *name));
+        self.insert_names(container, edit, &entries)?;
         let Some(order) = self.order else { return Ok(()) };
         entries.sort_by_key(|(entry, _)| entry.order);
         let mut records = Vec::new();
@@ -243,7 +245,8 @@ impl Dense {
             records.extend(self.kind.order_record(entry)?);
         }
         BTreeV2::edit(edit, order)?.insert_sorted(edit, &records, &mut |record, number| {
-            self.kind.compare_order(record, entries.get(number).map_or(0, |(entry, _)| entry.order))
+            let (entry, _) = entries.get(number).ok_or_else(no_entry)?;
+            self.kind.compare_order(record, entry.order)
         })
     }
 
@@ -251,8 +254,7 @@ impl Dense {
         &self,
         container: &Container,
         edit: &mut Edit<'_>,
-        pending: &Pending,
-        entries: &[(Entry, usize)],
+        entries: &[(Entry, &[u8])],
     ) -> Result<()> {
         let mut records = Vec::new();
         for (entry, _) in entries {
@@ -261,12 +263,12 @@ impl Dense {
         let mut failure = None;
         let inserted =
             BTreeV2::edit(edit, self.names)?.insert_sorted(edit, &records, &mut |record, number| {
-                let Some((entry, number)) = entries.get(number) else { return Ok(Ordering::Equal) };
+                let (entry, name) = entries.get(number).ok_or_else(no_entry)?;
                 let hash = self.kind.hash_in(record)?;
                 if hash != entry.hash {
                     return Ok(hash.cmp(&entry.hash));
                 }
-                let mut compare = ByName::new(self, container, pending.name(*number));
+                let mut compare = ByName::new(self, container, name);
                 let order = compare.compare(record);
                 failure = failure.take().or(compare.failure);
                 order
@@ -277,7 +279,7 @@ impl Dense {
         }
     }
 
-    /// The entry of that name and its message.
+    /// Returns the entry with this name, and its message.
     pub(super) fn find(
         &self,
         container: &Container,
@@ -292,8 +294,8 @@ impl Dense {
         Ok(Some((entry, self.body(container, &entry)?)))
     }
 
-    /// Puts another message in place of that of an entry, under the same name and creation order. A shared message is
-    /// the caller's to give up.
+    /// Replaces the message of an entry. Name and creation order stay the same. The caller releases
+    /// a shared message.
     pub(super) fn replace(
         &self,
         container: &Container,
@@ -308,33 +310,33 @@ impl Dense {
         }
         let record = self.kind.name_record(&new)?;
         let mut compare = ByName::new(self, container, name);
-        // Its message is gone from the heap.
+        // The heap no longer has the message of this entry.
         compare.known = Some(entry.id);
         let mut names = BTreeV2::edit(edit, self.names)?;
         let modified =
-            names.modify(edit, &mut |record| compare.compare(record), |place| place.copy_from_slice(&record));
-        compare.outcome(modified)?;
+            names.modify(edit, &mut |record| compare.compare(record), |old| old.copy_from_slice(&record));
+        compare.outcome(modified)?.ok_or_else(no_entry)?;
         if let Some(address) = self.order {
             let record = self.kind.order_record(&new)?;
             let mut tree = BTreeV2::edit(edit, address)?;
             let mut compare = |record: &[u8]| self.kind.compare_order(record, entry.order);
-            tree.modify(edit, &mut compare, |place| place.copy_from_slice(&record))?;
+            tree.modify(edit, &mut compare, |old| old.copy_from_slice(&record))?;
         }
         Ok(())
     }
 
-    /// Stores the message that comes in place of an entry's; what the entry is then.
+    /// Stores the message that replaces an entry's message. Returns the new entry.
     fn put_content(&self, edit: &mut Edit<'_>, entry: &Entry, content: Content<'_>) -> Result<Entry> {
         let body = match content {
             Content::Own(body) => body,
             Content::Shared(id) => {
-                if !self.is_elsewhere(entry) {
+                if !self.is_shared(entry) {
                     FractalHeap::remove(edit, self.heap, self.id(entry))?;
                 }
                 return Ok(Entry { id, flags: entry.flags | MessageFlags::SHARED, ..*entry });
             }
         };
-        let stored = if self.is_elsewhere(entry) {
+        let stored = if self.is_shared(entry) {
             FractalHeap::insert(edit, self.heap, body)?
         } else {
             FractalHeap::update(edit, self.heap, self.id(entry), body)?
@@ -342,7 +344,8 @@ impl Dense {
         Ok(Entry { id: id_of(&stored), flags: entry.flags & !MessageFlags::SHARED, ..*entry })
     }
 
-    /// Takes a name and its message out; says what they were. A shared message is the caller's to give up.
+    /// Removes the entry with this name, and its message. Returns both. The caller releases a
+    /// shared message.
     pub(super) fn remove(
         &self,
         container: &Container,
@@ -360,13 +363,13 @@ impl Dense {
             let mut tree = BTreeV2::edit(edit, address)?;
             tree.remove(edit, &mut |record| self.kind.compare_order(record, order))?;
         }
-        if !self.is_elsewhere(&entry) {
+        if !self.is_shared(&entry) {
             FractalHeap::remove(edit, self.heap, self.id(&entry))?;
         }
         Ok(Some((entry, body)))
     }
 
-    /// All entries with their messages, by the hashes of their names.
+    /// Returns all entries and their messages, in the order of the hashes of their names.
     pub(super) fn all(&self, container: &Container, edit: &Edit<'_>) -> Result<Vec<(Entry, Bytes)>> {
         let names = BTreeV2::edit(edit, self.names)?;
         let mut entries = Vec::new();
@@ -378,7 +381,7 @@ impl Dense {
         Ok(entries)
     }
 
-    /// Gives the room of heap and trees back.
+    /// Frees the heap and the indexes.
     pub(super) fn delete(&self, edit: &mut Edit<'_>) -> Result<()> {
         for tree in std::iter::once(self.names).chain(self.order) {
             BTreeV2::edit(edit, tree)?.delete(edit, &mut |_, _| Ok(()))?;
@@ -387,17 +390,23 @@ impl Dense {
     }
 
     fn id<'e>(&self, entry: &'e Entry) -> &'e [u8] {
-        entry.id.get(..usize::from(self.kind.id_length())).unwrap_or_default()
+        match self.kind {
+            DenseKind::Links => {
+                let [id @ .., _] = &entry.id;
+                id
+            }
+            DenseKind::Attributes => &entry.id,
+        }
     }
 
-    /// Returns whether the message lies among the shared messages of the file.
-    fn is_elsewhere(&self, entry: &Entry) -> bool {
+    /// Returns whether the message is a shared message of the file.
+    fn is_shared(&self, entry: &Entry) -> bool {
         self.kind == DenseKind::Attributes && entry.flags.contains(MessageFlags::SHARED)
     }
 
     fn body(&self, container: &Container, entry: &Entry) -> Result<Bytes> {
         match &container.shared_messages {
-            Some(shared) if self.is_elsewhere(entry) => {
+            Some(shared) if self.is_shared(entry) => {
                 shared.get(&container.store, MessageType::ATTRIBUTE, &entry.id)
             }
             _ => {
@@ -407,7 +416,7 @@ impl Dense {
         }
     }
 
-    /// The creation order, which a link has in its message.
+    /// Returns the creation order. The creation order of a link is in its message.
     fn order_of(&self, container: &Container, entry: &Entry, body: &[u8]) -> Result<u64> {
         match self.kind {
             DenseKind::Attributes => Ok(entry.order),
@@ -418,7 +427,7 @@ impl Dense {
     }
 }
 
-/// The ID in what a header says of a message among the shared ones.
+/// Returns the heap ID in a reference to a shared message.
 fn shared_id(reference: &[u8], params: FileParams) -> Result<[u8; 8]> {
     match SharedReference::decode(reference, params)?.location {
         SharedLocation::Heap(id) => Ok(id),
@@ -426,7 +435,7 @@ fn shared_id(reference: &[u8], params: FileParams) -> Result<[u8; 8]> {
     }
 }
 
-/// An ID of seven or eight bytes.
+/// Returns a heap ID of seven or eight bytes, padded with zeros.
 fn id_of(stored: &[u8]) -> [u8; 8] {
     let mut id = [0; 8];
     for (to, from) in id.iter_mut().zip(stored) {
@@ -435,13 +444,14 @@ fn id_of(stored: &[u8]) -> [u8; 8] {
     id
 }
 
-/// Compares records with a name. Names of the same hash are read in the heap; what fails there is kept.
+/// A comparison of records with a name. Reads the names of equal hashes in the heap, and keeps the
+/// first error from reading.
 struct ByName<'a> {
     dense: &'a Dense,
     container: &'a Container,
     name: &'a [u8],
     hash: u32,
-    /// An entry that is known to have the name.
+    /// The heap ID of an entry that has the name.
     known: Option<[u8; 8]>,
     failure: Option<Error>,
 }
@@ -464,12 +474,12 @@ impl<'a> ByName<'a> {
         }
         let body = self.dense.body(self.container, &entry).map_err(|error| {
             self.failure = Some(error);
-            FormatError::corrupt("version 2 B-tree", "heap ID", "that of a message", "none")
+            FormatError::corrupt("version 2 B-tree", "heap ID", "the heap ID of a message", "none")
         })?;
         Ok(kind.name(self.container, &body)?.as_slice().cmp(self.name))
     }
 
-    /// The result, or what failed in the heap.
+    /// Returns the result, or the error from reading the heap.
     fn outcome<T>(self, result: Result<T>) -> Result<T> {
         match (result, self.failure) {
             (Err(_), Some(failure)) => Err(failure),

@@ -1,4 +1,4 @@
-//! Groups: links by name, in each of the three ways they are stored.
+//! Groups: access to links by name, in the three kinds of storage.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -20,22 +20,26 @@ use crate::index::btree_v2::BTreeV2;
 use crate::index::fractal_heap::FractalHeap;
 use crate::store::at;
 
-/// What is done with each link; `Break` ends the walk.
+/// A function that is called with each link. `Break` ends the walk.
 pub type AtLink<'a> = dyn FnMut(Link) -> Result<ControlFlow<()>> + 'a;
 
-/// How a group keeps its links.
+/// The storage of a group's links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupStorage {
-    /// Old style: a version 1 B-tree of symbol table nodes, and a local heap of names.
+    /// A symbol table: a version 1 B-tree of symbol table nodes, and a local heap of names.
     SymbolTable(SymbolTable),
-    /// Messages in the object header.
+    /// Compact storage: messages in the object header.
     Compact(LinkInfo),
-    /// A fractal heap with version 2 B-trees by name and, where indexed, creation order.
+    /// Dense storage: a fractal heap with version 2 B-trees by name and optionally by creation
+    /// order.
     Dense(LinkInfo),
 }
 
 impl GroupStorage {
-    /// How the group with this header keeps its links; an error if it is no group.
+    /// Returns the storage of the group with this header.
+    ///
+    /// # Errors
+    /// Returns [`Error::Misuse`] if the object is not a group, and read errors.
     pub fn of(container: &Container, header: &ObjectHeader) -> Result<Self> {
         if let Some(info) = message::find::<LinkInfo>(container, header)? {
             return Ok(if info.is_dense() { Self::Dense(info) } else { Self::Compact(info) });
@@ -46,7 +50,7 @@ impl GroupStorage {
         }
     }
 
-    /// The link info message of a new-style group.
+    /// Returns the link info message of a group without a symbol table.
     pub fn link_info(&self) -> Option<&LinkInfo> {
         match self {
             Self::SymbolTable(_) => None,
@@ -55,35 +59,35 @@ impl GroupStorage {
     }
 }
 
-/// Constants of the group, where its header states any.
+/// Returns the group info message, if the header has one.
 pub fn info(container: &Container, header: &ObjectHeader) -> Result<Option<GroupInfo>> {
     message::find(container, header)
 }
 
-/// When links move out of the header and back.
+/// Returns the numbers of links at which a group changes between compact and dense storage.
 ///
 /// # Errors
-/// If the group info message is damaged.
+/// Returns read errors.
 pub fn phase_change(container: &Container, header: &ObjectHeader) -> Result<LinkPhaseChange> {
     Ok(info(container, header)?.and_then(|info| info.phase_change).unwrap_or(LinkPhaseChange::DEFAULT))
 }
 
-/// The links that the group was made for.
+/// Returns the estimated number of links and length of their names.
 ///
 /// # Errors
-/// If the group info message is damaged.
+/// Returns read errors.
 pub fn estimated(container: &Container, header: &ObjectHeader) -> Result<EstimatedEntries> {
     Ok(info(container, header)?.and_then(|info| info.estimated).unwrap_or(EstimatedEntries::DEFAULT))
 }
 
-/// Calls `visit` for each link, in the order of the storage: by name in old-style groups, in no particular
-/// order in new ones.
+/// Calls `visit` for each link in the order of the storage: by name in symbol tables, in
+/// unspecified order in other groups.
 pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtLink<'_>) -> Result<()> {
     match GroupStorage::of(container, header)? {
         GroupStorage::SymbolTable(table) => symbol_table::for_each(container, &table, visit),
         GroupStorage::Compact(_) => {
-            for closed in header.messages_of(MessageType::LINK) {
-                let body = message::resolve(container, header, closed);
+            for message in header.messages_of(MessageType::LINK) {
+                let body = message::resolve(container, header, message);
                 let link = body.and_then(|body| at(decode(container, &body), header.address()));
                 let Some(link) = container.store.forgive(link)? else { continue };
                 if visit(link)?.is_break() {
@@ -100,13 +104,13 @@ pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtLink
             tree.walk(&container.store, &mut |record| {
                 let record = at(LinkNameRecord::decode(record, ()), info.name_index)?;
                 let found = objects.find(&record.heap_id)?;
-                visit(at(decode(container, objects.bytes(found)), heap.address())?)
+                visit(at(decode(container, objects.bytes(found)?), heap.address())?)
             })
         }
     }
 }
 
-/// All links, in ascending order of the names' bytes.
+/// Returns all links, in ascending order of the bytes of their names.
 pub fn links(container: &Container, header: &ObjectHeader) -> Result<Vec<Link>> {
     let mut links = Vec::new();
     visit_in_order(container, header, (), &mut |link| {
@@ -116,8 +120,8 @@ pub fn links(container: &Container, header: &ObjectHeader) -> Result<Vec<Link>> 
     Ok(links)
 }
 
-/// Calls `visit` for each link, in ascending order of the names' bytes, once all are found; the guard of the file is let go
-/// before.
+/// Calls `visit` for each link, in ascending order of the bytes of their names. Reads all links and
+/// drops `guard`, which locks the file, before the first call.
 pub fn visit_in_order<G>(
     container: &Container,
     header: &ObjectHeader,
@@ -148,14 +152,14 @@ pub fn visit_in_order<G>(
     })?;
     drop(guard);
     let decoded =
-        found.into_iter().map(|found| at(decode_view(container, objects.bytes(found)), heap.address()));
+        found.into_iter().map(|found| at(decode_view(container, objects.bytes(found)?), heap.address()));
     let links = decoded.collect::<Result<Vec<LinkView<'_>>>>()?;
-    let order = by_name::order(links.len(), |place| links.get(place).map_or(&[], |link| link.name));
-    let _ = order.iter().filter_map(|place| links.get(*place)).try_for_each(visit);
+    let order = by_name::order(links.len(), |position| links.get(position).map_or(&[], |link| link.name));
+    let _ = order.iter().filter_map(|position| links.get(*position)).try_for_each(visit);
     Ok(())
 }
 
-/// How many links there are.
+/// Returns the number of links.
 pub fn count(container: &Container, header: &ObjectHeader) -> Result<u64> {
     let mut count = 0_u64;
     match GroupStorage::of(container, header)? {
@@ -163,14 +167,14 @@ pub fn count(container: &Container, header: &ObjectHeader) -> Result<u64> {
             return Ok(BTreeV2::open(&container.store, info.name_index)?.header().total_records);
         }
         _ => for_each(container, header, &mut |_| {
-            count = count.saturating_add(1);
+            count += 1;
             Ok(ControlFlow::Continue(()))
         })?,
     }
     Ok(count)
 }
 
-/// The links that either index still leads to.
+/// Visits the links that one of the indexes still refers to.
 fn salvage_dense(container: &Container, info: &LinkInfo, visit: &mut AtLink<'_>) -> Result<()> {
     let store = &container.store;
     let heap = FractalHeap::open(store, info.fractal_heap)?;
@@ -203,7 +207,7 @@ fn salvage_dense(container: &Container, info: &LinkInfo, visit: &mut AtLink<'_>)
     Ok(())
 }
 
-/// The link of that name.
+/// Returns the link with this name.
 pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result<Option<Link>> {
     match GroupStorage::of(container, header)? {
         GroupStorage::SymbolTable(table) => symbol_table::find(container, &table, name),
@@ -222,7 +226,7 @@ pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result
     }
 }
 
-/// Names are found by their hash; names of the same hash are told apart in the heap.
+/// Finds a link in dense storage by the hash of its name. Compares links of equal hashes by name.
 fn find_dense(container: &Container, info: &LinkInfo, name: &[u8]) -> Result<Option<Link>> {
     let hash = checksum(name);
     let heap = FractalHeap::open(&container.store, info.fractal_heap)?;
@@ -249,7 +253,7 @@ fn heap_link(container: &Container, heap: &FractalHeap, record: &LinkNameRecord)
     at(decode(container, &body), heap.address())
 }
 
-/// The link in the body of a message.
+/// Decodes the link in the body of a message.
 pub(super) fn decode(container: &Container, body: &[u8]) -> Result<Link, FormatError> {
     decode_view(container, body).map(LinkView::to_link)
 }

@@ -1,8 +1,8 @@
-//! An object header, read whole: its messages stay closed until somebody asks for one.
+//! Object headers. A header is read as a whole; its messages are decoded on request.
 
 use std::collections::HashSet;
-use std::ops::Range;
 
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::codec::{Address, CHECKSUM_SIZE};
 use hyperslab_format::message::{Continuation, Message as _, MessageFlags, MessageType, ReferenceCount};
 use hyperslab_format::object_header::{
@@ -11,25 +11,26 @@ use hyperslab_format::object_header::{
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
-use crate::store::{Bytes, MessagePlace, Store, at};
+use crate::store::{Bytes, MessageLocation, Store, at};
 
 const NAME: &str = "object header";
 
-/// Bytes fetched at first; most headers fit.
-const FIRST_READ: u64 = 512;
+/// Number of bytes of the first read. Most headers are not longer.
+const FIRST_READ_BYTES: u64 = 512;
 
-/// An object header: where its messages lie in the bytes of its chunks.
+/// An object header: its prefix, and the bytes of its messages.
 #[derive(Debug)]
 pub struct ObjectHeader {
     address: Address,
     prefix: Prefix,
     chunks: SmallVec<[Bytes; 2]>,
-    /// Where the continuation blocks lie: of the chunks after the first.
+    /// Addresses and lengths of the continuation blocks, which are the chunks after the first
+    /// chunk.
     continuations: SmallVec<[Continuation; 1]>,
-    messages: SmallVec<[ClosedMessage; 12]>,
+    messages: SmallVec<[HeaderMessage; 12]>,
 }
 
-/// What stands before the messages.
+/// The prefix of an object header.
 #[derive(Debug, Clone, Copy)]
 pub enum Prefix {
     /// Version 1.
@@ -38,27 +39,42 @@ pub enum Prefix {
     V2(PrefixV2),
 }
 
-/// One message: what it is and where its body lies.
+impl Prefix {
+    /// Returns the numbers of attributes at which the object changes between compact and dense
+    /// storage.
+    pub(crate) fn attribute_phase_change(&self) -> AttributePhaseChange {
+        let stored = match self {
+            Self::V1(_) => None,
+            Self::V2(prefix) => prefix.phase_change,
+        };
+        // The format defines this default for headers that do not store the numbers.
+        stored.unwrap_or_default()
+    }
+}
+
+/// An undecoded message.
 #[derive(Debug, Clone)]
-pub struct ClosedMessage {
-    /// What the message says.
+pub struct HeaderMessage {
+    /// Type of the message.
     pub kind: MessageType,
-    /// How it is to be treated.
+    /// Flags of the message.
     pub flags: MessageFlags,
-    /// Creation order among the attributes, where tracked.
+    /// Creation order among the attributes, if tracked.
     pub creation_order: Option<u16>,
     pub(crate) chunk: usize,
-    body: Range<usize>,
+    /// Offset of the body in the messages of its chunk.
+    offset: usize,
+    body: Bytes,
 }
 
 impl ObjectHeader {
-    /// Reads the header at `address` with all its continuation blocks.
+    /// Reads the header at `address` and all its continuation blocks.
     pub fn load(store: &Store, address: Address) -> Result<Self> {
         store.attempt(|| Self::load_once(store, address))
     }
 
     fn load_once(store: &Store, address: Address) -> Result<Self> {
-        let start = store.read_up_to(address, FIRST_READ, NAME)?;
+        let start = store.read_up_to(address, FIRST_READ_BYTES, NAME)?;
         let mut loader = if start.starts_with(PrefixV2::SIGNATURE) {
             Loader::version_2(store, address, &start)?
         } else {
@@ -68,12 +84,12 @@ impl ObjectHeader {
         Ok(loader.header)
     }
 
-    /// Where the header lies; this is the object's identity in the file.
+    /// Returns the address of the header, which is the identity of the object in the file.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// 1 or 2.
+    /// Returns the version of the header: 1 or 2.
     pub fn version(&self) -> u8 {
         match self.prefix {
             Prefix::V1(_) => 1,
@@ -81,21 +97,18 @@ impl ObjectHeader {
         }
     }
 
-    /// What stands before the messages.
+    /// Returns the prefix.
     pub fn prefix(&self) -> &Prefix {
         &self.prefix
     }
 
-    /// When attributes move out of the header and back; a version 1 header, which keeps them, does not say it.
+    /// Returns the numbers of attributes at which the object changes between compact and dense
+    /// storage. A version 1 header, which has no dense storage, results in the default.
     pub fn attribute_phase_change(&self) -> AttributePhaseChange {
-        let stated = match self.prefix() {
-            Prefix::V1(_) => None,
-            Prefix::V2(prefix) => prefix.phase_change,
-        };
-        stated.unwrap_or_default()
+        self.prefix.attribute_phase_change()
     }
 
-    /// Returns whether it keeps the times of its changes.
+    /// Returns whether the header stores the time of the last change.
     pub fn tracks_times(&self) -> bool {
         match self.prefix() {
             Prefix::V1(_) => self.contains(MessageType::MODIFICATION_TIME),
@@ -103,7 +116,7 @@ impl ObjectHeader {
         }
     }
 
-    /// Flags of a version 2 header; none for version 1.
+    /// Returns the flags of a version 2 header. A version 1 header has none.
     pub fn flags(&self) -> HeaderFlags {
         match &self.prefix {
             Prefix::V1(_) => HeaderFlags::empty(),
@@ -111,57 +124,54 @@ impl ObjectHeader {
         }
     }
 
-    /// Number of chunks: the first and the continuation blocks.
+    /// Returns the number of chunks: the first chunk and the continuation blocks.
     pub fn chunk_count(&self) -> usize {
         self.chunks.len()
     }
 
-    /// Bytes of messages and gap in each chunk.
+    /// Returns the size of the messages and the gap in each chunk, in bytes.
     pub(crate) fn chunk_sizes(&self) -> impl Iterator<Item = usize> {
         self.chunks.iter().map(|chunk| chunk.len())
     }
 
-    /// The continuation blocks, in the order of their chunks.
+    /// Returns the continuation blocks in the order of their chunks.
     pub(crate) fn continuations(&self) -> &[Continuation] {
         &self.continuations
     }
 
-    /// All messages in their order, NIL messages and continuations included.
-    pub fn messages(&self) -> &[ClosedMessage] {
+    /// Returns all messages in order, including NIL messages and continuations.
+    pub fn messages(&self) -> &[HeaderMessage] {
         &self.messages
     }
 
-    /// The messages of one kind.
-    pub fn messages_of(&self, kind: MessageType) -> impl Iterator<Item = &ClosedMessage> {
+    /// Returns the messages of one type.
+    pub fn messages_of(&self, kind: MessageType) -> impl Iterator<Item = &HeaderMessage> {
         self.messages.iter().filter(move |message| message.kind == kind)
     }
 
-    /// The first message of one kind.
-    pub fn find(&self, kind: MessageType) -> Option<&ClosedMessage> {
+    /// Returns the first message of one type.
+    pub fn find(&self, kind: MessageType) -> Option<&HeaderMessage> {
         self.messages_of(kind).next()
     }
 
-    /// Returns whether there is a message of that kind.
+    /// Returns whether the header has a message of this type.
     pub fn contains(&self, kind: MessageType) -> bool {
         self.find(kind).is_some()
     }
 
-    /// The stored bytes of a message's body: the message itself, or a reference to it where it is shared.
-    pub fn body(&self, message: &ClosedMessage) -> &[u8] {
-        self.chunks.get(message.chunk).and_then(|chunk| chunk.get(message.body.clone())).unwrap_or_default()
+    /// Returns the stored bytes of a message's body. The body of a shared message is a reference.
+    pub fn body<'m>(&self, message: &'m HeaderMessage) -> &'m [u8] {
+        &message.body
     }
 
-    /// As [`body`](Self::body), kept beyond the header without copying.
-    pub fn body_bytes(&self, message: &ClosedMessage) -> Bytes {
-        self.chunks
-            .get(message.chunk)
-            .and_then(|chunk| chunk.slice(message.body.clone()))
-            .unwrap_or_else(|| Bytes::from(Vec::new()))
+    /// Returns the stored bytes of a message's body, which outlive the header, without a copy.
+    pub fn body_bytes(&self, message: &HeaderMessage) -> Bytes {
+        message.body.clone()
     }
 
-    /// Where a message's body lies in the file.
-    pub(crate) fn place(&self, message: &ClosedMessage) -> Option<MessagePlace> {
-        let messages = self.chunks.get(message.chunk)?.len() as u64;
+    /// Returns the location of a message's body in the file.
+    pub(crate) fn place(&self, message: &HeaderMessage) -> Option<MessageLocation> {
+        let messages = to_u64(self.chunks.get(message.chunk)?.len());
         let chunk = match message.chunk.checked_sub(1) {
             None => self.address,
             Some(block) => self.continuations.get(block)?.address,
@@ -172,12 +182,12 @@ impl ObjectHeader {
             (Prefix::V2(prefix), 0) => (prefix.size(), CHECKSUM_SIZE),
             (Prefix::V2(_), _) => (PrefixV2::SIGNATURE.len(), CHECKSUM_SIZE),
         };
-        let length = messages.checked_add(before as u64)?.checked_add(seal as u64)?;
-        let skip = before.checked_add(message.body.start)? as u64;
-        Some(MessagePlace { chunk, length, skip, sealed: seal > 0 })
+        let length = messages.checked_add(to_u64(before))?.checked_add(to_u64(seal))?;
+        let skip = to_u64(before.checked_add(message.offset)?);
+        Some(MessageLocation { chunk, length, skip, sealed: seal > 0 })
     }
 
-    /// Number of hard links to the object.
+    /// Returns the number of hard links to the object.
     pub fn reference_count(&self, store: &Store) -> Result<u32> {
         match &self.prefix {
             Prefix::V1(prefix) => Ok(prefix.reference_count),
@@ -191,7 +201,7 @@ impl ObjectHeader {
     }
 }
 
-/// A header while its chunks are being read.
+/// A header during the reading of its chunks.
 struct Loader<'a> {
     store: &'a Store,
     layout: EnvelopeLayout,
@@ -201,12 +211,16 @@ struct Loader<'a> {
 impl<'a> Loader<'a> {
     fn version_1(store: &'a Store, address: Address, start: &Bytes) -> Result<Self> {
         let prefix = at(PrefixV1::decode(start), address)?;
-        let range = PrefixV1::SIZE..PrefixV1::SIZE.saturating_add(to_usize(u64::from(prefix.chunk0_size)));
-        let messages = if let Some(bytes) = start.slice(range) {
+        let outside = || {
+            Error::corrupt(NAME, "size of chunk 0", "a size inside the file", prefix.chunk0_size).at(address)
+        };
+        let size = to_usize(prefix.chunk0_size.into())?;
+        let end = PrefixV1::SIZE.checked_add(size).ok_or_else(outside)?;
+        let messages = if let Some(bytes) = start.slice(PrefixV1::SIZE..end) {
             bytes
         } else {
-            let first = address.checked_add(PrefixV1::SIZE as u64).unwrap_or(Address::UNDEFINED);
-            store.read(first, u64::from(prefix.chunk0_size), NAME)?
+            let first = address.checked_add(to_u64(PrefixV1::SIZE)).ok_or_else(outside)?;
+            store.read(first, prefix.chunk0_size.into(), NAME)?
         };
         let mut loader = Self::new(store, address, Prefix::V1(prefix), EnvelopeLayout::V1);
         loader.add_chunk(messages)?;
@@ -218,13 +232,12 @@ impl<'a> Loader<'a> {
         let total = prefix.chunk0_total().ok_or_else(|| {
             Error::corrupt(NAME, "size of chunk 0", "a size inside the file", prefix.chunk0_size).at(address)
         })?;
-        let chunk = match start.slice(0..to_usize(total)) {
+        let chunk = match start.slice(0..to_usize(total)?) {
             Some(bytes) => bytes,
             None => store.read(address, total, NAME)?,
         };
         let length = at(prefix.messages(&chunk), address)?.len();
-        let from = prefix.size();
-        let messages = chunk.slice(from..from.saturating_add(length)).unwrap_or_else(|| Vec::new().into());
+        let messages = part(&chunk, prefix.size(), length)?;
         let layout = EnvelopeLayout::V2 {
             creation_order: prefix.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_TRACKED),
         };
@@ -244,24 +257,26 @@ impl<'a> Loader<'a> {
         Self { store, layout, header }
     }
 
-    /// Adds the messages of one chunk and remembers the continuations among them.
+    /// Adds the messages of one chunk, and collects the continuations among them.
     fn add_chunk(&mut self, messages: Bytes) -> Result<()> {
         let chunk = self.header.chunks.len();
         for envelope in Envelopes::new(&messages, self.layout) {
             let envelope = at(envelope, self.header.address);
             let Some(envelope) = self.store.forgive(envelope)? else { break };
+            let (offset, length) = (envelope.body.start, envelope.body.len());
+            let body = part(&messages, offset, length)?;
             if envelope.kind == MessageType::CONTINUATION {
-                let body = messages.get(envelope.body.clone()).unwrap_or_default();
-                let next = at(Continuation::decode(body, self.store.params()), self.header.address);
+                let next = at(Continuation::decode(&body, self.store.params()), self.header.address);
                 self.header.continuations.extend(self.store.forgive(next)?);
             }
             refuse_unknown(envelope.kind, envelope.flags, self.header.address)?;
-            self.header.messages.push(ClosedMessage {
+            self.header.messages.push(HeaderMessage {
                 kind: envelope.kind,
                 flags: envelope.flags,
                 creation_order: envelope.creation_order,
                 chunk,
-                body: envelope.body,
+                offset,
+                body,
             });
         }
         self.header.chunks.push(messages);
@@ -278,14 +293,15 @@ impl<'a> Loader<'a> {
                     next += 1;
                     self.add_chunk(messages)?;
                 }
-                // Continuations and chunks go side by side.
+                // The n-th continuation leads to chunk n + 1, so remove a continuation without a
+                // chunk.
                 None => drop(self.header.continuations.remove(next)),
             }
         }
         Ok(())
     }
 
-    /// The messages of a continuation block.
+    /// Reads the messages of a continuation block.
     fn continuation(&self, continuation: Continuation, visited: &mut HashSet<Address>) -> Result<Bytes> {
         const NAME: &str = "object header continuation block";
         let limit = self.store.limits().header_chunks;
@@ -299,13 +315,13 @@ impl<'a> Loader<'a> {
             EnvelopeLayout::V1 => Ok(block),
             EnvelopeLayout::V2 { .. } => {
                 let length = at(ContinuationBlock::messages(&block), address)?.len();
-                Ok(block.slice(4..length.saturating_add(4)).unwrap_or_else(|| Vec::new().into()))
+                part(&block, ContinuationBlock::SIGNATURE.len(), length)
             }
         }
     }
 }
 
-/// A message that says it must be understood, and is not.
+/// Checks that this version knows a message with the flag that requires it.
 fn refuse_unknown(kind: MessageType, flags: MessageFlags, address: Address) -> Result<()> {
     if kind.is_known() || !flags.contains(MessageFlags::FAIL_IF_UNKNOWN_ALWAYS) {
         return Ok(());
@@ -313,6 +329,8 @@ fn refuse_unknown(kind: MessageType, flags: MessageFlags, address: Address) -> R
     Err(Error::unsupported(format!("object header at {address}: message of unknown type {:#06x}", kind.0)))
 }
 
-fn to_usize(value: u64) -> usize {
-    usize::try_from(value).unwrap_or(usize::MAX)
+/// Returns `length` bytes of `bytes` at `offset`, which decoding has found there.
+fn part(bytes: &Bytes, offset: usize, length: usize) -> Result<Bytes> {
+    let part = offset.checked_add(length).and_then(|end| bytes.slice(offset..end));
+    part.ok_or_else(|| Error::internal(NAME, "decoded parts lie inside their chunk"))
 }

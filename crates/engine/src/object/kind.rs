@@ -1,23 +1,24 @@
-//! What an object is, by the messages in its header.
+//! Kinds of objects.
 
 use hyperslab_format::message::MessageType;
 
 use super::header::ObjectHeader;
 
-/// The kinds of objects that links lead to.
+/// The kinds of objects that links refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ObjectKind {
-    /// Holds links.
+    /// A group: contains links.
     Group,
-    /// Holds elements.
+    /// A dataset: contains elements.
     Dataset,
     /// A committed datatype.
     Datatype,
 }
 
 impl ObjectKind {
-    /// The kind of the object with this header; `None` if its messages make no object that is known.
+    /// Returns the kind of the object with this header, or `None` if its messages belong to no
+    /// known kind.
     pub fn of(header: &ObjectHeader) -> Option<Self> {
         let has = |kind| header.contains(kind);
         if has(MessageType::SYMBOL_TABLE) || has(MessageType::LINK_INFO) {
@@ -31,7 +32,7 @@ impl ObjectKind {
         }
     }
 
-    /// The word for it.
+    /// Returns the name of the kind, for messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Group => "group",

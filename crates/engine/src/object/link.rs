@@ -1,27 +1,27 @@
-//! Links: the names in a group and what they lead to.
+//! Links: names in a group and their targets.
 
 use hyperslab_datatype::CharacterSet;
 use hyperslab_format::codec::Address;
 
-/// A name in a group.
+/// A named entry of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// The name, as the bytes in the file.
+    /// The bytes of the name, as stored.
     pub name: Vec<u8>,
-    /// How the name is encoded.
+    /// Character set of the name.
     pub charset: CharacterSet,
-    /// When it was created among the links of its group, where tracked.
+    /// Creation order among the links of the group, if tracked.
     pub creation_order: Option<u64>,
-    /// What it leads to.
+    /// Target of the link.
     pub target: LinkTarget,
 }
 
-/// What a link leads to.
+/// The target of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkTarget {
-    /// An object of this file, by its header's address.
+    /// An object of this file: the address of its object header.
     Hard(Address),
-    /// A path in this file, looked up when it is followed.
+    /// A path in this file, resolved at each access.
     Soft(Vec<u8>),
     /// An object in another file.
     External {
@@ -30,7 +30,7 @@ pub enum LinkTarget {
         /// Path in that file.
         path: Vec<u8>,
     },
-    /// A class of link that an application defined (65 to 255).
+    /// The target of a user-defined link (classes 65 to 255).
     UserDefined {
         /// The class.
         class: u8,
@@ -39,25 +39,25 @@ pub enum LinkTarget {
     },
 }
 
-/// A [`Link`] whose names lie elsewhere.
+/// A [`Link`] that borrows its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkView<'a> {
-    /// The name, as the bytes in the file.
+    /// The bytes of the name, as stored.
     pub name: &'a [u8],
-    /// How the name is encoded.
+    /// Character set of the name.
     pub charset: CharacterSet,
-    /// When it was created among the links of its group, where tracked.
+    /// Creation order among the links of the group, if tracked.
     pub creation_order: Option<u64>,
-    /// What it leads to.
+    /// Target of the link.
     pub target: TargetView<'a>,
 }
 
-/// A [`LinkTarget`] whose names lie elsewhere.
+/// A [`LinkTarget`] that borrows its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetView<'a> {
-    /// An object of this file, by its header's address.
+    /// An object of this file: the address of its object header.
     Hard(Address),
-    /// A path in this file, looked up when it is followed.
+    /// A path in this file, resolved at each access.
     Soft(&'a [u8]),
     /// An object in another file.
     External {
@@ -66,7 +66,7 @@ pub enum TargetView<'a> {
         /// Path in that file.
         path: &'a [u8],
     },
-    /// A class of link that an application defined (65 to 255).
+    /// The target of a user-defined link (classes 65 to 255).
     UserDefined {
         /// The class.
         class: u8,
@@ -76,7 +76,7 @@ pub enum TargetView<'a> {
 }
 
 impl Link {
-    /// The link with its names where they are.
+    /// Returns a view that borrows the names of this link.
     pub fn view(&self) -> LinkView<'_> {
         let target = match &self.target {
             LinkTarget::Hard(address) => TargetView::Hard(*address),
@@ -89,7 +89,7 @@ impl Link {
 }
 
 impl LinkView<'_> {
-    /// The link with names of its own.
+    /// Returns a link with copies of the names.
     pub fn to_link(self) -> Link {
         let target = match self.target {
             TargetView::Hard(address) => LinkTarget::Hard(address),

@@ -1,5 +1,5 @@
-//! Message bodies, wherever they lie: in the header itself, in a committed datatype, or among the file's
-//! shared messages.
+//! Bodies of messages: in an object header, in a committed datatype, or among the shared messages
+//! of the file.
 
 use std::ops::Deref;
 
@@ -7,18 +7,19 @@ use hyperslab_format::codec::Address;
 use hyperslab_format::message::{Message, MessageFlags, MessageType, SharedLocation, SharedReference};
 
 use super::container::Container;
-use super::header::{ClosedMessage, ObjectHeader};
+use super::header::{HeaderMessage, ObjectHeader};
 use crate::error::{Error, Result};
 use crate::store::{Bytes, at};
 
-/// Shared messages that lead to shared messages, at most.
-const MAX_HOPS: usize = 4;
+/// Largest number of references to follow from one shared message to the next.
+const MAX_REFERENCES: usize = 4;
 
 /// The body of a message.
 #[derive(Debug, Clone)]
 pub struct Body {
     bytes: Bytes,
-    /// The object header that holds it, if that is another object: a committed datatype.
+    /// Address of the object header that contains the body, if that is another object: a committed
+    /// datatype.
     pub committed: Option<Address>,
 }
 
@@ -31,19 +32,19 @@ impl Deref for Body {
 }
 
 impl Body {
-    /// A body that lies where it is used.
+    /// Returns a body that is part of the message itself.
     pub(crate) fn own(bytes: Bytes) -> Self {
         Self { bytes, committed: None }
     }
 
-    /// The bytes, to be kept.
+    /// Returns the shared bytes.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 }
 
-/// The body of `message` of `header`.
-pub fn resolve(container: &Container, header: &ObjectHeader, message: &ClosedMessage) -> Result<Body> {
+/// Returns the body of `message` of `header`.
+pub fn resolve(container: &Container, header: &ObjectHeader, message: &HeaderMessage) -> Result<Body> {
     if !message.flags.contains(MessageFlags::SHARED) {
         return Ok(Body::own(header.body_bytes(message)));
     }
@@ -51,7 +52,7 @@ pub fn resolve(container: &Container, header: &ObjectHeader, message: &ClosedMes
     resolve_reference(container, message.kind, &reference)
 }
 
-/// The body of a message of the header at `owner` that has these flags and bytes there.
+/// Returns the body of a message with these flags and stored bytes in the header at `owner`.
 pub(super) fn resolve_body(
     container: &Container,
     owner: Address,
@@ -66,7 +67,7 @@ pub(super) fn resolve_body(
     resolve_reference(container, kind, &reference)
 }
 
-/// The body that a shared message of type `kind` stands for.
+/// Returns the body of the shared message of type `kind` that `reference` refers to.
 pub fn resolve_reference(
     container: &Container,
     kind: MessageType,
@@ -74,16 +75,12 @@ pub fn resolve_reference(
 ) -> Result<Body> {
     let mut reference = *reference;
     let mut committed = None;
-    for _ in 0..MAX_HOPS {
+    for _ in 0..MAX_REFERENCES {
         let address = match reference.location {
             SharedLocation::Heap(id) => {
                 let Some(shared) = &container.shared_messages else {
-                    return Err(Error::corrupt(
-                        "shared message",
-                        "type",
-                        "no heap: the file has none",
-                        "heap",
-                    ));
+                    let expected = "another type: the file has no shared messages";
+                    return Err(Error::corrupt("shared message", "type", expected, "heap"));
                 };
                 return Ok(Body { bytes: shared.get(&container.store, kind, &id)?, committed });
             }
@@ -96,7 +93,7 @@ pub fn resolve_reference(
                 "shared message",
                 "address",
                 format!("an object with a {}", kind.name()),
-                format_args!("none at {address}"),
+                format_args!("no such message at {address}"),
             ));
         };
         if !message.flags.contains(MessageFlags::SHARED) {
@@ -104,15 +101,11 @@ pub fn resolve_reference(
         }
         reference = at(SharedReference::decode(header.body(message), container.params()), address)?;
     }
-    Err(Error::corrupt(
-        "shared message",
-        "address",
-        format!("a body after at most {MAX_HOPS} steps"),
-        "another",
-    ))
+    let expected = format!("a body after at most {MAX_REFERENCES} references");
+    Err(Error::corrupt("shared message", "address", expected, "another reference"))
 }
 
-/// The first message of `M`'s type, decoded, if the header has one.
+/// Decodes the first message of `M`'s type, if the header has one.
 pub fn find<M: for<'a> Message<'a>>(container: &Container, header: &ObjectHeader) -> Result<Option<M>> {
     let Some(message) = header.find(M::TYPE) else { return Ok(None) };
     if !message.flags.contains(MessageFlags::SHARED) {

@@ -1,5 +1,7 @@
-//! What object headers mean: messages, links, groups, attributes, datasets' descriptions. Never raw data.
+//! Objects of a file: object headers and their messages, links, groups, attributes, and
+//! descriptions of datasets. Raw data is not part of this module.
 
+pub mod annotation;
 pub mod attribute;
 pub mod attribute_edit;
 pub mod by_name;
@@ -7,6 +9,7 @@ pub mod committed;
 pub mod container;
 pub mod dataset;
 pub mod dataset_edit;
+mod deferred;
 pub mod delete;
 mod dense;
 pub mod group;
@@ -18,8 +21,6 @@ pub mod link;
 pub mod message;
 pub mod open_editors;
 pub mod path;
-mod pending;
-pub mod remark;
 pub mod scan;
 pub mod sharing;
 mod symbol_table;

@@ -1,9 +1,9 @@
-//! Open editors: the object and the group that were changed last stay open in memory, because the next change is mostly to
-//! the same ones.
+//! Open editors: the object and the group that were changed last stay decoded in memory, because
+//! most changes affect the same object or group as the previous change.
 //!
-//! A caller that changes one of them and knows that it may be open takes the right to change the file from the store, and
-//! goes through [`OpenEditors::with_attributes`] and [`OpenEditors::with_links`]. All others take
-//! [`OpenEditors::edit`] or [`OpenEditors::reading`], under which everything is in its blocks.
+//! A caller that changes an object that may be open takes the exclusive access from the store, and
+//! uses [`OpenEditors::with_attributes`] and [`OpenEditors::with_links`]. All other callers use
+//! [`OpenEditors::edit`] or [`OpenEditors::reading`], which close the open editors first.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,15 +21,16 @@ use super::{dataset_edit, delete};
 use crate::error::Result;
 use crate::store::{Edit, Reading};
 
-/// The reason why nothing more is written if an open editor cannot be finished.
-const UNFINISHED: &str =
-    "a change of attributes or links that waited in memory could not be put into the file";
+/// The reason for refusing later writes after an error in an open editor.
+const UNFINISHED: &str = "a deferred change of attributes or links could not be written to the file";
 
-/// The open editors of one file. An object is open once: as itself or as a group.
+/// The open editors of one file. An object has at most one open editor: for its attributes or for
+/// its links.
 #[derive(Debug, Default)]
 pub struct OpenEditors {
-    /// True if an editor may be open: readers of files that no thread writes never take the lock.
-    waiting: AtomicBool,
+    /// True if an editor may be open. Readers of files without writing threads therefore never take
+    /// the mutex.
+    maybe_open: AtomicBool,
     open: Mutex<Open>,
 }
 
@@ -50,104 +51,107 @@ impl OpenEditors {
 
     fn keep_object(&self, object: Box<OpenAttributes>) {
         self.open.lock().object = Some(object);
-        self.waiting.store(true, Ordering::Release);
+        self.maybe_open.store(true, Ordering::Release);
     }
 
     fn keep_group(&self, group: Box<OpenLinks>) {
         self.open.lock().group = Some(group);
-        self.waiting.store(true, Ordering::Release);
+        self.maybe_open.store(true, Ordering::Release);
     }
 }
 
 impl OpenEditors {
-    /// Returns the right to read, with no object open. One thread may hold it several times, but not together with an
-    /// [`Edit`].
+    /// Returns shared access to the file, without open editors. A thread may have it several times,
+    /// but not together with an [`Edit`].
     ///
     /// # Errors
-    /// The errors of writing the open objects.
+    /// Returns the errors of writing the open editors.
     pub fn reading<'c>(&self, container: &'c Container) -> Result<Reading<'c>> {
         loop {
             let reading = container.store.reading();
-            if !self.waiting.load(Ordering::Acquire) {
+            if !self.maybe_open.load(Ordering::Acquire) {
                 return Ok(reading);
             }
             drop(reading);
-            self.settle(container, &mut container.store.edit()?)?;
+            self.flush(container, &mut container.store.edit()?)?;
         }
     }
 
-    /// Returns the right to change the file, with no object open.
+    /// Returns exclusive access to the file, without open editors.
     ///
     /// # Errors
-    /// As [`Store::edit`](crate::store::Store::edit), and those of writing the open objects.
+    /// Returns the errors of [`Store::edit`](crate::store::Store::edit) and of writing the open
+    /// editors.
     pub fn edit<'c>(&self, container: &'c Container) -> Result<Edit<'c>> {
         let mut edit = container.store.edit()?;
-        self.settle(container, &mut edit)?;
+        self.flush(container, &mut edit)?;
         Ok(edit)
     }
 
-    /// Writes the open object and the open group into their blocks.
+    /// Writes and closes the open editors.
     ///
     /// # Errors
-    /// The errors of allocating and of what has to be read.
-    pub fn settle(&self, container: &Container, edit: &mut Edit<'_>) -> Result<()> {
-        if !self.waiting.load(Ordering::Acquire) {
+    /// Returns allocation and read errors.
+    pub fn flush(&self, container: &Container, edit: &mut Edit<'_>) -> Result<()> {
+        if !self.maybe_open.load(Ordering::Acquire) {
             return Ok(());
         }
-        self.settle_object(container, edit)?;
-        self.settle_group(container, edit)?;
-        self.waiting.store(false, Ordering::Release);
+        self.flush_object(container, edit)?;
+        self.flush_group(container, edit)?;
+        self.maybe_open.store(false, Ordering::Release);
         Ok(())
     }
 
-    /// Writes the open object into its blocks.
+    /// Writes and closes the open editor of an object.
     ///
     /// # Errors
-    /// As [`settle`](Self::settle).
-    pub fn settle_object(&self, container: &Container, edit: &mut Edit<'_>) -> Result<()> {
+    /// Returns the same errors as [`flush`](Self::flush).
+    pub fn flush_object(&self, container: &Container, edit: &mut Edit<'_>) -> Result<()> {
         match self.take_object() {
             Some(object) => Self::finish_object(container, edit, object),
             None => Ok(()),
         }
     }
 
-    /// Writes an object into its blocks. The caller of the change was told that it is done: if the write fails, the file
-    /// stays as it was committed.
+    /// Writes an open editor. The change was reported as done to the caller that made it. If the
+    /// write fails, the file therefore stays in its committed state.
     fn finish_object(container: &Container, edit: &mut Edit<'_>, object: Box<OpenAttributes>) -> Result<()> {
         let finished = AttributeEditor::resume(container, object).finish(edit);
-        finished.inspect_err(|_| container.store.give_up(UNFINISHED))
+        finished.inspect_err(|_| container.store.refuse_writes(UNFINISHED))
     }
 
     fn finish_group(container: &Container, edit: &mut Edit<'_>, group: Box<OpenLinks>) -> Result<()> {
         let finished = GroupEditor::resume(container, group).finish(edit);
-        finished.inspect_err(|_| container.store.give_up(UNFINISHED))
+        finished.inspect_err(|_| container.store.refuse_writes(UNFINISHED))
     }
 
-    fn settle_group(&self, container: &Container, edit: &mut Edit<'_>) -> Result<()> {
+    fn flush_group(&self, container: &Container, edit: &mut Edit<'_>) -> Result<()> {
         match self.take_group() {
             Some(group) => Self::finish_group(container, edit, group),
             None => Ok(()),
         }
     }
 
-    /// Returns whether objects may stay open: not in files with shared messages, which lead from one header to another.
+    /// Returns whether editors may stay open. In a file with shared messages, a change of one
+    /// header can change another header, so editors never stay open.
     fn stays_open(container: &Container) -> bool {
         container.shared_messages.is_none()
     }
 
-    /// Returns whether the object is open.
+    /// Returns whether the object has an open editor.
     pub fn is_open(&self, address: Address) -> bool {
-        self.waiting.load(Ordering::Acquire) && {
+        self.maybe_open.load(Ordering::Acquire) && {
             let open = self.open.lock();
             open.object.as_ref().is_some_and(|object| object.address() == address)
                 || open.group.as_ref().is_some_and(|group| group.address() == address)
         }
     }
 
-    /// Opens an object and calls `work` with its attributes and header, which are written later.
+    /// Opens the editor of an object and calls `work` with the editor. The changes are written
+    /// later.
     ///
     /// # Errors
-    /// The errors of reading the header, and of `work`.
+    /// Returns read errors, and the errors of `work`.
     pub fn with_attributes<T>(
         &self,
         container: &Container,
@@ -162,7 +166,7 @@ impl OpenEditors {
                     Self::finish_object(container, edit, other)?;
                 }
                 if self.is_open(object) {
-                    self.settle_group(container, edit)?;
+                    self.flush_group(container, edit)?;
                 }
                 AttributeEditor::open(container, object)?
             }
@@ -175,10 +179,10 @@ impl OpenEditors {
         outcome.and_then(|outcome| editor.finish(edit).map(|()| outcome))
     }
 
-    /// Opens a group and calls `work` with its links, which are written later.
+    /// Opens the editor of a group and calls `work` with the editor. The changes are written later.
     ///
     /// # Errors
-    /// The errors of reading the group, and of `work`.
+    /// Returns read errors, and the errors of `work`.
     pub fn with_links<T>(
         &self,
         container: &Container,
@@ -193,12 +197,12 @@ impl OpenEditors {
                     Self::finish_group(container, edit, other)?;
                 }
                 if self.is_open(group) {
-                    self.settle_object(container, edit)?;
+                    self.flush_object(container, edit)?;
                 }
                 GroupEditor::open(container, group)?
             }
         };
-        editor.consider(self);
+        editor.set_open_headers(self);
         let outcome = work(&mut editor, edit);
         if Self::stays_open(container) {
             self.keep_group(editor.suspend());
@@ -207,12 +211,12 @@ impl OpenEditors {
         outcome.and_then(|outcome| editor.finish(edit).map(|()| outcome))
     }
 
-    /// Keeps the header of a new object open.
+    /// Keeps the header of a new object in an open editor.
     ///
     /// # Errors
-    /// The errors of writing the one that was open, and of the header's messages.
+    /// Returns the errors of writing the previous editor, and of decoding the header's messages.
     pub fn keep_open(&self, container: &Container, edit: &mut Edit<'_>, header: HeaderEditor) -> Result<()> {
-        self.settle_object(container, edit)?;
+        self.flush_object(container, edit)?;
         let editor = AttributeEditor::of(container, header)?;
         if !Self::stays_open(container) {
             return editor.finish(edit);
@@ -221,13 +225,14 @@ impl OpenEditors {
         Ok(())
     }
 
-    /// Calls `work` with the header of the object, if that is open as itself.
+    /// Calls `work` with the header of an object, if the object has an open editor for its
+    /// attributes.
     fn with_open_header<T>(
         &self,
         address: Address,
         work: impl FnOnce(&mut HeaderEditor) -> Result<T>,
     ) -> Option<Result<T>> {
-        if !self.waiting.load(Ordering::Acquire) {
+        if !self.maybe_open.load(Ordering::Acquire) {
             return None;
         }
         let mut open = self.open.lock();
@@ -235,28 +240,29 @@ impl OpenEditors {
         Some(work(object.header_to_change()))
     }
 
-    /// Creates a group whose header stays open, to be written later.
+    /// Creates a group whose header stays in an open editor and is written later.
     ///
     /// # Errors
-    /// As [`create_group`](super::group_edit::create_group).
+    /// Returns the same errors as [`create_group`](super::group_edit::create_group).
     pub fn create_group(
         &self,
         container: &Container,
         edit: &mut Edit<'_>,
         options: &GroupOptions,
     ) -> Result<Address> {
-        // The object that is open may still grow: it gets its space first.
-        self.settle_object(container, edit)?;
+        // The object of the open editor may still grow, so its space is allocated first.
+        self.flush_object(container, edit)?;
         let header = prepare_group(container, edit, options, options.header())?;
         let address = header.address();
         self.keep_open(container, edit, header)?;
         Ok(address)
     }
 
-    /// Adds a hard link to a group, and counts it in the object. Group and object are written later.
+    /// Adds a hard link to a group, and increases the reference count of the object. Both changes
+    /// are written later.
     ///
     /// # Errors
-    /// As [`insert_link`](super::group_edit::insert_link).
+    /// Returns the same errors as [`insert_link`](super::group_edit::insert_link).
     pub fn add_hard_link(
         &self,
         container: &Container,
@@ -265,7 +271,7 @@ impl OpenEditors {
         link: &Link,
         object: Address,
     ) -> Result<()> {
-        // Refused before the object counts it.
+        // Checks the name before the reference count changes.
         self.with_links(container, edit, group, |group, edit| group.refuse(edit, &link.name))?;
         self.with_attributes(container, edit, object, |object, edit| {
             delete::count_reference(edit.store(), object.header())
@@ -279,10 +285,11 @@ impl OpenEditors {
         inserted
     }
 
-    /// Writes another dataspace or layout message into the header of a dataset; into the open header, if it is open.
+    /// Overwrites the dataspace or the layout in the object header of a dataset, or in its open
+    /// editor.
     ///
     /// # Errors
-    /// If the header is damaged; as [`HeaderEditor::save`].
+    /// Returns read errors, and the errors of [`HeaderEditor::save`].
     pub fn update_dataset(
         &self,
         container: &Container,

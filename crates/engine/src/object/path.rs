@@ -1,4 +1,4 @@
-//! From a path to an object: hard and soft links, one name after another.
+//! Resolution of paths: follows hard and soft links from name to name.
 
 use std::sync::Arc;
 
@@ -10,34 +10,34 @@ use super::header::ObjectHeader;
 use super::link::LinkTarget;
 use crate::error::{Error, Result};
 
-/// Soft links followed for one path (libhdf5's H5L_NUM_LINKS).
+/// Largest number of soft links in the resolution of one path (libhdf5's H5L_NUM_LINKS).
 const MAX_SOFT_LINKS: usize = 16;
 
-/// Where following a path has led.
+/// The result of the resolution of a path.
 #[derive(Debug)]
 pub enum Resolved {
     /// An object of this file.
     Object(Arc<ObjectHeader>),
-    /// A link out of this file, and the path that is left to follow in the other one.
+    /// An external link, and the rest of the path in the other file.
     External {
-        /// Name of the file, as the link has it.
+        /// Name of the file, as stored in the link.
         file: Vec<u8>,
         /// Path in that file.
         path: Vec<u8>,
     },
 }
 
-/// Follows `path` from the group at `start`. A path that begins with `/` starts at the root group, as does
-/// the target of a soft link that begins so; empty names and `.` stay where they are.
+/// Resolves `path` from the group at `start`. A path that begins with `/` starts at the root group.
+/// The same rule holds for targets of soft links. Empty names and `.` are skipped.
 pub fn resolve(container: &Container, start: Address, path: &[u8]) -> Result<Resolved> {
     resolve_from(container, Arc::new(ObjectHeader::load(&container.store, start)?), path)
 }
 
-/// As [`resolve`], from the group that has this header.
+/// Resolves `path` as [`resolve`] does, from the group with this header.
 pub fn resolve_from(container: &Container, start: Arc<ObjectHeader>, path: &[u8]) -> Result<Resolved> {
     let root = container.store.superblock().root();
     let mut at = if path.starts_with(b"/") { root } else { start.address() };
-    // Names still to follow, the next one last.
+    // The names that remain, in reverse order.
     let mut names: Vec<Vec<u8>> = components(path).rev().map(<[u8]>::to_vec).collect();
     let mut soft_links = 0;
     let mut header = start;
@@ -53,7 +53,7 @@ pub fn resolve_from(container: &Container, start: Arc<ObjectHeader>, path: &[u8]
                 soft_links += 1;
                 if soft_links > MAX_SOFT_LINKS {
                     return Err(Error::Misuse(format!(
-                        "more than {MAX_SOFT_LINKS} soft links lead on from `{}`",
+                        "the path `{}` has more than {MAX_SOFT_LINKS} soft links",
                         lossy(path)
                     )));
                 }
@@ -83,7 +83,7 @@ fn components(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').filter(|name| !name.is_empty() && *name != b".")
 }
 
-/// The path in the other file, with the names not yet followed behind it.
+/// Returns the path in the other file, followed by the remaining names.
 fn rest(mut path: Vec<u8>, names: &[Vec<u8>]) -> Vec<u8> {
     for name in names.iter().rev() {
         path.push(b'/');
@@ -92,7 +92,7 @@ fn rest(mut path: Vec<u8>, names: &[Vec<u8>]) -> Vec<u8> {
     path
 }
 
-/// Names as people read them.
+/// Returns a name as text, with replacement characters for invalid UTF-8.
 pub fn lossy(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }

@@ -1,5 +1,6 @@
-//! The search for object headers in all bytes of a file, for when nothing leads to them.
+//! Search for object headers in all bytes of a file, for objects without links.
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{MessageType, SymbolTable};
 use hyperslab_format::object_header::{PrefixV1, PrefixV2};
@@ -12,49 +13,53 @@ use super::message;
 use crate::error::Result;
 use crate::store::{Bytes, Store};
 
-/// Bytes that are read at once.
-const WINDOW: u64 = 1 << 20;
+/// Number of bytes per read.
+const WINDOW_BYTES: usize = 1 << 20;
 
-/// Bytes of the smallest part that is tried by itself where reading fails.
-const SECTOR: u64 = 4096;
+/// Number of bytes per read in a window that cannot be read as a whole.
+const SECTOR_BYTES: usize = 4096;
 
-/// More messages, or links to it, than a version 1 header that is found by chance is believed to have.
-const MOST_MESSAGES: u16 = 4096;
-const MOST_LINKS: u32 = 1 << 20;
+/// Largest number of messages in an accepted version 1 header.
+const MAX_MESSAGES: u16 = 4096;
+/// Largest reference count of an accepted version 1 header.
+const MAX_LINKS: u32 = 1 << 20;
 
-/// More bytes than its first chunk is believed to have.
-const MOST_BYTES: u32 = 1 << 20;
+/// Largest size of the first chunk of an accepted version 1 header, in bytes.
+const MAX_CHUNK_BYTES: u32 = 1 << 20;
 
-/// What is told of each header.
+/// A function that is called with each object header.
 pub type AtHeader<'a> = dyn FnMut(Address, ObjectKind) + 'a;
 
-/// Looks for the headers of objects, outside of `raw`: the first addresses and those behind the last of raw data, in order.
-/// Version 2 headers are known by their checksum, version 1 headers by all that stands in them.
+/// Finds object headers outside of `raw`, the ranges of raw data in ascending order (start and
+/// end). Accepts version 2 headers by their checksum, and version 1 headers if all their content is
+/// plausible.
 ///
 /// # Errors
-/// None at present: what cannot be read holds no header.
+/// Returns no errors at present: bytes that cannot be read contain no header.
 pub fn headers(container: &Container, raw: &[(u64, u64)], found: &mut AtHeader<'_>) -> Result<()> {
     let store = &container.store;
-    let end = store.file_length().saturating_sub(store.base());
-    let overlap = PrefixV1::SIZE as u64;
-    let mut start = 0_u64;
-    while start < end {
-        let length = WINDOW.saturating_add(overlap).min(end.saturating_sub(start));
-        if let Ok(window) = store.read(Address::new(start), length, "object header") {
+    // A base address after the end of the file leaves no bytes.
+    let Some(end) = store.file_length().checked_sub(store.base()) else { return Ok(()) };
+    for start in (0..end).step_by(WINDOW_BYTES) {
+        let length = (end - start).min(to_u64(WINDOW_BYTES));
+        if let Some(window) = read_window(store, start, length, end) {
             in_window(container, start, &window, raw, found);
-        } else {
-            let mut sector = start;
-            while sector < start.saturating_add(WINDOW).min(end) {
-                let length = SECTOR.saturating_add(overlap).min(end.saturating_sub(sector));
-                if let Ok(window) = store.read(Address::new(sector), length, "object header") {
-                    in_window(container, sector, &window, raw, found);
-                }
-                sector = sector.saturating_add(SECTOR);
+            continue;
+        }
+        for sector in (start..start + length).step_by(SECTOR_BYTES) {
+            if let Some(window) = read_window(store, sector, to_u64(SECTOR_BYTES), end) {
+                in_window(container, sector, &window, raw, found);
             }
         }
-        start = start.saturating_add(WINDOW);
     }
     Ok(())
+}
+
+/// Reads `length` bytes and the prefix of a header that begins at the last of these bytes, up to
+/// `end`. Returns `None` if the bytes cannot be read.
+fn read_window(store: &Store, start: u64, length: u64, end: u64) -> Option<Bytes> {
+    let length = (length + to_u64(PrefixV1::SIZE)).min(end - start);
+    store.read(Address::new(start), length, "object header").ok()
 }
 
 fn in_window(
@@ -65,13 +70,12 @@ fn in_window(
     found: &mut AtHeader<'_>,
 ) {
     // The overlap belongs to the next window.
-    let count = window.len().saturating_sub(PrefixV1::SIZE);
-    let whole = if count == 0 { window.len() } else { count };
-    for at in 0..whole {
+    let own = window.len().checked_sub(PrefixV1::SIZE).filter(|own| *own > 0);
+    for at in 0..own.unwrap_or(window.len()) {
         let Some(bytes) = window.get(at..) else { break };
         let seems =
             bytes.starts_with(PrefixV2::SIGNATURE) || (bytes.starts_with(&[1, 0]) && seems_version_1(bytes));
-        let address = start.saturating_add(at as u64);
+        let address = start + to_u64(at);
         if !seems || is_inside(raw, address) {
             continue;
         }
@@ -82,22 +86,22 @@ fn in_window(
 }
 
 fn is_inside(raw: &[(u64, u64)], address: u64) -> bool {
-    let behind = raw.partition_point(|(start, _)| *start <= address);
-    behind.checked_sub(1).and_then(|before| raw.get(before)).is_some_and(|(_, end)| address < *end)
+    let next = raw.partition_point(|(start, _)| *start <= address);
+    next.checked_sub(1).and_then(|before| raw.get(before)).is_some_and(|(_, end)| address < *end)
 }
 
-/// Returns whether that may be the prefix of a version 1 header.
+/// Returns whether the bytes can be the prefix of a version 1 header.
 fn seems_version_1(bytes: &[u8]) -> bool {
     let Ok(prefix) = PrefixV1::decode(bytes) else { return false };
     let reserved = bytes.get(12..16).is_none_or(|reserved| reserved.iter().all(|byte| *byte == 0));
     reserved
-        && (1..=MOST_MESSAGES).contains(&prefix.message_count)
-        && (1..=MOST_LINKS).contains(&prefix.reference_count)
-        && (8..=MOST_BYTES).contains(&prefix.chunk0_size)
+        && (1..=MAX_MESSAGES).contains(&prefix.message_count)
+        && (1..=MAX_LINKS).contains(&prefix.reference_count)
+        && (8..=MAX_CHUNK_BYTES).contains(&prefix.chunk0_size)
         && prefix.chunk0_size.is_multiple_of(8)
 }
 
-/// What the header there is one of, if it is one.
+/// Returns the kind of the object whose header is at `address`, if there is a header.
 fn judge(container: &Container, address: Address) -> Option<ObjectKind> {
     let store = &container.store;
     store.take_damages();
@@ -118,7 +122,7 @@ fn is_plausible(container: &Container, store: &Store, header: &ObjectHeader, kin
         ObjectKind::Group if header.contains(MessageType::SYMBOL_TABLE) => {
             let table = message::find::<SymbolTable>(container, header).ok().flatten();
             table.is_some_and(|table| {
-                // Either may be what is damaged.
+                // One of the two blocks may be damaged.
                 let starts = |address: Address, signature: &[u8]| {
                     store.read(address, 4, "signature").is_ok_and(|bytes| *bytes == *signature)
                 };

@@ -1,4 +1,4 @@
-//! Messages that objects of the file share: put among the shared messages, referred to, given up.
+//! Shared messages of objects: insertion, references, and release.
 
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{
@@ -12,24 +12,25 @@ use crate::error::{Error, Result};
 use crate::index::shared_messages::Released;
 use crate::store::{Bytes, Edit, Store, at};
 
-/// A message as a header or an attribute has it: itself, or a reference to where it is.
+/// A message as a header or an attribute stores it: the message itself, or a reference to a shared
+/// message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Placed {
     pub(super) flags: MessageFlags,
     pub(super) body: Vec<u8>,
-    /// Where it lies among the shared messages.
+    /// The heap ID of a shared message.
     pub(super) id: Option<[u8; 8]>,
 }
 
 impl Placed {
-    /// A message that stays where it is used.
+    /// Returns a message that is not shared.
     pub(super) fn own(flags: MessageFlags, body: Vec<u8>) -> Self {
         let flags = flags & !(MessageFlags::SHARED | MessageFlags::SHAREABLE);
         Self { flags, body, id: None }
     }
 }
 
-/// Reads a message that stands in the header of its one user so far.
+/// Reads a message in the header of its only user.
 pub(crate) fn message_in_header(
     store: &Store,
     header: Address,
@@ -41,12 +42,12 @@ pub(crate) fn message_in_header(
     if let Some(message) = message.filter(|message| !message.flags.contains(MessageFlags::SHARED)) {
         return Ok(header.body_bytes(message));
     }
-    let expected = format!("that of an object with a {} of its own", kind.name());
+    let expected = format!("the address of an object with an unshared {}", kind.name());
     Err(Error::corrupt("shared message record", "object header address", expected, header.address()))
 }
 
-/// Puts a message among the shared ones, if the file has messages of that type and length there. Who asks has one use
-/// of it more; an attribute's own parts must be placed before.
+/// Stores a message as a shared message if the file shares messages of this type and length. Adds
+/// one user to the message. The caller must place the parts of an attribute before the attribute.
 pub(super) fn place(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -57,7 +58,7 @@ pub(super) fn place(
     place_counted(container, edit, kind, flags, body).map(|(placed, _)| placed)
 }
 
-/// As [`place`], and whether the message is new: there, or in the header itself.
+/// Stores a message as [`place`] does. Also returns whether the message has no other user.
 pub(super) fn place_counted(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -95,8 +96,8 @@ pub(super) fn place_all(container: &Container, edit: &mut Edit<'_>, header: &mut
     Ok(())
 }
 
-/// Gives up a message of the header at `owner`, as it stands there. Says which committed datatypes lose a use by it,
-/// which is the caller's to count.
+/// Releases a message of the header at `owner`, given as stored. Returns the committed datatypes
+/// that lose a user. The caller decreases their reference counts.
 pub(super) fn release(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -127,17 +128,17 @@ fn release_reference(
 ) -> Result<Vec<Address>> {
     match (reference.location, &container.shared_messages) {
         (SharedLocation::Committed(address), _) => Ok(vec![address]),
-        // A reference to nothing leads to nothing that could be given up.
+        // A file without shared messages has no target for the reference.
         (SharedLocation::Heap(_), None) => Ok(Vec::new()),
         (SharedLocation::Heap(id), Some(shared)) => match shared.release(edit, kind, id)? {
             Released::Used => Ok(Vec::new()),
-            Released::Gone(body) => release_parts(container, edit, owner, kind, &body),
+            Released::Removed(body) => release_parts(container, edit, owner, kind, &body),
         },
     }
 }
 
-/// What a message consists of that is shared: the datatype and dataspace of an attribute. However many objects share
-/// the attribute, it counts as one user of them.
+/// Returns the shared parts of a message: the datatype and the dataspace of an attribute. A shared
+/// attribute counts as one user of its parts, independent of the number of its own users.
 pub(super) fn parts(
     container: &Container,
     owner: Address,
@@ -161,7 +162,7 @@ pub(super) fn parts(
     Ok(parts)
 }
 
-/// Gives up what the message consists of that is shared; see [`release`].
+/// Releases the shared parts of a message. See [`release`].
 pub(super) fn release_parts(
     container: &Container,
     edit: &mut Edit<'_>,

@@ -1,4 +1,5 @@
-//! Writes during which other threads write and read the file: see [`write_concurrently`].
+//! Writes and flushes that hold the file's lock for a short time only, so that other threads read
+//! and write meanwhile. See [`write_concurrently`].
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use hyperslab_format::message::AllocationTime;
 
 use super::DatasetWriter;
 use super::OpenFile;
-use super::variable_write::leads_to_heap;
+use super::variable_write::refers_to_heap;
 use crate::data::chunk_index::ChunkTable;
 use crate::data::chunked::{
     Appended, ChunkAccess, ChunkWriter, ChunkWriting, ChunkedSink, ChunkedSource, Progress,
@@ -18,22 +19,22 @@ use crate::data::transfer::{ChunkCache, Due, WriteSource};
 use crate::error::Result;
 use crate::store::Store;
 
-/// Chunks of fewer bytes in all are encoded under the right to change the file.
-const WORTH: usize = 64 << 10;
+/// Smallest number of bytes of dirty chunks that are encoded without an `Edit`.
+const MIN_CONCURRENT_BYTES: usize = 64 << 10;
 
-/// Bytes of chunks without filters that one write holds the right to change the file for.
-const AT_ONCE: u64 = 16 << 20;
+/// Largest number of bytes in unfiltered chunks that one write stores under one `Edit`.
+const MAX_EXCLUSIVE_BYTES: u64 = 16 << 20;
 
 /// The access of a concurrent write to the writer of its dataset.
 #[derive(Debug)]
-struct Access<'a> {
+struct WriterAccess<'a> {
     file: &'a OpenFile,
     dataset: Address,
-    /// True if to commit when many changes wait.
+    /// True if the write commits when the dirty data exceeds its limit.
     commits: bool,
 }
 
-impl ChunkAccess for Access<'_> {
+impl ChunkAccess for WriterAccess<'_> {
     fn writer<T>(
         &self,
         work: impl FnOnce(&mut ChunkWriter, &dyn ChunkTable) -> Result<T>,
@@ -54,7 +55,7 @@ impl ChunkAccess for Access<'_> {
         &self,
         work: impl FnOnce(&mut ChunkWriter, &mut ChunkWriting<'_, '_>) -> Result<T>,
     ) -> Result<Option<T>> {
-        let mut edit = self.file.edit_behind()?;
+        let mut edit = self.file.edit_deferred()?;
         let work = |dataset: &mut DatasetWriter| {
             let Some(chunked) = dataset.chunked_mut() else { return Ok(None) };
             let (writer, mut writing) = chunked.parts(&mut edit, &self.file.resources);
@@ -75,8 +76,8 @@ impl ChunkAccess for Access<'_> {
 }
 
 impl DatasetWriter {
-    /// Returns the dataset as it is, if threads can write its chunks side by side. They cannot if elements have contents
-    /// in the global heap, or if the first write allocates all chunks.
+    /// Returns the source of the chunks, if threads can write the chunks concurrently. They cannot
+    /// if elements refer to the global heap, or if the first write allocates all chunks.
     fn concurrent_source(&self) -> Option<Arc<ChunkedSource>> {
         let ChunkedSink { writer, table, .. } = self.chunked()?;
         let description = self.description();
@@ -84,7 +85,7 @@ impl DatasetWriter {
         let concurrent = !late
             && description.external.is_empty()
             && description.dataspace.element_count() != Some(0)
-            && !leads_to_heap(&description.datatype);
+            && !refers_to_heap(&description.datatype);
         concurrent.then(|| Arc::clone(&writer.source))
     }
 }
@@ -92,42 +93,47 @@ impl DatasetWriter {
 impl OpenFile {
     fn concurrent_source(&self, dataset: Address) -> Result<Option<Arc<ChunkedSource>>> {
         // In a file with SWMR readers, each write is checked first.
-        let checked = self.container.store.is_followed();
+        let checked = self.container.store.is_swmr_writer();
         if !checked && let Some(source) = self.writers.with(dataset, |writer| writer.concurrent_source()) {
             return Ok(source);
         }
-        let mut edit = self.edit_behind()?;
+        let mut edit = self.edit_deferred()?;
         self.with_writer(&mut edit, dataset, |writer, _| Ok(writer.concurrent_source()))
     }
 
-    /// Writes the selected elements without the right to change the file, chunk by chunk, as far as possible. Returns
-    /// `None` if all of them are written; otherwise the number of written chunks, and, if all elements were selected, the
-    /// selection of the elements that the dataset had at the start.
+    /// Writes the selected elements chunk by chunk without an `Edit`, as far as possible. Returns
+    /// `None` if all elements are written. Otherwise returns the number of written chunks, and, if
+    /// all elements were selected, the selection of the elements that the dataset had at the start.
     ///
     /// # Errors
     /// As [`write_concurrently`].
-    pub(super) fn write_ahead(
+    pub(super) fn write_chunks_concurrently(
         &self,
         dataset: Address,
         selection: &Selection,
         from: &WriteSource<'_>,
     ) -> Result<Option<(usize, Option<Selection>)>> {
         let source = self.concurrent_source(dataset)?.filter(|source| {
-            !source.pipeline.is_empty() || from.byte_count(source.element_size as u64) > AT_ONCE
+            !source.pipeline.is_empty() || from.byte_count(source.element_size as u64) > MAX_EXCLUSIVE_BYTES
         });
         let Some(source) = source.filter(|source| source.is_written_concurrently()) else {
             return Ok(Some((0, None)));
         };
-        let access = Access { file: self, dataset, commits: true };
+        let access = WriterAccess { file: self, dataset, commits: true };
         let Progress::Chunks(done) = write_concurrently(&access, &source, selection, from)? else {
             return Ok(None);
         };
-        // All elements are those that the dataset had at the start.
+        // Another thread may have resized the dataset meanwhile: `Selection::All` would select
+        // other elements then.
         let is_all = done > 0 && matches!(selection, Selection::All);
         Ok(Some((done, is_all.then(|| Selection::region(&Region::whole(source.grid.extent()))))))
     }
 
-    /// Encodes the chunks that an append adds, if they pass filters and are large enough. Others write meanwhile.
+    /// Encodes the chunks that an append adds, if the dataset has filters and the appended bytes
+    /// fill a chunk. Other threads read and write meanwhile.
+    ///
+    /// # Errors
+    /// Returns filter and conversion errors.
     pub(super) fn prepare_append(
         &self,
         dataset: Address,
@@ -135,7 +141,7 @@ impl OpenFile {
         added: &[u64],
         from: &WriteSource<'_>,
     ) -> Result<Option<Appended>> {
-        let place = |writer: &mut DatasetWriter| {
+        let appended = |writer: &mut DatasetWriter| {
             // The cheapest test first: small appends are frequent.
             if writer.chunked()?.writer.source.pipeline.is_empty() {
                 return None;
@@ -143,11 +149,11 @@ impl OpenFile {
             let source = writer.concurrent_source()?;
             let (count, dims) = writer.grown(axis, added).ok()?;
             writer.resized(&dims).ok()?;
-            let start = writer.place_of_growth(axis);
+            let start = writer.first_new_element(axis);
             Some((source, dims, Selection::region(&Region { start, count })))
         };
         let bytes = |source: &ChunkedSource| from.byte_count(source.element_size as u64);
-        match self.writers.with(dataset, place).flatten() {
+        match self.writers.with(dataset, appended).flatten() {
             Some((source, dims, selection)) if bytes(&source) >= source.chunk_bytes as u64 => {
                 Appended::encode(&self.container.store, source, &dims, &selection, from)
             }
@@ -155,18 +161,19 @@ impl OpenFile {
         }
     }
 
-    /// Encodes and stores the chunks of a dataset, or of all, that wait in memory. Others read and write meanwhile.
+    /// Encodes and stores the dirty chunks of one dataset, or of all datasets. Other threads read
+    /// and write meanwhile.
     ///
     /// # Errors
-    /// The errors of filters and the medium.
-    pub(super) fn flush_ahead(&self, dataset: Option<Address>) -> Result<()> {
+    /// Returns filter and I/O errors.
+    pub(super) fn flush_chunks_concurrently(&self, dataset: Option<Address>) -> Result<()> {
         let datasets = dataset.map_or_else(|| self.writers.datasets(), |dataset| vec![dataset]);
         for dataset in datasets {
             let waits = |writer: &mut DatasetWriter| {
-                writer.chunked().is_some_and(|chunks| chunks.writer.dirty_bytes() >= WORTH)
+                writer.chunked().is_some_and(|chunks| chunks.writer.dirty_bytes() >= MIN_CONCURRENT_BYTES)
             };
             if self.writers.with(dataset, waits).unwrap_or(false) {
-                flush_concurrently(&Access { file: self, dataset, commits: false }, Due::All)?;
+                flush_concurrently(&WriterAccess { file: self, dataset, commits: false }, Due::All)?;
             }
         }
         Ok(())

@@ -1,7 +1,8 @@
-//! Making datasets: what a dataset shall be becomes a header, and space where it is wanted early.
+//! Creation of datasets: the header, and the space with early allocation.
 
 use hyperslab_dataspace::{Dataspace, Dims};
 use hyperslab_datatype::Datatype;
+use hyperslab_exact::to_usize;
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::{Address, FileParams};
 use hyperslab_format::message::{
@@ -22,97 +23,101 @@ use crate::object::header_edit::NewHeader;
 use crate::store::Edit;
 use crate::versions::{LibraryVersion, LibverBounds};
 
-/// The most bytes that a header holds as elements.
+/// Largest number of bytes of elements in compact layout.
 pub const MAX_COMPACT: u64 = 65_000;
 
-/// What a new dataset shall be.
+/// The properties of a new dataset.
 #[derive(Debug, Clone)]
 pub struct NewDataset {
-    /// Type of the elements.
+    /// The type of the elements.
     pub datatype: Datatype,
-    /// The committed datatype that it is, if it is one.
+    /// The committed datatype of the dataset, if it uses one.
     pub committed: Option<Address>,
     /// The shape.
     pub dataspace: Dataspace,
-    /// How elements are stored.
+    /// The layout.
     pub layout: NewLayout,
     /// The filters of chunks, with their parameters.
     pub pipeline: Pipeline,
-    /// The filters of the sections of structured chunks; none for sections that are not there.
+    /// The filters of the sections of structured chunks; empty for missing sections.
     pub section_pipelines: Vec<Pipeline>,
-    /// Fill value and times; [`AllocationTime::DEFAULT`] is what libhdf5 takes for the layout.
+    /// The fill value and the times. [`AllocationTime::DEFAULT`] is the default of libhdf5 for the
+    /// layout.
     pub fill: FillDescription,
-    /// Times, and how attributes are kept.
+    /// The times of the object, and the storage of attributes.
     pub header: NewHeader,
 }
 
-/// How the elements of a new dataset are stored.
+/// The layout of a new dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NewLayout {
-    /// In the object header.
+    /// Elements in the object header.
     Compact,
-    /// Side by side.
+    /// Elements in one block.
     Contiguous,
-    /// In other files.
+    /// Elements in other files.
     External(Vec<ExternalPiece>),
-    /// In chunks of that shape.
+    /// Elements in flat chunks.
     Chunked {
-        /// Elements of a chunk along each dimension.
+        /// Number of elements of a chunk along each dimension.
         chunk: Dims,
-        /// Chunks that reach beyond the extent pass no filters.
+        /// True if chunks that reach beyond the extent are not filtered.
         edges_unfiltered: bool,
     },
-    /// In structured chunks of that shape.
+    /// Elements in structured chunks.
     Structured {
-        /// Elements of a chunk along each dimension.
+        /// Number of elements of a chunk along each dimension.
         chunk: Dims,
-        /// Only elements that were written are stored; otherwise those of variable length have all that they hold in
-        /// their chunk.
+        /// True if only written elements are stored. Otherwise all elements are stored, with their
+        /// variable-length data in their chunk.
         sparse: bool,
-        /// Chunks that reach beyond the extent pass no filters.
+        /// True if chunks that reach beyond the extent are not filtered.
         edges_unfiltered: bool,
-        /// How the defined elements are written down.
+        /// The encoding of the set of defined elements.
         encoding: Option<DefinedEncoding>,
     },
-    /// In other datasets, by mappings that lie in the global heap.
+    /// Elements in other datasets, by mappings in the global heap.
     Virtual {
-        /// The global heap collection; undefined if there are no mappings.
+        /// The global heap collection; undefined if the dataset has no mappings.
         heap: Address,
-        /// The object in it.
+        /// The index of the object in the collection.
         index: u32,
     },
 }
 
-/// Returns whether libhdf5 opens the dataset again, under the index that new files have for such.
+/// Returns whether libhdf5 can open a dataset with this dataspace under a chunk index of HDF5 1.10.
+/// See [`NewDataset::index_in`].
 pub(super) fn has_new_index(dataspace: &Dataspace, params: FileParams) -> bool {
-    params.length_width() >= 8 || dataspace.max_dims().iter().filter(|most| most.is_none()).count() != 1
+    params.length_width() >= 8 || dataspace.max_dims().iter().filter(|max| max.is_none()).count() != 1
 }
 
 impl OpenFile {
-    /// Makes a dataset that no link leads to yet; gives the address of its header.
+    /// Creates a dataset without links. Returns the address of its header.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if what it shall be contradicts itself; those of the medium.
+    /// Returns [`Error::Misuse`] if the properties of the dataset contradict each other, and I/O
+    /// errors.
     pub fn create_dataset(&self, edit: &mut Edit<'_>, new: &NewDataset) -> Result<Address> {
-        let (address, _) = self.create_dataset_behind(edit, new)?;
-        self.settle_objects(edit)?;
+        let (address, _) = self.create_dataset_deferred(edit, new)?;
+        self.flush_editors(edit)?;
         Ok(address)
     }
 
-    /// As [`create_dataset`](Self::create_dataset), but the header stays open, to be written later. Gives what it says,
-    /// too.
+    /// Creates a dataset like [`create_dataset`](Self::create_dataset). The write of the header is
+    /// deferred. Returns the address and the description in the header.
     ///
     /// # Errors
     /// As [`create_dataset`](Self::create_dataset).
-    pub fn create_dataset_behind(
+    pub fn create_dataset_deferred(
         &self,
         edit: &mut Edit<'_>,
         new: &NewDataset,
     ) -> Result<(Address, DatasetDescription)> {
         new.check()?;
         let description = new.describe(edit.bounds(), edit.params())?;
-        // Its room is sought behind that of the object that is open, which may still grow.
-        self.editors.settle_object(&self.container, edit)?;
+        // The open object is written first: its header may still grow, and the new header is
+        // allocated after it.
+        self.editors.flush_object(&self.container, edit)?;
         let header = dataset_edit::prepare(&self.container, edit, &description, new.header.clone())?;
         let address = header.address();
         if let Some(datatype) = description.committed {
@@ -121,13 +126,13 @@ impl OpenFile {
             })?;
         }
         self.editors.keep_open(&self.container, edit, header)?;
-        let mut writer = DatasetWriter::new(self, address, description.clone())?;
+        let mut writer = DatasetWriter::new(self.writer_context(), address, description.clone())?;
         if let NewLayout::Structured { encoding, .. } = &new.layout {
             writer.encode_defined_as(*encoding);
         }
         if new.has_space() && description.fill.allocation_time == AllocationTime::EARLY {
-            writer.allocate(self, edit)?;
-            writer.flush(self, edit)?;
+            writer.allocate(self.writer_context(), edit)?;
+            writer.flush(self.writer_context(), edit)?;
         }
         self.keep_writer(edit, writer)?;
         Ok((address, description))
@@ -135,7 +140,7 @@ impl OpenFile {
 }
 
 impl NewDataset {
-    /// Returns whether elements have space of their own in the file.
+    /// Returns whether the elements have space of their own in the file.
     fn has_space(&self) -> bool {
         matches!(self.layout, NewLayout::Contiguous | NewLayout::Chunked { .. })
     }
@@ -158,7 +163,7 @@ impl NewDataset {
             );
         }
         if !self.pipeline.is_empty() && !matches!(self.layout, NewLayout::Chunked { .. }) {
-            return misuse("only chunks pass filters: give the dataset a chunk shape".into());
+            return misuse("only chunks can be filtered: give the dataset a chunk shape".into());
         }
         if let Fill::User(element) = &self.fill.value
             && element.len() != self.datatype.size as usize
@@ -174,7 +179,7 @@ impl NewDataset {
                 self.check_chunk(chunk, dims)
             }
             NewLayout::Compact => match self.byte_count()? {
-                bytes if bytes > MAX_COMPACT => too_much(bytes, MAX_COMPACT),
+                bytes if bytes > MAX_COMPACT => too_large(bytes, MAX_COMPACT),
                 _ => Ok(()),
             },
             NewLayout::External(pieces) if pieces.is_empty() => misuse("no external file is given".into()),
@@ -190,14 +195,13 @@ impl NewDataset {
         if chunk.len() != dims.len() {
             return misuse(format!("a chunk of {} dimensions for a dataset of {}", chunk.len(), dims.len()));
         }
-        for (dimension, (size, most)) in chunk.iter().zip(self.dataspace.max_dims()).enumerate() {
+        for (dimension, (size, max)) in chunk.iter().zip(self.dataspace.max_dims()).enumerate() {
             if *size == 0 {
-                return misuse(format!("a chunk without extent in dimension {dimension}"));
+                return misuse(format!("a chunk of size 0 in dimension {dimension}"));
             }
-            if most.is_some_and(|most| *size > most.max(1)) {
+            if let Some(max) = max.filter(|max| *size > (*max).max(1)) {
                 return misuse(format!(
-                    "a chunk of {size} in dimension {dimension}, which cannot grow beyond {}",
-                    most.unwrap_or(0)
+                    "a chunk of {size} in dimension {dimension}, which cannot grow beyond {max}"
                 ));
             }
         }
@@ -216,7 +220,7 @@ impl NewDataset {
             _ => Vec::new(),
         };
         let mut fill = self.fill.clone();
-        // What lies in the header is there at once; libhdf5 makes no dataset that says otherwise.
+        // Compact elements are allocated with the header; libhdf5 refuses another allocation time.
         if fill.allocation_time == AllocationTime::DEFAULT || matches!(self.layout, NewLayout::Compact) {
             fill.allocation_time = match &self.layout {
                 NewLayout::Compact => AllocationTime::EARLY,
@@ -250,17 +254,18 @@ impl NewDataset {
         let version = if new { 4 } else { 3 };
         match &self.layout {
             NewLayout::Compact => {
-                // Files of others hold a little more than is made here; what does not fit into a message is damage.
+                // Other programs store a little more than [`MAX_COMPACT`]. A header message limits
+                // the bytes in any case.
                 let bytes = self.byte_count()?;
                 if bytes > u64::from(u16::MAX) {
-                    too_much(bytes, u64::from(u16::MAX))?;
+                    too_large(bytes, u64::from(u16::MAX))?;
                 }
-                let mut data = vec![0; usize::try_from(bytes).unwrap_or(0)];
+                let mut data = vec![0; to_usize(bytes)?];
                 if let Fill::User(element) = &self.fill.value
                     && self.fill.write_time != FillWriteTime::NEVER
                 {
                     data.chunks_exact_mut(element.len().max(1))
-                        .for_each(|place| place.copy_from_slice(element));
+                        .for_each(|bytes| bytes.copy_from_slice(element));
                 }
                 let layout = Layout::Compact(CompactLayout { data, array_dims: ArrayDims::new() });
                 Ok(DataLayout { version, layout })
@@ -287,9 +292,14 @@ impl NewDataset {
         }
     }
 
-    /// The bounds within which libhdf5 reads the chunks again, and whether those at the edges pass no filters: with
-    /// lengths of less than 8 bytes it does not know the unlimited dimension that an extensible array needs; in a
-    /// version 1 B-tree it does without, but all chunks pass the filters there.
+    /// Returns the version bounds under which libhdf5 can read the chunks, and whether chunks at
+    /// the edges are unfiltered. In a file whose lengths have less than 8 bytes, libhdf5 does not
+    /// recognize the unlimited dimension of an extensible array. A version 1 B-tree does not need
+    /// this dimension, but filters all chunks.
+    ///
+    /// # Errors
+    /// Returns [`Error::Unsupported`] if a version 1 B-tree is needed and chunks at the edges are
+    /// unfiltered.
     fn index_in(
         &self,
         bounds: LibverBounds,
@@ -306,7 +316,7 @@ impl NewDataset {
             ));
         }
         let old = LibverBounds::new(bounds.low().min(LibraryVersion::V18), bounds.high());
-        Ok((old.unwrap_or(bounds), false))
+        Ok((old?, false))
     }
 
     fn structured_layout(
@@ -320,11 +330,10 @@ impl NewDataset {
         let variable = self.datatype.is_variable_length();
         if !sparse && !variable {
             return Err(Error::Misuse(
-                "structured chunks of elements of fixed size that are all stored: take ordinary chunks"
-                    .into(),
+                "structured chunks of fixed-size elements that are all stored: use flat chunks".into(),
             ));
         }
-        if leads_elsewhere(&self.datatype) {
+        if contains_heap_reference(&self.datatype) {
             return Err(Error::unsupported("region references in structured chunks"));
         }
         if !has_new_index(&self.dataspace, params) {
@@ -369,7 +378,10 @@ impl NewDataset {
     }
 }
 
-/// The filters of sections, as the header says them; those of sections without filters are not listed.
+/// Returns the filters of sections as stored in the header, which omits sections without filters.
+///
+/// # Errors
+/// Returns an error if a filter cannot be stored.
 fn section_filters(pipelines: &[Pipeline]) -> Result<Filters> {
     let mut sections = Vec::new();
     for (pipeline, section) in pipelines.iter().zip(0_u8..) {
@@ -383,20 +395,20 @@ fn section_filters(pipelines: &[Pipeline]) -> Result<Filters> {
     Ok(Filters::Sections(FilterPipeline { version: 3, filters: StoredFilters::Sections(sections) }))
 }
 
-/// Returns whether elements hold references whose contents lie in the global heap.
-fn leads_elsewhere(datatype: &Datatype) -> bool {
+/// Returns whether elements hold references with data in the global heap.
+fn contains_heap_reference(datatype: &Datatype) -> bool {
     use hyperslab_datatype::{DatatypeClass, ReferenceKind};
     match &datatype.class {
         DatatypeClass::Reference(reference) => reference.kind != ReferenceKind::Object1,
         DatatypeClass::Compound(compound) => {
-            compound.members.iter().any(|member| leads_elsewhere(&member.datatype))
+            compound.members.iter().any(|member| contains_heap_reference(&member.datatype))
         }
-        DatatypeClass::Array(array) => leads_elsewhere(&array.base),
-        DatatypeClass::VariableLength(variable) => leads_elsewhere(&variable.base),
+        DatatypeClass::Array(array) => contains_heap_reference(&array.base),
+        DatatypeClass::VariableLength(variable) => contains_heap_reference(&variable.base),
         _ => false,
     }
 }
 
-fn too_much(bytes: u64, most: u64) -> Result<()> {
-    Err(Error::Misuse(format!("{bytes} bytes in compact layout: there are {most} at most")))
+fn too_large(bytes: u64, max: u64) -> Result<()> {
+    Err(Error::Misuse(format!("{bytes} bytes in compact layout: the limit is {max}")))
 }

@@ -1,4 +1,4 @@
-//! The right to read and to change a file, and the objects that stay open between changes.
+//! The rights to read and to change a file, and the objects that stay open between changes.
 
 use hyperslab_format::codec::Address;
 
@@ -10,37 +10,38 @@ use crate::object::link::Link;
 use crate::store::{Edit, Reading};
 
 impl OpenFile {
-    /// Returns the right to read, with no object open. One thread may hold it several times, but not together with an
-    /// [`Edit`].
+    /// Returns the right to read, after writing the open objects. One thread may hold several
+    /// `Reading`s, but not together with an [`Edit`].
     ///
     /// # Errors
-    /// The errors of writing the open objects.
+    /// Returns the errors of writing the open objects.
     pub fn reading(&self) -> Result<Reading<'_>> {
         self.editors.reading(&self.container)
     }
 
-    /// Returns the right to change the file, with no object open.
+    /// Returns the right to change the file, after writing the open objects.
     ///
     /// # Errors
-    /// As [`edit_behind`](Self::edit_behind), and those of writing the open objects.
+    /// As [`edit_deferred`](Self::edit_deferred), and the errors of writing the open objects.
     pub fn edit(&self) -> Result<Edit<'_>> {
         self.editors.edit(&self.container)
     }
 
-    /// Returns the right to change the file. Objects may be open: their blocks in the file are out of date.
+    /// Returns the right to change the file. Objects may stay open: their blocks in the file are
+    /// out of date.
     ///
     /// # Errors
     /// As [`Store::edit`](crate::store::Store::edit).
-    pub fn edit_behind(&self) -> Result<Edit<'_>> {
+    pub fn edit_deferred(&self) -> Result<Edit<'_>> {
         self.container.store.edit()
     }
 
-    /// Writes the open objects into their blocks.
+    /// Writes the open objects to their blocks.
     ///
     /// # Errors
-    /// The errors of allocating and of reading.
-    pub fn settle_objects(&self, edit: &mut Edit<'_>) -> Result<()> {
-        self.editors.settle(&self.container, edit)
+    /// Returns the errors of allocating and reading.
+    pub fn flush_editors(&self, edit: &mut Edit<'_>) -> Result<()> {
+        self.editors.flush(&self.container, edit)
     }
 
     /// Returns whether an object is open.
@@ -48,10 +49,10 @@ impl OpenFile {
         self.editors.is_open(object)
     }
 
-    /// Opens an object and calls `work` with its attributes and header, which are written later.
+    /// Opens an object and calls `work` with its attributes and header, whose changes are deferred.
     ///
     /// # Errors
-    /// The errors of reading the header, and of `work`.
+    /// Returns the errors of reading the header, and those of `work`.
     pub fn with_attributes<T>(
         &self,
         edit: &mut Edit<'_>,
@@ -61,10 +62,10 @@ impl OpenFile {
         self.editors.with_attributes(&self.container, edit, object, work)
     }
 
-    /// Opens a group and calls `work` with its links, which are written later.
+    /// Opens a group and calls `work` with its links, whose changes are deferred.
     ///
     /// # Errors
-    /// The errors of reading the group, and of `work`.
+    /// Returns the errors of reading the group, and those of `work`.
     pub fn with_links<T>(
         &self,
         edit: &mut Edit<'_>,
@@ -74,20 +75,21 @@ impl OpenFile {
         self.editors.with_links(&self.container, edit, group, work)
     }
 
-    /// Creates a group whose header stays open, to be written later.
+    /// Creates a group. The write of its header is deferred.
     ///
     /// # Errors
-    /// The errors of allocating and of shared messages.
-    pub fn create_group_behind(&self, edit: &mut Edit<'_>, options: &GroupOptions) -> Result<Address> {
+    /// Returns the errors of allocating and of shared messages.
+    pub fn create_group_deferred(&self, edit: &mut Edit<'_>, options: &GroupOptions) -> Result<Address> {
         self.editors.create_group(&self.container, edit, options)
     }
 
-    /// Adds a hard link to a group, and counts it in the object. Group and object are written later.
+    /// Adds a hard link to a group, and increments the reference count of the object. The writes of
+    /// both headers are deferred.
     ///
     /// # Errors
-    /// [`Error::Exists`](crate::Error::Exists) if the name is taken, [`Error::Misuse`](crate::Error::Misuse) if it cannot
-    /// be a name or the group is none.
-    pub fn add_hard_link_behind(
+    /// Returns [`Error::Exists`](crate::Error::Exists) if the name is taken, and
+    /// [`Error::Misuse`](crate::Error::Misuse) if the name is invalid or `group` is not a group.
+    pub fn add_hard_link_deferred(
         &self,
         edit: &mut Edit<'_>,
         group: Address,

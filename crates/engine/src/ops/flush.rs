@@ -4,60 +4,61 @@ use std::sync::Arc;
 
 use hyperslab_format::codec::Address;
 
-use super::writers::Slot;
+use super::writer_table::Slot;
 use super::{DatasetWriter, OpenFile};
 use crate::error::Result;
 use crate::store::{Edit, Reading};
 
-/// Attempts of a reader to find no chunk in memory, before the reader locks the writers out.
-const PATIENCE: usize = 3;
+/// Number of times that a reader flushes and finds new dirty chunks, before it excludes writers.
+const MAX_FLUSHES: usize = 3;
 
 impl OpenFile {
-    /// Flushes a dataset, or all, if chunks or headers wait in memory.
+    /// Flushes a dataset, or all datasets, if any chunk or header is dirty.
     ///
     /// # Errors
-    /// The errors of filters and the medium.
-    pub fn settle(&self, dataset: Option<Address>) -> Result<()> {
-        if !self.is_ahead(dataset) {
+    /// Returns filter and I/O errors.
+    pub fn flush_dirty(&self, dataset: Option<Address>) -> Result<()> {
+        if !self.is_dirty(dataset) {
             return Ok(());
         }
-        self.flush_ahead(dataset)?;
+        self.flush_chunks_concurrently(dataset)?;
         let mut edit = self.edit()?;
         self.flush_dataset(&mut edit, dataset)?;
         self.finish(edit)
     }
 
-    /// Writes the chunks and the header of a dataset, or of all, that wait in memory.
+    /// Writes the dirty chunks and the header of a dataset, or of all datasets.
     ///
     /// # Errors
-    /// The errors of filters and the medium.
+    /// Returns filter and I/O errors.
     pub fn flush_dataset(&self, edit: &mut Edit<'_>, dataset: Option<Address>) -> Result<()> {
         let Some(dataset) = dataset else { return self.flush_writers(edit) };
         self.flush_writer(edit, dataset)
     }
 
     fn flush_writer(&self, edit: &mut Edit<'_>, dataset: Address) -> Result<()> {
-        self.writers.with(dataset, |writer| writer.flush(self, edit)).unwrap_or(Ok(()))
+        self.writers.with(dataset, |writer| writer.flush(self.writer_context(), edit)).unwrap_or(Ok(()))
     }
 
-    /// Returns whether chunks or the header of a dataset, or of any dataset, wait in memory.
-    pub fn is_ahead(&self, dataset: Option<Address>) -> bool {
-        self.container.store.is_writable() && self.writers.any(dataset, DatasetWriter::is_ahead)
+    /// Returns whether a dataset, or any dataset, has dirty chunks or a dirty header.
+    pub fn is_dirty(&self, dataset: Option<Address>) -> bool {
+        self.container.store.is_writable() && self.writers.any(dataset, DatasetWriter::is_dirty)
     }
 
-    /// Returns the right to read, under which no chunk of the dataset, or of any dataset, waits in memory.
+    /// Flushes a dataset, or all datasets, and returns the right to read. No chunk of these
+    /// datasets is dirty while the caller holds it.
     ///
     /// # Errors
-    /// The errors of filters and the medium.
-    pub fn reading_settled(&self, dataset: Option<Address>) -> Result<Reading<'_>> {
+    /// Returns filter and I/O errors.
+    pub fn reading_flushed(&self, dataset: Option<Address>) -> Result<Reading<'_>> {
         if !self.container.store.is_writable() {
             return self.reading();
         }
-        for _ in 0..PATIENCE {
-            self.settle(dataset)?;
+        for _ in 0..MAX_FLUSHES {
+            self.flush_dirty(dataset)?;
             let reading = self.reading()?;
-            // Another thread may have written in between.
-            if !self.is_ahead(dataset) {
+            // Another thread may have written between the flush and the lock.
+            if !self.is_dirty(dataset) {
                 return Ok(reading);
             }
         }
@@ -66,31 +67,32 @@ impl OpenFile {
         Ok(edit.into_reading())
     }
 
-    /// Ends an operation: deletes objects without links that are not open, and commits if many changes wait.
+    /// Ends an operation: deletes unlinked objects without handles, and commits if the dirty data
+    /// exceeds its limit.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
     pub fn finish(&self, mut edit: Edit<'_>) -> Result<()> {
         self.delete_abandoned(&mut edit, false);
-        let crowded = edit.is_crowded();
+        let crowded = edit.is_over_limit();
         drop(edit);
         if crowded { self.flush() } else { Ok(()) }
     }
 
-    /// Writes all changes to the medium, as one commit.
+    /// Writes all changes to the file, as one commit.
     ///
     /// # Errors
-    /// The errors of filters and the medium.
+    /// Returns filter and I/O errors.
     pub fn flush(&self) -> Result<()> {
-        self.flush_ahead(None)?;
+        self.flush_chunks_concurrently(None)?;
         let mut edit = self.edit()?;
         self.delete_abandoned(&mut edit, false);
         self.flush_writers(&mut edit)?;
         edit.commit()
     }
 
-    /// Flushes and closes the file: cuts free space off its end, and stores the free space if the file asks for that.
-    /// The file can only be read afterwards.
+    /// Flushes and closes the file. Truncates free space at the end, and stores the free-space
+    /// managers if the file has persistent free space. Only reads are possible afterwards.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
@@ -102,13 +104,13 @@ impl OpenFile {
         self.delete_abandoned(&mut edit, true);
         self.end_writers(&mut edit)?;
         edit.close()?;
-        self.container.store.closed()
+        self.container.store.end_writing()
     }
 
-    /// Writes changed shapes into the headers. Chunks may still wait.
+    /// Writes changed dataspaces into the headers. Chunks stay dirty.
     pub(super) fn flush_headers(&self, edit: &mut Edit<'_>) -> Result<()> {
         let flush = |slot: Arc<Slot>| match slot.0.lock().as_mut() {
-            Some(writer) => writer.flush_shape(self, edit),
+            Some(writer) => writer.flush_shape(self.writer_context(), edit),
             None => Ok(()),
         };
         self.writers.slots().into_iter().try_for_each(flush)
@@ -117,7 +119,7 @@ impl OpenFile {
     /// Flushes all datasets.
     pub(super) fn flush_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
         let flush = |slot: Arc<Slot>| match slot.0.lock().as_mut() {
-            Some(writer) => writer.flush(self, edit),
+            Some(writer) => writer.flush(self.writer_context(), edit),
             None => Ok(()),
         };
         self.writers.slots().into_iter().try_for_each(flush)
@@ -128,11 +130,11 @@ impl OpenFile {
         for slot in self.writers.slots() {
             let mut slot = slot.0.lock();
             if let Some(writer) = slot.as_mut() {
-                writer.flush(self, edit)?;
+                writer.flush(self.writer_context(), edit)?;
             }
             *slot = None;
         }
-        self.writers.forget_all();
+        self.writers.clear();
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! The global heap of an open file, for conversions that need the contents of elements of variable length.
+//! The global heap of an open file, for conversions that read variable-length data.
 
 use std::sync::Arc;
 
@@ -9,11 +9,15 @@ use crate::data::variable::{ForeignHeap, VariableLengthValue};
 use crate::error::Result;
 
 impl OpenFile {
-    /// The contents of an element of variable length, which may have come from another file.
+    /// Returns the value of a variable-length element, which `foreign` may hold for another file.
     ///
     /// # Errors
-    /// If its descriptor leads nowhere.
-    pub fn contents(&self, foreign: Option<&ForeignHeap>, element: &[u8]) -> Result<VariableLengthValue> {
+    /// Returns an error if the descriptor refers to no heap object.
+    pub fn variable_length_value(
+        &self,
+        foreign: Option<&ForeignHeap>,
+        element: &[u8],
+    ) -> Result<VariableLengthValue> {
         VariableLengthValue::read_of(&self.container.store, &self.container.heap, foreign, element)
     }
 }
@@ -25,7 +29,7 @@ impl VariableSource for OpenFile {
         item_size: usize,
         with: &mut dyn FnMut(&[u8]) -> Result<(), ConvertError>,
     ) -> Result<(), ConvertError> {
-        with_items(self.contents(None, descriptor), item_size, with)
+        with_items(self.variable_length_value(None, descriptor), item_size, with)
     }
 }
 
@@ -34,7 +38,7 @@ impl VariableSource for OpenFile {
 pub struct SharedHeap {
     /// The file.
     pub file: Arc<OpenFile>,
-    /// What came from others.
+    /// The variable-length data of other files.
     pub foreign: Arc<ForeignHeap>,
 }
 
@@ -45,7 +49,7 @@ impl VariableSource for SharedHeap {
         item_size: usize,
         with: &mut dyn FnMut(&[u8]) -> Result<(), ConvertError>,
     ) -> Result<(), ConvertError> {
-        with_items(self.file.contents(Some(&self.foreign), descriptor), item_size, with)
+        with_items(self.file.variable_length_value(Some(&self.foreign), descriptor), item_size, with)
     }
 }
 

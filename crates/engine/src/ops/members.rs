@@ -1,38 +1,41 @@
-//! What a file says of the member files that it is spread over.
+//! The statements of a file about its members: the driver information block or message.
 
 use std::sync::Arc;
 
+use hyperslab_exact::to_usize;
 use hyperslab_format::driver_info::{DriverInfoBlock, DriverInformation, MultiInformation, MultiMember};
 use hyperslab_format::message::{DriverInfo, MessageFlags, MessageType};
 use hyperslab_format::superblock::SuperblockVersion;
 use hyperslab_vfd::Driver;
 
+use super::settings;
 use crate::error::{Error, Result};
 use crate::object::container::Container;
 use crate::object::header::ObjectHeader;
 use crate::object::message;
-use crate::store::{StatedPlace, Store, StoreOptions};
+use crate::store::{MembersLocation, Store, StoreOptions};
 
-/// How a file is spread over several files.
+/// The division of a file into members.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Members {
-    /// Nothing is said of others.
+    /// The file states no members.
     Alone,
-    /// What the superblock leads to is not there, or there are fewer bytes than it says.
+    /// The file is shorter than its superblock states, or a structure that describes the members is
+    /// missing.
     Incomplete,
-    /// Members of one size, one behind the other.
+    /// Members of equal size, in the order of their addresses.
     Family {
-        /// Bytes of a member.
+        /// Size of a member, in bytes.
         member_size: u64,
     },
     /// A range of addresses for each member.
     Multi(MultiMembers),
-    /// A driver that nobody knows.
+    /// An unknown driver.
     Other(String),
 }
 
-/// What the multi driver says of its members.
+/// The members of the multi driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MultiMembers {
     /// The members that are in use.
@@ -43,25 +46,25 @@ pub struct MultiMembers {
 /// One member of the multi driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemberRange {
-    /// The address of its first byte.
+    /// The address of the first byte.
     pub start: u64,
-    /// Bytes that it had when it was last closed.
+    /// Length at the last close, in bytes.
     pub length: u64,
-    /// Its name, in which `%s` stands for the name of the whole.
+    /// The name pattern, in which `%s` represents the name of the whole file.
     pub name: Vec<u8>,
 }
 
 impl Members {
-    /// What the file says whose superblock `driver` holds, be it the first member or the whole.
+    /// Reads the members that a file states. `driver` stores the first member or the whole file.
     ///
     /// # Errors
-    /// If there is no superblock.
+    /// Returns an error if the bytes contain no superblock.
     pub fn of(driver: Arc<dyn Driver>) -> Result<Self> {
         let options = StoreOptions { ignore_marks: true, ..StoreOptions::default() };
         let store = Store::open(driver, options)?;
         let incomplete = if store.is_complete() { Self::Alone } else { Self::Incomplete };
-        let container = super::open::container(store);
-        let said = match &container.store.superblock().version {
+        let container = settings::container(store);
+        let stated = match &container.store.superblock().version {
             SuperblockVersion::Old(_) => in_block(&container.store),
             SuperblockVersion::New { extension, .. } if extension.is_defined() => {
                 ObjectHeader::load(&container.store, *extension)
@@ -69,10 +72,10 @@ impl Members {
             }
             SuperblockVersion::New { .. } => Ok(Self::Alone),
         };
-        match said {
+        match stated {
             Ok(Self::Alone) => Ok(incomplete),
-            Ok(said) => Ok(said),
-            // It may lie in another member.
+            Ok(stated) => Ok(stated),
+            // The structure may lie in another member.
             Err(_) => Ok(Self::Incomplete),
         }
     }
@@ -84,14 +87,14 @@ impl Members {
                 Self::Multi(MultiMembers { ranges: ranges(&multi), information: multi })
             }
             DriverInformation::Other => {
-                let name = identification.split(|byte| *byte == 0).next().unwrap_or_default();
-                Self::Other(String::from_utf8_lossy(name).into_owned())
+                let name: Vec<u8> = identification.into_iter().take_while(|byte| *byte != 0).collect();
+                Self::Other(String::from_utf8_lossy(&name).into_owned())
             }
         })
     }
 }
 
-/// Members without an address are not in use.
+/// Returns the ranges of the members in use. A member without an address is not in use.
 fn ranges(multi: &MultiInformation) -> Vec<MemberRange> {
     let range = |member: &MultiMember| {
         let (start, length) = (member.start.get()?, member.end.get().unwrap_or(0));
@@ -100,7 +103,10 @@ fn ranges(multi: &MultiInformation) -> Vec<MemberRange> {
     multi.members.iter().filter_map(range).collect()
 }
 
-/// What the driver information block of an old superblock says.
+/// Reads the driver information block of an old superblock.
+///
+/// # Errors
+/// Returns [`Error::Corrupt`] if the block is damaged, and I/O errors.
 pub(super) fn in_block(store: &Store) -> Result<Members> {
     let SuperblockVersion::Old(old) = store.superblock().version else { return Ok(Members::Alone) };
     if !old.driver_info.is_defined() {
@@ -109,14 +115,18 @@ pub(super) fn in_block(store: &Store) -> Result<Members> {
     let name = "driver information block";
     let prefix = store.read(old.driver_info, DriverInfoBlock::PREFIX_SIZE as u64, name)?;
     let length = DriverInfoBlock::size_of_block(&prefix).map_err(|error| error.at(old.driver_info))?;
-    let information = length.saturating_sub(DriverInfoBlock::PREFIX_SIZE as u64);
-    let information = usize::try_from(information).unwrap_or(usize::MAX);
+    let information = length.checked_sub(DriverInfoBlock::PREFIX_SIZE as u64);
+    let information =
+        to_usize(information.ok_or_else(|| Error::internal(name, "the size includes the prefix"))?)?;
     store.check_inside(old.driver_info, length, name)?;
     let block: DriverInfoBlock = store.get(old.driver_info, &information)?;
     Members::decode(block.identification, &block.information)
 }
 
-/// What the driver info message of a superblock extension says.
+/// Reads the driver info message of a superblock extension.
+///
+/// # Errors
+/// Returns [`Error::Corrupt`] if the message is damaged.
 pub(super) fn in_message(container: &Container, header: &ObjectHeader) -> Result<Members> {
     match message::find::<DriverInfo>(container, header)? {
         Some(info) => Members::decode(info.identification, &info.information),
@@ -124,25 +134,30 @@ pub(super) fn in_message(container: &Container, header: &ObjectHeader) -> Result
     }
 }
 
-/// Takes over what the driver information block says of members with ends of their own.
+/// Assigns the members of the driver information block to the store, if they have ends of their
+/// own.
 pub(super) fn assign_by_block(members: &Members, store: &Store) {
     if let (Members::Multi(multi), SuperblockVersion::Old(old)) = (members, &store.superblock().version) {
-        store.assign_members(&multi.information, StatedPlace::Block(old.driver_info));
+        store.assign_members(&multi.information, MembersLocation::Block(old.driver_info));
     }
 }
 
-/// Takes over what the driver info message of the superblock extension says of members with ends of their own.
+/// Assigns the members of the driver info message to the store, if they have ends of their own.
 pub(super) fn assign_by_message(members: &Members, store: &Store, extension: &ObjectHeader) {
     let Members::Multi(multi) = members else { return };
     let message = extension.find(MessageType::DRIVER_INFO);
     let message = message.filter(|message| !message.flags.contains(MessageFlags::SHARED));
     if let Some(place) = message.and_then(|message| extension.place(message)) {
-        store.assign_members(&multi.information, StatedPlace::Message(place));
+        store.assign_members(&multi.information, MembersLocation::Message(place));
     }
 }
 
-/// An error if parts of the file lie in members that the driver does not know. (That a family is not whole shows in
-/// its length.)
+/// Checks that the driver of the store knows the members. The length of a family is checked
+/// elsewhere.
+///
+/// # Errors
+/// Returns [`Error::Unsupported`] if parts of the file lie in members that the driver does not
+/// know.
 pub(super) fn check(members: &Members, store: &Store) -> Result<()> {
     let driver = match members {
         Members::Multi(_) => "NCSAmult",
@@ -198,19 +213,19 @@ mod tests {
         bytes
     }
 
-    fn said(bytes: Vec<u8>) -> Members {
+    fn stated(bytes: Vec<u8>) -> Members {
         Members::of(Arc::new(Core::image("image", bytes))).unwrap()
     }
 
     #[test]
     fn old_superblocks_have_a_block() {
-        assert_eq!(said(file(96, None)), Members::Alone);
-        assert_eq!(said(file(97, None)), Members::Incomplete);
+        assert_eq!(stated(file(96, None)), Members::Alone);
+        assert_eq!(stated(file(97, None)), Members::Incomplete);
         let family = Members::Family { member_size: 1024 };
-        assert_eq!(said(file(9999, Some((&FAMILY, &1024_u64.to_le_bytes())))), family);
-        assert_eq!(said(file(96, Some((b"LANLxyz\0", &[1])))), Members::Other("LANLxyz".into()));
-        // A block that cannot be read says nothing.
-        assert_eq!(said(file(96, Some((&FAMILY, &[1])))), Members::Incomplete);
+        assert_eq!(stated(file(9999, Some((&FAMILY, &1024_u64.to_le_bytes())))), family);
+        assert_eq!(stated(file(96, Some((b"LANLxyz\0", &[1])))), Members::Other("LANLxyz".into()));
+        // The members of an unreadable block are unknown.
+        assert_eq!(stated(file(96, Some((&FAMILY, &[1])))), Members::Incomplete);
         assert!(Members::of(Arc::new(Core::image("image", *b"none"))).is_err());
     }
 
@@ -224,12 +239,12 @@ mod tests {
         let members = vec![member(0, 100, b"%s-s"), member(1 << 40, 7, b"%s-r")];
         let multi = DriverInformation::Multi(MultiInformation { mapping: [1, 1, 3, 1, 1, 1], members });
         let bytes = file(1 << 41, Some((&MULTI, &multi.encode().unwrap().unwrap())));
-        let Members::Multi(multi) = said(bytes.clone()) else { panic!() };
+        let Members::Multi(multi) = stated(bytes.clone()) else { panic!() };
         assert_eq!(
             multi.ranges.iter().map(|range| (range.start, range.length)).collect::<Vec<_>>(),
             [(0, 100), (1 << 40, 7)]
         );
-        // One file cannot hold it.
+        // The driver of one file does not know the members.
         let options = StoreOptions { ignore_marks: true, ..StoreOptions::default() };
         let error = super::super::OpenFile::open(Arc::new(Core::image("image", bytes)), options).unwrap_err();
         assert!(error.to_string().contains("a file of several members (driver `NCSAmult`)"), "{error}");

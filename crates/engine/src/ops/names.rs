@@ -1,8 +1,9 @@
-//! The names of `object` and `data` that the façade needs, one module for each subject. The façade names no other room
-//! below `ops` than `store`.
+//! The names of `object` and `data` that the façade needs, one module for each subject. Of the
+//! modules below `ops`, the façade names `store` only.
 
 /// Objects: their headers, paths, kinds and comments.
 pub mod objects {
+    pub use crate::object::annotation::{comment, modification_time, set_comment};
     pub use crate::object::by_name::sort as sort_by_name;
     pub use crate::object::committed::commit_datatype;
     pub use crate::object::container::Container;
@@ -11,7 +12,6 @@ pub mod objects {
     pub use crate::object::header_edit::{AttributeOrder, NewHeader, now};
     pub use crate::object::kind::ObjectKind;
     pub use crate::object::path::{Resolved, lossy, resolve, resolve_from};
-    pub use crate::object::remark::{comment, modification_time, set_comment};
 }
 
 /// Groups and their links.
@@ -40,7 +40,7 @@ pub mod datasets {
     };
 }
 
-/// Elements on their way to and from a file, and the chunks that hold them.
+/// Transfers of elements, and the chunks that store them.
 pub mod elements {
     pub use crate::data::chunk_index::{ChunkBox, ChunkLocation};
     pub use crate::data::chunked::ChunkedSource;

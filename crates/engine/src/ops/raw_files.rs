@@ -1,28 +1,48 @@
-//! The files of raw data that external storage names.
+//! The files of external storage.
 
+use std::fmt;
 use std::sync::Arc;
 
-use super::FileResolver;
+use hyperslab_vfd::Driver;
+
 use crate::data::linear::OpenRaw;
 use crate::error::{Error, Result};
 use crate::store::RawFile;
 
-/// Opens files of raw data by the way that the caller gave to other files, if any.
+/// Opens the files of external storage that datasets name.
+pub trait RawFileResolver: Send + Sync + fmt::Debug {
+    /// Opens a file of raw data by the name that a dataset stores.
+    ///
+    /// # Errors
+    /// Returns an error if the file does not exist or must not be opened.
+    fn open_raw(&self, name: &[u8]) -> Result<Arc<dyn Driver>>;
+
+    /// Opens a file of raw data for writing, and creates the file if it does not exist.
+    ///
+    /// # Errors
+    /// Returns an error if the file must not be opened or created.
+    fn open_raw_to_write(&self, name: &[u8]) -> Result<Arc<dyn Driver>> {
+        let name = String::from_utf8_lossy(name);
+        Err(Error::unsupported(format!("writing to the external file `{name}`")))
+    }
+}
+
+/// Opens files of raw data through the resolver of an open file, if the file has a resolver.
 #[derive(Debug)]
 pub(super) struct RawFiles {
-    resolver: Option<Arc<dyn FileResolver>>,
+    resolver: Option<Arc<dyn RawFileResolver>>,
     write: bool,
 }
 
 impl RawFiles {
-    /// For reading.
-    pub(super) fn to_read(resolver: Option<Arc<dyn FileResolver>>) -> Self {
-        Self { resolver, write: false }
+    /// Returns an opener for reading.
+    pub(super) fn to_read(resolver: Option<&Arc<dyn RawFileResolver>>) -> Self {
+        Self { resolver: resolver.cloned(), write: false }
     }
 
-    /// For writing; files that are not there are made.
-    pub(super) fn to_write(resolver: Option<Arc<dyn FileResolver>>) -> Self {
-        Self { resolver, write: true }
+    /// Returns an opener for writing, which creates missing files.
+    pub(super) fn to_write(resolver: Option<&Arc<dyn RawFileResolver>>) -> Self {
+        Self { resolver: resolver.cloned(), write: true }
     }
 }
 
@@ -31,7 +51,7 @@ impl OpenRaw for RawFiles {
         match &self.resolver {
             Some(resolver) if self.write => RawFile::new(resolver.open_raw_to_write(name)?),
             Some(resolver) => RawFile::new(resolver.open_raw(name)?),
-            None => Err(Error::Misuse("data in other files is not reached".into())),
+            None => Err(Error::Misuse("files of external storage are not opened".into())),
         }
     }
 }

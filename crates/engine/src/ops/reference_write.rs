@@ -1,4 +1,4 @@
-//! References and mappings of virtual datasets on their way into the file.
+//! Writes of references, and of the mappings of virtual datasets.
 
 use hyperslab_datatype::{Reference, ReferenceKind};
 use hyperslab_format::codec::{Address, Writer};
@@ -16,10 +16,12 @@ use crate::error::{Error, Result};
 use crate::store::Edit;
 
 impl OpenFile {
-    /// The element of `size` bytes that points at `target`; what does not fit it goes into the global heap.
+    /// Returns the element of `size` bytes that refers to `target`. Stores the parts of the
+    /// reference that an element cannot hold in the global heap.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if references of that kind cannot point there; as [`Edit::allocate`].
+    /// Returns [`Error::Misuse`] if a reference of this kind cannot refer to `target`, and the
+    /// errors of [`Edit::allocate`].
     pub fn store_reference(
         &self,
         edit: &mut Edit<'_>,
@@ -44,7 +46,7 @@ impl OpenFile {
             }
             (ReferenceKind::Object1 | ReferenceKind::DatasetRegion1, _) => {
                 return Err(Error::Misuse(
-                    "references of the old kinds point at objects, or at regions, as their type says".into(),
+                    "an object reference refers to an object, and a region reference to a region".into(),
                 ));
             }
             (_, ReferenceTarget::Object(address)) => {
@@ -70,8 +72,9 @@ impl OpenFile {
             ReferenceTarget::Object(address) => (BlockKind::Object, *address, BlockTarget::Object),
             ReferenceTarget::Region(address, selection) => {
                 let rank = selection_rank(selection).and_then(|rank| u32::try_from(rank).ok());
-                let rank =
-                    rank.ok_or_else(|| Error::Misuse("a region reference names its elements".into()))?;
+                let rank = rank.ok_or_else(|| {
+                    Error::Misuse("a region reference needs a selection with coordinates".into())
+                })?;
                 let target = BlockTarget::Region { rank, selection: selection.clone() };
                 (BlockKind::Region, *address, target)
             }
@@ -79,7 +82,7 @@ impl OpenFile {
                 (BlockKind::Attribute, *address, BlockTarget::Attribute { name: name.clone() })
             }
             ReferenceTarget::Null | ReferenceTarget::External { .. } => {
-                return Err(Error::Misuse("a reference into another file points at something there".into()));
+                return Err(Error::Misuse("a reference to another file needs a target in that file".into()));
             }
         };
         let external = file.is_some();
@@ -91,10 +94,12 @@ impl OpenFile {
         Ok(StoredReference::Block { kind, external, size, id }.encode(edit.params())?)
     }
 
-    /// Stores the mappings of a virtual dataset; gives the collection of the global heap and the object in it.
+    /// Stores the mappings of a virtual dataset. Returns the global heap collection and the index
+    /// of the object in it.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if a selection cannot be stored; as [`Edit::allocate`].
+    /// Returns [`Error::Misuse`] if a selection cannot be stored, and the errors of
+    /// [`Edit::allocate`].
     pub fn store_mappings(
         &self,
         edit: &mut Edit<'_>,

@@ -1,5 +1,5 @@
-//! Elements of variable length on their way into the file: contents go to the global heap before the elements that
-//! lead to them are written, and contents that nothing leads to any more leave it.
+//! Writes of variable-length data. The data is stored in the global heap before the elements that
+//! refer to it, and freed when no element refers to it any more.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -7,39 +7,44 @@ use std::sync::Arc;
 use hyperslab_dataspace::Selection;
 use hyperslab_datatype::convert::Conversions;
 use hyperslab_datatype::{Datatype, DatatypeClass, ReferenceKind, VariableLengthKind};
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, Reader, Writer};
 use hyperslab_format::global_heap::GlobalHeapId;
 use hyperslab_format::message::Layout;
 
 use super::{OpenDataset, OpenFile};
-use crate::data::transfer::staged;
+use crate::data::transfer::{byte_count, staged};
 use crate::data::variable::VariableWriter;
 use crate::error::{Error, Result};
 use crate::index::global_heap::{Bulk, GlobalHeapWriter};
+use crate::memory::zeros;
 use crate::object::attribute::{self, Attribute};
 use crate::object::attribute_edit::{self, NewAttribute};
 use crate::object::dataset::DatasetDescription;
 use crate::object::header::ObjectHeader;
 use crate::store::{Edit, Store};
 
-/// Elements that are converted at once.
-const BLOCK: usize = 4096;
+/// Number of elements that are converted in one step.
+const BLOCK_ELEMENTS: usize = 4096;
 
-/// Sequences in sequences that are gone into.
+/// Largest depth of nested sequences whose data is freed.
 const MAX_DEPTH: usize = 64;
 
 impl OpenFile {
-    /// Stores texts and gives the elements that lead to them.
+    /// Stores strings in the global heap, and returns the elements that refer to them.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if a text is too long for the format; as [`Edit::allocate`].
+    /// Returns [`Error::Misuse`] if a string is too long for the format, and the errors of
+    /// [`Edit::allocate`].
     pub fn store_texts(&self, edit: &mut Edit<'_>, texts: &[&[u8]]) -> Result<Vec<u8>> {
         let (params, heap) = (edit.params(), &self.container.heap);
-        let size = GlobalHeapId::size(params).saturating_add(4);
+        let size = GlobalHeapId::size(params) + 4;
         let bulk = heap.place_many(edit, texts)?;
-        let mut elements = vec![0; bulk.len().saturating_mul(size)];
-        let written = bulk.write_elements(&mut elements).and_then(|()| write_bulk(edit.store(), &bulk));
-        let rest = texts.get(bulk.len()..).unwrap_or_default();
+        let mut elements = zeros(byte_count(to_u64(bulk.len()), size, "elements")?, "elements")?;
+        let written =
+            bulk.write_elements(&mut elements).and_then(|()| write_collections(edit.store(), &bulk));
+        let placed = "the heap places no more strings than it gets";
+        let rest = texts.get(bulk.len()..).ok_or_else(|| Error::internal("global heap", placed))?;
         let ids = match written.and_then(|()| heap.insert_many(edit, rest.iter().copied())) {
             Ok(ids) => ids,
             Err(error) => {
@@ -56,11 +61,11 @@ impl OpenFile {
         Ok(elements)
     }
 
-    /// Converts elements of the type `memory` to `stored`, which has parts of variable length, and stores their
-    /// contents.
+    /// Converts elements of the type `memory` to the variable-length type `stored`, and stores
+    /// their variable-length data.
     ///
     /// # Errors
-    /// The errors of the conversion; as [`Edit::allocate`].
+    /// Returns conversion errors, and the errors of [`Edit::allocate`].
     pub fn store_converted(
         &self,
         edit: &mut Edit<'_>,
@@ -75,9 +80,8 @@ impl OpenFile {
         let plan = conversions.clone().with_destination_heap(sink).plan(memory, stored)?;
         let (from, to) = (plan.source_size().max(1), plan.destination_size());
         let count = bytes.len() / from;
-        let mut out = vec![0; count.saturating_mul(to)];
-        let blocks =
-            bytes.chunks(from.saturating_mul(BLOCK)).zip(out.chunks_mut(to.saturating_mul(BLOCK).max(1)));
+        let mut out = zeros(byte_count(to_u64(count), to, "elements")?, "elements")?;
+        let blocks = bytes.chunks(block_bytes(from)?).zip(out.chunks_mut(block_bytes(to)?.max(1)));
         let mut outcome = Ok(());
         for (source, target) in blocks {
             let elements = source.len() / from;
@@ -90,38 +94,40 @@ impl OpenFile {
         outcome.map(|()| out)
     }
 
-    /// What the selected elements of a dataset lead to in the global heap.
+    /// Returns the objects of the global heap to which the selected elements of a dataset refer.
     ///
     /// # Errors
-    /// If they cannot be read.
-    pub fn contents_of(
+    /// Returns the errors of reading the elements.
+    pub fn heap_objects_of(
         self: &Arc<Self>,
         dataset: Address,
         selection: &Selection,
     ) -> Result<Vec<GlobalHeapId>> {
         let header = ObjectHeader::load(&self.container.store, dataset)?;
         let open = OpenDataset::open(self, &header)?;
-        self.contents_in_elements(&open.description, || open.read(self, selection))
+        self.heap_objects_in_elements(&open.description, || open.read(self, selection))
     }
 
-    /// The same of all elements of a dataset that is not virtual.
+    /// Returns the objects of the global heap to which all elements of a dataset that is not
+    /// virtual refer.
     ///
     /// # Errors
-    /// As [`contents_of`](Self::contents_of), and if it is virtual.
-    pub(super) fn contents_of_own(&self, dataset: Address) -> Result<Vec<GlobalHeapId>> {
+    /// As [`heap_objects_of`](Self::heap_objects_of), and [`Error::Misuse`] if the dataset is
+    /// virtual.
+    pub(super) fn own_heap_objects(&self, dataset: Address) -> Result<Vec<GlobalHeapId>> {
         let header = ObjectHeader::load(&self.container.store, dataset)?;
-        let open = OpenDataset::open_own(self, &header)?;
-        self.contents_in_elements(&open.description, || open.read_own(self, &Selection::All))
+        let open = OpenDataset::open_stored(self, &header)?;
+        self.heap_objects_in_elements(&open.description, || open.read_own(self, &Selection::All))
     }
 
-    fn contents_in_elements(
+    fn heap_objects_in_elements(
         &self,
         description: &DatasetDescription,
         read: impl FnOnce() -> Result<Vec<u8>>,
     ) -> Result<Vec<GlobalHeapId>> {
         let datatype = &description.datatype;
         let mut ids = Vec::new();
-        if leads_to_heap(datatype) && !is_unwritten(description) {
+        if refers_to_heap(datatype) && !is_unwritten(description) {
             for element in read()?.chunks_exact((datatype.size as usize).max(1)) {
                 self.collect(datatype, element, 0, &mut ids)?;
             }
@@ -130,7 +136,8 @@ impl OpenFile {
         Ok(ids)
     }
 
-    /// Elements that were never written lead to what the fill value does, which stays.
+    /// Removes the objects of the fill value from `ids`. Elements that were never written refer to
+    /// them.
     fn spare_fill_value(&self, description: &DatasetDescription, ids: &mut Vec<GlobalHeapId>) -> Result<()> {
         if let Some(element) = description.fill_element() {
             let mut spared = Vec::new();
@@ -140,8 +147,8 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Sets an attribute; what only the one before it led to leaves the heap, but for files where several objects may
-    /// share an attribute.
+    /// Sets an attribute. Frees the variable-length data of the replaced attribute, except in files
+    /// with shared messages, where several objects may share the attribute.
     ///
     /// # Errors
     /// As [`attribute_edit::set`].
@@ -156,55 +163,60 @@ impl OpenFile {
         match before {
             Some(body) => {
                 let before = Attribute::open(container, body, None, object)?;
-                let contents = self.contents_in(&before)?;
-                self.free_contents(edit, contents)
+                let contents = self.attribute_heap_objects(&before)?;
+                self.free_heap_objects(edit, contents)
             }
             None => Ok(()),
         }
     }
 
-    /// Removes an attribute, with what only it led to.
+    /// Removes an attribute and its variable-length data.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if there is none of that name.
+    /// Returns [`Error::NotFound`] if the object has no attribute with this name.
     pub fn remove_attribute(&self, edit: &mut Edit<'_>, object: Address, name: &[u8]) -> Result<()> {
         let header = ObjectHeader::load(&self.container.store, object)?;
         let contents = match attribute::find(&self.container, &header, name)? {
-            Some(before) => self.contents_in(&before)?,
+            Some(before) => self.attribute_heap_objects(&before)?,
             None => Vec::new(),
         };
         attribute_edit::remove(&self.container, edit, object, name)?;
-        self.free_contents(edit, contents)
+        self.free_heap_objects(edit, contents)
     }
 
-    /// What an attribute leads to in the global heap; nothing in files where several objects may share it.
-    fn contents_in(&self, attribute: &Attribute) -> Result<Vec<GlobalHeapId>> {
+    /// Returns the heap objects of an attribute; none in files with shared messages, where several
+    /// objects may share the attribute.
+    ///
+    /// # Errors
+    /// Returns the errors of reading the attribute.
+    fn attribute_heap_objects(&self, attribute: &Attribute) -> Result<Vec<GlobalHeapId>> {
         let mut ids = Vec::new();
         if self.container.shared_messages.is_some() {
             return Ok(ids);
         }
-        self.collect_attribute(attribute, &mut ids)?;
+        self.collect_of_attribute(attribute, &mut ids)?;
         Ok(ids)
     }
 
-    /// The same of all attributes of the object with that header.
+    /// Returns the heap objects of all attributes of the object with this header; none in files
+    /// with shared messages.
     ///
     /// # Errors
-    /// If an attribute cannot be read.
-    pub(super) fn contents_of_attributes(&self, header: &ObjectHeader) -> Result<Vec<GlobalHeapId>> {
+    /// Returns the errors of reading the attributes.
+    pub(super) fn heap_objects_of_attributes(&self, header: &ObjectHeader) -> Result<Vec<GlobalHeapId>> {
         let mut ids = Vec::new();
         if self.container.shared_messages.is_none() {
             attribute::for_each(&self.container, header, &mut |attribute| {
-                self.collect_attribute(&attribute, &mut ids)?;
+                self.collect_of_attribute(&attribute, &mut ids)?;
                 Ok(ControlFlow::Continue(()))
             })?;
         }
         Ok(ids)
     }
 
-    fn collect_attribute(&self, attribute: &Attribute, ids: &mut Vec<GlobalHeapId>) -> Result<()> {
+    fn collect_of_attribute(&self, attribute: &Attribute, ids: &mut Vec<GlobalHeapId>) -> Result<()> {
         let value = attribute.value(&self.container)?;
-        if leads_to_heap(&value.datatype) {
+        if refers_to_heap(&value.datatype) {
             for element in value.data.chunks_exact((value.datatype.size as usize).max(1)) {
                 self.collect(&value.datatype, element, 0, ids)?;
             }
@@ -212,19 +224,22 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Takes contents out of the global heap.
+    /// Frees objects of the global heap.
     ///
     /// # Errors
-    /// If a collection is damaged.
-    pub fn free_contents(&self, edit: &mut Edit<'_>, ids: Vec<GlobalHeapId>) -> Result<()> {
+    /// Returns an error if a collection is damaged.
+    pub fn free_heap_objects(&self, edit: &mut Edit<'_>, ids: Vec<GlobalHeapId>) -> Result<()> {
         match self.container.heap.remove_many(edit, ids) {
-            // What is not there needs not be freed: other programs leave such elements behind.
+            // Other programs leave elements that refer to removed objects.
             Err(Error::NotFound { .. }) => Ok(()),
             outcome => outcome,
         }
     }
 
-    /// What an element leads to, deepest first.
+    /// Adds the heap objects of an element to `ids`, the deepest first.
+    ///
+    /// # Errors
+    /// Returns the errors of reading nested sequences.
     fn collect(
         &self,
         datatype: &Datatype,
@@ -233,18 +248,25 @@ impl OpenFile {
         ids: &mut Vec<GlobalHeapId>,
     ) -> Result<()> {
         let part = |at: usize, length: usize| {
-            element.get(at..).and_then(|part| part.get(..length)).unwrap_or_default()
+            element.get(at..).and_then(|part| part.get(..length)).ok_or_else(|| {
+                Error::corrupt(
+                    "datatype message",
+                    "member",
+                    "members inside the element",
+                    "one beyond its end",
+                )
+            })
         };
-        if depth > MAX_DEPTH || !leads_to_heap(datatype) {
+        if depth > MAX_DEPTH || !refers_to_heap(datatype) {
             return Ok(());
         }
         match &datatype.class {
             DatatypeClass::VariableLength(variable) => {
-                if leads_to_heap(&variable.base) {
+                if refers_to_heap(&variable.base) {
                     let size = (variable.base.size as usize).max(1);
-                    let value = self.contents(None, element)?;
+                    let value = self.variable_length_value(None, element)?;
                     for item in value.items(size)?.chunks_exact(size) {
-                        self.collect(&variable.base, item, depth.saturating_add(1), ids)?;
+                        self.collect(&variable.base, item, depth + 1, ids)?;
                     }
                 }
                 let mut reader = Reader::new("variable-length element", element);
@@ -257,13 +279,13 @@ impl OpenFile {
             }
             DatatypeClass::Compound(compound) => {
                 for member in &compound.members {
-                    let bytes = part(member.offset as usize, member.datatype.size as usize);
-                    self.collect(&member.datatype, bytes, depth.saturating_add(1), ids)?;
+                    let bytes = part(member.offset as usize, member.datatype.size as usize)?;
+                    self.collect(&member.datatype, bytes, depth + 1, ids)?;
                 }
             }
             DatatypeClass::Array(array) => {
                 for item in element.chunks_exact((array.base.size as usize).max(1)) {
-                    self.collect(&array.base, item, depth.saturating_add(1), ids)?;
+                    self.collect(&array.base, item, depth + 1, ids)?;
                 }
             }
             _ => {}
@@ -272,45 +294,54 @@ impl OpenFile {
     }
 }
 
-/// Writes full collections, which are put together on all threads.
-fn write_bulk(store: &Store, bulk: &Bulk<'_>) -> Result<()> {
-    let stretches = bulk.stretches(staged::STAGE);
-    let fill = |at: usize, room: &mut staged::Room| match stretches.get(at) {
+/// Fills whole collections of the global heap on all threads, and writes them.
+///
+/// # Errors
+/// Returns I/O errors.
+fn write_collections(store: &Store, bulk: &Bulk<'_>) -> Result<()> {
+    let stretches = bulk.stretches(staged::STAGE_BYTES);
+    let fill = |at: usize, room: &mut staged::StageBuffer| match stretches.get(at) {
         Some(stretch) => bulk.fill(stretch, room.take(stretch.length)),
         None => Ok(()),
     };
-    let write = |at: usize, room: &staged::Room| match stretches.get(at) {
+    let write = |at: usize, room: &staged::StageBuffer| match stretches.get(at) {
         Some(stretch) => store.write_raw(stretch.address, room.bytes(stretch.length)?),
         None => Ok(()),
     };
     staged::each(store, stretches.len(), true, fill, write)
 }
 
-/// Returns whether nothing of a dataset is stored yet.
+/// Returns the number of bytes of a block of elements.
+fn block_bytes(element_size: usize) -> Result<usize> {
+    byte_count(to_u64(BLOCK_ELEMENTS), element_size, "elements to convert")
+}
+
+/// Returns whether no element of a dataset refers to the global heap, because none is stored.
 fn is_unwritten(description: &DatasetDescription) -> bool {
     match &description.layout.layout {
         Layout::Contiguous(contiguous) => description.external.is_empty() && !contiguous.address.is_defined(),
         Layout::Chunked(chunked) => !chunked.address.is_defined(),
-        // What elements of structured chunks hold lies in them.
+        // Elements in structured chunks store their variable-length data in the chunk.
         Layout::Structured(_) => true,
         _ => false,
     }
 }
 
-/// Returns whether elements lead to contents in the global heap that are theirs alone.
-pub(super) fn leads_to_heap(datatype: &Datatype) -> bool {
+/// Returns whether elements own objects in the global heap.
+pub(super) fn refers_to_heap(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::VariableLength(_) => true,
         DatatypeClass::Reference(reference) => reference.kind == ReferenceKind::DatasetRegion1,
         DatatypeClass::Compound(compound) => {
-            compound.members.iter().any(|member| leads_to_heap(&member.datatype))
+            compound.members.iter().any(|member| refers_to_heap(&member.datatype))
         }
-        DatatypeClass::Array(array) => leads_to_heap(&array.base),
+        DatatypeClass::Array(array) => refers_to_heap(&array.base),
         _ => false,
     }
 }
 
-/// Returns whether there are strings of variable length: their empty ones have an object in the heap.
+/// Returns whether a type contains variable-length strings. Empty strings have an object in the
+/// heap.
 fn holds_strings(datatype: &Datatype) -> bool {
     match &datatype.class {
         DatatypeClass::VariableLength(variable) => {

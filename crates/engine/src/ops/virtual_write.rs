@@ -9,7 +9,7 @@ use hyperslab_datatype::convert::{Conversion, Conversions};
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::Layout;
 
-use super::virtual_::{MAX_DEPTH, found};
+use super::dataset::sources::{MAX_DEPTH, found};
 use super::{OpenDataset, OpenFile};
 use crate::data::transfer::{WriteSource, byte_count, leaves_parts};
 use crate::data::virtual_::{SourceShapes, Steps, VirtualMap};
@@ -19,48 +19,48 @@ use crate::object::kind::ObjectKind;
 use crate::object::path::{self, Resolved};
 use crate::store::Edit;
 
-/// Elements that go to one dataset.
-struct Share {
+/// The elements of a write for one source dataset.
+struct TargetShare {
     file: Arc<OpenFile>,
     dataset: Address,
     selection: Selection,
-    /// As elements of the virtual dataset.
+    /// The elements, in the type of the virtual dataset.
     elements: Vec<u8>,
     conversion: Conversion,
     partial: bool,
 }
 
-/// A file that another one names.
+/// A file that another file names.
 #[derive(Debug)]
-struct Other {
+struct OtherFile {
     parent: Arc<OpenFile>,
     name: Vec<u8>,
     file: Arc<OpenFile>,
 }
 
-/// The files that one write goes to.
+/// The files of one write.
 #[derive(Debug)]
 struct Targets<'a> {
-    /// The one that is being changed already.
+    /// The file whose `Edit` the caller holds.
     root: &'a Arc<OpenFile>,
-    others: RefCell<Vec<Other>>,
+    others: RefCell<Vec<OtherFile>>,
     steps: Steps,
 }
 
-/// The sources of a dataset in `file`.
+/// The shapes of the sources of a dataset in `file`.
 #[derive(Debug)]
-struct Shapes<'a> {
+struct TargetShapes<'a> {
     targets: &'a Targets<'a>,
     file: &'a Arc<OpenFile>,
 }
 
 impl OpenFile {
-    /// Writes the selected elements of a virtual dataset to the datasets that it shows. Those in other files are on the
-    /// medium then.
+    /// Writes the selected elements of a virtual dataset to its source datasets. Flushes the
+    /// changed files, except this file.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if an element has no source, or one that may not be changed; nothing is written then. As
-    /// [`write_elements_with`](Self::write_elements_with).
+    /// Returns [`Error::Misuse`] if an element has no source, or a source that cannot be changed;
+    /// nothing is written then. Otherwise as [`write_elements_with`](Self::write_elements_with).
     pub(super) fn write_virtual(
         self: &Arc<Self>,
         edit: &mut Edit<'_>,
@@ -68,9 +68,9 @@ impl OpenFile {
         selection: &Selection,
         from: &WriteSource<'_>,
     ) -> Result<()> {
-        edit.store().check_not_followed("nothing can be written through a virtual dataset")?;
-        self.settle_objects(edit)?;
-        // What is read below is read from the file.
+        edit.store().check_not_swmr_writer("nothing can be written through a virtual dataset")?;
+        self.flush_editors(edit)?;
+        // The old elements are read from the file.
         if from.is_partial() {
             self.flush_writers(edit)?;
         }
@@ -101,10 +101,10 @@ impl OpenFile {
         targets.close()
     }
 
-    /// Returns whether [`write_virtual`](Self::write_virtual) finds a place for each of the selected elements.
+    /// Checks that [`write_virtual`](Self::write_virtual) finds a source for each selected element.
     ///
     /// # Errors
-    /// If it does not.
+    /// Returns [`Error::Misuse`] if an element has no source.
     pub(super) fn check_virtual(
         self: &Arc<Self>,
         edit: &mut Edit<'_>,
@@ -119,27 +119,31 @@ impl OpenFile {
     }
 
     fn open_virtual(self: &Arc<Self>, edit: &mut Edit<'_>, dataset: Address) -> Result<OpenDataset> {
-        self.settle_objects(edit)?;
+        self.flush_editors(edit)?;
         self.flush_headers(edit)?;
         OpenDataset::open(self, &ObjectHeader::load(&self.container.store, dataset)?)
     }
 }
 
 impl<'a> Targets<'a> {
-    /// For a write of so many elements.
+    /// Returns the targets of a write of `elements` elements.
     fn new(root: &'a Arc<OpenFile>, elements: u64) -> Self {
         let limit = root.container.store.limits().virtual_steps;
         Self { root, others: RefCell::default(), steps: Steps::new(limit, elements) }
     }
 
-    /// What goes where, of datasets that are not virtual themselves. Without elements they are only checked.
+    /// Divides the selected elements among the source datasets that are not virtual. Without
+    /// `elements`, only checks the sources.
+    ///
+    /// # Errors
+    /// Returns [`Error::Misuse`] if an element has no source, or a source that cannot be changed.
     fn shares(
         &self,
         file: &Arc<OpenFile>,
         open: &OpenDataset,
         selection: &Selection,
         elements: Option<&[u8]>,
-    ) -> Result<Vec<Share>> {
+    ) -> Result<Vec<TargetShare>> {
         let mut shares = Vec::new();
         self.divide(file, open, selection, elements, 0, &mut shares)?;
         Ok(shares)
@@ -152,10 +156,10 @@ impl<'a> Targets<'a> {
         selection: &Selection,
         elements: Option<&[u8]>,
         depth: usize,
-        shares: &mut Vec<Share>,
+        shares: &mut Vec<TargetShare>,
     ) -> Result<()> {
         if depth > MAX_DEPTH {
-            let message = format!("more than {MAX_DEPTH} virtual datasets show each other");
+            let message = format!("more than {MAX_DEPTH} levels of virtual datasets");
             return Err(Error::Misuse(message));
         }
         let count = open.selected(selection)?;
@@ -165,13 +169,13 @@ impl<'a> Targets<'a> {
         let datatype = &open.description.datatype;
         let size = datatype.size as usize;
         let mut covered = vec![false; byte_count(count, 1, "elements to write")?];
-        let shapes = &Shapes { targets: self, file };
+        let shapes = &TargetShapes { targets: self, file };
         let (mappings, dims) = (open.mappings(), open.description.dataspace.dims());
         let map = VirtualMap { mappings, dims, shapes, steps: &self.steps };
         let mut inner = Vec::new();
         map.parts(selection, &mut |part| {
             self.steps.copy(part.places.count())?;
-            part.places.mark(&mut covered)?;
+            part.places.set_covered(&mut covered)?;
             let Some((file, source)) = self.find(file, part.file, part.dataset)? else { return Ok(()) };
             let (conversion, partial) = self.conversion(&file, datatype, &source.description.datatype)?;
             let elements = match elements {
@@ -179,7 +183,7 @@ impl<'a> Targets<'a> {
                 None => Vec::new(),
             };
             let (dataset, selection) = (source.address(), part.selection);
-            let share = Share { file, dataset, selection, elements, conversion, partial };
+            let share = TargetShare { file, dataset, selection, elements, conversion, partial };
             if matches!(source.description.layout.layout, Layout::Virtual(_)) {
                 inner.push((share, source));
             } else {
@@ -190,14 +194,12 @@ impl<'a> Targets<'a> {
         let missing = covered.iter().filter(|covered| !**covered).count();
         if missing > 0 {
             return Err(Error::Misuse(format!(
-                "{missing} of {count} elements have no source, or one that is not there: nothing is written"
+                "{missing} of {count} elements have no source, or a missing one: nothing is written"
             )));
         }
         inner.iter().try_for_each(|(share, source)| {
             if share.partial {
-                return Err(Error::unsupported(
-                    "writing members of what a virtual dataset within another shows",
-                ));
+                return Err(Error::unsupported("writing members through nested virtual datasets"));
             }
             let mut converted = None;
             if elements.is_some() {
@@ -208,11 +210,16 @@ impl<'a> Targets<'a> {
                 converted = Some(inside);
             }
             let elements = converted.as_deref();
-            self.divide(&share.file, source, &share.selection, elements, depth.saturating_add(1), shares)
+            self.divide(&share.file, source, &share.selection, elements, depth + 1, shares)
         })
     }
 
-    /// How elements become those of a source in `file`, and whether parts of those stay.
+    /// Returns the conversion to elements of a source in `file`, and whether the write changes only
+    /// parts of the elements.
+    ///
+    /// # Errors
+    /// Returns [`Error::Misuse`] if the file is read-only, and [`Error::Unsupported`] if the
+    /// elements refer into a file and would need relocation.
     fn conversion(
         &self,
         file: &Arc<OpenFile>,
@@ -226,13 +233,16 @@ impl<'a> Targets<'a> {
         let own = Arc::ptr_eq(file, self.root) && shown == stored;
         if !own && (shown.points_into_file() || stored.points_into_file()) {
             return Err(Error::unsupported(format!(
-                "writing elements of type {shown} to another file or as other ones"
+                "writing elements of type {shown} to another file or with another type"
             )));
         }
         Ok((Conversions::default().plan(shown, stored)?, leaves_parts(shown, stored)))
     }
 
-    /// A source that `parent` names.
+    /// Opens a source dataset that `parent` names; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// Returns the errors of opening the file and the dataset.
     fn find(
         &self,
         parent: &Arc<OpenFile>,
@@ -257,17 +267,20 @@ impl<'a> Targets<'a> {
                     open.close_sources();
                     return Ok((file, open));
                 }
-                Resolved::Object(_) => return Err(Error::Misuse("the object is no dataset".into())),
+                Resolved::Object(_) => return Err(Error::Misuse("the object is not a dataset".into())),
                 Resolved::External { file: other, path } => {
                     file = self.file(&file, &other)?;
                     name = path;
                 }
             }
         }
-        Err(Error::Misuse(format!("more than {MAX_DEPTH} external links lead on to each other")))
+        Err(Error::Misuse(format!("more than {MAX_DEPTH} consecutive external links")))
     }
 
-    /// A file that `parent` names, open for writing; each is open once.
+    /// Opens a file that `parent` names for writing. Each file is opened once.
+    ///
+    /// # Errors
+    /// Returns the errors of the resolver.
     fn file(&self, parent: &Arc<OpenFile>, name: &[u8]) -> Result<Arc<OpenFile>> {
         if name == b"." {
             return Ok(Arc::clone(parent));
@@ -290,15 +303,18 @@ impl<'a> Targets<'a> {
         let known = others.iter().map(|other| &other.file).find(same).cloned();
         let same = known.or_else(|| Some(self.root).filter(same).map(Arc::clone));
         let file = same.unwrap_or(opened);
-        others.push(Other { parent: Arc::clone(parent), name: name.to_vec(), file: Arc::clone(&file) });
+        others.push(OtherFile { parent: Arc::clone(parent), name: name.to_vec(), file: Arc::clone(&file) });
         Ok(file)
     }
 
-    /// Writes what was changed in other files.
+    /// Closes the other files, which commits their changes.
+    ///
+    /// # Errors
+    /// Returns filter and I/O errors.
     fn close(self) -> Result<()> {
         let others = self.others.into_inner();
         let mut closed: Vec<Arc<OpenFile>> = vec![Arc::clone(self.root)];
-        for Other { file, .. } in others {
+        for OtherFile { file, .. } in others {
             if !closed.iter().any(|other| Arc::ptr_eq(other, &file)) {
                 file.close().map_err(|error| error.context(format!("`{}`", file.container.store.name())))?;
                 closed.push(file);
@@ -308,7 +324,7 @@ impl<'a> Targets<'a> {
     }
 }
 
-impl SourceShapes for Shapes<'_> {
+impl SourceShapes for TargetShapes<'_> {
     fn shape(&self, file: &[u8], dataset: &[u8]) -> Result<Option<Dims>> {
         let found = self.targets.find(self.file, file, dataset)?;
         Ok(found.map(|(_, open)| Dims::from_slice(open.description.dataspace.dims())))

@@ -1,6 +1,7 @@
-//! Writes of elements, and changes of a dataset's shape: the only way in for whoever writes raw data.
+//! Writes of elements, and changes of a dataset's shape. All writes of raw data enter here.
 //!
-//! Functions without an [`Edit`] in their arguments take the right to change the file themselves, as late as they can.
+//! Functions without an [`Edit`] argument take the right to change the file themselves, and hold it
+//! briefly.
 
 use std::sync::Arc;
 
@@ -18,12 +19,13 @@ use hyperslab_format::codec::Address;
 pub enum WriteTo {
     /// A dataset with elements of its own.
     Own(Address),
-    /// A virtual dataset: its elements go to the datasets that it shows.
+    /// A virtual dataset: its elements go to its source datasets.
     Virtual(Address),
 }
 
 impl OpenFile {
-    /// Writes the selected elements. Takes the right to change the file only for as long as it must.
+    /// Writes the selected elements. Holds the right to change the file only while chunks are
+    /// stored.
     ///
     /// # Errors
     /// As [`write_elements_with`](Self::write_elements_with).
@@ -34,28 +36,31 @@ impl OpenFile {
         from: &WriteSource<'_>,
     ) -> Result<()> {
         let WriteTo::Own(dataset) = to else {
-            let mut edit = self.edit_behind()?;
+            let mut edit = self.edit_deferred()?;
             self.write_elements_with(&mut edit, to, selection, from)?;
             return self.finish(edit);
         };
-        let Some((done, bound)) = self.write_ahead(dataset, selection, from)? else { return Ok(()) };
-        let mut edit = self.edit_behind()?;
+        let Some((done, bound)) = self.write_chunks_concurrently(dataset, selection, from)? else {
+            return Ok(());
+        };
+        let mut edit = self.edit_deferred()?;
         if done == 0 {
             self.write_own(&mut edit, dataset, selection, from)?;
         } else {
             let selection = bound.as_ref().unwrap_or(selection);
             self.with_writer(&mut edit, dataset, |writer, edit| {
-                writer.write_rest(self, edit, selection, done, from)
+                writer.write_rest(self.writer_context(), edit, selection, done, from)
             })?;
         }
         self.finish(edit)
     }
 
-    /// Writes the selected elements with the right to change the file.
+    /// Writes the selected elements under `edit`.
     ///
     /// # Errors
-    /// [`Error::Misuse`](crate::Error::Misuse) if `from` has another number of elements than are selected, or if an
-    /// element of a virtual dataset has no source; those of filters, conversions and the medium.
+    /// Returns [`Error::Misuse`](crate::Error::Misuse) if `from` does not have the selected number
+    /// of elements, or if an element of a virtual dataset has no source. Returns filter, conversion
+    /// and I/O errors.
     pub fn write_elements_with(
         self: &Arc<Self>,
         edit: &mut Edit<'_>,
@@ -69,13 +74,14 @@ impl OpenFile {
         }
     }
 
-    /// Writes elements whose contents of variable length `store` puts into the global heap, and frees the contents that
-    /// they replace. `store` returns the elements as stored, of `element_size` bytes each.
+    /// Writes elements with variable-length data, and frees the variable-length data that they
+    /// replace. `store` stores the new data in the global heap, and returns the elements as stored,
+    /// of `element_size` bytes each.
     ///
     /// # Errors
-    /// As [`write_elements_with`](Self::write_elements_with); those of `store`. A virtual dataset is checked before
-    /// `store` is called.
-    pub fn replace_contents(
+    /// As [`write_elements_with`](Self::write_elements_with), and the errors of `store`. A virtual
+    /// dataset is checked before `store` is called.
+    pub fn replace_variable_data(
         self: &Arc<Self>,
         edit: &mut Edit<'_>,
         to: WriteTo,
@@ -83,7 +89,7 @@ impl OpenFile {
         element_size: usize,
         store: impl FnOnce(&mut Edit<'_>) -> Result<Vec<u8>>,
     ) -> Result<()> {
-        self.settle_objects(edit)?;
+        self.flush_editors(edit)?;
         let dataset = match to {
             WriteTo::Own(dataset) => {
                 self.flush_dataset(edit, Some(dataset))?;
@@ -95,18 +101,19 @@ impl OpenFile {
                 dataset
             }
         };
-        let before = self.contents_of(dataset, selection)?;
+        let before = self.heap_objects_of(dataset, selection)?;
         let elements = store(edit)?;
         self.write_elements_with(edit, to, selection, &WriteSource::stored(&elements, element_size))?;
-        self.free_contents(edit, before)
+        self.free_heap_objects(edit, before)
     }
 
-    /// Makes a dataset longer along a dimension and writes the new elements, an array of the shape `added`. Takes the
-    /// right to change the file only for as long as it must.
+    /// Extends a dataset at the end of a dimension and writes the new elements, an array of the
+    /// shape `added`. Holds the right to change the file only while chunks are stored.
     ///
     /// # Errors
-    /// [`Error::Misuse`](crate::Error::Misuse) if the dataset cannot grow so, or if the array is not as large as the
-    /// dataset in the other dimensions; as [`write_elements_with`](Self::write_elements_with).
+    /// Returns [`Error::Misuse`](crate::Error::Misuse) if the dataset cannot have the new shape, or
+    /// if `added` differs from the dataset's shape in another dimension. Otherwise as
+    /// [`write_elements_with`](Self::write_elements_with).
     pub fn append_elements(
         &self,
         dataset: Address,
@@ -115,19 +122,21 @@ impl OpenFile {
         from: &WriteSource<'_>,
     ) -> Result<()> {
         let appended = self.prepare_append(dataset, axis, added, from)?;
-        let mut edit = self.edit_behind()?;
+        let mut edit = self.edit_deferred()?;
         self.with_writer(&mut edit, dataset, |writer, edit| match appended {
-            None => writer.append(self, edit, axis, added, from),
-            Some(appended) => writer.append_encoded(self, edit, (axis, added), appended, from),
+            None => writer.append(self.writer_context(), edit, axis, added, from),
+            Some(appended) => {
+                writer.append_encoded(self.writer_context(), edit, (axis, added), appended, from)
+            }
         })?;
         self.finish(edit)
     }
 
-    /// Makes a dataset longer at the front of a dimension and writes the new elements there, an array of the shape
-    /// `added`.
+    /// Extends a dataset at the start of a dimension and writes the new elements there, an array of
+    /// the shape `added`.
     ///
     /// # Errors
-    /// As [`append_elements`](Self::append_elements), and if the file is written while others read it.
+    /// As [`append_elements`](Self::append_elements), and if the file has SWMR readers.
     pub fn prepend_elements(
         &self,
         edit: &mut Edit<'_>,
@@ -136,30 +145,32 @@ impl OpenFile {
         added: &[u64],
         from: &WriteSource<'_>,
     ) -> Result<()> {
-        edit.store().check_not_followed("nothing can be put before the elements of a dataset")?;
-        self.with_writer(edit, dataset, |writer, edit| writer.prepend(self, edit, axis, added, from))
+        edit.store().check_not_swmr_writer("elements cannot be prepended")?;
+        self.with_writer(edit, dataset, |writer, edit| {
+            writer.prepend(self.writer_context(), edit, axis, added, from)
+        })
     }
 
     /// Changes the shape of a dataset.
     ///
     /// # Errors
-    /// [`Error::Misuse`](crate::Error::Misuse) if the dataset cannot have that shape, or would shrink while others read
-    /// the file; those of filters and the medium.
+    /// Returns [`Error::Misuse`](crate::Error::Misuse) if the dataset cannot have the shape, or
+    /// would shrink in a file with SWMR readers. Returns filter and I/O errors.
     pub fn resize_dataset(&self, edit: &mut Edit<'_>, dataset: Address, dims: &[u64]) -> Result<()> {
         self.with_writer(edit, dataset, |writer, edit| {
             let before = writer.description().dataspace.dims();
             if before.iter().zip(dims).any(|(before, after)| after < before) {
-                edit.store().check_not_followed("a dataset cannot shrink")?;
+                edit.store().check_not_swmr_writer("a dataset cannot shrink")?;
             }
-            writer.resize(self, edit, dims)
+            writer.resize(self.writer_context(), edit, dims)
         })
     }
 
-    /// Puts the stored bytes of a chunk in place of the chunk that holds an element. The bytes are not decoded.
+    /// Replaces the stored bytes of the chunk that contains an element. The bytes are not decoded.
     ///
     /// # Errors
-    /// [`Error::Misuse`](crate::Error::Misuse) if the dataset has no chunks or no such element, or if a chunk without
-    /// filters has another length.
+    /// Returns [`Error::Misuse`](crate::Error::Misuse) if the dataset has no chunks or no such
+    /// element, or if the length of an unfiltered chunk differs.
     pub fn write_stored_chunk(
         &self,
         edit: &mut Edit<'_>,
@@ -169,14 +180,16 @@ impl OpenFile {
         filter_mask: u32,
     ) -> Result<()> {
         self.with_writer(edit, dataset, |writer, edit| {
-            writer.write_stored_chunk(self, edit, element, bytes, filter_mask)
+            writer.write_stored_chunk(self.writer_context(), edit, element, bytes, filter_mask)
         })
     }
 
-    /// Calls `work` with the structured chunks of a dataset. `contents` holds what elements of variable length lead to.
+    /// Calls `work` with the structured chunks of a dataset. `contents` holds the variable-length
+    /// data that elements refer to.
     ///
     /// # Errors
-    /// [`Error::Misuse`](crate::Error::Misuse) if the dataset has none; those of `work`.
+    /// Returns [`Error::Misuse`](crate::Error::Misuse) if the dataset has no structured chunks, and
+    /// the errors of `work`.
     pub fn change_structured<T>(
         &self,
         edit: &mut Edit<'_>,
@@ -184,7 +197,9 @@ impl OpenFile {
         contents: Option<&ForeignHeap>,
         work: impl FnOnce(&mut StructuredWriter, &mut StructuredWriting<'_, '_>) -> Result<T>,
     ) -> Result<T> {
-        self.with_writer(edit, dataset, |writer, edit| writer.with_structured(self, edit, contents, work))
+        self.with_writer(edit, dataset, |writer, edit| {
+            writer.with_structured(self.writer_context(), edit, contents, work)
+        })
     }
 
     /// Writes the selected elements of a dataset that is not virtual.
@@ -199,9 +214,13 @@ impl OpenFile {
         from: &WriteSource<'_>,
     ) -> Result<()> {
         self.with_writer(edit, dataset, |writer, edit| {
-            writer.write(self, edit, selection, from)?;
-            // The header of an object that is open is changed at once.
-            if writer.is_small() && self.is_open(dataset) { writer.flush(self, edit) } else { Ok(()) }
+            writer.write(self.writer_context(), edit, selection, from)?;
+            // If the editor of the object is open, the header is changed at once.
+            if writer.flushes_header_only() && self.is_open(dataset) {
+                writer.flush(self.writer_context(), edit)
+            } else {
+                Ok(())
+            }
         })
     }
 }

@@ -1,29 +1,50 @@
-//! Caches in shards, made without asking how many processors there are: that takes longer than opening a small file.
+//! The blocks of a file in memory: pages, decoded blocks, dirty blocks, and the metadata cache
+//! image.
 
-use std::hash::Hash;
+use std::collections::HashMap;
 
-use quick_cache::sync::{Cache, DefaultLifecycle};
-use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
+use hyperslab_format::codec::Address;
 
-/// Parts of a cache that do not wait for each other.
-const SHARDS: usize = 8;
+use super::bytes::Bytes;
+use super::decoded::Decoded;
+use super::dirty_blocks::DirtyBlocks;
+use super::pages::Pages;
 
-/// A cache of about so many entries, which weigh at most `weight` together.
-pub(crate) fn cache<K, V, W>(entries: usize, weight: u64, weighter: W) -> Cache<K, V, W>
-where
-    K: Eq + Hash,
-    V: Clone,
-    W: Weighter<K, V> + Clone,
-{
-    let options = OptionsBuilder::new()
-        .shards(SHARDS)
-        .estimated_items_capacity(entries)
-        .weight_capacity(weight)
-        .build();
-    match options {
-        Ok(options) => {
-            Cache::with_options(options, weighter, DefaultHashBuilder::default(), DefaultLifecycle::default())
+/// The blocks of a file in memory.
+#[derive(Debug)]
+pub(super) struct Caches {
+    pub(super) pages: Pages,
+    pub(super) decoded: Decoded,
+    pub(super) dirty_blocks: DirtyBlocks,
+    /// Blocks of the metadata cache image, which replace the blocks at their addresses.
+    pub(super) image: HashMap<Address, Bytes>,
+}
+
+impl Caches {
+    /// Creates empty caches with limits in bytes for clean and for dirty pages.
+    pub(super) fn new(clean_bytes: u64, dirty_bytes: u64) -> Self {
+        Self {
+            pages: Pages::new(clean_bytes, dirty_bytes),
+            decoded: Decoded::new(),
+            dirty_blocks: DirtyBlocks::default(),
+            image: HashMap::new(),
         }
-        Err(_) => Cache::with_weighter(entries, weight, weighter),
+    }
+
+    /// Removes the block at `address`, decoded or dirty.
+    pub(super) fn remove(&self, address: Address) {
+        self.dirty_blocks.remove(address);
+        self.decoded.remove(address);
+    }
+
+    /// Returns the number of bytes of dirty pages and dirty blocks.
+    pub(super) fn dirty_bytes(&self) -> u64 {
+        self.pages.dirty_bytes() + self.dirty_blocks.bytes()
+    }
+
+    /// Returns the first `length` bytes of the block that the metadata cache image holds for
+    /// `address`; `None` if it holds no block of that length.
+    pub(super) fn image_block(&self, address: Address, length: u64) -> Option<Bytes> {
+        self.image.get(&address)?.slice(0..usize::try_from(length).ok()?)
     }
 }

@@ -1,4 +1,5 @@
-//! Threads that run code of the program while they hold the file: what changes the file there would wait for itself.
+//! Threads that run a callback of the program while they hold the file. A change of the file inside
+//! of a callback would wait for itself.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
@@ -8,32 +9,34 @@ use parking_lot::Mutex;
 use super::Store;
 use crate::error::{Error, Result};
 
-/// The threads of one file that are inside of such a callback.
+/// The threads that run a callback of one file.
 #[derive(Debug, Default)]
 pub(super) struct Callbacks {
     count: AtomicUsize,
     threads: Mutex<Vec<ThreadId>>,
 }
 
-/// A callback on its way; it ends when this is dropped.
+/// A running callback, which ends when this value is dropped.
 #[derive(Debug)]
 pub struct Callback<'a>(&'a Store);
 
 impl Store {
-    /// Begins a callback: until it ends, this thread gets an error if it wants to change the file.
+    /// Begins a callback. Until it ends, a change of the file by this thread is an error.
     pub fn begin_callback(&self) -> Callback<'_> {
-        self.callbacks.threads.lock().push(thread::current().id());
-        self.callbacks.count.fetch_add(1, Ordering::AcqRel);
+        let callbacks = &self.sharing.callbacks;
+        callbacks.threads.lock().push(thread::current().id());
+        callbacks.count.fetch_add(1, Ordering::AcqRel);
         Callback(self)
     }
 
-    /// An error inside of a callback.
+    /// Checks that this thread runs no callback.
     ///
     /// # Errors
-    /// [`Error::Misuse`].
+    /// Returns [`Error::Misuse`] inside of a callback.
     pub(super) fn check_no_callback(&self) -> Result<()> {
-        if self.callbacks.count.load(Ordering::Acquire) == 0
-            || !self.callbacks.threads.lock().contains(&thread::current().id())
+        let callbacks = &self.sharing.callbacks;
+        if callbacks.count.load(Ordering::Acquire) == 0
+            || !callbacks.threads.lock().contains(&thread::current().id())
         {
             return Ok(());
         }
@@ -46,7 +49,7 @@ impl Store {
 
 impl Drop for Callback<'_> {
     fn drop(&mut self) {
-        let callbacks = &self.0.callbacks;
+        let callbacks = &self.0.sharing.callbacks;
         let this = thread::current().id();
         let mut threads = callbacks.threads.lock();
         if let Some(at) = threads.iter().rposition(|thread| *thread == this) {

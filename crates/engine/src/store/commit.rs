@@ -1,41 +1,46 @@
-//! Writing what was changed: commits, and the last one, which stores what is free for the next session.
+//! Commits. The last commit of a file also stores its free space for the next program that opens
+//! it.
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, FileParams, Structure as _};
 use hyperslab_format::free_space::FreeSpaceHeader;
 use hyperslab_format::message::{FreeSpaceManagers, Message as _};
 use hyperslab_format::object_header::replace_body;
 
+use super::backing::write_failed;
 use super::edit::Edit;
-use super::space::{Class, ManagerRoom, Record, SpaceKind, SpaceUsage, set_manager};
+use super::space::{Class, ReservedManager, SpaceKind, SpaceRecord, SpaceUsage, set_manager};
+use super::superblock::{stated_length, stored_end};
 use super::{Store, at};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
-/// How often room for the lists of free sections is sought before it is enough: finding it changes them.
-const ROUNDS: usize = 16;
+/// Largest number of attempts to reserve space for the lists of free sections. Each attempt changes
+/// the lists.
+const MAX_ROUNDS: usize = 16;
 
 impl Edit<'_> {
-    /// Writes everything that was changed: the file on the medium is what it is in memory. Space that was freed can
-    /// be used again.
+    /// Commits all changes: the file on disk gets the state of the file in memory. Freed space can
+    /// then be allocated again.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) if the medium fails.
+    /// Returns I/O errors.
     pub fn commit(&mut self) -> Result<()> {
         self.disown_managers()?;
         self.write_out()
     }
 
-    /// The last commit, after which there is no journal: the file is as short as it can be, and where it asks for that, what is free in it is stored.
-    ///
-    /// Returns how the bytes of the file are spread then.
+    /// Commits all changes for the last time and removes the journal. The file becomes as short as
+    /// possible, and stores its free space if its creation options ask for that. Returns the
+    /// numbers of allocated, free, pending and lost bytes.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) if the medium fails.
+    /// Returns I/O errors.
     pub fn close(mut self) -> Result<SpaceUsage> {
-        self.writing()?.space.give_up_blocks();
+        self.writing()?.space.release_blocks();
         self.commit()?;
-        if self.is_followed() {
+        if self.is_swmr_writer() {
             self.end_swmr_write()?;
-            self.store().note_closed();
+            self.store().write_state.close();
             return Ok(self.usage());
         }
         let writing = self.writing()?;
@@ -46,25 +51,25 @@ impl Edit<'_> {
             self.store_managers()?;
         }
         let end = self.writing()?.space.furthest();
-        if self.writing()?.space.has_changed() && self.store().length() != self.store().base + end {
-            // What was freed before the end could not be cut off in the same commit.
+        if self.writing()?.space.has_changed() && self.store().length() != self.store().base() + end {
+            // Space that was free before the end could not be truncated in the same commit.
             self.write_out()?;
         }
         let store = self.store();
-        store.journal.end(&*store.driver)?;
-        store.note_closed();
+        store.write_state.journal.close(&*store.backing.driver)?;
+        store.write_state.close();
         Ok(self.usage())
     }
 
     fn write_out(&mut self) -> Result<()> {
         let store = self.store();
-        store.save_all()?;
+        store.encode_dirty_blocks()?;
         let superblock = store.superblock();
-        let before = superblock.end_of_file.get().map(|end| end.saturating_sub(superblock.base_address));
+        let before = stated_length(&superblock);
         let mut end = self.writing()?.space.stated_end(before);
         let mut furthest = self.writing()?.space.furthest();
-        if store.journal.must_go_on() {
-            // The file becomes shorter with a later commit.
+        if store.write_state.journal.must_append() {
+            // A later commit makes the file shorter.
             end = end.max(before.unwrap_or(0));
             furthest = furthest.max(end);
         }
@@ -73,45 +78,43 @@ impl Edit<'_> {
         if self.is_unchanged()? {
             return store.sync_unchanged();
         }
-        let file_end = store.base + furthest;
-        if store.is_followed() {
+        let file_end = store.base() + furthest;
+        if store.is_swmr_writer() {
             store.publish_in_order(file_end)?;
         } else if self.writing()?.space.has_members() {
             store.publish_members(&self.writing()?.space.member_ends())?;
         } else {
             store.publish(file_end)?;
         }
-        // What stood behind the end must not come back when the file grows again.
+        // Bytes after the end must not come back when the file grows again.
         match self.writing()?.space.has_members() {
-            true => store.pages.forget(0, u64::MAX),
+            true => store.caches.pages.evict(0, u64::MAX),
             false => {
-                store.pages.forget(file_end, store.length().saturating_sub(file_end) + 1);
+                let last = store.length().max(file_end);
+                store.caches.pages.evict(file_end, last - file_end + 1);
             }
         }
-        store.set_end(file_end);
+        store.backing.set_end(file_end);
         let writing = self.writing()?;
-        writing.space.settle();
+        writing.space.commit();
         let committed = writing.space.committed_end();
-        store.set_new_from(committed);
+        store.write_state.set_new_from(store.base() + committed);
         Ok(())
     }
 
-    /// Returns whether there is nothing to write: a file that is only opened and closed stays as it is, byte by byte.
+    /// Returns whether there is nothing to write. A file that is only opened and closed keeps all
+    /// its bytes.
     fn is_unchanged(&mut self) -> Result<bool> {
         let store = self.store();
         let changed = self.writing()?.space.has_changed() || self.writing()?.superblock_changed;
-        Ok(!changed && !store.is_followed() && store.is_as_committed())
+        Ok(!changed && !store.is_swmr_writer() && store.is_as_committed())
     }
 
     fn write_superblock(&mut self, end: u64) -> Result<()> {
         let store = self.store();
         {
             let mut superblock = store.superblock.write();
-            // The stored end counts from the start of the file as the stored base address does.
-            let stated = Address::new(end).checked_add(superblock.base_address).ok_or_else(|| {
-                let expected = "an end of the file within 64 bits";
-                Error::corrupt("superblock", "base address", expected, superblock.base_address)
-            })?;
+            let stated = stored_end(&superblock, end)?;
             if superblock.end_of_file == stated && !self.writing()?.superblock_changed {
                 return Ok(());
             }
@@ -123,8 +126,8 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Once anything was allocated or freed, the managers in the file are no longer true: it shall not name them, and
-    /// their space is free.
+    /// Removes the free-space managers from the file after an allocation or a free, because their
+    /// contents are no longer true. Their space becomes free.
     fn disown_managers(&mut self) -> Result<()> {
         let writing = self.writing()?;
         if !writing.space.has_changed() {
@@ -144,45 +147,48 @@ impl Edit<'_> {
         self.write_record()
     }
 
-    /// The file is not to say what is free in it: that changes, and the message that says it must not.
-    pub(super) fn give_up_free_space(&mut self) -> Result<()> {
-        self.writing()?.space.give_up_blocks();
+    /// Removes the stored free space from the file before SWMR writing: the free space changes
+    /// later, but the message about it must not change then.
+    pub(super) fn drop_stored_free_space(&mut self) -> Result<()> {
+        self.writing()?.space.release_blocks();
         if self.writing()?.record.as_ref().is_some_and(|record| !record.blocks.is_empty()) {
-            self.writing()?.space.is_not_stored();
+            self.writing()?.space.mark_not_stored();
         }
         self.disown_managers()
     }
 
-    /// Writes the message that says how the space of the file is managed.
+    /// Writes the message about the management of the file's space.
     fn write_record(&mut self) -> Result<()> {
         let params = self.params();
-        let Some(Record { info, place, .. }) = &self.writing()?.record else { return Ok(()) };
-        let (body, place) = (info.to_bytes(params)?, *place);
-        let chunk = self.store().read(place.chunk, place.length, "superblock extension")?;
-        let chunk = at(replace_body(&chunk, place.sealed, place.skip, &body), place.chunk)?;
-        self.write(place.chunk, &chunk, "superblock extension")
+        let Some(SpaceRecord { info, location, .. }) = &self.writing()?.record else { return Ok(()) };
+        let (body, location) = (info.to_bytes(params)?, *location);
+        let chunk = self.store().read(location.chunk, location.length, "superblock extension")?;
+        let chunk = at(replace_body(&chunk, location.sealed, location.skip, &body), location.chunk)?;
+        self.write(location.chunk, &chunk, "superblock extension")
     }
 
-    /// Stores what is free. The space of the managers is none of it, so that there must be room before it is known
-    /// how much of it.
+    /// Stores the free space. The space of the managers is itself not free, so that it must be
+    /// reserved before its size is known.
     fn store_managers(&mut self) -> Result<()> {
         let params = self.params();
+        let header_size = to_u64(FreeSpaceHeader::size(&params));
         let mut reserved = self.reserve_managers()?;
         if let Some(page) = self.writing()?.space.page()
             && !self.is_exact(&reserved)?
         {
-            // Between what is free there is no room that says so without changing it: on pages of its own there is.
-            for room in reserved {
-                self.free(SpaceKind::ObjectHeader, room.header, FreeSpaceHeader::size(&params) as u64)?;
-                self.free(SpaceKind::LocalHeap, room.list, room.allocated)?;
+            // No reservation in the free sections fits: each one changes the lists. The managers
+            // get pages of their own.
+            for manager in reserved {
+                self.free(SpaceKind::ObjectHeader, manager.header, header_size)?;
+                self.free(SpaceKind::LocalHeap, manager.list, manager.allocated)?;
             }
-            reserved = self.writing()?.space.lay_managers(page, params)?;
+            reserved = self.writing()?.space.place_managers(page, params)?;
             if reserved.is_empty() {
-                // It is as good as it gets: some of what is free is lost.
+                // No exact reservation exists. A part of the free space is lost.
                 reserved = self.reserve_managers()?;
             }
             let store = self.store();
-            store.reach(&self.writing()?.space);
+            store.backing.extend_to(&self.writing()?.space);
         }
         let mut managers = FreeSpaceManagers::NONE;
         let mut blocks = Vec::new();
@@ -191,22 +197,24 @@ impl Edit<'_> {
                 self.writing()?.space.manager(manager.class, manager.header, params)?;
             if manager.list.is_defined() && (list.sections.is_empty() || header.list_used > manager.allocated)
             {
-                // No list says it: libhdf5 refuses empty ones with room.
+                // The reserved list cannot be used: it is too short, or it is empty, and libhdf5
+                // refuses an empty list with allocated space.
                 continue;
             }
             header.list = manager.list;
-            // libhdf5 cannot change a list that has room behind it: what is left of it is lost.
+            // libhdf5 cannot change a list with unused space after it. The unused space is lost.
             header.list_allocated = header.list_used;
             if manager.list.is_defined() {
                 self.write(manager.list, &list.encode(&context)?, "free-space section list")?;
                 blocks.push((SpaceKind::LocalHeap, manager.list, header.list_used));
             } else {
-                // Its header took all the room that it had: it stays, so that the room is not lost.
+                // The header took the last free section of its class. The manager stays, so that
+                // the space of its header is not lost.
                 (header.list_used, header.list_allocated) = (0, 0);
             }
             self.write(manager.header, &header.encode(&params)?, FreeSpaceHeader::NAME)?;
             set_manager(&mut managers, manager.class, manager.header);
-            blocks.push((SpaceKind::ObjectHeader, manager.header, FreeSpaceHeader::size(&params) as u64));
+            blocks.push((SpaceKind::ObjectHeader, manager.header, header_size));
         }
         let writing = self.writing()?;
         let end = writing.space.end();
@@ -219,38 +227,39 @@ impl Edit<'_> {
         }
         self.write_record()?;
         self.write_out()?;
-        self.writing()?.space.is_stored();
+        self.writing()?.space.mark_stored();
         Ok(())
     }
 
-    /// Returns whether all that is free has a manager, with just the room that its list takes.
-    fn is_exact(&mut self, rooms: &[ManagerRoom]) -> Result<bool> {
+    /// Returns whether every class with free sections has a manager, with exactly the space that
+    /// its list needs.
+    fn is_exact(&mut self, reserved: &[ReservedManager]) -> Result<bool> {
         let params = self.params();
         let space = &self.writing()?.space;
         for class in Class::ALL {
-            let room = rooms.iter().find(|room| room.class == class);
+            let manager = reserved.iter().find(|manager| manager.class == class);
             let needed = match space.has_sections(class) {
                 true => Some(space.manager(class, Address::new(0), params)?.0.list_used),
                 false => None,
             };
-            if room.map(|room| room.allocated) != needed {
+            if manager.map(|manager| manager.allocated) != needed {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    fn reserve_managers(&mut self) -> Result<Vec<ManagerRoom>> {
+    fn reserve_managers(&mut self) -> Result<Vec<ReservedManager>> {
         let params = self.params();
-        let mut managers: Vec<ManagerRoom> = Vec::new();
-        for _ in 0..ROUNDS {
+        let mut managers: Vec<ReservedManager> = Vec::new();
+        for _ in 0..MAX_ROUNDS {
             let mut enough = true;
             for class in Class::ALL {
                 let known = managers.iter().any(|manager| manager.class == class);
                 if !known && self.writing()?.space.has_sections(class) {
-                    let length = FreeSpaceHeader::size(&params) as u64;
+                    let length = to_u64(FreeSpaceHeader::size(&params));
                     let header = self.allocate_last(SpaceKind::ObjectHeader, length)?;
-                    managers.push(ManagerRoom { class, header, list: Address::UNDEFINED, allocated: 0 });
+                    managers.push(ReservedManager { class, header, list: Address::UNDEFINED, allocated: 0 });
                     enough = false;
                 }
             }
@@ -264,8 +273,8 @@ impl Edit<'_> {
         Ok(managers)
     }
 
-    /// Makes room for the list of a manager. Returns whether it had just enough.
-    fn reserve_list(&mut self, manager: &mut ManagerRoom, params: FileParams) -> Result<bool> {
+    /// Reserves space for the list of a manager. Returns whether the earlier reservation was exact.
+    fn reserve_list(&mut self, manager: &mut ReservedManager, params: FileParams) -> Result<bool> {
         let (header, ..) = self.writing()?.space.manager(manager.class, manager.header, params)?;
         if header.sections == 0 || header.list_used == manager.allocated {
             return Ok(true);
@@ -282,15 +291,26 @@ impl Edit<'_> {
         let store = self.store();
         let writing = self.writing()?;
         let start = writing.space.allocate_last(kind, length)?;
-        store.reach(&writing.space);
+        store.backing.extend_to(&writing.space);
         Ok(Address::new(start))
     }
 }
 
 impl Store {
-    /// Makes bytes of all changed blocks.
-    pub(super) fn save_all(&self) -> Result<()> {
-        self.unsaved.addresses().into_iter().try_for_each(|address| self.save(address))
+    /// Encodes all dirty blocks into pages in memory.
+    pub(super) fn encode_dirty_blocks(&self) -> Result<()> {
+        let addresses = self.caches.dirty_blocks.addresses();
+        addresses.into_iter().try_for_each(|address| self.encode_dirty_block(address))
+    }
+
+    /// Commits a file without changes in memory: syncs the bytes that were written before the
+    /// commit.
+    fn sync_unchanged(&self) -> Result<()> {
+        let _exclusive = self.write_state.gate.write();
+        let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
+        journal.check()?;
+        driver.flush().map_err(write_failed)?;
+        journal.sync(driver)
     }
 }
 
@@ -311,7 +331,7 @@ mod tests {
         StoreOptions { write, uncommitted: MIB, page_buffer: MIB, ..StoreOptions::default() }
     }
 
-    /// Bytes of a piece of `length` bytes, each other than in the piece before.
+    /// Returns `length` bytes that differ from those of the previous number.
     fn piece(number: u64, length: usize) -> Vec<u8> {
         vec![u8::try_from(number % 251).unwrap(); length]
     }
@@ -332,7 +352,7 @@ mod tests {
                 edit.write(address, &piece(number, 5000), "test").unwrap();
             }
             pieces.push(address);
-            assert!(store.pages.changed_bytes() <= 3 * MIB, "{number}");
+            assert!(store.caches.pages.dirty_bytes() <= 3 * MIB, "{number}");
         }
         for (number, address) in (0..).zip(&pieces) {
             assert_eq!(store.read_raw_vec(*address, 5000).unwrap(), piece(number, 5000));

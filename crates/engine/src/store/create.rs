@@ -1,7 +1,6 @@
-//! A new file: its superblock, and nothing else yet.
+//! The creation of a file, with a superblock and its extension but without a root group.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use hyperslab_format::codec::{Address, FileParams, Writer};
 use hyperslab_format::message::{
@@ -16,19 +15,21 @@ use hyperslab_format::shared_message::{
 use hyperslab_format::superblock::{ConsistencyFlags, OldSuperblock, Superblock, SuperblockVersion};
 use hyperslab_format::symbol_table_entry::{SymbolTableCache, SymbolTableEntry};
 use hyperslab_vfd::{Driver, SideAccess};
-
 use smallvec::SmallVec;
 
+use super::edit::Edit;
 use super::left_journal::unrelated;
 use super::locking::FileLock;
-use super::{Durability, Edit, FileSpace, MessagePlace, SpaceKind, Store, StoreOptions, journal};
+use super::options::{Durability, StoreOptions};
+use super::space::{FileSpace, MessageLocation, SpaceKind};
+use super::{Store, journal};
 use crate::error::{Error, Result};
 use crate::versions::{LibraryVersion, LibverBounds};
 
-/// As libhdf5 has it.
+/// Largest number of indexes of shared messages, as in libhdf5.
 const MAX_SHARED_MESSAGE_INDEXES: usize = 8;
 
-/// The most messages in a list of shared messages, as libhdf5 has it.
+/// Largest number of messages in a list of shared messages, as in libhdf5.
 const MAX_LIST_CUTOFF: u16 = 5000;
 
 /// The types of messages that can be shared.
@@ -38,12 +39,12 @@ const SHAREABLE: SharedMessageTypes = SharedMessageTypes::DATASPACE
     .union(SharedMessageTypes::FILTER_PIPELINE)
     .union(SharedMessageTypes::ATTRIBUTE);
 
-/// What cannot be changed in a file once it is made.
+/// The properties of a file that cannot change after its creation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreateOptions {
     /// Widths of addresses and lengths: 2, 4 or 8 bytes.
     pub params: FileParams,
-    /// Bytes of the user block before the superblock: 0 or a power of two from 512 on.
+    /// Size of the user block in bytes: 0, or a power of two from 512 on.
     pub user_block: u64,
     /// Half of the entries of a symbol table node.
     pub group_leaf_k: u16,
@@ -51,10 +52,11 @@ pub struct CreateOptions {
     pub group_internal_k: u16,
     /// Half of the children of a node of the B-tree of chunks.
     pub indexed_storage_k: u16,
-    /// How space is managed. Other ways than the default need a file that 1.10 and later open.
+    /// The management of the file's space. A value other than the default needs libhdf5 1.10 or
+    /// later.
     pub file_space: FileSpace,
-    /// Indexes of messages that objects share, with their cutoffs; addresses and counts mean nothing here. None in most
-    /// files.
+    /// The indexes of shared messages, with their cutoffs. Addresses and counts are ignored. Most
+    /// files have none.
     pub shared_messages: Vec<SharedMessageIndex>,
 }
 
@@ -78,32 +80,32 @@ impl CreateOptions {
         if widths.iter().any(|width| ![2, 4, 8].contains(width)) {
             let [offsets, lengths] = widths;
             return Err(Error::Misuse(format!(
-                "offsets of {offsets} and lengths of {lengths} bytes: they are 2, 4 or 8"
+                "offsets of {offsets} and lengths of {lengths} bytes: each width must be 2, 4 or 8"
             )));
         }
         if self.user_block != 0 && (self.user_block < 512 || !self.user_block.is_power_of_two()) {
             return Err(Error::Misuse(format!(
-                "a user block of {} bytes: it is 0 or a power of two from 512 on",
+                "a user block of {} bytes: the size must be 0, or a power of two from 512 on",
                 self.user_block
             )));
         }
         if [self.group_leaf_k, self.group_internal_k, self.indexed_storage_k].contains(&0) {
-            return Err(Error::Misuse("ranks of B-trees are 1 at least".into()));
+            return Err(Error::Misuse("the ranks of B-trees must be at least 1".into()));
         }
         let page_size = self.file_space.page_size;
         if !(FileSpace::MIN_PAGE_SIZE..=FileSpaceInfo::MAX_PAGE_SIZE).contains(&page_size) {
             return Err(Error::Misuse(format!(
-                "pages of {page_size} bytes: they have {} to {}",
+                "pages of {page_size} bytes: the size must be {} to {}",
                 FileSpace::MIN_PAGE_SIZE,
                 FileSpaceInfo::MAX_PAGE_SIZE
             )));
         }
-        // libhdf5 counts pages from the beginning of the user block; here they begin behind it.
+        // libhdf5 counts pages from the start of the user block, hyperslab from its end.
         let paged = self.file_space.strategy == FileSpaceStrategy::Page;
         if paged && !self.user_block.is_multiple_of(page_size) {
             let user_block = self.user_block;
             return Err(Error::Misuse(format!(
-                "a user block of {user_block} bytes before pages of {page_size}: it has whole pages"
+                "a user block of {user_block} bytes before pages of {page_size} bytes: it must consist of whole pages"
             )));
         }
         self.check_shared_messages()
@@ -113,18 +115,18 @@ impl CreateOptions {
         let indexes = &self.shared_messages;
         if indexes.len() > MAX_SHARED_MESSAGE_INDEXES {
             return Err(Error::Misuse(format!(
-                "{} indexes of shared messages: there are {MAX_SHARED_MESSAGE_INDEXES} at most",
+                "{} indexes of shared messages: at most {MAX_SHARED_MESSAGE_INDEXES} are possible",
                 indexes.len()
             )));
         }
         let mut types = SharedMessageTypes::empty();
         for index in indexes {
-            // One of no types at all is of no use, and stands in files of libhdf5; so do bits that mean nothing, such as bit 0, up to
-            // the number that all types make.
+            // Files of libhdf5 contain indexes without any type, and bits without a meaning, such
+            // as bit 0, up to the value of all types together.
             let known = index.message_types.bits() <= SHAREABLE.bits();
             if !known || types.intersects(index.message_types) {
                 return Err(Error::Misuse(format!(
-                    "an index of the message types {:#06x}: each of the types that can be shared is in one index at most",
+                    "an index of the message types {:#06x}: each type must be shareable, and in one index at most",
                     index.message_types.bits()
                 )));
             }
@@ -132,18 +134,18 @@ impl CreateOptions {
             let (list, btree) = (index.list_cutoff, index.btree_cutoff);
             if list > MAX_LIST_CUTOFF || btree > list + 1 {
                 return Err(Error::Misuse(format!(
-                    "lists of at most {list} shared messages, B-trees of at least {btree}: a list holds {MAX_LIST_CUTOFF} \
-                     at most, and what a B-tree gives up"
+                    "lists of at most {list} shared messages, B-trees of at least {btree}: a list holds at most \
+                     {MAX_LIST_CUTOFF} messages, and a B-tree begins at most one message after the longest list"
                 )));
             }
         }
         Ok(())
     }
 
-    /// What the superblock extension says of the file's space, if it says anything.
+    /// Returns the file space info message of the superblock extension, if the file needs one.
     pub(crate) fn file_space_info(&self) -> Option<FileSpaceInfo> {
         let FileSpace { strategy, persist, threshold, page_size } = self.file_space;
-        // Only managers can be stored, and have a smallest section.
+        // Only free-space managers can be stored, and have a smallest section.
         let managed =
             matches!(strategy, FileSpaceStrategy::FreeSpaceAndAggregators | FileSpaceStrategy::Page);
         let threshold = if managed { threshold } else { FileSpaceInfo::DEFAULT.threshold };
@@ -152,7 +154,7 @@ impl CreateOptions {
         (info != FileSpaceInfo::DEFAULT).then_some(info)
     }
 
-    /// The ranks, if they are not those of every file.
+    /// Returns the ranks of B-trees, unless they are the defaults.
     fn ranks(&self) -> Option<BTreeK> {
         let ranks = BTreeK {
             chunk_internal: self.indexed_storage_k,
@@ -162,9 +164,9 @@ impl CreateOptions {
         (ranks != BTreeK::DEFAULT).then_some(ranks)
     }
 
-    /// The object header of the superblock extension, if there is one, with what it says of space and how many bytes
-    /// stand before that.
-    /// `shared` is the address of the table of shared messages.
+    /// Returns the object header of the superblock extension, with the file space info message and
+    /// the offset of its body, if the file needs an extension. `shared` is the address of the table
+    /// of shared messages.
     fn extension(&self, superblock: &Superblock, shared: Address) -> Result<Option<Extension>> {
         if !matches!(superblock.version, SuperblockVersion::New { .. }) {
             return Ok(None);
@@ -206,14 +208,14 @@ impl CreateOptions {
         Ok(Some(Extension { bytes: writer.finish()?, info, skip }))
     }
 
-    /// What the layout of the table of shared messages depends on, if there is one.
+    /// Returns the context of the table of shared messages, if the file has one.
     fn shared_messages_context(&self) -> Result<Option<SharedMessageTableContext>> {
         let indexes = u8::try_from(self.shared_messages.len());
         let indexes = indexes.map_err(|_| Error::Misuse("too many indexes of shared messages".into()))?;
         Ok((indexes > 0).then_some(SharedMessageTableContext { params: self.params, indexes }))
     }
 
-    /// The table of shared messages of a file that has none of them yet.
+    /// Returns the table of shared messages of a file without shared messages.
     fn shared_messages_table(&self) -> SharedMessageTable {
         let indexes = self.shared_messages.iter().map(|index| SharedMessageIndex {
             kind: match index.list_cutoff {
@@ -229,7 +231,7 @@ impl CreateOptions {
         SharedMessageTable { indexes: indexes.collect() }
     }
 
-    /// The superblock of a file without objects. The root group is not there yet.
+    /// Returns the superblock of a file without objects and without a root group.
     fn superblock(&self, bounds: LibverBounds) -> Superblock {
         let extended = self.file_space_info().is_some() || !self.shared_messages.is_empty();
         let version = if bounds.prefers(LibraryVersion::V18) || extended {
@@ -261,15 +263,17 @@ impl CreateOptions {
 struct Extension {
     bytes: Vec<u8>,
     info: Option<FileSpaceInfo>,
-    /// Bytes before the body of the last message, which is that of the file's space if there is one.
+    /// The number of bytes before the body of the last message, which is the file space info
+    /// message if there is one.
     skip: u64,
 }
 
 impl Store {
-    /// Makes a new file in `driver`, whose bytes before are lost. It has no root group yet.
+    /// Creates a file in `driver`, whose present bytes are lost. The file has no root group yet.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if the options cannot be or the driver is read-only, [`Error::Io`].
+    /// Returns [`Error::Misuse`] if the options are invalid or the driver is read-only, and I/O
+    /// errors.
     pub fn create(
         driver: Arc<dyn Driver>,
         create: &CreateOptions,
@@ -277,9 +281,9 @@ impl Store {
     ) -> Result<Self> {
         create.check()?;
         if driver.is_read_only() {
-            return Err(Error::Misuse(format!("`{}` can only be read", driver.name())));
+            return Err(Error::Misuse(format!("`{}` is read-only", driver.name())));
         }
-        let bounds = options.write.unwrap_or_default();
+        let bounds = options.write.unwrap_or(LibverBounds::DEFAULT);
         if create.file_space_info().is_some() {
             bounds.require(LibraryVersion::V110, "a way of managing file space that is not the default")?;
         }
@@ -295,7 +299,7 @@ impl Store {
             })?
         {
             if journal::is_journal(&*journal)? {
-                // It must not be taken for one of the new file.
+                // The old journal must not be replayed into the new file.
                 journal::discard(side, journal, true)?;
             } else if options.durability != Durability::None {
                 return Err(unrelated(side));
@@ -307,11 +311,11 @@ impl Store {
         let length = superblock.encode()?.len() as u64;
         let store = Self::assemble(driver, lock, superblock, create.user_block, (0, 0), options);
         store.spread_over_members()?;
-        // Nothing is committed yet, the user block neither.
-        store.new_from.store(0, Ordering::Release);
+        // Nothing is committed yet, not even the user block.
+        store.write_state.set_new_from(0);
         if let Some(info) = extension.as_ref().and_then(|extension| extension.info) {
-            // The message does not lie anywhere yet.
-            let nowhere = MessagePlace { chunk: Address::UNDEFINED, length: 0, skip: 0, sealed: true };
+            // The message has no address yet.
+            let nowhere = MessageLocation { chunk: Address::UNDEFINED, length: 0, skip: 0, sealed: true };
             store.manage_space(info, nowhere)?;
         }
         store.edit()?.begin(create, length, extension)?;
@@ -320,7 +324,7 @@ impl Store {
 }
 
 impl Edit<'_> {
-    /// Lays the superblock and its extension at the beginning of the file.
+    /// Allocates and writes the superblock and its extension at the start of the file.
     fn begin(mut self, create: &CreateOptions, superblock: u64, extension: Option<Extension>) -> Result<()> {
         self.allocate(SpaceKind::Superblock, superblock)?;
         let mut address = Address::UNDEFINED;
@@ -335,7 +339,7 @@ impl Edit<'_> {
             let Extension { bytes, skip, .. } = extension;
             self.write(address, &bytes, "superblock extension")?;
             if let Some(record) = &mut self.writing()?.record {
-                record.place = MessagePlace { chunk: address, length, skip, sealed: true };
+                record.location = MessageLocation { chunk: address, length, skip, sealed: true };
             }
         }
         self.change_superblock(|superblock| {

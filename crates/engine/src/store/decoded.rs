@@ -1,28 +1,30 @@
-//! Metadata that was decoded, kept while there is room: indexes of large groups are gone through again and again.
+//! A cache of decoded metadata, because the indexes of large groups are read again and again.
 
 use std::any::Any;
 use std::sync::Arc;
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, Structure};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use super::{Store, cache};
+use super::Store;
+use super::sharded_cache::cache;
 use crate::error::Result;
 
-/// Bytes in the file of what is kept.
-const KEPT_BYTES: u64 = 32 << 20;
+/// The limit of the cache: the size of the kept blocks in the file, in bytes.
+const MAX_KEPT_BYTES: u64 = 32 << 20;
 
-/// Decoded blocks by their address.
+/// Decoded blocks by their addresses.
 #[derive(Debug)]
 pub(crate) struct Decoded {
-    blocks: Cache<Address, Kept, BySize>,
+    blocks: Cache<Address, DecodedBlock, BySize>,
 }
 
 #[derive(Debug, Clone)]
-struct Kept {
+struct DecodedBlock {
     value: Arc<dyn Any + Send + Sync>,
-    /// What the value was decoded under. Damaged files may lead to one block in several ways.
+    /// The context of the decoding. Damaged files may lead to one block under several contexts.
     context: Arc<dyn Any + Send + Sync>,
     bytes: u64,
 }
@@ -30,52 +32,64 @@ struct Kept {
 #[derive(Debug, Clone)]
 struct BySize;
 
-impl Weighter<Address, Kept> for BySize {
-    fn weight(&self, _: &Address, kept: &Kept) -> u64 {
-        kept.bytes.max(64)
+impl Weighter<Address, DecodedBlock> for BySize {
+    fn weight(&self, _: &Address, block: &DecodedBlock) -> u64 {
+        block.bytes.max(64)
     }
 }
 
 impl Decoded {
+    /// Creates an empty cache.
     pub(crate) fn new() -> Self {
-        Self { blocks: cache(1024, KEPT_BYTES, BySize) }
+        Self { blocks: cache(1024, MAX_KEPT_BYTES, BySize) }
     }
 
-    /// Forgets the block at `address`, whatever it is.
-    pub(super) fn forget(&self, address: Address) {
+    /// Removes the block at `address`, of any type.
+    pub(super) fn remove(&self, address: Address) {
         self.blocks.remove(&address);
     }
 }
 
 impl Store {
-    /// As [`get`](Self::get), but the block is decoded once and kept while there is room.
+    /// Returns a block as [`get`](Self::get) does, from the cache if possible. A decoded block is
+    /// kept in the cache.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`get`](Self::get).
     pub fn shared<T>(&self, address: Address, context: &T::Context) -> Result<Arc<T>>
     where
         T: Structure + Send + Sync + 'static,
         T::Context: PartialEq + Send + Sync + 'static,
     {
-        if let Some(block) = self.unsaved.get(address)
+        if let Some(block) = self.caches.dirty_blocks.get(address)
             && let Some(value) = block.value(context)
         {
             return Ok(value);
         }
-        self.keep(address, context, T::size(context) as u64, || self.get(address, context))
+        self.keep(address, context, to_u64(T::size(context)), || self.get(address, context))
     }
 
-    /// As [`shared`](Self::shared), but the block is not kept: for those of which a walk passes many, each once.
-    pub fn passing<T>(&self, address: Address, context: &T::Context) -> Result<Arc<T>>
+    /// Returns a block as [`shared`](Self::shared) does, but does not keep it: for blocks that a
+    /// walk visits once.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`get`](Self::get).
+    pub fn shared_once<T>(&self, address: Address, context: &T::Context) -> Result<Arc<T>>
     where
         T: Structure + Send + Sync + 'static,
         T::Context: PartialEq + Send + Sync + 'static,
     {
-        match self.unsaved.get(address).and_then(|block| block.value(context)) {
+        match self.caches.dirty_blocks.get(address).and_then(|block| block.value(context)) {
             Some(value) => Ok(value),
             None => self.get(address, context).map(Arc::new),
         }
     }
 
-    /// What `make` makes of the block of some `bytes` at `address` under that context, made once and kept while
-    /// there is room.
+    /// Returns the value that the cache keeps for `address` and `context`, or else the value that
+    /// `make` returns, which is then kept. `bytes` is the size of the block in the file.
+    ///
+    /// # Errors
+    /// Returns the errors of `make`.
     pub fn keep<T, C>(
         &self,
         address: Address,
@@ -87,18 +101,19 @@ impl Store {
         T: Send + Sync + 'static,
         C: Clone + PartialEq + Send + Sync + 'static,
     {
-        if let Some(kept) = self.decoded.blocks.get(&address)
+        if let Some(kept) = self.caches.decoded.blocks.get(&address)
             && kept.context.downcast_ref::<C>() == Some(context)
             && let Ok(value) = kept.value.downcast::<T>()
         {
             return Ok(value);
         }
         let value = Arc::new(make()?);
-        if self.follows() {
+        if self.is_swmr_reader() {
             return Ok(value);
         }
-        let kept = Kept { value: Arc::clone(&value) as _, context: Arc::new(context.clone()), bytes };
-        self.decoded.blocks.insert(address, kept);
+        let block =
+            DecodedBlock { value: Arc::clone(&value) as _, context: Arc::new(context.clone()), bytes };
+        self.caches.decoded.blocks.insert(address, block);
         Ok(value)
     }
 }
@@ -109,7 +124,7 @@ mod tests {
     use crate::store::image::image;
 
     #[test]
-    fn what_is_kept_is_made_once_for_each_context() {
+    fn a_kept_value_is_made_once_for_each_context() {
         let store = image(&[]);
         let made = std::cell::Cell::new(0);
         let get = |context: u8| {
@@ -121,10 +136,10 @@ mod tests {
         };
         assert_eq!((get(1).as_str(), get(1).as_str(), made.get()), ("under 1", "under 1", 1));
         assert_eq!((get(2).as_str(), made.get()), ("under 2", 2));
-        // Another type at the same address takes its place.
+        // A value of another type replaces the value at the same address.
         assert_eq!(*store.keep(Address::new(8), &2_u8, 1, || Ok(7_u64)).unwrap(), 7);
         assert_eq!((get(2).as_str(), made.get()), ("under 2", 3));
-        store.decoded.forget(Address::new(8));
+        store.caches.decoded.remove(Address::new(8));
         assert_eq!((get(2).as_str(), made.get()), ("under 2", 4));
     }
 

@@ -1,77 +1,66 @@
-//! Changing a file: one at a time, in memory until a commit.
+//! The right to change a file: one thread at a time has it, and its changes stay in memory until a
+//! commit.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-use hyperslab_exact::to_usize;
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::codec::{Address, FileParams, Structure};
 use hyperslab_format::superblock::Superblock;
 use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
 
-use super::members::StatedMembers;
-use super::space::{PENDING_LEAST, PENDING_LEAST_SYNCED, Record, Space, SpaceKind, SpaceUsage};
-use super::unsaved::Block;
-use super::{Bytes, Store};
+use super::Store;
+use super::bytes::Bytes;
+use super::dirty_blocks::Block;
+use super::space::{MIN_PENDING_BYTES, MIN_SYNCED_PENDING_BYTES, SpaceKind, SpaceUsage};
+use super::write_state::Writing;
 use crate::error::{Error, Result};
 use crate::versions::LibverBounds;
 
-/// Raw data up to this many bytes is kept in memory until the commit, where it is written with its neighbours.
-pub(super) const SMALL_WRITE: usize = 16 << 10;
+/// Largest number of zeros that one write takes.
+const MAX_ZERO_BYTES: u64 = 1 << 20;
 
-/// Zeros that are written at once.
-const ZEROS: u64 = 1 << 20;
-
-/// What is known of a file that is open for writing.
-#[derive(Debug)]
-pub(crate) struct Writing {
-    pub(super) space: Space,
-    pub(super) bounds: LibverBounds,
-    pub(super) superblock_changed: bool,
-    /// What the file says of its space, where it does.
-    pub(super) record: Option<Record>,
-    /// What the file says of its members, where it does.
-    pub(super) stated_members: Option<StatedMembers>,
-}
-
-/// The right to change a file. There is one at a time, and nobody reads the file's structure meanwhile. What is done with it stays in
-/// memory until [`commit`](Self::commit); dropping it does not undo it.
+/// The exclusive right to change a file. No other thread reads the structure of the file meanwhile.
+/// Changes stay in memory until [`commit`](Self::commit). Dropping an `Edit` does not undo them.
 #[derive(Debug)]
 pub struct Edit<'a> {
     store: &'a Store,
     writing: RwLockWriteGuard<'a, Option<Writing>>,
 }
 
-/// While it lives, nobody changes the structure of the file.
+/// The right to read the structure of a file, which no thread changes meanwhile.
 #[derive(Debug)]
 pub struct Reading<'a>(
     #[expect(dead_code, reason = "held, not looked at")] Option<RwLockReadGuard<'a, Option<Writing>>>,
 );
 
 impl Store {
-    /// Keeps writers away. May be held several times by one thread, but not by one that has an [`Edit`].
+    /// Keeps writers away. One thread may hold several `Reading`s, but not together with an
+    /// [`Edit`].
     pub fn reading(&self) -> Reading<'_> {
-        Reading(self.writable.then(|| self.writing.read_recursive()))
+        let state = &self.write_state;
+        Reading(state.is_writable.then(|| state.writing.read_recursive()))
     }
 
     /// Returns whether the file may be changed.
     pub fn is_writable(&self) -> bool {
-        self.writable
+        self.write_state.is_writable
     }
 
-    /// The right to change the file; waits for those who read it or change it.
+    /// Takes the right to change the file. Waits for other threads that read or change it.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if the file is open for reading only, or was closed.
+    /// Returns [`Error::Misuse`] if the file is open for reading only, or was closed, or if this
+    /// thread runs a callback.
     pub fn edit(&self) -> Result<Edit<'_>> {
         self.check_not_closed()?;
         self.check_no_callback()?;
-        let writing = self.writing.write();
-        // The file may have been closed by the one that was waited for.
+        let writing = self.write_state.writing.write();
+        // Another thread may have closed the file during the wait.
         self.check_not_closed()?;
         if writing.is_none() {
             return Err(Error::Misuse(format!("`{}` is open for reading only", self.name())));
         }
-        self.generation.fetch_add(1, Ordering::AcqRel);
+        self.write_state.next_generation();
         Ok(Edit { store: self, writing })
     }
 
@@ -82,109 +71,113 @@ impl Store {
         }
     }
 
-    /// A number that changes when the file is changed.
+    /// Returns a number that changes with every edit of the file.
     pub fn generation(&self) -> u64 {
-        self.generation.load(Ordering::Acquire)
+        self.write_state.generation()
     }
 }
 
 impl<'a> Edit<'a> {
-    /// Gives back the right to change the file; nobody else gets it as long as what is given lives.
+    /// Releases the right to change the file. No other thread gets it while the returned `Reading`
+    /// lives.
     pub fn into_reading(self) -> Reading<'a> {
         Reading(Some(RwLockWriteGuard::downgrade(self.writing)))
     }
 
-    /// The file, for reading. What was changed is seen.
+    /// Returns the file, for reads. Reads see the changes of this edit.
     pub fn store(&self) -> &'a Store {
         self.store
     }
 
-    /// Widths of addresses and lengths.
+    /// Returns the widths of addresses and lengths.
     pub fn params(&self) -> FileParams {
         self.store.params()
     }
 
-    /// The versions of the library that shall read what is written.
+    /// Returns the versions of the library that must be able to read the written structures.
     pub fn bounds(&self) -> LibverBounds {
         self.writing.as_ref().map_or(LibverBounds::DEFAULT, |writing| writing.bounds)
     }
 
     pub(super) fn writing(&mut self) -> Result<&mut Writing> {
-        let name = self.store;
+        let store = self.store;
         self.writing
             .as_mut()
-            .ok_or_else(|| Error::Misuse(format!("`{}` is not open for writing", name.name())))
+            .ok_or_else(|| Error::Misuse(format!("`{}` is not open for writing", store.name())))
     }
 
-    /// `length` bytes of the file for a block of that kind. What they hold is not defined.
+    /// Allocates `length` bytes of the file for a block of that kind. The contents of the bytes are
+    /// undefined.
     ///
     /// # Errors
-    /// [`Error::Limit`] if offsets of the file cannot say an address so far behind.
+    /// Returns [`Error::Limit`] if the file would exceed the addresses that its offsets can
+    /// express.
     pub fn allocate(&mut self, kind: SpaceKind, length: u64) -> Result<Address> {
-        if self.store.unsaved.bytes() > self.store.uncommitted {
-            self.store.save_all()?;
+        if self.store.caches.dirty_blocks.bytes() > self.store.write_state.dirty_limit {
+            self.store.encode_dirty_blocks()?;
         }
         let store = self.store;
         let writing = self.writing()?;
         let address = writing.space.allocate(kind, length)?;
-        store.reach(&writing.space);
+        store.backing.extend_to(&writing.space);
         self.note_new(address, length);
         Ok(address)
     }
 
-    /// Gives the block of `old` bytes at `address` `more` bytes behind it, if nobody has them. Returns whether it
-    /// did.
+    /// Extends the block of `old` bytes at `address` by `more` bytes, if the bytes after it are
+    /// free. Returns whether the block was extended.
     ///
     /// # Errors
-    /// As [`allocate`](Self::allocate).
+    /// Returns the same errors as [`allocate`](Self::allocate).
     pub fn try_extend(&mut self, kind: SpaceKind, address: Address, old: u64, more: u64) -> Result<bool> {
-        if self.is_followed() {
+        if self.is_swmr_writer() {
             return Ok(false);
         }
         let store = self.store;
         let writing = self.writing()?;
         let extended = writing.space.try_extend(kind, address, old, more)?;
-        store.reach(&writing.space);
+        store.backing.extend_to(&writing.space);
         Ok(extended)
     }
 
-    /// Gives back what the block of `old` bytes at `address` has behind its first `new` bytes. Returns whether it
-    /// did: a short block cannot stay where a long one began in a file of pages.
+    /// Frees the bytes of the block of `old` bytes at `address` after its first `new` bytes.
+    /// Returns whether they were freed: in a file with paged allocation, a short block cannot stay
+    /// at the address of a long block.
     ///
     /// # Errors
-    /// If the file is no longer open for writing.
+    /// Returns [`Error::Misuse`] if the file is not open for writing.
     pub fn try_shrink(&mut self, kind: SpaceKind, address: Address, old: u64, new: u64) -> Result<bool> {
-        if self.is_followed() {
+        if self.is_swmr_writer() {
             return Ok(false);
         }
         Ok(self.writing()?.space.try_shrink(kind, address, old, new))
     }
 
-    /// Bytes of a page, if blocks keep to pages.
+    /// Returns the page size in bytes, if the file has paged allocation.
     pub fn page(&self) -> Option<u64> {
         self.writing.as_ref().and_then(|writing| writing.space.page())
     }
 
-    /// How the bytes of the file are spread.
+    /// Returns the numbers of allocated, free, pending and lost bytes.
     pub fn usage(&self) -> SpaceUsage {
-        self.writing.as_ref().map(|writing| writing.space.usage()).unwrap_or_default()
+        self.writing.as_ref().map_or(SpaceUsage::default(), |writing| writing.space.usage())
     }
 
-    /// As [`allocate`](Self::allocate), and the bytes are zeros: without writing them where the file has not been
-    /// so long before.
+    /// Allocates bytes as [`allocate`](Self::allocate) does, and clears them. Zeros are not written
+    /// after the end of all earlier writes.
     ///
     /// # Errors
-    /// As [`allocate`](Self::allocate) and [`Store::write_raw`].
+    /// Returns the errors of [`allocate`](Self::allocate) and [`Store::write_raw`].
     pub fn allocate_zeroed(&mut self, kind: SpaceKind, length: u64) -> Result<Address> {
         let address = self.allocate(kind, length)?;
         self.clear(address, length)?;
         Ok(address)
     }
 
-    /// As [`allocate_blocks`](Self::allocate_blocks), and the bytes are zeros.
+    /// Allocates blocks as [`allocate_blocks`](Self::allocate_blocks) does, and clears them.
     ///
     /// # Errors
-    /// As [`allocate_zeroed`](Self::allocate_zeroed).
+    /// Returns the same errors as [`allocate_zeroed`](Self::allocate_zeroed).
     pub fn allocate_zeroed_blocks(
         &mut self,
         kind: SpaceKind,
@@ -196,102 +189,105 @@ impl<'a> Edit<'a> {
         Ok(blocks)
     }
 
-    /// Makes newly allocated bytes zeros, where they may be something else.
+    /// Writes zeros to newly allocated bytes that may hold other values.
     fn clear(&self, address: Address, length: u64) -> Result<()> {
         let store = self.store;
-        // Of a new file, nothing may be touched yet, not even the bytes before its base.
-        let used = store.touched.load(Ordering::Acquire).saturating_sub(store.base);
+        // Bytes after the end of all writes are zeros already. In a new file, not even the user
+        // block was written.
+        let Some(touched) = store.backing.touched() else { return Ok(()) };
         let mut at = address.raw();
-        let end = (at + length).min(used);
-        let zeros = vec![0; to_usize(end.saturating_sub(at).min(ZEROS))?];
+        let end = (at + length).min(touched);
+        let Some(dirty) = end.checked_sub(at) else { return Ok(()) };
+        let zeros = vec![0; to_usize(dirty.min(MAX_ZERO_BYTES))?];
         while at < end {
-            let count = (end - at).min(zeros.len() as u64);
+            let count = (end - at).min(to_u64(zeros.len()));
             store.write_raw(Address::new(at), zeros.split_at(to_usize(count)?).0)?;
             at += count;
         }
         Ok(())
     }
 
-    /// `count` blocks of `length` bytes, side by side where that is possible, to be freed one by one.
+    /// Allocates `count` blocks of `length` bytes, contiguous if possible. Each block is freed
+    /// separately.
     ///
     /// # Errors
-    /// As [`allocate`](Self::allocate).
+    /// Returns the same errors as [`allocate`](Self::allocate).
     pub fn allocate_blocks(&mut self, kind: SpaceKind, length: u64, count: usize) -> Result<Vec<Address>> {
         if self.writing()?.space.is_paged() {
             return (0..count).map(|_| self.allocate(kind, length)).collect();
         }
-        let all = length.checked_mul(count as u64);
+        let all = length.checked_mul(to_u64(count));
         let all = all.ok_or_else(|| Error::Misuse("blocks of more than 2^64 bytes".into()))?;
         let first = self.allocate(kind, all)?;
         let invariant = "space that was allocated has addresses";
-        let place = |place: Option<Address>| place.ok_or(Error::Internal { structure: "blocks", invariant });
-        (0..count as u64).map(|number| place(first.checked_add(number * length))).collect()
+        let block = |at: Option<Address>| at.ok_or(Error::Internal { structure: "blocks", invariant });
+        (0..to_u64(count)).map(|number| block(first.checked_add(number * length))).collect()
     }
 
-    /// Gives `length` bytes at `address` back, and forgets what was to be written there.
+    /// Frees `length` bytes at `address`, and removes the dirty block there.
     ///
     /// # Errors
-    /// If the file is no longer open for writing.
+    /// Returns [`Error::Misuse`] if the file is not open for writing.
     pub fn free(&mut self, kind: SpaceKind, address: Address, length: u64) -> Result<()> {
-        self.store.unsaved.remove(address);
-        self.store.decoded.forget(address);
+        self.store.caches.remove(address);
         if !self.retire(address, length) {
             self.writing()?.space.free(kind, address, length);
         }
         Ok(())
     }
 
-    /// Forgets what was to be written at `address`: a block inside of one that is [`free`](Self::free)d.
+    /// Removes the dirty or decoded block at `address`, which lies in a block that is
+    /// [`free`](Self::free)d.
     pub fn forget(&mut self, address: Address) {
-        self.store.unsaved.remove(address);
-        self.store.decoded.forget(address);
+        self.store.caches.remove(address);
     }
 
-    /// A new block, or one in place of that at `address`. It becomes bytes when it is needed.
+    /// Adds a block, or replaces the block at `address`. The block is encoded when its bytes are
+    /// needed.
     pub fn put<T>(&mut self, address: Address, context: &T::Context, value: T)
     where
         T: Structure + Send + Sync + 'static,
         T::Context: Send + Sync + 'static,
     {
-        self.store.decoded.forget(address);
-        self.store.unsaved.insert(address, Block::new(Arc::new(value), context));
+        self.store.caches.decoded.remove(address);
+        self.store.caches.dirty_blocks.insert(address, Block::new(Arc::new(value), context));
     }
 
-    /// Allocates room for a block and puts it there.
+    /// Allocates space for a block and adds the block there.
     ///
     /// # Errors
-    /// As [`allocate`](Self::allocate).
+    /// Returns the same errors as [`allocate`](Self::allocate).
     pub fn add<T>(&mut self, kind: SpaceKind, context: &T::Context, value: T) -> Result<Address>
     where
         T: Structure + Send + Sync + 'static,
         T::Context: Send + Sync + 'static,
     {
-        let address = self.allocate(kind, T::size(context) as u64)?;
+        let address = self.allocate(kind, to_u64(T::size(context)))?;
         self.put(address, context, value);
         Ok(address)
     }
 
-    /// The block at `address`, taken out to be changed and [`put`](Self::put) back, perhaps under another context or
-    /// at another address. Until then changes made before are in no place.
+    /// Takes the block at `address` for a change. The caller [`put`](Self::put)s it back, under the
+    /// same or another context, at the same or another address. Until then, earlier changes of the
+    /// block are only in the returned value.
     ///
     /// # Errors
-    /// As [`Store::get`].
+    /// Returns the same errors as [`Store::get`].
     pub fn take<T>(&mut self, address: Address, context: &T::Context) -> Result<T>
     where
         T: Structure + Clone + Send + Sync + 'static,
         T::Context: PartialEq + Send + Sync + 'static,
     {
         let value: Arc<T> = self.store.shared(address, context)?;
-        // Whoever keeps the block keeps it as it was; without them nothing is copied.
-        self.store.decoded.forget(address);
-        self.store.unsaved.remove(address);
+        // The block is copied only if a reader still holds it, who keeps the old value.
+        self.store.caches.remove(address);
         Ok(Arc::unwrap_or_clone(value))
     }
 
     /// Changes the block at `address`.
     ///
     /// # Errors
-    /// As [`Store::get`]; nothing is changed then.
+    /// Returns the same errors as [`Store::get`]; the block is unchanged then.
     pub fn modify<T, R>(
         &mut self,
         address: Address,
@@ -308,37 +304,38 @@ impl<'a> Edit<'a> {
         Ok(result)
     }
 
-    /// Bytes of metadata, as they shall stand in the file.
+    /// Writes bytes of metadata.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if they do not lie inside the file; [`Error::Io`].
+    /// Returns [`Error::Corrupt`] if the bytes do not lie in the file, and I/O errors.
     pub fn write(&mut self, address: Address, bytes: &[u8], structure: &'static str) -> Result<()> {
         let store = self.store;
-        store.unsaved.remove(address);
-        store.decoded.forget(address);
-        let start = store.locate(address, bytes.len() as u64, structure)?;
+        store.caches.remove(address);
+        let start = store.locate(address, to_u64(bytes.len()), structure)?;
         store.note_block(start, bytes, structure);
         store.change(start, bytes).map_err(|source| Error::Io {
             action: format!("cannot change the {structure} at {address}"),
             source,
         })?;
-        if let Err(error) = store.relieve() {
-            // Nothing is lost: the pages wait for the commit, which says so if it cannot write them either.
+        if let Err(error) = store.spill() {
+            // Nothing is lost: the pages stay dirty, and the commit reports an error if it cannot
+            // write them.
             tracing::debug!(%error, "changed pages stay in memory");
         }
         Ok(())
     }
 
-    /// Raw data into space that was allocated for it. What cannot be written now waits for the commit in memory.
+    /// Writes raw data to allocated space. Data that cannot be written now stay in memory until the
+    /// commit.
     ///
     /// # Errors
-    /// As [`Store::write_raw`], but for those of the medium.
-    pub fn write_raw_or_keep(&mut self, address: Address, bytes: &[u8]) -> Result<()> {
+    /// Returns the errors of [`Store::write_raw`], except I/O errors of the write.
+    pub fn write_raw_or_buffer(&mut self, address: Address, bytes: &[u8]) -> Result<()> {
         let store = self.store;
         match store.write_raw(address, bytes) {
             Err(Error::Io { source, .. }) => {
                 tracing::debug!(%source, "raw data stay in memory");
-                let start = store.locate(address, bytes.len() as u64, "raw data")?;
+                let start = store.locate(address, to_u64(bytes.len()), "raw data")?;
                 let action = format!("cannot write raw data at {address}");
                 store.change(start, bytes).map_err(|source| Error::Io { action, source })
             }
@@ -346,10 +343,10 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// Some bytes inside a block of metadata, to be changed.
+    /// Returns bytes of a block of metadata.
     ///
     /// # Errors
-    /// As [`Store::read`].
+    /// Returns the same errors as [`Store::read`].
     pub fn read(&self, address: Address, length: u64, structure: &'static str) -> Result<Bytes> {
         self.store.read(address, length, structure)
     }
@@ -357,24 +354,21 @@ impl<'a> Edit<'a> {
     /// Changes the superblock.
     ///
     /// # Errors
-    /// If the file is no longer open for writing.
+    /// Returns [`Error::Misuse`] if the file is not open for writing.
     pub fn change_superblock(&mut self, change: impl FnOnce(&mut Superblock)) -> Result<()> {
         self.writing()?.superblock_changed = true;
         change(&mut self.store.superblock.write());
         Ok(())
     }
 
-    /// Returns whether there is so much to commit, or so much space to win by it, that it should be done when the operation
-    /// has ended.
-    pub fn is_crowded(&self) -> bool {
-        let changed = self.store.pages.changed_bytes() + self.store.unsaved.bytes();
-        let least = if self.store.journal.is_on() && self.store.journal.waits() {
-            PENDING_LEAST_SYNCED
-        } else {
-            PENDING_LEAST
-        };
-        let wants = self.writing.as_ref().is_some_and(|writing| writing.space.wants_commit(least));
-        changed > self.store.uncommitted || wants
+    /// Returns whether a commit is due after the present operation: dirty data exceed their limit,
+    /// or a commit would make enough pending space free.
+    pub fn is_over_limit(&self) -> bool {
+        let state = &self.store.write_state;
+        let waits_for_disk = state.journal.is_enabled() && state.journal.waits_for_disk();
+        let min_pending = if waits_for_disk { MIN_SYNCED_PENDING_BYTES } else { MIN_PENDING_BYTES };
+        let wants = self.writing.as_ref().is_some_and(|writing| writing.space.wants_commit(min_pending));
+        self.store.caches.dirty_bytes() > state.dirty_limit || wants
     }
 }
 

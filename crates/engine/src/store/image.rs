@@ -1,4 +1,4 @@
-//! Small files for tests of the rooms above: blocks at their addresses.
+//! Small files for the tests of higher modules.
 
 use std::sync::Arc;
 
@@ -9,20 +9,21 @@ use hyperslab_vfd::{Core, Driver as _};
 use super::{CreateOptions, Store, StoreOptions};
 use crate::versions::LibverBounds;
 
-/// Bytes of the file.
-const LENGTH: u64 = 4096;
+/// Length of the file in bytes.
+const FILE_BYTES: u64 = 4096;
 
-/// An open file of 4096 bytes: a superblock without objects, and blocks.
+/// Opens a file of 4096 bytes with a superblock, without objects, and with blocks at their
+/// addresses.
 pub(crate) fn image(blocks: &[(Address, Vec<u8>)]) -> Store {
     let superblock = Superblock {
         params: FileParams::DEFAULT,
         consistency: ConsistencyFlags::empty(),
         base_address: 0,
-        end_of_file: Address::new(LENGTH),
+        end_of_file: Address::new(FILE_BYTES),
         version: SuperblockVersion::New { version: 3, extension: Address::UNDEFINED, root: Address::new(48) },
     };
     let mut bytes = superblock.encode().unwrap();
-    bytes.resize(usize::try_from(LENGTH).unwrap(), 0);
+    bytes.resize(usize::try_from(FILE_BYTES).unwrap(), 0);
     for (address, block) in blocks {
         let start = usize::try_from(address.raw()).unwrap();
         bytes[start..start + block.len()].copy_from_slice(block);
@@ -30,19 +31,20 @@ pub(crate) fn image(blocks: &[(Address, Vec<u8>)]) -> Store {
     Store::open(Arc::new(Core::image("image", bytes)), StoreOptions::default()).unwrap()
 }
 
-/// A new file in memory that may be written.
+/// Creates a file in memory for writing.
 pub(crate) fn new_file(bounds: LibverBounds) -> Store {
     let driver = Arc::new(Core::from_vec("new", Vec::new()));
     let options = StoreOptions { write: Some(bounds), ..StoreOptions::default() };
     Store::create(driver, &CreateOptions::default(), options).unwrap()
 }
 
-/// A new file in memory that can be written, and what opens it for reading as it was committed last.
+/// Creates a file in memory for writing. Returns it with a function that opens its last committed
+/// state for reading.
 pub(crate) fn new_file_to_reopen(bounds: LibverBounds) -> (Store, impl Fn() -> Store) {
     new_file_of_widths(FileParams::DEFAULT, bounds)
 }
 
-/// As [`new_file_to_reopen`], with offsets and lengths of these widths.
+/// Creates a file as [`new_file_to_reopen`] does, with these widths of offsets and lengths.
 pub(crate) fn new_file_of_widths(params: FileParams, bounds: LibverBounds) -> (Store, impl Fn() -> Store) {
     let driver = Arc::new(Core::from_vec("new", Vec::new()));
     let options = StoreOptions { write: Some(bounds), ..StoreOptions::default() };
@@ -51,7 +53,8 @@ pub(crate) fn new_file_of_widths(params: FileParams, bounds: LibverBounds) -> (S
     (store, move || Store::open(Arc::clone(&driver) as _, StoreOptions::default()).unwrap())
 }
 
-/// A file of those bytes that may be written, and what gives its bytes as they were committed last.
+/// Opens a file of those bytes for writing. Returns it with a function that returns its last
+/// committed bytes.
 pub(crate) fn editable(bytes: Vec<u8>, bounds: LibverBounds) -> (Store, impl Fn() -> Vec<u8>) {
     let driver = Arc::new(Core::from_vec("bytes", bytes));
     let options = StoreOptions { write: Some(bounds), ..StoreOptions::default() };

@@ -1,30 +1,34 @@
-//! A journal that a writer left beside a file, from the point of view of those who open the file.
+//! The journal that a writer left beside a file, when the file is opened.
 
 use std::fmt;
 use std::sync::Arc;
 
 use hyperslab_vfd::{Driver, SideFile};
 
-use super::journal::{self, Found, Journal, JournalReport, JournalVerdict, KeptJournal, SettleFor, Settled};
-use super::open::{Durability, StoreOptions};
+use super::journal::{
+    self, FoundJournal, Journal, JournalReport, JournalVerdict, KeptJournal, RecoverFor, Recovered,
+};
+use super::options::{Durability, StoreOptions};
 use crate::error::{Error, Result};
 
-/// The fate of a journal that lay beside a file when the file was opened.
+/// The fate of a journal that was found when a file was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JournalOutcome {
-    /// Its commits are in the file now, or are laid over the file in memory if that is only read.
+    /// The journal was replayed: its commits are in the file, or are laid over the file in memory
+    /// if the file is only read.
     Replayed(JournalReport),
-    /// The file held all its commits. The journal is removed, or stays if the file is only read.
+    /// The file already held all commits of the journal. The journal is removed, or stays if the
+    /// file is only read.
     Applied(JournalReport),
-    /// The journal does not belong to the file, and has another name now. The file is as it was found.
+    /// The journal does not belong to the file and was renamed. The file is unchanged.
     SetAside {
         /// The new path of the journal.
         name: String,
         /// The comparison with the file, unless the journal's header is damaged.
         report: Option<JournalReport>,
     },
-    /// The journal does not belong to the file, which is only read: both are as they were found.
+    /// The journal does not belong to the file, which is only read. Both are unchanged.
     Ignored {
         /// The path of the journal.
         name: String,
@@ -34,8 +38,8 @@ pub enum JournalOutcome {
 }
 
 impl JournalOutcome {
-    /// Returns the object headers without links that the writer before held open, as addresses: the file holds them, and nothing leads
-    /// to them.
+    /// Returns the addresses of object headers without links that the previous writer held open.
+    /// The file holds these objects, but no link leads to them.
     pub fn unlinked(&self) -> &[u64] {
         match self {
             Self::Replayed(report) | Self::Applied(report) => &report.unlinked,
@@ -43,13 +47,14 @@ impl JournalOutcome {
         }
     }
 
-    /// Returns whether users should know: the commits of the journal are not in the file.
+    /// Returns whether users should be warned, because the commits of the journal are not in the
+    /// file.
     pub fn is_warning(&self) -> bool {
         matches!(self, Self::SetAside { .. } | Self::Ignored { .. })
     }
 }
 
-/// One line for people.
+/// Writes the fate on one line.
 impl fmt::Display for JournalOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let story = |report: &Option<JournalReport>, name: &str| match report {
@@ -62,40 +67,44 @@ impl fmt::Display for JournalOutcome {
             Self::SetAside { name, report } => {
                 write!(
                     f,
-                    "{}. The journal was set aside as `{name}`, and the file is used as it is",
+                    "{}. The journal was set aside as `{name}`, and the file is unchanged",
                     story(report, name)
                 )
             }
             Self::Ignored { name, report } => {
-                write!(f, "{}. The journal is ignored, and the file is read as it is", story(report, name))
+                write!(f, "{}. The journal is ignored, and the file is unchanged", story(report, name))
             }
         }
     }
 }
 
-/// A file that is as it was committed last, and the journal beside it.
+/// A file in the state of its last commit, and the journal beside it.
 pub(super) struct LeftJournal {
     side: Option<Arc<dyn SideFile>>,
-    found: Found,
+    found: FoundJournal,
     write: bool,
     kept: Option<KeptJournal>,
 }
 
 impl LeftJournal {
-    /// Lets the file be as it was committed last, if a journal lies beside it.
-    pub(super) fn settle(driver: Arc<dyn Driver>, options: &StoreOptions) -> Result<(Arc<dyn Driver>, Self)> {
+    /// Recovers the file from its journal, if there is one. Returns the driver of the recovered
+    /// file.
+    pub(super) fn recover(
+        driver: Arc<dyn Driver>,
+        options: &StoreOptions,
+    ) -> Result<(Arc<dyn Driver>, Self)> {
         let write = options.write.is_some();
         let Some(side) = options.journal.clone() else {
-            return Ok((driver, Self { side: None, found: Found::Nothing, write, kept: None }));
+            return Ok((driver, Self { side: None, found: FoundJournal::Absent, write, kept: None }));
         };
         let journals = options.durability != Durability::None && !driver.kind().has_member_ends();
         let purpose = match () {
-            () if !write => SettleFor::Reading,
-            () if journals => SettleFor::Journaling,
-            () => SettleFor::Writing,
+            () if !write => RecoverFor::Reading,
+            () if journals => RecoverFor::Journaling,
+            () => RecoverFor::Writing,
         };
-        let Settled { driver, found, kept } = journal::settle(driver, &*side, purpose)?;
-        if found == Found::Unrelated && write && options.durability != Durability::None {
+        let Recovered { driver, found, kept } = journal::recover(driver, &*side, purpose)?;
+        if found == FoundJournal::Unrelated && write && options.durability != Durability::None {
             return Err(unrelated(&*side));
         }
         Ok((driver, Self { side: Some(side), found, write, kept }))
@@ -103,37 +112,38 @@ impl LeftJournal {
 
     fn belongs_to_the_file(&self) -> bool {
         match &self.found {
-            Found::Nothing | Found::Empty | Found::Unrelated => true,
-            Found::Damaged => false,
-            Found::Journal(report) => report.verdict != JournalVerdict::Foreign,
+            FoundJournal::Absent | FoundJournal::Empty | FoundJournal::Unrelated => true,
+            FoundJournal::Damaged => false,
+            FoundJournal::Compared(report) => report.verdict != JournalVerdict::Foreign,
         }
     }
 
-    /// Adds the story of a journal that does not belong to the file to an error of the file alone.
+    /// Adds the report about a journal that does not belong to the file to an error of the file.
     pub(super) fn explain(&self, error: Error) -> Error {
         let Some(side) = self.side.as_deref().filter(|_| !self.belongs_to_the_file()) else { return error };
         let story = match &self.found {
-            Found::Journal(report) => report.to_string(),
+            FoundJournal::Compared(report) => report.to_string(),
             _ => format!("the header of the journal `{}` is damaged", side.name()),
         };
         error.context(format!("the file cannot be opened without its journal ({story}; nothing was changed)"))
     }
 
-    /// Hands a journal that lists unlinked objects over to the new writer.
+    /// Passes a journal that lists unlinked objects to the new writer.
     pub(super) fn hand_over(&mut self, journal: &Journal, length: u64) {
         if let Some(kept) = self.kept.take() {
             journal.adopt(kept, length);
         }
     }
 
-    /// Sets a journal aside that does not belong to the file, which can be opened, and returns the fate of the journal.
+    /// Sets aside a journal that does not belong to the file, after the file could be opened.
+    /// Returns the fate of the journal.
     pub(super) fn finish(self) -> Result<Option<JournalOutcome>> {
         let belongs = self.belongs_to_the_file();
         let Some(side) = self.side else { return Ok(None) };
         let report = match self.found {
-            Found::Nothing | Found::Empty | Found::Unrelated => return Ok(None),
-            Found::Damaged => None,
-            Found::Journal(report) => Some(report),
+            FoundJournal::Absent | FoundJournal::Empty | FoundJournal::Unrelated => return Ok(None),
+            FoundJournal::Damaged => None,
+            FoundJournal::Compared(report) => Some(report),
         };
         Ok(Some(match report {
             Some(report) if belongs && report.verdict == JournalVerdict::Pending => {
@@ -155,11 +165,11 @@ impl LeftJournal {
     }
 }
 
-/// Returns the error of a writer whose journal would take the place of another file.
+/// Returns the error for a file that has the name of the journal but is none.
 pub(super) fn unrelated(side: &dyn SideFile) -> Error {
     Error::Misuse(format!(
-        "`{}` is no journal, and is left alone: rename it, or choose another place for the journal, or write without one \
-         (`Durability::None`)",
+        "`{}` is no journal, and is left alone: rename it, choose another path for the journal, or write without a \
+         journal (`Durability::None`)",
         side.name()
     ))
 }

@@ -1,4 +1,5 @@
-//! Keeping other programs away from a file that is written, and writers away from one that is read.
+//! The lock of an open file: it keeps other programs from a file that is written, and writers from
+//! a file that is read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,30 +9,31 @@ use hyperslab_vfd::{Driver, DriverError, LockKind};
 use super::Store;
 use crate::error::{Error, Result};
 
-/// True if a file is locked while it is open: shared by those who read it, for one alone who writes it.
+/// The locking of a file while it is open: shared for reading, exclusive for writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum FileLocking {
-    /// It is, or it is not opened.
+    /// The file is locked. If that fails, the file is not opened.
     On,
-    /// It is not: somebody else sees to it that nobody reads a file while it is changed.
+    /// The file is not locked. The caller ensures that no program reads the file while it is
+    /// changed.
     #[default]
     Off,
-    /// It is, where the file system has locks.
+    /// The file is locked if the file system has locks.
     BestEffort,
 }
 
-/// The lock of an open file, given back at the latest when this is dropped.
+/// The lock of an open file, which is released at the latest when this value is dropped.
 #[derive(Debug)]
 pub(super) struct FileLock {
     driver: Arc<dyn Driver>,
-    held: AtomicBool,
+    is_held: AtomicBool,
 }
 
 impl FileLock {
-    /// Locks the file that `driver` holds, for writing or for reading.
+    /// Locks the file of a driver, for writing or for reading.
     pub(super) fn take(driver: &Arc<dyn Driver>, write: bool, locking: FileLocking) -> Result<Self> {
         let kind = if write { LockKind::Exclusive } else { LockKind::Shared };
-        let held = match locking {
+        let is_held = match locking {
             FileLocking::Off => false,
             FileLocking::On | FileLocking::BestEffort => match driver.lock(kind) {
                 Ok(()) => true,
@@ -42,12 +44,12 @@ impl FileLock {
                 Err(source) => return Err(Error::Io { action: "cannot lock the file".into(), source }),
             },
         };
-        Ok(Self { driver: Arc::clone(driver), held: AtomicBool::new(held) })
+        Ok(Self { driver: Arc::clone(driver), is_held: AtomicBool::new(is_held) })
     }
 
-    /// Lets others read.
+    /// Makes an exclusive lock shared, so that other programs can read the file.
     pub(super) fn share(&self) -> Result<()> {
-        if !self.held.load(Ordering::Acquire) {
+        if !self.is_held.load(Ordering::Acquire) {
             return Ok(());
         }
         self.driver
@@ -55,46 +57,43 @@ impl FileLock {
             .map_err(|source| Error::Io { action: "cannot share the lock of the file".into(), source })
     }
 
-    /// Gives the lock back, if it is held.
+    /// Releases the lock, if it is held.
     pub(super) fn release(&self) -> Result<()> {
-        if !self.held.swap(false, Ordering::AcqRel) {
+        if !self.is_held.swap(false, Ordering::AcqRel) {
             return Ok(());
         }
         self.driver
             .unlock()
-            .map_err(|source| Error::Io { action: "cannot give back the lock of the file".into(), source })
+            .map_err(|source| Error::Io { action: "cannot release the lock of the file".into(), source })
     }
 }
 
 impl Store {
-    /// Gives back the lock of the file, which stays open.
+    /// Releases the lock of the file, which stays open.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns I/O errors.
     pub fn unlock(&self) -> Result<()> {
-        self.lock.release()
+        self.sharing.lock.release()
     }
 
-    /// Nothing is changed any more: others may read the file while somebody here still does.
-    pub(crate) fn closed(&self) -> Result<()> {
-        self.note_closed();
-        self.lock.share()
+    /// Refuses later changes and shares the lock: other programs may read the file while handles of
+    /// this program still read it.
+    pub(crate) fn end_writing(&self) -> Result<()> {
+        self.write_state.close();
+        self.sharing.lock.share()
     }
 
-    /// Takes note that the file is closed, before anybody else gets the right to change it.
-    pub(super) fn note_closed(&self) {
-        self.closed.store(true, Ordering::Release);
-    }
-
-    /// Returns whether the file was closed, though it can be read until its last handle is gone.
+    /// Returns whether the file was closed. Its last handles can still read it.
     pub fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Acquire)
+        self.write_state.is_closed()
     }
 }
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // The driver need not be closed now, and a process that was made of this one may have it, too.
+        // The driver may stay open after this, and a forked process may share its lock. Therefore
+        // the lock is released explicitly.
         if let Err(error) = self.release() {
             tracing::warn!(%error, file = self.driver.name(), "the lock stays until the driver is closed");
         }

@@ -1,13 +1,14 @@
-//! The objects of a file that somebody has open, those among them that no link leads to any more, and the addresses of
-//! object headers that were deleted.
+//! The objects of a file with handles, the unlinked objects among them, and the addresses of
+//! deleted object headers.
 //!
-//! An object lives until its last link is gone and its last handle is dropped. Whoever takes the last link under an
-//! [`Edit`](super::Edit) asks [`Store::unlink`] whether handles are left: with handles the object stays, with a link count
-//! of 0. The last handle that is dropped only puts the address on a list; the next change, flush or close of the file
-//! deletes what is on the list. The lock of the table is held for the time of one look, and no other lock is taken meanwhile.
+//! An object is deleted after its last link is removed and its last handle is dropped. An operation
+//! that removes the last link under an [`Edit`](super::Edit) calls [`Store::unlink`]: if the object
+//! has handles, it stays, with a link count of 0. The drop of its last handle only adds the address
+//! to a list. The next change, flush or close of the file deletes the objects of the list. The lock
+//! of the table is held for one access, and no other lock is taken under it.
 //!
-//! Handles are taken under [`Reading`](super::Reading) or an `Edit`, so that no object is deleted between the look at its
-//! link and the handle.
+//! Handles are opened under [`Reading`](super::Reading) or an `Edit`, so that no object is deleted
+//! after its link was read and before its handle is open.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -19,84 +20,87 @@ use parking_lot::Mutex;
 use super::Store;
 use crate::error::{Error, Result};
 
-/// The life of an object whose header was deleted before anybody asked for it.
-const GONE: u64 = u64::MAX;
+/// The life of a deleted object without handles.
+const DELETED_LIFE: u64 = u64::MAX;
 
 /// The table of open objects of one file.
 #[derive(Debug, Default)]
 pub(super) struct OpenObjects {
-    state: Mutex<State>,
-    /// True if objects wait to be deleted.
+    state: Mutex<OpenState>,
+    /// True if objects must be deleted.
     abandoned: AtomicBool,
     /// The number of object headers that were deleted since the file was opened.
     deleted: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    open: HashMap<Address, Open>,
+struct OpenState {
+    open: HashMap<Address, OpenObject>,
     /// Objects with a link count of 0 that are not deleted yet.
     unlinked: BTreeSet<Address>,
-    /// Those of them without handles. In the order of addresses, so that the same calls make the same file.
+    /// The unlinked objects without handles. The order of addresses makes the written file
+    /// deterministic.
     abandoned: BTreeSet<Address>,
-    /// The addresses at which object headers were deleted: as many as the file had objects at the most.
-    ended: HashMap<Address, Ended>,
+    /// The addresses of deleted object headers: at most one for each object of the file.
+    ended: HashMap<Address, DeletedObject>,
 }
 
 /// The handles of one object.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct OpenObject {
     count: usize,
     life: u64,
 }
 
-/// The end of an object at an address.
+/// The deletion of an object at an address.
 #[derive(Debug, Clone, Copy)]
-struct Ended {
+struct DeletedObject {
     /// The number of the deletion, counted from 1.
     at: u64,
-    /// True if another object has its header there since.
-    again: bool,
+    /// True if another object has its header at the address since then.
+    is_replaced: bool,
 }
 
-impl State {
-    /// The life of the object at an address, which began with the last deletion there; 0 if there was none.
+impl OpenState {
+    /// Returns the life of the object at an address, which began with the last deletion there; 0 if
+    /// there was none.
     fn life(&self, object: Address) -> u64 {
         self.ended.get(&object).map_or(0, |ended| ended.at)
     }
 
-    /// Returns whether no object has its header there any more, or only until it is deleted.
+    /// Returns whether no object has its header at an address, or only an object that will be
+    /// deleted.
     fn is_gone(&self, object: Address) -> bool {
-        self.ended.get(&object).is_some_and(|ended| !ended.again)
+        self.ended.get(&object).is_some_and(|ended| !ended.is_replaced)
             || (!self.abandoned.is_empty() && self.abandoned.contains(&object))
     }
 }
 
-/// A handle of an object: as long as one lives, the object is not deleted. Clones count.
+/// A handle of an object. An object with handles is not deleted. Each clone is a handle.
 #[derive(Debug)]
 pub struct ObjectHandle {
     address: Address,
     life: u64,
-    /// `None` in a file that is only read, from which nothing is deleted.
+    /// `None` in a file that is open for reading only, because nothing is deleted from it.
     table: Option<Arc<OpenObjects>>,
 }
 
 impl ObjectHandle {
-    /// Where the object's header lies.
+    /// Returns the address of the object header.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// A number that tells the object from those that had their headers at the same address before.
+    /// Returns a number that differs from the lives of earlier objects at the same address.
     pub fn life(&self) -> u64 {
         self.life
     }
 
-    /// An error if the object was deleted nevertheless: with the close of the file, or as the root group of contents
-    /// that were replaced.
+    /// Checks that the object was not deleted. The close of a file deletes unlinked objects with
+    /// handles, and the replacement of a file's contents deletes the old root group.
     ///
     /// # Errors
-    /// [`Error::Misuse`].
+    /// Returns [`Error::Misuse`] if the object was deleted.
     pub fn check(&self) -> Result<()> {
         let Some(table) = &self.table else { return Ok(()) };
         if table.deleted.load(Ordering::Acquire) == 0 {
@@ -144,29 +148,32 @@ impl Drop for ObjectHandle {
     }
 }
 
-/// The error for an object that was deleted.
+/// Returns the error for a deleted object.
 fn deleted(object: Address) -> Error {
     Error::NotFound { what: "deleted object", name: object.to_string() }
 }
 
 impl Store {
     fn table(&self) -> Option<&Arc<OpenObjects>> {
-        self.writable.then_some(&self.open_objects)
+        self.write_state.is_writable.then_some(&self.sharing.open_objects)
     }
 
-    /// Opens a handle of the object to which a link leads, or which was made just now. The caller holds
+    /// Opens a handle of an object that a link leads to, or that was just created. The caller holds
     /// [`Reading`](super::Reading) or an [`Edit`](super::Edit).
     ///
     /// # Errors
-    /// [`Error::NotFound`] if the object was deleted, as in a damaged file, in which more links lead to it than it counts.
+    /// Returns [`Error::NotFound`] if the object was deleted. This happens in damaged files, in
+    /// which an object has more links than its link count.
     pub fn hold(&self, object: Address) -> Result<ObjectHandle> {
         self.hold_life(object, None)
     }
 
-    /// Opens a handle of the object of that [`life`](ObjectHandle::life), as [`hold`](Self::hold) does.
+    /// Opens a handle of the object of that [`life`](ObjectHandle::life), as [`hold`](Self::hold)
+    /// does.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if the object was deleted, whatever has its place by now.
+    /// Returns [`Error::NotFound`] if the object was deleted, even if another object has its
+    /// address.
     pub fn hold_known(&self, object: Address, life: u64) -> Result<ObjectHandle> {
         self.hold_life(object, Some(life))
     }
@@ -180,51 +187,52 @@ impl Store {
         if state.is_gone(object) || known.is_some_and(|known| known != life) {
             return Err(deleted(object));
         }
-        let open = state.open.entry(object).or_insert(Open { count: 0, life });
+        let open = state.open.entry(object).or_insert(OpenObject { count: 0, life });
         open.count += 1;
         Ok(ObjectHandle { address: object, life, table: Some(Arc::clone(table)) })
     }
 
-    /// An error if the object of that [`life`](ObjectHandle::life) was deleted.
+    /// Checks that the object of that [`life`](ObjectHandle::life) was not deleted.
     ///
     /// # Errors
-    /// [`Error::NotFound`].
+    /// Returns [`Error::NotFound`] if the object was deleted.
     pub fn check_life(&self, object: Address, life: u64) -> Result<()> {
         self.hold_known(object, life).map(drop)
     }
 
-    /// Returns a number that grows with every deletion of an object.
+    /// Returns the number of deleted objects.
     pub fn deletions(&self) -> u64 {
-        self.open_objects.deleted.load(Ordering::Acquire)
+        self.sharing.open_objects.deleted.load(Ordering::Acquire)
     }
 
-    /// Returns the [`life`](ObjectHandle::life) of the object that was at an address after so many
-    /// [`deletions`](Self::deletions). If it was deleted since, that is one that no handle has.
+    /// Returns the [`life`](ObjectHandle::life) of the object that was at an address when the
+    /// number of [`deletions`](Self::deletions) was `deletions`. If the object was deleted since,
+    /// returns a life that no handle has.
     pub fn life_of(&self, object: Address, deletions: u64) -> u64 {
         if self.deletions() == 0 {
             return 0;
         }
-        match self.open_objects.state.lock().life(object) {
-            life if life > deletions => GONE,
+        match self.sharing.open_objects.state.lock().life(object) {
+            life if life > deletions => DELETED_LIFE,
             life => life,
         }
     }
 
-    /// Returns whether no link leads to the object, which lives on for its handles.
+    /// Returns whether an object is unlinked and stays for its handles.
     pub fn is_unlinked(&self, object: Address) -> bool {
         self.table().is_some_and(|table| table.state.lock().unlinked.contains(&object))
     }
 
-    /// Returns the objects with a link count of 0 that live on for their handles, or wait to be deleted. A file that is
-    /// committed as it is holds them though nothing leads to them: after a crash,
-    /// [`OpenFile::free_unlinked`](crate::ops::OpenFile::free_unlinked) gives their space back.
+    /// Returns the unlinked objects that stay for their handles, or that must be deleted. A commit
+    /// writes them into the file although no link leads to them. After a crash,
+    /// [`OpenFile::free_unlinked`](crate::ops::OpenFile::free_unlinked) frees their space.
     pub fn unlinked_objects(&self) -> Vec<Address> {
-        self.open_objects.state.lock().unlinked.iter().copied().collect()
+        self.sharing.open_objects.state.lock().unlinked.iter().copied().collect()
     }
 
-    /// An error if the object has handles, or was deleted since the file was opened.
+    /// Checks that the object has no handles and was not deleted since the file was opened.
     pub(crate) fn check_unheld(&self, object: Address) -> Result<()> {
-        let state = self.open_objects.state.lock();
+        let state = self.sharing.open_objects.state.lock();
         if state.open.contains_key(&object) {
             return Err(Error::Misuse(format!("the object at {object} is open")));
         }
@@ -234,9 +242,10 @@ impl Store {
         Ok(())
     }
 
-    /// Takes note that the last link to an object is gone. Returns whether the object lives on for its handles.
+    /// Records that the last link of an object was removed. Returns whether the object stays for
+    /// its handles.
     pub(crate) fn unlink(&self, object: Address) -> bool {
-        let mut state = self.open_objects.state.lock();
+        let mut state = self.sharing.open_objects.state.lock();
         let held = state.open.contains_key(&object);
         if held {
             state.unlinked.insert(object);
@@ -244,29 +253,30 @@ impl Store {
         held
     }
 
-    /// Takes note that an object has lost its last link through itself: it is deleted once it has no handles.
+    /// Records that an object lost its last link, which was its own. The object is deleted later,
+    /// when it has no handles.
     pub(crate) fn unlink_later(&self, object: Address) {
         if !self.unlink(object) {
-            let mut state = self.open_objects.state.lock();
+            let mut state = self.sharing.open_objects.state.lock();
             state.unlinked.insert(object);
             state.abandoned.insert(object);
-            self.open_objects.abandoned.store(true, Ordering::Release);
+            self.sharing.open_objects.abandoned.store(true, Ordering::Release);
         }
     }
 
-    /// Takes note that a link leads to an object again.
+    /// Records that a link leads to an object again.
     pub(crate) fn relink(&self, object: Address) {
-        let mut state = self.open_objects.state.lock();
+        let mut state = self.sharing.open_objects.state.lock();
         if !state.unlinked.is_empty() {
             state.unlinked.remove(&object);
             state.abandoned.remove(&object);
         }
     }
 
-    /// Takes the objects that are to be deleted: those without handles, or, where the file is closed, all that no link
-    /// leads to.
+    /// Takes the objects that must be deleted: the unlinked objects without handles, or all
+    /// unlinked objects if the file is closed.
     pub(crate) fn take_abandoned(&self, closing: bool) -> Vec<Address> {
-        let table = &self.open_objects;
+        let table = &self.sharing.open_objects;
         if !closing && !table.abandoned.load(Ordering::Acquire) {
             return Vec::new();
         }
@@ -281,38 +291,38 @@ impl Store {
             taken
         };
         if !taken.is_empty() {
-            // Nobody opens them any more, whether they can be deleted or not.
+            // No handle of these objects can be opened from now on, even if a deletion fails.
             taken.iter().for_each(|object| end(table, &mut state, *object));
         }
         taken.into_iter().collect()
     }
 
-    /// Takes note that the header of an object was deleted. Handles that it has are those of nothing.
+    /// Records that the header of an object was deleted. Its handles become invalid.
     pub(crate) fn end_life(&self, object: Address) {
         if let Some(table) = self.table() {
             end(table, &mut table.state.lock(), object);
         }
     }
 
-    /// Takes note that a new object has its header there.
+    /// Records that a new object has its header at the address.
     pub(crate) fn begin_life(&self, object: Address) {
         if self.deletions() > 0
-            && let Some(ended) = self.open_objects.state.lock().ended.get_mut(&object)
+            && let Some(ended) = self.sharing.open_objects.state.lock().ended.get_mut(&object)
         {
-            ended.again = true;
+            ended.is_replaced = true;
         }
     }
 }
 
-fn end(table: &OpenObjects, state: &mut State, object: Address) {
+fn end(table: &OpenObjects, state: &mut OpenState, object: Address) {
     state.open.remove(&object);
     state.unlinked.remove(&object);
     state.abandoned.remove(&object);
-    if state.ended.get(&object).is_some_and(|ended| !ended.again) {
+    if state.ended.get(&object).is_some_and(|ended| !ended.is_replaced) {
         return;
     }
     let at = table.deleted.fetch_add(1, Ordering::AcqRel) + 1;
-    state.ended.insert(object, Ended { at, again: false });
+    state.ended.insert(object, DeletedObject { at, is_replaced: false });
 }
 
 #[cfg(test)]
@@ -354,7 +364,7 @@ mod tests {
         store.relink(at(100));
         drop(handle);
         assert_eq!((store.take_abandoned(true), store.unlinked_objects()), (vec![], vec![]));
-        // One that loses its last link through itself waits, whether it is open or not.
+        // An object that loses its own last link is deleted later, whether it has handles or not.
         store.unlink_later(at(100));
         assert_eq!(store.take_abandoned(false), [at(100)]);
     }
@@ -370,9 +380,9 @@ mod tests {
         let second = store.hold(at(100)).unwrap();
         assert_ne!(first.life(), second.life());
         assert_eq!(store.life_of(at(100), store.deletions()), second.life());
-        assert_eq!(store.life_of(at(100), seen), GONE, "what was seen then is gone");
+        assert_eq!(store.life_of(at(100), seen), DELETED_LIFE, "what was seen then is gone");
         assert!(store.hold_known(at(100), first.life()).is_err() && first.check().is_err());
-        // The handles of the first one say nothing about the second one.
+        // Handles of the first object do not keep the second object.
         assert!(store.unlink(at(100)));
         drop((first.clone(), first));
         assert_eq!(store.take_abandoned(false), []);

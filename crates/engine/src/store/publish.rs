@@ -1,32 +1,34 @@
-//! Bringing what was changed into the file, so that at no instant the file as it was committed last is lost.
+//! The publication of a commit: the changes reach the file in an order in which the last committed
+//! state is lost at no instant.
 
-use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::codec::Address;
 use hyperslab_format::journal::{SECTOR, SECTOR_BYTES};
 use hyperslab_format::superblock::ConsistencyFlags;
-use hyperslab_vfd::{DriverError, WriteRequest};
+use hyperslab_vfd::WriteRequest;
 
-use super::journal::{Change, Commit, LITTLE};
-use super::pages::Medium;
-use super::{Store, to_usize};
-use crate::error::{Error, Result};
+use super::Store;
+use super::backing::write_failed;
+use super::bytes::{count_before, part};
+use super::journal::{Change, Commit, MAX_SMALL_COMMIT_BYTES};
+use crate::error::Result;
 
 /// Neighbouring sectors of a page that change.
 struct InPlace {
     page: Arc<[u8]>,
     old: Arc<[u8]>,
-    /// Where the page begins, and what of it has changed.
+    /// The offset of the page in the file.
     offset: u64,
+    /// The changed bytes of the page: start and end.
     from: usize,
     to: usize,
 }
 
 impl InPlace {
     fn start(&self) -> u64 {
-        self.offset + self.from as u64
+        self.offset + to_u64(self.from)
     }
 
     fn new_bytes(&self) -> &[u8] {
@@ -43,8 +45,9 @@ impl InPlace {
     }
 }
 
-/// The ranges of a page in which sectors differ. The sector at `alone` is a range of its own.
-fn differing(old: &[u8], new: &[u8], alone: Option<usize>) -> Vec<(usize, usize)> {
+/// Returns the ranges of a page in which sectors differ. The sector at `single` gets a range of its
+/// own.
+fn differing(old: &[u8], new: &[u8], single: Option<usize>) -> Vec<(usize, usize)> {
     let sector = SECTOR_BYTES;
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for (number, (old, new)) in old.chunks(sector).zip(new.chunks(sector)).enumerate() {
@@ -54,161 +57,160 @@ fn differing(old: &[u8], new: &[u8], alone: Option<usize>) -> Vec<(usize, usize)
         let from = number * sector;
         let to = from + new.len();
         match runs.last_mut() {
-            Some(last) if last.1 == from && Some(from) != alone && Some(last.0) != alone => last.1 = to,
+            Some(last) if last.1 == from && Some(from) != single && Some(last.0) != single => last.1 = to,
             _ => runs.push((from, to)),
         }
     }
     runs
 }
 
-/// Returns the part of `bytes`, which begin at the offset `start`, in a range of offsets.
-pub(super) fn part(bytes: &[u8], start: u64, range: Range<u64>) -> Result<&[u8]> {
-    let index = |offset: u64| usize::try_from(offset.checked_sub(start)?).ok();
-    let part = index(range.start).zip(index(range.end)).and_then(|(from, to)| bytes.get(from..to));
-    let invariant = "a part that is written lies in the bytes at hand";
-    part.ok_or(Error::Internal { structure: "file", invariant })
-}
-
-fn io(source: DriverError) -> Error {
-    Error::Io { action: "cannot write the file".into(), source }
-}
-
 impl Store {
-    /// Lets the file be what it is in memory, and so long.
+    /// Writes dirty pages to the file and truncates or extends the file to `file_end`.
     pub(super) fn publish(&self, file_end: u64) -> Result<()> {
-        let _alone = self.gate.write();
-        self.journal.check()?;
-        let new_from = self.new_from.load(Ordering::Acquire);
-        if !self.journal.is_on() {
+        let _exclusive = self.write_state.gate.write();
+        let journal = &self.write_state.journal;
+        journal.check()?;
+        if !journal.is_enabled() {
             self.publish_plainly(file_end)?;
-        } else if new_from == 0 {
+        } else if self.write_state.new_from() == 0 {
             self.publish_first(file_end)?;
         } else {
-            // What was written meanwhile is in no journal.
-            self.publish_safely(file_end).inspect_err(|_| self.journal.note_write())?;
+            // The journal does not hold the writes of a failed publication.
+            self.publish_safely(file_end).inspect_err(|_| journal.note_write())?;
         }
-        self.pages.all_written();
+        self.caches.pages.make_all_clean();
         Ok(())
     }
 
-    /// Without a journal: an end on the way may leave anything.
+    /// Publishes without a journal. A crash meanwhile may leave a damaged file.
     fn publish_plainly(&self, file_end: u64) -> Result<()> {
-        let driver = &*self.driver;
-        if self.pages.write_from(driver, 0, file_end, &(0..0), |_, _| {}).map_err(io)? {
-            self.journal.note_write();
+        let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
+        let written = self.caches.pages.write_from(driver, 0, file_end, &(0..0), |_, _| {});
+        if written.map_err(write_failed)? {
+            journal.note_write();
         }
-        let length = driver.len().map_err(io)?;
+        let length = driver.len().map_err(write_failed)?;
         if length > file_end {
-            // The file must not be shorter than its superblock says, whenever the power fails.
-            driver.flush().map_err(io)?;
+            // The superblock with the smaller end is written before the truncation, so that at no
+            // instant the file is shorter than its superblock states.
+            driver.flush().map_err(write_failed)?;
         }
         if length != file_end {
-            self.journal.note_write();
-            driver.set_len(file_end).map_err(io)?;
+            journal.note_write();
+            driver.set_len(file_end).map_err(write_failed)?;
         }
-        driver.flush().map_err(io)?;
-        self.journal.sync(driver)
+        driver.flush().map_err(write_failed)?;
+        journal.sync(driver)
     }
 
-    /// A new file: it is one when its superblock is there, which comes last.
+    /// Publishes the first commit of a new file. The superblock is written last, after a sync: the
+    /// file is an HDF5 file as soon as the superblock is there.
     fn publish_first(&self, file_end: u64) -> Result<()> {
-        let driver = &*self.driver;
-        let superblock = self.base..self.base + SECTOR;
-        self.journal.note_write();
-        self.pages.write_from(driver, 0, file_end, &superblock, |_, _| {}).map_err(io)?;
-        driver.set_len(file_end).map_err(io)?;
-        driver.flush().map_err(io)?;
-        self.journal.sync(driver)?;
-        self.journal.note_write();
+        let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
+        let pages = &self.caches.pages;
+        let superblock = self.base()..self.base() + SECTOR;
+        journal.note_write();
+        pages.write_from(driver, 0, file_end, &superblock, |_, _| {}).map_err(write_failed)?;
+        driver.set_len(file_end).map_err(write_failed)?;
+        driver.flush().map_err(write_failed)?;
+        journal.sync(driver)?;
+        journal.note_write();
         let end = superblock.end.min(file_end);
-        self.pages.write_from(driver, self.base, end, &(0..0), |_, _| {}).map_err(io)?;
-        driver.flush().map_err(io)?;
-        self.journal.sync(driver)?;
-        self.journal.forget_extents();
+        pages.write_from(driver, self.base(), end, &(0..0), |_, _| {}).map_err(write_failed)?;
+        driver.flush().map_err(write_failed)?;
+        journal.sync(driver)?;
+        journal.clear_extents();
         let unlinked = self.unlinked_addresses();
         if !unlinked.is_empty() {
-            // A journal that changes nothing, for the sake of its list.
-            let commit = Commit { changes: &[], file_length: file_end, unlinked: &unlinked, go_on: false };
-            self.journal.commit(driver, &commit)?;
-            self.journal.note_applied();
+            // A journal without changes holds the list of unlinked objects.
+            let commit = Commit { changes: &[], file_length: file_end, unlinked: &unlinked, append: false };
+            journal.commit(driver, &commit)?;
+            journal.note_applied();
         }
         Ok(())
     }
 
+    /// Publishes a later commit: writes new space, syncs the file, writes the in-place changes to
+    /// the journal, and then to the file.
     fn publish_safely(&self, file_end: u64) -> Result<()> {
-        let driver = &*self.driver;
-        self.journal.complete(driver)?;
-        let new_from = self.direct_from();
-        let before = driver.len().map_err(io)?;
-        // A little commit goes into the journal wholly, so that the disk is waited for once. One that cuts the file does not, for what
-        // the commits before rely on may lie behind the new end.
-        let grows = file_end.saturating_sub(new_from);
-        let little = self.journal.can_go_on()
-            && self.pages.changed_bytes() <= LITTLE
-            && grows <= LITTLE
+        let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
+        let pages = &self.caches.pages;
+        journal.complete(driver)?;
+        let new_from = self.write_state.direct_from();
+        let before = driver.len().map_err(write_failed)?;
+        // A small commit goes into the journal as a whole, so that one sync is enough. A commit
+        // that truncates the file does not: bytes that the earlier commits rely on may lie after
+        // the new end.
+        let grows_little = file_end <= new_from || file_end - new_from <= MAX_SMALL_COMMIT_BYTES;
+        let is_small = journal.can_append()
+            && pages.dirty_bytes() <= MAX_SMALL_COMMIT_BYTES
+            && grows_little
             && before <= file_end;
-        let lists_unlinked = self.journal.must_go_on();
-        let go_on = little || lists_unlinked;
-        let border = if little { file_end } else { new_from.min(file_end) };
+        let lists_unlinked = journal.must_append();
+        let append = is_small || lists_unlinked;
+        let border = if is_small { file_end } else { new_from.min(file_end) };
         let changes = self.changes_before(border)?;
         let seam = self.seam(new_from, file_end)?;
-        let note = |offset, bytes: &[u8]| match little {
-            true => self.journal.note_covered(),
-            false => self.journal.note_new(offset, bytes),
+        let note = |offset, bytes: &[u8]| match is_small {
+            true => journal.note_journaled_write(),
+            false => journal.note_new(offset, bytes),
         };
-        // Nobody looks behind the end of the file as it was committed.
+        // No reader looks at bytes after the end of the committed file, so that new space is
+        // written before the commit.
         if seam.before != seam.after {
-            // Only whole sectors are written, so that each is one that the journal knows.
-            note(new_from, seam.new_bytes(new_from));
-            driver.write_at(seam.start, &seam.after).map_err(io)?;
+            // The write is a whole sector, so that the journal knows the sector's contents.
+            note(new_from, seam.new_bytes());
+            driver.write_at(seam.start, &seam.after).map_err(write_failed)?;
         }
-        self.pages.write_from(driver, seam.start + SECTOR, file_end, &(0..0), note).map_err(io)?;
-        let length = driver.len().map_err(io)?;
+        pages.write_from(driver, seam.start + SECTOR, file_end, &(0..0), note).map_err(write_failed)?;
+        let length = driver.len().map_err(write_failed)?;
         if length < file_end {
             note(length, &[]);
-            driver.set_len(file_end).map_err(io)?;
+            driver.set_len(file_end).map_err(write_failed)?;
         }
-        self.written.fetch_max(file_end, Ordering::AcqRel);
-        driver.flush().map_err(io)?;
-        if !little {
-            self.journal.sync(driver)?;
+        self.backing.note_written(file_end);
+        driver.flush().map_err(write_failed)?;
+        if !is_small {
+            journal.sync(driver)?;
         }
-        // A commit that changes nothing in place still has to replace a list of unlinked objects.
-        if changes.is_empty() && !self.journal.has_moved() && length <= file_end && !lists_unlinked {
+        // A commit without in-place changes still replaces a list of unlinked objects.
+        if changes.is_empty() && !journal.has_spilled() && length <= file_end && !lists_unlinked {
             return Ok(());
         }
         if let [only] = changes.as_slice()
-            && (only.to - only.from) as u64 <= SECTOR
-            && self.journal.is_empty()
+            && to_u64(only.to - only.from) <= SECTOR
+            && journal.is_empty()
             && self.unlinked_objects().is_empty()
-            && !little
+            && !is_small
             && length <= file_end
         {
             return self.publish_sector(only);
         }
-        self.publish_through_journal(changes, &seam, border, file_end, CommitForm { little, go_on })
+        self.publish_through_journal(changes, &seam, border, file_end, CommitForm { is_small, append })
     }
 
-    /// Writes a single sector. A disk writes it wholly or not at all.
+    /// Writes a single sector. A disk writes a sector as a whole or not at all.
     fn publish_sector(&self, only: &InPlace) -> Result<()> {
-        let driver = &*self.driver;
-        self.journal.note_write();
-        driver.write_at(only.start(), only.new_bytes()).map_err(io)?;
-        driver.flush().map_err(io)?;
-        self.journal.sync(driver)?;
-        self.journal.forget_extents();
+        let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
+        journal.note_write();
+        driver.write_at(only.start(), only.new_bytes()).map_err(write_failed)?;
+        driver.flush().map_err(write_failed)?;
+        journal.sync(driver)?;
+        journal.clear_extents();
         Ok(())
     }
 
-    /// What the changed pages change before `border`, ascending. What stands in the sector of the superblock is alone.
+    /// Returns the changes of dirty pages before `border`, in ascending order. The sector of the
+    /// superblock is a change of its own.
     fn changes_before(&self, border: u64) -> Result<Vec<InPlace>> {
         let mut changes = Vec::new();
-        for (offset, page) in self.pages.before(border) {
-            let length = to_usize((border - offset).min(page.len() as u64))?;
+        for (offset, page) in self.caches.pages.dirty_before(border) {
+            let length = count_before(border, offset, page.len());
             let mut old = vec![0; length];
-            self.medium().read(offset, &mut old).map_err(io)?;
-            let alone = self.base.checked_sub(offset).and_then(|alone| usize::try_from(alone).ok());
-            let runs = differing(&old, page.split_at(length).0, alone.filter(|alone| *alone < length));
+            self.source().read(offset, &mut old).map_err(write_failed)?;
+            let superblock = self.base().checked_sub(offset).and_then(|at| usize::try_from(at).ok());
+            let superblock = superblock.filter(|at| *at < length);
+            let runs = differing(&old, page.split_at(length).0, superblock);
             let old: Arc<[u8]> = old.into();
             for (from, to) in runs {
                 changes.push(InPlace { page: Arc::clone(&page), old: Arc::clone(&old), offset, from, to });
@@ -217,27 +219,24 @@ impl Store {
         Ok(changes)
     }
 
-    /// The sector in which new space begins.
+    /// Returns the sector in which new space begins.
     fn seam(&self, new_from: u64, file_end: u64) -> Result<Seam> {
         let start = new_from - new_from % SECTOR;
-        // A file that is cut may end before its new space began.
-        let length = file_end.saturating_sub(start).min(SECTOR);
-        let mut before = vec![0; to_usize(length)?];
-        // What waits in the journal is not committed yet.
-        let medium = Medium { journal: None, ..self.medium() };
-        medium.read(start, &mut before).map_err(io)?;
+        // A file that is truncated may end before its new space began.
+        let mut before = vec![0; count_before(file_end, start, SECTOR_BYTES)];
+        // Spilled pages are not committed yet.
+        self.backing.source().read(start, &mut before).map_err(write_failed)?;
         let mut after = before.clone();
-        if let Some(new) = after.get_mut(to_usize(new_from - start)?..) {
-            self.pages.amend(new_from, new);
-        }
-        Ok(Seam { start, before, after })
+        let new_at = count_before(new_from, start, after.len());
+        self.caches.pages.overlay_dirty(new_from, after.split_at_mut(new_at).1);
+        Ok(Seam { start, before, after, new_at })
     }
 
     fn unlinked_addresses(&self) -> Vec<u64> {
         self.unlinked_objects().into_iter().map(Address::raw).collect()
     }
 
-    /// Writes changes before `border` to the journal, then to the file.
+    /// Writes the changes before `border` to the journal, then to the file.
     fn publish_through_journal(
         &self,
         changes: Vec<InPlace>,
@@ -246,13 +245,13 @@ impl Store {
         file_end: u64,
         form: CommitForm,
     ) -> Result<()> {
-        let driver = &*self.driver;
-        // The sector of the superblock is written by itself.
+        let (driver, journal) = (&*self.backing.driver, &self.write_state.journal);
+        let start = self.base();
+        // The sector of the superblock is written separately.
         let sector = self.superblock_sector(border)?;
-        let others: Vec<InPlace> = changes.into_iter().filter(|change| change.start() != self.base).collect();
-        let start = self.base;
-        let mut records = vec![Change { offset: start, old: &sector.now, new: &sector.marked }];
-        if form.little && seam.before != seam.after {
+        let others: Vec<InPlace> = changes.into_iter().filter(|change| change.start() != start).collect();
+        let mut records = vec![Change { offset: start, old: &sector.before, new: &sector.flagged }];
+        if form.is_small && seam.before != seam.after {
             records.insert(0, Change { offset: seam.start, old: &seam.before, new: &seam.after });
         }
         records.extend(others.iter().map(InPlace::change));
@@ -260,89 +259,96 @@ impl Store {
         if let Some(EndSector { start, old, new }) = &end {
             records.push(Change { offset: *start, old, new });
         }
-        records.push(Change { offset: start, old: &sector.marked, new: &sector.then });
+        records.push(Change { offset: start, old: &sector.flagged, new: &sector.after });
         let unlinked = self.unlinked_addresses();
         let commit =
-            Commit { changes: &records, file_length: file_end, unlinked: &unlinked, go_on: form.go_on };
-        self.journal.commit(driver, &commit)?;
-        self.journal.note_covered();
-        // From here on, the commit has happened: what fails is made up for by the next one, or by who opens the file.
-        driver.write_at(start, &sector.marked).map_err(io)?;
-        self.journal.for_each_moved(|offset, bytes| {
-            let end = (offset + bytes.len() as u64).min(file_end);
+            Commit { changes: &records, file_length: file_end, unlinked: &unlinked, append: form.append };
+        journal.commit(driver, &commit)?;
+        journal.note_journaled_write();
+        // From here on, the commit has happened. The next commit, or the next opening of the file,
+        // completes a write that fails.
+        driver.write_at(start, &sector.flagged).map_err(write_failed)?;
+        journal.for_each_spilled(|offset, bytes| {
+            let end = (offset + to_u64(bytes.len())).min(file_end);
             for (from, to) in [(offset, end.min(start)), (offset.max(start + SECTOR), end)] {
                 if from < to {
-                    driver.write_at(from, part(bytes, offset, from..to)?).map_err(io)?;
+                    driver.write_at(from, part(bytes, offset, from..to)?).map_err(write_failed)?;
                 }
             }
             Ok(())
         })?;
         let requests: Vec<WriteRequest<'_>> = others.iter().map(InPlace::request).collect();
-        driver.write_many(&requests).map_err(io)?;
-        driver.write_at(start, &sector.then).map_err(io)?;
-        if driver.len().map_err(io)? != file_end {
-            driver.set_len(file_end).map_err(io)?;
-            // What is cut off comes back as zeros, which no journal knows: this one ends here.
-            self.journal.note_write();
+        driver.write_many(&requests).map_err(write_failed)?;
+        driver.write_at(start, &sector.after).map_err(write_failed)?;
+        if driver.len().map_err(write_failed)? != file_end {
+            driver.set_len(file_end).map_err(write_failed)?;
+            // The truncated bytes come back as zeros, which no journal knows. No commit may be
+            // appended to this journal.
+            journal.note_write();
         }
-        driver.flush().map_err(io)?;
-        self.journal.note_applied();
+        driver.flush().map_err(write_failed)?;
+        journal.note_applied();
         Ok(())
     }
 
-    /// Returns the sector in which the file will end, if the file is cut there, as it is and as it will be: its sum must not depend on what
-    /// is cut off.
+    /// Returns the last sector of a file that is truncated inside of a sector, before and after the
+    /// commit. The journal records this sector, because its sum must not depend on the truncated
+    /// bytes.
     fn end_sector(&self, file_end: u64) -> Result<Option<EndSector>> {
         let start = file_end - file_end % SECTOR;
-        if start == file_end || start == self.base || self.driver.len().map_err(io)? <= file_end {
+        let length = self.backing.driver.len().map_err(write_failed)?;
+        if start == file_end || start == self.base() || length <= file_end {
             return Ok(None);
         }
         let length = to_usize(file_end - start)?;
         let (mut old, mut new) = (vec![0; length], vec![0; length]);
-        let medium = self.medium();
-        Medium { journal: None, ..medium }.read(start, &mut old).map_err(io)?;
-        medium.read(start, &mut new).map_err(io)?;
-        self.pages.amend(start, &mut new);
+        self.backing.source().read(start, &mut old).map_err(write_failed)?;
+        self.source().read(start, &mut new).map_err(write_failed)?;
+        self.caches.pages.overlay_dirty(start, &mut new);
         Ok(Some(EndSector { start, old, new }))
     }
 
-    /// The sector with the superblock, as it is, as others shall see it while the file is changed, and as it will be.
+    /// Returns the sector of the superblock: before the commit, with the status flag of a writer
+    /// for the time of the commit, and after the commit.
     fn superblock_sector(&self, border: u64) -> Result<SuperblockSector> {
-        let length = to_usize((border - self.base).min(SECTOR))?;
-        let mut now = vec![0; length];
-        self.medium().read(self.base, &mut now).map_err(io)?;
-        let mut then = now.clone();
-        self.pages.amend(self.base, &mut then);
-        let mut marked = now.clone();
+        let length = count_before(border, self.base(), SECTOR_BYTES);
+        let mut before = vec![0; length];
+        self.source().read(self.base(), &mut before).map_err(write_failed)?;
+        let mut after = before.clone();
+        self.caches.pages.overlay_dirty(self.base(), &mut after);
+        let mut flagged = before.clone();
         let mut superblock = self.superblock();
         if superblock.version_number() >= 3 {
             superblock.consistency.insert(ConsistencyFlags::WRITE_ACCESS);
             let bytes = superblock.encode()?;
-            if let Some(place) = marked.get_mut(..bytes.len()) {
-                place.copy_from_slice(&bytes);
+            if let Some(start) = flagged.get_mut(..bytes.len()) {
+                start.copy_from_slice(&bytes);
             }
         }
-        Ok(SuperblockSector { now, marked, then })
+        Ok(SuperblockSector { before, flagged, after })
     }
 }
 
 /// The form of a commit in the journal.
 #[derive(Debug, Clone, Copy)]
 struct CommitForm {
-    /// The journal holds the new space of the commit, too.
-    little: bool,
-    /// The commit follows those that the journal holds.
-    go_on: bool,
+    /// True if the journal also holds the new space of the commit.
+    is_small: bool,
+    /// True if the commit is appended to the commits of the journal.
+    append: bool,
 }
 
-/// A sector in which the committed file ends: as it is, and with what is new in it, which is written first.
+/// The sector in which the committed file ends and new space begins: before the commit, and with
+/// the new bytes, which are written before the commit.
 struct Seam {
     start: u64,
     before: Vec<u8>,
     after: Vec<u8>,
+    /// The index of the first new byte.
+    new_at: usize,
 }
 
-/// The sector in which a file ends that is cut.
+/// The last sector of a truncated file, before and after the commit.
 struct EndSector {
     start: u64,
     old: Vec<u8>,
@@ -350,18 +356,16 @@ struct EndSector {
 }
 
 impl Seam {
-    /// Returns the bytes of the sector that are new.
-    fn new_bytes(&self, new_from: u64) -> &[u8] {
-        let from = usize::try_from(new_from - self.start).ok();
-        // A file that is cut may end before its new space began.
-        from.and_then(|from| self.after.get(from..)).unwrap_or_default()
+    /// Returns the new bytes of the sector.
+    fn new_bytes(&self) -> &[u8] {
+        self.after.split_at(self.new_at).1
     }
 }
 
 struct SuperblockSector {
-    now: Vec<u8>,
-    marked: Vec<u8>,
-    then: Vec<u8>,
+    before: Vec<u8>,
+    flagged: Vec<u8>,
+    after: Vec<u8>,
 }
 
 #[cfg(test)]
@@ -369,7 +373,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sectors_that_differ_are_found() {
+    fn ranges_hold_the_sectors_that_differ() {
         let old = vec![0; 3000];
         let with = |places: &[usize]| {
             let mut new = old.clone();

@@ -1,13 +1,15 @@
-//! Another file that holds nothing but raw data.
+//! A file with nothing but raw data, such as an external file of a dataset.
 
-use hyperslab_exact::to_usize;
-use hyperslab_vfd::{Driver, ReadRequest};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use hyperslab_exact::to_u64;
+use hyperslab_vfd::{Driver, ReadRequest};
+
+use super::bytes::count_before;
 use crate::error::{Error, Result};
 
-/// A file of raw data. It reads as zero bytes behind its end.
+/// A file of raw data. It reads as zeros after its end.
 #[derive(Debug)]
 pub struct RawFile {
     driver: Arc<dyn Driver>,
@@ -15,10 +17,10 @@ pub struct RawFile {
 }
 
 impl RawFile {
-    /// The file that `driver` holds.
+    /// Opens the file of a driver.
     ///
     /// # Errors
-    /// If its length cannot be learned.
+    /// Returns [`Error::Io`] if the driver cannot report the length.
     pub fn new(driver: Arc<dyn Driver>) -> Result<Self> {
         let length = driver.len().map_err(|source| Error::Io {
             action: format!("cannot learn the length of `{}`", driver.name()),
@@ -27,17 +29,17 @@ impl RawFile {
         Ok(Self { driver, length: AtomicU64::new(length) })
     }
 
-    /// Fills buffers with the bytes from each offset on, and with zeros where the file has ended.
+    /// Fills each buffer with the bytes from its offset on, and with zeros after the end of the
+    /// file.
     ///
     /// # Errors
-    /// [`Error::Io`] if the driver fails.
+    /// Returns I/O errors.
     pub fn read_many(&self, requests: &mut [(u64, &mut [u8])]) -> Result<()> {
         let length_now = self.length.load(Ordering::Acquire);
         let mut inside = Vec::with_capacity(requests.len());
         for (offset, buffer) in requests {
-            // A request may begin behind the end.
-            let there = length_now.saturating_sub(*offset).min(buffer.len() as u64);
-            let (buf, outside) = buffer.split_at_mut(to_usize(there)?);
+            let count = count_before(length_now, *offset, buffer.len());
+            let (buf, outside) = buffer.split_at_mut(count);
             outside.fill(0);
             if !buf.is_empty() {
                 inside.push(ReadRequest { offset: *offset, buf });
@@ -49,16 +51,16 @@ impl RawFile {
         })
     }
 
-    /// Writes bytes from an offset on.
+    /// Writes bytes at an offset.
     ///
     /// # Errors
-    /// [`Error::Io`] if the driver fails.
+    /// Returns I/O errors.
     pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         self.driver.write_at(offset, bytes).map_err(|source| Error::Io {
             action: format!("cannot write raw data to `{}`", self.driver.name()),
             source,
         })?;
-        self.length.fetch_max(offset + bytes.len() as u64, Ordering::AcqRel);
+        self.length.fetch_max(offset + to_u64(bytes.len()), Ordering::AcqRel);
         Ok(())
     }
 }

@@ -1,41 +1,41 @@
-//! Traces of a writer that ended before it closed its file, put right in place: a journal, marks, the stated end.
+//! The repair of a file whose writer ended before it closed the file: its journal, its status
+//! flags, and its stated end.
 
 use std::fmt;
 use std::sync::Arc;
 
-use hyperslab_format::codec::Address;
 use hyperslab_format::superblock::ConsistencyFlags;
 use hyperslab_vfd::{Driver, DriverError, SideAccess, SideFile};
 
-use super::journal::{self, Found, JournalReport, JournalVerdict};
-use super::open::{find_superblock, stated_end};
+use super::journal::{self, FoundJournal, JournalReport, JournalVerdict};
+use super::superblock::{find_superblock, stated_end, stored_end};
 use crate::error::{Error, Result};
 
-/// What may be done to a file in place.
+/// The repairs that are allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RepairOptions {
-    /// A journal is removed, whatever it says.
+    /// True to remove a journal, whatever it contains.
     pub discard_journal: bool,
-    /// The end that the superblock states becomes that of the file, if the file is shorter: to be used where nothing lies
-    /// behind it.
+    /// True to state the length of the file as its end, if the file is shorter than stated. Only
+    /// for files without blocks after their end.
     pub cut_end: bool,
-    /// The marks of a writer stay.
+    /// True to keep the status flags of a writer.
     pub keep_marks: bool,
-    /// The end that the superblock states stays, also if the file is longer.
+    /// True to keep the stated end if the file is longer.
     pub keep_end: bool,
-    /// The file gets so many bytes behind both ends, and its superblock says so.
+    /// A number of bytes to add after the end of the file and after the stated end.
     pub room: Option<u64>,
 }
 
-/// What was found, and done.
+/// The repairs that were made, and the faults that were found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Repaired {
     /// The journal beside the file, if there was one.
     pub journal: Option<JournalRepair>,
-    /// Marks of a writer that were cleared.
+    /// The status flags of a writer, if they were cleared.
     pub marks: Option<MarksRepair>,
-    /// How the end that the superblock states differs from that of the file, if it does.
+    /// The difference between the stated end and the length of the file, if there is one.
     pub end: Option<EndRepair>,
 }
 
@@ -43,13 +43,13 @@ pub struct Repaired {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JournalRepair {
-    /// Its commits were brought into the file.
+    /// The journal was replayed into the file.
     Replayed,
-    /// It held nothing that was not in the file, and was removed.
+    /// The journal held nothing that was not in the file, and was removed.
     Removed,
-    /// It was removed unread.
+    /// The journal was removed unread.
     Discarded,
-    /// It does not belong to the file as that is, and has another name now.
+    /// The journal does not belong to the file and was renamed.
     SetAside {
         /// The new path of the journal.
         name: String,
@@ -58,47 +58,47 @@ pub enum JournalRepair {
     },
 }
 
-/// The marks that a writer had left.
+/// The status flags that a writer left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MarksRepair {
-    /// It was a SWMR writer.
+    /// True if the writer was a SWMR writer.
     pub swmr: bool,
 }
 
-/// Where a file ends.
+/// The end of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EndRepair {
-    /// By its superblock, in bytes from the start of the file; `None` if that says nothing.
+    /// The end that the superblock states, as an offset in the file; `None` if it states none.
     pub stated: Option<u64>,
-    /// In truth.
+    /// The length of the file in bytes.
     pub length: u64,
-    /// True if the superblock says so now.
+    /// True if the superblock was corrected to state the length.
     pub corrected: bool,
 }
 
 impl EndRepair {
-    /// Returns whether bytes are missing that the superblock speaks of.
+    /// Returns whether the file is shorter than its superblock states.
     pub fn is_truncated(&self) -> bool {
         self.stated.is_some_and(|stated| stated > self.length)
     }
 }
 
 impl Repaired {
-    /// Returns whether there was anything to be put right.
+    /// Returns whether any fault was found.
     pub fn found_anything(&self) -> bool {
         *self != Self::default()
     }
 }
 
-/// One line for each thing that was found, with what was done.
+/// Writes one line for each fault, with its repair.
 impl fmt::Display for Repaired {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines = Vec::new();
         lines.extend(self.journal.as_ref().map(|journal| match journal {
             JournalRepair::Replayed => {
-                "the journal of a commit that had stopped half-way: replayed".to_owned()
+                "a journal with commits that had not reached the file: replayed".to_owned()
             }
-            JournalRepair::Removed => "a journal with nothing that is not in the file: removed".to_owned(),
+            JournalRepair::Removed => "a journal whose commits are all in the file: removed".to_owned(),
             JournalRepair::Discarded => "a journal: discarded".to_owned(),
             JournalRepair::SetAside { name, report } => {
                 let story = report
@@ -115,30 +115,29 @@ impl fmt::Display for Repaired {
             let stated = end.stated.map_or_else(|| "no end".to_owned(), |stated| format!("{stated} bytes"));
             let done = match (end.corrected, end.is_truncated()) {
                 (true, _) => "corrected",
-                (false, true) => "left as it is, for bytes are missing",
+                (false, true) => "left as it is, because bytes are missing",
                 (false, false) => "left as it is",
             };
-            format!("{} bytes, where the superblock says {stated}: {done}", end.length)
+            format!("the file has {} bytes, and the superblock states {stated}: {done}", end.length)
         }));
-        f.write_str(if lines.is_empty() { "nothing to be put right" } else { "" })?;
+        f.write_str(if lines.is_empty() { "nothing to repair" } else { "" })?;
         f.write_str(&lines.join("\n"))
     }
 }
 
-/// Puts a file right in place, as far as that is safe: nobody else may have it open.
+/// Repairs a file in place, as far as that is safe. No other program may have the file open.
 ///
 /// # Errors
-/// [`Error::Corrupt`] if the journal does not belong to what the file has become, or the superblock is damaged;
-/// [`Error::Io`].
+/// Returns [`Error::Corrupt`] if the superblock is damaged, and I/O errors.
 pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOptions) -> Result<Repaired> {
-    let journal = settle(driver, side, options)?;
+    let journal = repair_journal(driver, side, options)?;
     let failed = |source| Error::Io { action: "cannot repair the file".into(), source };
     let length = length_of_first(&**driver).map_err(failed)?;
     let (base, mut superblock) = find_superblock(&**driver, length)?;
     let before = superblock.clone();
     let mut repaired = Repaired { journal, ..Repaired::default() };
     let marks = ConsistencyFlags::WRITE_ACCESS | ConsistencyFlags::SWMR_ACCESS;
-    // In the versions before, the flags mean nothing.
+    // The flags have no meaning in earlier versions.
     let marked = superblock.version_number() >= 2 && superblock.consistency.intersects(marks);
     if marked && !options.keep_marks {
         let swmr = superblock.consistency.contains(ConsistencyFlags::SWMR_ACCESS);
@@ -146,26 +145,24 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
         superblock.consistency.remove(marks);
     }
     let stated = stated_end(&superblock, base);
-    // A superblock that lies about the base does not end the repair.
-    let base_address = superblock.base_address;
-    let behind = |length: u64| length.saturating_sub(base).saturating_add(base_address);
     if let Some(room) = options.room {
         let length = stated.unwrap_or(0).max(length).checked_add(room).filter(|length| *length < u64::MAX);
         let length =
-            length.ok_or_else(|| Error::Misuse(format!("no file has {room} bytes more than this one")))?;
+            length.ok_or_else(|| Error::Misuse(format!("the file cannot be {room} bytes longer")))?;
         if driver.kind().has_member_ends() {
-            return Err(Error::unsupported(format!("more room in the members of a {} file", driver.kind())));
+            return Err(Error::unsupported(format!("more bytes in the members of a {} file", driver.kind())));
         }
+        superblock.end_of_file = stored_end(&superblock, length - base)?;
         driver.set_len(length).map_err(failed)?;
-        superblock.end_of_file = Address::new(behind(length));
         repaired.end = Some(EndRepair { stated, length, corrected: true });
     } else if stated != Some(length) {
-        // Space behind the stated end belongs to no block; within it, blocks that a writer had put there can be read.
+        // Space after the stated end belongs to no block. If the superblock states the whole
+        // length, the blocks that a writer had put there can be read.
         let is_longer = stated.is_none_or(|stated| stated < length);
         let corrected = options.cut_end || (is_longer && !options.keep_end);
         repaired.end = Some(EndRepair { stated, length, corrected });
         if corrected {
-            superblock.end_of_file = Address::new(behind(length));
+            superblock.end_of_file = stored_end(&superblock, length - base)?;
         }
     }
     if superblock != before {
@@ -175,10 +172,10 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
     Ok(repaired)
 }
 
-/// Where the file ends, by its superblock and in truth. Nothing is changed, and a journal is not looked at.
+/// Returns the stated end and the length of a file. Changes nothing, and ignores a journal.
 ///
 /// # Errors
-/// [`Error::Corrupt`] if there is no superblock; [`Error::Io`].
+/// Returns [`Error::Corrupt`] if the file has no superblock, and I/O errors.
 pub fn ends(driver: &dyn Driver) -> Result<EndRepair> {
     let unknown = |source| Error::Io { action: "cannot learn the length of the file".into(), source };
     let length = length_of_first(driver).map_err(unknown)?;
@@ -186,7 +183,8 @@ pub fn ends(driver: &dyn Driver) -> Result<EndRepair> {
     Ok(EndRepair { stated: stated_end(&superblock, base), length, corrected: false })
 }
 
-/// The length of the whole file; of its first member, where each has an end of its own: the superblock states that one.
+/// Returns the length of the file, or of its first member if members have ends of their own,
+/// because the superblock states the end of the first member.
 fn length_of_first(driver: &dyn Driver) -> std::result::Result<u64, DriverError> {
     match driver.member_ranges()?.first() {
         Some(first) => Ok(first.end),
@@ -194,7 +192,7 @@ fn length_of_first(driver: &dyn Driver) -> std::result::Result<u64, DriverError>
     }
 }
 
-fn settle(
+fn repair_journal(
     driver: &Arc<dyn Driver>,
     side: &dyn SideFile,
     options: RepairOptions,
@@ -202,7 +200,7 @@ fn settle(
     let failed = |source| Error::Io { action: "cannot open the journal".into(), source };
     let Some(found) = side.open(SideAccess::Write).map_err(failed)? else { return Ok(None) };
     if !journal::is_journal(&*found)? {
-        // Somebody else's file.
+        // The file belongs to another program.
         return Ok(None);
     }
     if options.discard_journal {
@@ -210,40 +208,101 @@ fn settle(
         return Ok(Some(JournalRepair::Discarded));
     }
     drop(found);
-    let report = match journal::settle(Arc::clone(driver), side, journal::SettleFor::Writing)?.found {
-        Found::Nothing | Found::Unrelated => return Ok(None),
-        Found::Empty => return Ok(Some(JournalRepair::Removed)),
-        Found::Journal(report) if report.verdict == JournalVerdict::Pending => {
+    let report = match journal::recover(Arc::clone(driver), side, journal::RecoverFor::Writing)?.found {
+        FoundJournal::Absent | FoundJournal::Unrelated => return Ok(None),
+        FoundJournal::Empty => return Ok(Some(JournalRepair::Removed)),
+        FoundJournal::Compared(report) if report.verdict == JournalVerdict::Pending => {
             return Ok(Some(JournalRepair::Replayed));
         }
-        Found::Journal(report) if report.verdict != JournalVerdict::Foreign => {
+        FoundJournal::Compared(report) if report.verdict != JournalVerdict::Foreign => {
             return Ok(Some(JournalRepair::Removed));
         }
-        Found::Journal(report) => Some(report),
-        Found::Damaged => None,
+        FoundJournal::Compared(report) => Some(report),
+        FoundJournal::Damaged => None,
     };
     let failed = |source| Error::Io { action: "cannot set the journal aside".into(), source };
     Ok(Some(JournalRepair::SetAside { name: side.set_aside().map_err(failed)?, report }))
 }
 
-/// Compares the journal in `side` with the file beside it, and changes nothing. Returns `None` if there is no journal, or none with a
-/// whole commit.
+/// Compares the journal in `side` with the file beside it. Changes nothing. Returns `None` if there
+/// is no journal, or none with a complete commit.
 ///
 /// # Errors
-/// [`Error::Corrupt`] if the header of the journal is damaged; [`Error::Misuse`] if the file of that name is no journal; [`Error::Io`].
+/// Returns [`Error::Corrupt`] if the header of the journal is damaged, [`Error::Misuse`] if the
+/// file of that name is no journal, and I/O errors.
 pub fn journal_report(driver: &dyn Driver, side: &dyn SideFile) -> Result<Option<JournalReport>> {
     match journal::read_report(side, driver)? {
-        Found::Nothing | Found::Empty => Ok(None),
-        Found::Journal(report) => Ok(Some(report)),
-        Found::Damaged => Err(Error::corrupt("journal header", "signature", "one of a journal", side.name())),
-        Found::Unrelated => Err(Error::Misuse(format!("`{}` is no journal", side.name()))),
+        FoundJournal::Absent | FoundJournal::Empty => Ok(None),
+        FoundJournal::Compared(report) => Ok(Some(report)),
+        FoundJournal::Damaged => {
+            Err(Error::corrupt("journal header", "signature", "one of a journal", side.name()))
+        }
+        FoundJournal::Unrelated => Err(Error::Misuse(format!("`{}` is no journal", side.name()))),
     }
 }
 
-/// Writes the changes of the journal in `side` into a copy of its file, whatever their comparison says.
+/// Writes the changes of the journal in `side` into a copy of its file, whatever the comparison
+/// says.
 ///
 /// # Errors
-/// [`Error::Misuse`] if there is no journal; [`Error::Corrupt`] if the journal holds no whole commit; [`Error::Io`].
+/// Returns [`Error::Misuse`] if there is no journal, [`Error::Corrupt`] if the journal holds no
+/// complete commit, and I/O errors.
 pub fn replay_into_copy(side: &dyn SideFile, copy: &dyn Driver) -> Result<()> {
-    journal::apply_to_copy(side, copy)
+    journal::replay_into_copy(side, copy)
+}
+
+#[cfg(test)]
+mod tests {
+    use hyperslab_format::codec::Address;
+    use hyperslab_vfd::Core;
+
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::store::image::new_file_to_reopen;
+    use crate::versions::LibverBounds;
+
+    /// A journal that does not exist.
+    #[derive(Debug)]
+    struct NoJournal;
+
+    impl SideFile for NoJournal {
+        fn name(&self) -> &str {
+            "none"
+        }
+
+        fn open(&self, _: SideAccess) -> Result<Option<Arc<dyn Driver>>, DriverError> {
+            Ok(None)
+        }
+
+        fn create(&self) -> Result<Arc<dyn Driver>, DriverError> {
+            unreachable!()
+        }
+
+        fn remove(&self) -> Result<(), DriverError> {
+            unreachable!()
+        }
+
+        fn set_aside(&self) -> Result<String, DriverError> {
+            unreachable!()
+        }
+    }
+
+    #[test]
+    fn an_end_that_exceeds_64_bits_is_not_written() {
+        let (store, reopen) = new_file_to_reopen(LibverBounds::LATEST);
+        store.edit().unwrap().commit().unwrap();
+        let mut superblock = reopen().superblock();
+        superblock.base_address = u64::MAX - 10;
+        superblock.end_of_file = Address::new(u64::MAX - 9);
+        let mut bytes = superblock.encode().unwrap();
+        bytes.resize(4096, 0);
+        let driver: Arc<dyn Driver> = Arc::new(Core::from_vec("file", bytes.clone()));
+        for options in [RepairOptions::default(), RepairOptions { room: Some(10), ..Default::default() }] {
+            let error = repair(&driver, &NoJournal, options).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corrupt);
+            let mut after = vec![0; bytes.len()];
+            driver.read_at(0, &mut after).unwrap();
+            assert!(after == bytes && driver.len().unwrap() == 4096);
+        }
+    }
 }

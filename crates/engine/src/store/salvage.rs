@@ -1,10 +1,11 @@
-//! Reading on over damage: what cannot be read is noted and passed over.
+//! Salvage: errors are recorded, and the damaged parts of a file are skipped.
 
 use std::collections::HashSet;
 use std::error::Error as _;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::Address;
 
 use super::Store;
@@ -13,16 +14,16 @@ use crate::error::{Error, Result};
 /// A part of a file that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Damage {
-    /// The structure, in the specification's words, where one is at fault.
+    /// The name of the damaged structure in the specification, if known.
     pub structure: Option<&'static str>,
-    /// Where it lies.
+    /// The address of the damaged structure, if known.
     pub address: Option<u64>,
-    /// What is wrong.
+    /// The message of the error.
     pub why: String,
 }
 
 impl Damage {
-    /// What an error says.
+    /// Returns the damage that an error reports.
     pub fn of(error: &Error) -> Self {
         let (mut structure, mut address) = (None, None);
         let mut at = Some(error);
@@ -39,7 +40,7 @@ impl Damage {
         let mut why = error.to_string();
         let mut source = error.source();
         while let Some(error) = source {
-            // Writing to a string does not fail.
+            // A write to a string does not fail.
             let _ = write!(why, ": {error}");
             source = error.source();
         }
@@ -47,10 +48,11 @@ impl Damage {
     }
 }
 
-/// What was found damaged, and which raw data was read, of a file that is being salvaged.
+/// The record of a salvage: the damage that was found, and the raw data that were read.
 #[derive(Debug, Default)]
 pub(crate) struct Salvaging {
     damages: Mutex<Damages>,
+    /// Ranges of addresses: start and end of each range.
     raw: Mutex<Vec<(u64, u64)>>,
 }
 
@@ -62,15 +64,16 @@ struct Damages {
 }
 
 impl Store {
-    /// Returns whether damage is passed over.
+    /// Returns whether the file is being salvaged.
     pub fn is_salvaging(&self) -> bool {
         self.salvaging.is_some()
     }
 
-    /// A result; if it is an error and the file is being salvaged, the error is noted, and there is none.
+    /// Records the error of a result and returns `None` in its place, if the file is being
+    /// salvaged.
     ///
     /// # Errors
-    /// The result's own, where the file is not being salvaged.
+    /// Returns the error of the result, if the file is not being salvaged.
     pub fn forgive<T>(&self, result: Result<T>) -> Result<Option<T>> {
         let Some(salvaging) = &self.salvaging else { return result.map(Some) };
         match result {
@@ -82,13 +85,14 @@ impl Store {
         }
     }
 
-    /// What was noted since the last call, each once.
+    /// Takes the damages that were recorded since the last call, each once.
     pub fn take_damages(&self) -> Vec<Damage> {
         let Some(salvaging) = &self.salvaging else { return Vec::new() };
         std::mem::take(&mut *salvaging.damages.lock().unwrap_or_else(PoisonError::into_inner)).noted
     }
 
-    /// The ranges of addresses, both ends in order, that raw data was read from.
+    /// Takes the ranges of addresses from which raw data were read since the last call, as start
+    /// and end, in ascending order.
     pub fn take_raw_ranges(&self) -> Vec<(u64, u64)> {
         let Some(salvaging) = &self.salvaging else { return Vec::new() };
         let mut ranges = std::mem::take(&mut *salvaging.raw.lock().unwrap_or_else(PoisonError::into_inner));
@@ -103,20 +107,23 @@ impl Store {
         joined
     }
 
-    /// Notes that there is raw data.
+    /// Records that raw data are read, if the file is being salvaged.
     pub(super) fn note_raw(&self, address: Address, length: usize) {
-        let range = address.get().and_then(|start| Some((start, start.checked_add(length as u64)?)));
-        if let (Some(salvaging), Some((start, end))) = (&self.salvaging, range) {
-            salvaging.raw.lock().unwrap_or_else(PoisonError::into_inner).push((start, end));
+        let Some(salvaging) = &self.salvaging else { return };
+        let range = address.get().and_then(|start| Some((start, start.checked_add(to_u64(length))?)));
+        if let Some(range) = range {
+            salvaging.raw.lock().unwrap_or_else(PoisonError::into_inner).push(range);
         }
     }
 }
 
 impl Salvaging {
-    pub(super) fn new(yes: bool) -> Option<Arc<Self>> {
-        yes.then(Arc::default)
+    /// Creates an empty record, if `is_on`.
+    pub(super) fn new(is_on: bool) -> Option<Arc<Self>> {
+        is_on.then(Arc::default)
     }
 
+    /// Records a damage.
     pub(super) fn note(&self, damage: Damage) {
         let mut damages = self.damages.lock().unwrap_or_else(PoisonError::into_inner);
         if damages.known.insert(damage.clone()) {

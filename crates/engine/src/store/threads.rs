@@ -1,29 +1,32 @@
-//! Threads for those who hold a lock of a file while they share their work.
+//! Threads for work that is shared while a lock of a file is held.
 //!
-//! Whoever gives work to threads of rayon waits for them, and does meanwhile what else is to be done there. On threads that the
-//! program uses itself that may be something that wants to change the same file, and waits for that lock for ever; or all
-//! of them wait for it already. So those who hold a file that can be changed share work with threads that do nothing else,
-//! and not at all where they are on one of the program's.
+//! A thread that gives work to threads of rayon waits for them, and meanwhile runs other work of
+//! the same pool. In a pool of the program, that work may want to change the same file, and would
+//! wait for the lock forever; or all threads of the pool may wait for the lock already. Therefore,
+//! a thread that holds a writable file shares work with threads that do nothing else, and shares no
+//! work if it is itself a thread of the program's pool.
 
 use std::sync::OnceLock;
 
 use super::Store;
 use super::parallel::{self, Scope, ThreadPool, ThreadPoolBuilder};
 
-/// The threads of a file that can be changed, once they are needed.
+/// The threads of a writable file, created at their first use.
 #[derive(Debug, Default)]
 pub(super) struct Threads(OnceLock<Option<ThreadPool>>);
 
 impl Store {
-    /// Returns whether somebody who holds the file may share work: see [`share`](Self::share).
+    /// Returns whether a thread that holds the file may share work; see [`share`](Self::share).
     pub fn may_share(&self) -> bool {
-        if !self.writable || parallel::current_thread_index().is_none() {
+        if !self.write_state.is_writable || parallel::current_thread_index().is_none() {
             return parallel::current_num_threads() > 1;
         }
-        self.threads.0.get().and_then(Option::as_ref).is_some_and(|own| own.current_thread_index().is_some())
+        let own = self.sharing.threads.0.get().and_then(Option::as_ref);
+        own.is_some_and(|own| own.current_thread_index().is_some())
     }
 
-    /// Does something that shares its work with others, where [`may_share`](Self::may_share) says so.
+    /// Runs `work` on threads with which it may share parts of itself, if
+    /// [`may_share`](Self::may_share) returns true.
     pub fn share<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         match self.own_threads() {
             Some(threads) => threads.install(work),
@@ -31,7 +34,7 @@ impl Store {
         }
     }
 
-    /// As [`share`](Self::share), where this thread does a part that no other one can do.
+    /// Runs `work` as [`share`](Self::share) does, but on this thread.
     pub(crate) fn share_in_place<'scope, T>(&self, work: impl FnOnce(&Scope<'scope>) -> T) -> T {
         match self.own_threads() {
             Some(threads) => threads.in_place_scope(work),
@@ -39,9 +42,9 @@ impl Store {
         }
     }
 
-    /// The threads of the file, if it can be changed and this is none of them.
+    /// Returns the threads of the file, if the file is writable and this thread belongs to no pool.
     fn own_threads(&self) -> Option<&ThreadPool> {
-        if !self.writable || parallel::current_thread_index().is_some() {
+        if !self.write_state.is_writable || parallel::current_thread_index().is_some() {
             return None;
         }
         let build = || {
@@ -49,6 +52,6 @@ impl Store {
             let name = |number| format!("hyperslab {number}");
             ThreadPoolBuilder::new().num_threads(count).thread_name(name).build().ok()
         };
-        self.threads.0.get_or_init(build).as_ref()
+        self.sharing.threads.0.get_or_init(build).as_ref()
     }
 }

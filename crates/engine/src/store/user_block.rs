@@ -1,41 +1,42 @@
-//! The user block: bytes before the HDF5 file that belong to somebody else.
+//! The user block: bytes before the HDF5 file that belong to another program.
 
-use hyperslab_exact::to_usize;
+use hyperslab_exact::{to_u64, to_usize};
 
 use super::Store;
 use super::edit::Edit;
 use crate::error::{Error, Result};
 
 impl Store {
-    /// The bytes before the HDF5 file.
+    /// Returns the bytes of the user block.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Limit`] if memory cannot hold them.
+    /// Returns [`Error::Limit`] if the bytes do not fit in memory, and I/O errors.
     pub fn user_block(&self) -> Result<Vec<u8>> {
-        let tried = Vec::<u8>::new().try_reserve_exact(to_usize(self.base)?);
+        let base = self.base();
+        let tried = Vec::<u8>::new().try_reserve_exact(to_usize(base)?);
         tried.map_err(|_| Error::Limit {
             what: "user block: bytes that memory can hold".into(),
-            got: self.base,
-            limit: self.base,
+            got: base,
+            limit: base,
         })?;
-        let mut bytes = vec![0; to_usize(self.base)?];
+        let mut bytes = vec![0; to_usize(base)?];
         let failed = |source| Error::Io { action: "cannot read the user block".into(), source };
-        self.medium().read(0, &mut bytes).map_err(failed)?;
-        self.pages.amend(0, &mut bytes);
+        self.source().read(0, &mut bytes).map_err(failed)?;
+        self.caches.pages.overlay_dirty(0, &mut bytes);
         Ok(bytes)
     }
 }
 
 impl Edit<'_> {
-    /// Changes the first bytes of the user block.
+    /// Writes the first bytes of the user block.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if there are more bytes than the user block has.
+    /// Returns [`Error::Misuse`] if `bytes` are longer than the user block, and I/O errors.
     pub fn write_user_block(&mut self, bytes: &[u8]) -> Result<()> {
         let store = self.store();
-        if bytes.len() as u64 > store.base {
-            let (got, room) = (bytes.len(), store.base);
-            return Err(Error::Misuse(format!("{got} bytes for a user block of {room}")));
+        if to_u64(bytes.len()) > store.base() {
+            let (got, length) = (bytes.len(), store.base());
+            return Err(Error::Misuse(format!("{got} bytes for a user block of {length}")));
         }
         let failed = |source| Error::Io { action: "cannot change the user block".into(), source };
         store.change(0, bytes).map_err(failed)

@@ -61,8 +61,7 @@ impl<'a> BitWriter<'a> {
     /// Writes the buffered bits and pads the last byte with zero bits.
     pub(crate) fn finish(self) {
         let [_, _, _, _, word @ ..] = (self.buffer << (32 - self.held)).to_be_bytes();
-        let whole = usize::try_from(self.held.div_ceil(8)).unwrap_or(0);
-        self.output.extend(word.iter().take(whole));
+        self.output.extend(word.iter().take(self.held.div_ceil(8) as usize));
     }
 }
 
@@ -145,7 +144,7 @@ impl<'a> BitReader<'a> {
 /// Returns the low 32 bits of `value`.
 #[cfg(test)]
 fn low(value: u64) -> u32 {
-    u32::try_from(value & 0xffff_ffff).unwrap_or(0)
+    (value & 0xffff_ffff) as u32
 }
 
 #[cfg(test)]

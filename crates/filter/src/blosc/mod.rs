@@ -59,7 +59,10 @@ impl Filter for Blosc {
             return Err(failed("the level is more than 9"));
         }
         // Blosc treats elements that are too large for its header as single bytes.
-        let size = u8::try_from(value(2, 1)).ok().filter(|size| *size > 0).unwrap_or(1);
+        let size = match u8::try_from(value(2, 1)) {
+            Ok(size @ 1..) => size,
+            Ok(0) | Err(_) => 1,
+        };
         buffer::encode(BloscSettings { size, level, shuffle, codec }, input, output)?;
         Ok(Produced::Output)
     }

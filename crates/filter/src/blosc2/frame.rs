@@ -145,9 +145,9 @@ impl<'a> Frame<'a> {
                     .map(ChunkLocation::Special)
                     .ok_or_else(|| corrupt("a chunk offset has an unknown special value"));
             }
-            let at = usize::try_from(u64::from_le_bytes(*bytes)).unwrap_or(usize::MAX);
-            self.chunks
-                .get(at..)
+            usize::try_from(u64::from_le_bytes(*bytes))
+                .ok()
+                .and_then(|at| self.chunks.get(at..))
                 .map(ChunkLocation::At)
                 .ok_or_else(|| corrupt("a chunk lies outside the frame"))
         };

@@ -38,12 +38,11 @@ pub(super) fn encode(
     // libdeflate chooses the ends of blocks by itself, so `settings.plane` has no effect.
     let level = settings.level;
     let failed = |reason: String| FilterError::failed(ID, reason);
-    let number = i32::try_from(level).unwrap_or(i32::MAX);
+    let unsupported = || failed(format!("level {level} is not supported"));
+    let number = i32::try_from(level).map_err(|_| unsupported())?;
     let mut stream = match state.encoder.take() {
         Some((kept, stream)) if kept == number => stream,
-        _ => Compressor::new(
-            CompressionLvl::new(number).map_err(|_| failed(format!("level {level} is not supported")))?,
-        ),
+        _ => Compressor::new(CompressionLvl::new(number).map_err(|_| unsupported())?),
     };
     output.resize(stream.zlib_compress_bound(input.len()), 0);
     let length = stream.zlib_compress(input, output).map_err(|error| failed(error.to_string()))?;

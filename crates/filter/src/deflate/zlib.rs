@@ -22,12 +22,14 @@ pub(super) fn decode(_state: &mut State, input: &[u8], output: &mut [u8]) -> Res
     inflate(input, output).map_err(|detail| FilterError::corrupt(ID, detail))
 }
 
-fn encoder(level: u32, runs_only: bool) -> Deflate {
-    let mut config = DeflateConfig { level: i32::try_from(level).unwrap_or(6), ..DeflateConfig::default() };
+fn encoder(level: u32, runs_only: bool) -> Result<Deflate> {
+    let level = i32::try_from(level)
+        .map_err(|_| FilterError::failed(ID, format!("level {level} is not supported")))?;
+    let mut config = DeflateConfig { level, ..DeflateConfig::default() };
     if runs_only {
         config.strategy = zlib_rs::Strategy::Rle;
     }
-    Deflate::new_with_config(config)
+    Ok(Deflate::new_with_config(config))
 }
 
 /// Encodes `input` as a zlib stream.
@@ -48,7 +50,7 @@ pub(super) fn encode(
             stream.reset();
             stream
         }
-        _ => encoder(settings.level, settings.runs_only && settings.level > 1),
+        _ => encoder(settings.level, settings.runs_only && settings.level > 1)?,
     };
     // Stored blocks of at least 8 KiB cost 5 bytes each; stream header and checksum cost 6 bytes.
     output.clear();

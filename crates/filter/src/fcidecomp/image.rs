@@ -281,18 +281,19 @@ pub(super) fn encode(settings: &ImageSettings, input: &[u8], output: &mut Vec<u8
         output.extend([0xff, PARAMETERS, 0, 13, 1]);
         output.extend([stored.largest, t1, t2, t3, stored.reset].map(u16::to_be_bytes).concat());
     }
-    let together = if interleave == 0 { 1 } else { frame.components };
-    let plane = frame.width * frame.height * together;
+    let together = if interleave == 0 { 1 } else { components };
+    let scan_components = usize::from(together);
+    let plane = frame.width * frame.height * scan_components;
     for (numbers, samples) in
-        (1..=components).collect::<Vec<_>>().chunks(together).zip(samples.chunks_exact(plane))
+        (1..=components).collect::<Vec<_>>().chunks(scan_components).zip(samples.chunks_exact(plane))
     {
         output.extend([0xff, SCAN]);
-        output.extend((6 + 2 * u16::try_from(together).unwrap_or(1)).to_be_bytes());
-        output.extend(together.to_le_bytes().first());
+        output.extend((6 + 2 * u16::from(together)).to_be_bytes());
+        output.push(together);
         output.extend(numbers.iter().flat_map(|number| [*number, 0]));
         output.extend([near, interleave, 0]);
         let mut sink = BitSink::new(output);
-        let size = Size { width: frame.width, height: frame.height, components: together };
+        let size = Size { width: frame.width, height: frame.height, components: scan_components };
         let order = if interleave == 2 { Interleave::Samples } else { Interleave::Lines };
         let model = Model::new(preset, i32::from(near));
         scan::encode(&mut sink, model, size, order, samples)

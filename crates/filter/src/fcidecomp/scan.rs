@@ -292,7 +292,7 @@ fn encode_run(sink: &mut BitSink<'_>, lines: &mut Lines, run: usize, most: usize
     }
     if run < most {
         sink.put(0, 1);
-        sink.put(i64::try_from(rest).unwrap_or(0), lines.run_bits());
+        sink.put(rest.cast_signed() as i64, lines.run_bits());
     } else if rest > 0 {
         sink.put(1, 1);
     }

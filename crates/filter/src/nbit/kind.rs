@@ -242,8 +242,7 @@ impl Kind {
                 each_used_byte(value.iter(), *big_endian, *precision, *offset, put);
             }
             Self::Array { base, .. } if !matches!(**base, Self::Opaque { .. }) => {
-                let size = usize::try_from(base.size()).unwrap_or(usize::MAX);
-                value.chunks_exact(size).for_each(|element| base.pack(writer, element));
+                value.chunks_exact(base.size() as usize).for_each(|element| base.pack(writer, element));
             }
             Self::Compound { members, .. } => {
                 for member in members {

@@ -111,7 +111,7 @@ impl Default for ChunkTarget {
     /// 65536, with checksums verified.
     fn default() -> Self {
         // On 32-bit machines, the limit is the address space.
-        let max_bytes = usize::try_from(4_u64 << 30).unwrap_or(usize::MAX);
+        let max_bytes = if usize::BITS > 32 { 4 << 30 } else { usize::MAX };
         Self {
             length: None,
             element_size: 0,
@@ -451,7 +451,7 @@ fn check_length(expected: usize, got: usize) -> Result<()> {
 
 /// Returns the bit of a stage in a filter mask; 0 for stages beyond the 32nd, which have no bit.
 fn mask_bit(stage: usize) -> u32 {
-    u32::try_from(stage).ok().and_then(|at| 1_u32.checked_shl(at)).unwrap_or(0)
+    if stage < 32 { 1 << stage } else { 0 }
 }
 
 fn is_masked(filter_mask: u32, stage: usize) -> bool {

@@ -265,8 +265,9 @@ fn pack<T: Word<Row = T>, D: Word>(
         }
         return;
     }
-    let bits = u64::from(parameters.elements) * u64::from(packing.bits);
-    let length = usize::try_from(bits / 8).unwrap_or(input.len()) + HEADER_BYTES + 1;
+    // The packed elements have fewer bytes than `input`; the product of the bits could overflow.
+    let (elements, bits) = (parameters.elements as usize, packing.bits as usize);
+    let length = elements / 8 * bits + elements % 8 * bits / 8 + HEADER_BYTES + 1;
     output.reserve(length.max(output.len()) - output.len());
     let mut row = [D::default(); TILE_WORDS];
     each_tile::<T>(parameters, input, |tile| {

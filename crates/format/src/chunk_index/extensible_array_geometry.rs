@@ -47,7 +47,7 @@ pub struct SecondaryBlockShape {
 
 /// The location of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ElementPlace {
+pub enum ElementLocation {
     /// The element lies in the index block.
     IndexBlock {
         /// Position of the element in the index block.
@@ -211,9 +211,9 @@ impl ExtensibleArrayGeometry {
     }
 
     /// Returns the location of element `index`, or `None` beyond the largest possible array.
-    pub fn locate(&self, index: u64) -> Option<ElementPlace> {
+    pub fn locate(&self, index: u64) -> Option<ElementLocation> {
         let Some(rest) = index.checked_sub(self.index_block_elements.into()) else {
-            return Some(ElementPlace::IndexBlock { element: index });
+            return Some(ElementLocation::IndexBlock { element: index });
         };
         let number = ((rest >> self.min_bits).checked_add(1)?).ilog2();
         if number >= self.secondary_blocks {
@@ -229,9 +229,9 @@ impl ExtensibleArrayGeometry {
             // this secondary block.
             let block_offset = offset(data_block);
             let elements = shape.data_block_elements;
-            return Some(ElementPlace::DataBlock { data_block, element, elements, block_offset });
+            return Some(ElementLocation::DataBlock { data_block, element, elements, block_offset });
         };
-        Some(ElementPlace::SecondaryBlock {
+        Some(ElementLocation::SecondaryBlock {
             secondary_block: number,
             pointer,
             data_block,
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn a_walk_over_all_blocks() {
         let geometry = ExtensibleArrayGeometry::new(&default_header()).unwrap();
-        assert_eq!(geometry.locate(3), Some(ElementPlace::IndexBlock { element: 3 }));
+        assert_eq!(geometry.locate(3), Some(ElementLocation::IndexBlock { element: 3 }));
         let mut index = 4;
         let mut data_blocks = 0;
         for number in 0..18 {
@@ -281,14 +281,14 @@ mod tests {
             for block in 0..shape.data_blocks {
                 for element in [0, shape.data_block_elements - 1] {
                     match geometry.locate(index + element).unwrap() {
-                        ElementPlace::DataBlock { data_block, element: at, elements, .. } => {
+                        ElementLocation::DataBlock { data_block, element: at, elements, .. } => {
                             assert!(number < 4);
                             assert_eq!(
                                 (data_block, at, elements),
                                 (data_blocks, element, shape.data_block_elements)
                             );
                         }
-                        ElementPlace::SecondaryBlock {
+                        ElementLocation::SecondaryBlock {
                             secondary_block,
                             pointer,
                             data_block,
@@ -303,7 +303,7 @@ mod tests {
                             assert_eq!(block_offset, index - 4);
                             assert_eq!(page, (shape.pages > 0).then_some(element / 1024));
                         }
-                        ElementPlace::IndexBlock { .. } => panic!("in the index block"),
+                        ElementLocation::IndexBlock { .. } => panic!("in the index block"),
                     }
                 }
                 index += shape.data_block_elements;

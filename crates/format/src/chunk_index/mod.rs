@@ -12,6 +12,6 @@ pub use extensible_array::{
     ExtensibleArrayBlockContext, ExtensibleArrayDataBlock, ExtensibleArrayIndexBlock,
     ExtensibleArraySecondaryBlock,
 };
-pub use extensible_array_geometry::{ElementPlace, ExtensibleArrayGeometry, SecondaryBlockShape};
+pub use extensible_array_geometry::{ElementLocation, ExtensibleArrayGeometry, SecondaryBlockShape};
 pub use extensible_array_header::ExtensibleArrayHeader;
 pub use fixed_array::{ArrayPage, ArrayPageContext, FixedArrayDataBlock, FixedArrayHeader, FixedArrayLayout};

@@ -43,7 +43,7 @@ impl Dataset {
                     return self.write_from(selection, &contents.origin());
                 }
                 let file = self.object.file();
-                self.replace_contents(selection, |edit| file.store_texts(edit, &texts))
+                self.replace_variable_data(selection, |edit| file.store_texts(edit, &texts))
             }
             _ => {
                 Err(self
@@ -142,7 +142,7 @@ impl Dataset {
         };
         self.check_count(selection, targets.len())?;
         let (file, size) = (self.object.file(), self.datatype().size as usize);
-        self.replace_contents(selection, |edit| {
+        self.replace_variable_data(selection, |edit| {
             let mut elements = Vec::with_capacity(size.saturating_mul(targets.len()));
             for target in targets {
                 elements.extend(file.store_reference(
@@ -174,20 +174,20 @@ impl Dataset {
             conversions = conversions.with_source_heap(std::sync::Arc::new(arena));
         }
         self.check_count(selection, bytes.len() / (memory.size as usize).max(1))?;
-        self.replace_contents(selection, |edit| {
+        self.replace_variable_data(selection, |edit| {
             file.store_converted(edit, &conversions, (memory, self.datatype()), bytes)
         })
     }
 
     /// Writes the elements that `store` returns, whose contents it puts into the heap. Frees the contents that they replace.
-    fn replace_contents(
+    fn replace_variable_data(
         &self,
         selection: &Selection,
         store: impl FnOnce(&mut hyperslab_engine::store::Edit<'_>) -> Result<Vec<u8>>,
     ) -> Result<()> {
         let selection = self.without_overlaps(Cow::Borrowed(selection))?;
         let (file, size) = (self.object.file(), self.datatype().size as usize);
-        self.change(|edit| file.replace_contents(edit, self.write_to(), &selection, size, store))
+        self.change(|edit| file.replace_variable_data(edit, self.write_to(), &selection, size, store))
     }
 
     /// Returns an error unless the selection has `count` elements.

@@ -95,7 +95,7 @@ impl Dataset {
     /// The dataset as it is, with nothing left in memory that is not in the file, and stays while the second value lives.
     pub(crate) fn current(&self) -> Result<(Arc<OpenDataset>, Reading<'_>)> {
         let file = self.object.file();
-        let reading = file.reading_settled(self.shown()).map_err(|error| self.context(error))?;
+        let reading = file.reading_flushed(self.shown()).map_err(|error| self.context(error))?;
         let open = Known::get_held(&self.now, file, || OpenDataset::open(file, &*self.object.header()?));
         Ok((open.map_err(|error| self.context(error))?, reading))
     }
@@ -123,7 +123,7 @@ impl Dataset {
     /// The shape and how far it may grow.
     pub fn dataspace(&self) -> Dataspace {
         // What waits to be written is not stored for the question how much it is.
-        let waiting = || self.object.file().dataspace_in_memory(self.object.address());
+        let waiting = || self.object.file().current_dataspace(self.object.address());
         if let Some(known) = self.shown().and_then(|_| waiting()) {
             return known;
         }

@@ -15,7 +15,7 @@ impl Dataset {
     /// Calls `work` with the right to change the file, in which objects may be open. Errors name the dataset.
     pub(crate) fn change<T>(&self, work: impl FnOnce(&mut Edit<'_>) -> Result<T>) -> Result<T> {
         let file = self.object.file();
-        let mut edit = file.edit_behind().map_err(|error| self.context(error))?;
+        let mut edit = file.edit_deferred().map_err(|error| self.context(error))?;
         let outcome = work(&mut edit).map_err(|error| self.context(error))?;
         file.finish(edit)?;
         Ok(outcome)

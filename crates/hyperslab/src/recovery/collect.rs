@@ -7,7 +7,7 @@ use std::hash::BuildHasher as _;
 
 use hyperslab_engine::Address;
 use hyperslab_engine::ops::objects::ObjectKind;
-use hyperslab_engine::ops::{ChunkTally, CopyGuide, Part, Salvage};
+use hyperslab_engine::ops::{ChunkTally, CopyGuide, LostPart, Salvage};
 use hyperslab_engine::store::Damage;
 
 use crate::walk::name_of;
@@ -73,11 +73,11 @@ impl Salvage for Collector {
         }
     }
 
-    fn lost(&self, path: &str, part: Part, damage: Damage) {
+    fn lost(&self, path: &str, part: LostPart, damage: Damage) {
         let mut record = self.record.borrow_mut();
         let (path, part) = match part {
             // The target of a link is recorded as an object.
-            Part::Link(name) => {
+            LostPart::Link(name) => {
                 let name = String::from_utf8_lossy(&name).into_owned();
                 (format!("{}/{name}", path.trim_end_matches('/')), LossPart::Object)
             }
@@ -114,17 +114,17 @@ impl Salvage for Collector {
     }
 }
 
-fn loss_of(part: Part) -> LossPart {
+fn loss_of(part: LostPart) -> LossPart {
     match part {
-        Part::Object | Part::Link(_) => LossPart::Object,
-        Part::Block => LossPart::Block,
-        Part::Links => LossPart::Links,
-        Part::Attributes => LossPart::Attributes,
-        Part::Attribute(name) => LossPart::Attribute(String::from_utf8_lossy(&name).into_owned()),
-        Part::Comment => LossPart::Comment,
-        Part::Elements => LossPart::Elements,
-        Part::Row { first, count } => LossPart::Row { first, count },
-        Part::Box(region) => LossPart::Region(region),
-        Part::Content => LossPart::Contents,
+        LostPart::Object | LostPart::Link(_) => LossPart::Object,
+        LostPart::Block => LossPart::Block,
+        LostPart::Links => LossPart::Links,
+        LostPart::Attributes => LossPart::Attributes,
+        LostPart::Attribute(name) => LossPart::Attribute(String::from_utf8_lossy(&name).into_owned()),
+        LostPart::Comment => LossPart::Comment,
+        LostPart::Elements => LossPart::Elements,
+        LostPart::Row { first, count } => LossPart::Row { first, count },
+        LostPart::Box(region) => LossPart::Region(region),
+        LostPart::VariableData => LossPart::Contents,
     }
 }

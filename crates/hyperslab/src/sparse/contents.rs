@@ -23,7 +23,7 @@ impl Contents {
 
     /// The elements, to be written.
     pub(crate) fn origin(&self) -> WriteSource<'_> {
-        WriteSource::stored(&self.elements, self.size).with_contents(&self.heap)
+        WriteSource::stored(&self.elements, self.size).with_heap(&self.heap)
     }
 }
 

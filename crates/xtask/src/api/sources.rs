@@ -47,7 +47,7 @@ impl Sources {
                 own.push(item);
                 continue;
             };
-            // Modules with a path of their own are codecs, one of which a feature selects: nothing of them is exported.
+            // A module with a `path` attribute is a codec of a feature. The codec exports nothing.
             let has_path = module.attrs.iter().any(|attribute| attribute.path().is_ident("path"));
             if has_path || is_for_tests(&module.attrs) {
                 continue;
@@ -88,7 +88,7 @@ impl Sources {
         })
     }
 
-    /// Returns the item that a path stands for, and the path of its module; exports on the way are followed.
+    /// Returns the item that a path names, and the path of the item's module. Follows reexports.
     pub(super) fn resolve(&self, path: &[String], steps: usize) -> Option<(Vec<String>, &Item)> {
         let steps = steps.checked_sub(1)?;
         let (name, parent) = path.split_last()?;

@@ -6,6 +6,7 @@
 mod examples;
 mod links;
 mod listings;
+mod speed;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,6 +42,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         examples::run()?;
     }
     differences.extend(architecture::check(update)?);
+    differences.extend(speed::check(&root, update)?);
     differences.extend(links::check(&root)?);
     for difference in &differences {
         println!("{difference}");

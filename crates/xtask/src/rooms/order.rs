@@ -16,6 +16,34 @@ pub(crate) const ENGINE: &Order = &Order {
     levels: &[&["error"], &["memory", "versions"], &["store"], &["index"], &["object", "data"], &["ops"]],
 };
 
+/// The rooms of the store: the values that all rooms share, then the space and the journal, the
+/// groups of the store's fields, and the operations.
+const STORE: &Order = &Order {
+    folder: "crates/engine/src/store",
+    levels: &[
+        &["bytes", "page", "ranges", "sharded_cache"],
+        &[
+            "callbacks",
+            "decoded",
+            "dirty_blocks",
+            "locking",
+            "open_objects",
+            "raw_file",
+            "salvage",
+            "space",
+            "superblock",
+            "threads",
+        ],
+        &["options", "swmr_reader"],
+        &["journal"],
+        &["left_journal", "page_source", "repair", "write_state"],
+        &["backing", "direct", "edit", "pages"],
+        &["caches", "commit", "create", "members", "publish", "read", "swmr_writer", "user_block", "write"],
+        &["sharing"],
+        &["open"],
+    ],
+};
+
 /// The rooms of the raw data path: the rooms for all layouts, then one room for each layout.
 const DATA: &Order = &Order {
     folder: "crates/engine/src/data",
@@ -38,8 +66,35 @@ const STRUCTURED: &Order = &Order {
     levels: &[&["variable"], &["form"], &["chunk"], &["encode"], &["read", "write"]],
 };
 
+/// The rooms of the operations: the writers of datasets below the open file, the operations above.
+const OPS: &Order = &Order {
+    folder: "crates/engine/src/ops",
+    levels: &[
+        &["names", "settings", "raw_files", "chunk_forms"],
+        &["members", "dataset_writer"],
+        &["extension", "writer_table"],
+        &["open"],
+        &["create", "editors", "flush", "heap", "reference_write", "swmr", "write", "writers"],
+        &["dataset"],
+        &["dataset_create", "variable_write", "virtual_write"],
+        &["concurrent", "copy", "delete"],
+    ],
+};
+
+/// The rooms of the copy of objects.
+const COPY: &Order = &Order {
+    folder: "crates/engine/src/ops/copy",
+    levels: &[
+        &["elements", "paths", "salvage"],
+        &["chunks", "relocate", "storage"],
+        &["streamed"],
+        &["sparse"],
+        &["attributes", "committed", "defined_share", "links", "lost", "objects", "raw"],
+    ],
+};
+
 /// Every folder with an order of its rooms.
-pub(crate) const ORDERS: &[&Order] = &[ENGINE, DATA, CHUNKED, STRUCTURED];
+pub(crate) const ORDERS: &[&Order] = &[ENGINE, STORE, DATA, CHUNKED, STRUCTURED, OPS, COPY];
 
 impl Order {
     /// Returns the level of a room, counted from the bottom.

@@ -13,6 +13,7 @@ pub(crate) mod source;
 mod straight_lines;
 pub(crate) mod substitutes;
 mod unsafety;
+mod words;
 
 use std::fmt;
 use std::path::Path;
@@ -52,6 +53,7 @@ const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     paths::check,
     substitutes::check,
     straight_lines::check,
+    words::check,
 ];
 
 pub(crate) fn run(_: &[String]) -> Result<()> {

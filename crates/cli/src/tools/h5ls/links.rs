@@ -32,7 +32,7 @@ impl List<'_> {
         from_root: &[u8],
     ) -> Result<()> {
         self.name(name)?;
-        let (target, is_followed) = match &link.target {
+        let (target, is_swmr_writer) = match &link.target {
             LinkTarget::Soft(target) => {
                 write!(self.out, "Soft Link {{{}}}", in_line(target))?;
                 let target = [walked.place.name.as_bytes(), b"\0", target.as_slice()].concat();
@@ -48,7 +48,7 @@ impl List<'_> {
                 return Ok(());
             }
         };
-        if !is_followed {
+        if !is_swmr_writer {
             self.out.write_all(b"\n")?;
             return Ok(());
         }

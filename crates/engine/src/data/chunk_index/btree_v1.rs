@@ -1,4 +1,4 @@
-//! Chunks under a version 1 B-tree, keyed by the coordinates of their first element.
+//! Version 1 B-trees of chunks, with the coordinates of the chunks' first elements as keys.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -7,22 +7,22 @@ use hyperslab_dataspace::Dims;
 use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Kind, BTreeV1Node, ChunkEntry, ChunkNodeView};
 use hyperslab_format::codec::{Address, Structure as _};
 
-use super::element::Latest;
+use super::element::LatestBlock;
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, ChunkLocation};
 use crate::error::{Error, Result};
 use crate::index::{Walk, btree_v1};
 use crate::store::{Bytes, Store, at};
 
-/// The highest level of roots below which leaves are few enough to be kept.
-const LOW: u8 = 2;
+/// Highest level of a root for which all leaves are kept, because there are few of them.
+const MAX_KEPT_ROOT_LEVEL: u8 = 2;
 
-/// The index of a dataset in the old format.
+/// The index of a dataset in the format of HDF5 before 1.10.
 #[derive(Debug)]
 pub(super) struct BTreeV1Index {
     root: Address,
     context: BTreeV1Context,
     chunk: Dims,
-    leaf: Latest<Bytes>,
+    leaf: LatestBlock<Bytes>,
 }
 
 impl BTreeV1Index {
@@ -32,27 +32,28 @@ impl BTreeV1Index {
             root,
             context: BTreeV1Context { params: store.params(), kind, k },
             chunk: Dims::from_slice(chunk),
-            leaf: Latest::new(),
+            leaf: LatestBlock::new(),
         }
     }
 
-    /// The bytes of a node.
+    /// Returns the bytes of a node.
     fn node(&self, store: &Store, address: Address, is_leaf: bool, is_low: bool) -> Result<Arc<Bytes>> {
         let size = BTreeV1Node::size(&self.context) as u64;
         if !is_leaf {
             return store.read(address, size, BTreeV1Node::NAME).map(Arc::new);
         }
-        let alone = || store.read_alone(address, size, BTreeV1Node::NAME);
+        let uncached = || store.read_uncached(address, size, BTreeV1Node::NAME);
         if is_low && !store.is_writable() {
-            return store.keep(address, &(), size, alone);
+            return store.keep(address, &(), size, uncached);
         }
-        // The one that was read last will do.
-        self.leaf.get(address, || alone().map(Arc::new))
+        // Of many leaves, only the latest one is kept.
+        self.leaf.get(address, || uncached().map(Arc::new))
     }
 
-    /// Coordinates of the first element of a chunk. The largest coordinates are of no chunk in the tree.
-    fn first_element(&self, scaled: &[u64]) -> Dims {
-        scaled.iter().zip(&self.chunk).map(|(at, size)| at.saturating_mul(*size)).collect()
+    /// Returns the coordinates of a chunk's first element; `None` if a coordinate exceeds 64 bits,
+    /// so that the tree cannot have the chunk.
+    fn first_element(&self, scaled: &[u64]) -> Option<Dims> {
+        scaled.iter().zip(&self.chunk).map(|(at, size)| at.checked_mul(*size)).collect()
     }
 
     fn visit_leaf(
@@ -91,14 +92,14 @@ impl ChunkIndex for BTreeV1Index {
     }
 
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
-        let wanted = self.first_element(scaled);
+        let Some(wanted) = self.first_element(scaled) else { return Ok(None) };
         let mut address = self.root;
         let (mut above, mut is_low) = (None, false);
         loop {
             let bytes = self.node(store, address, above == Some(1), is_low)?;
             let node = at(ChunkNodeView::new(&bytes, &self.context), address)?;
             btree_v1::check_level(node.level(), above, address)?;
-            is_low |= above.is_none() && node.level() <= LOW;
+            is_low |= above.is_none() && node.level() <= MAX_KEPT_ROOT_LEVEL;
             let Some(position) = node.find(&wanted) else { return Ok(None) };
             let Some(entry) = node.entry(position) else { return Ok(None) };
             if node.level() > 0 {
@@ -106,14 +107,16 @@ impl ChunkIndex for BTreeV1Index {
                 address = entry.child;
                 continue;
             }
-            let is_it = node.compare(position, &wanted) == Some(Ordering::Equal);
-            return Ok(is_it.then(|| location(&entry)));
+            let is_found = node.compare(position, &wanted) == Some(Ordering::Equal);
+            return Ok(is_found.then(|| location(&entry)));
         }
     }
 
     fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
-        let first = self.first_element(&chunks.first);
-        let last = self.first_element(&chunks.last);
+        let Some(first) = self.first_element(&chunks.first) else { return Ok(()) };
+        // An upper bound of the keys, so saturation is right.
+        let last = chunks.last.iter().zip(&self.chunk);
+        let last: Dims = last.map(|(at, size)| at.saturating_mul(*size)).collect();
         let mut guard = Walk::new(store, BTreeV1Node::NAME);
         let mut pending = vec![(self.root, None)];
         let mut is_low = false;
@@ -126,13 +129,13 @@ impl ChunkIndex for BTreeV1Index {
                 Ok(node)
             });
             let Some(node) = store.forgive(node)? else { continue };
-            is_low |= above.is_none() && node.level() <= LOW;
+            is_low |= above.is_none() && node.level() <= MAX_KEPT_ROOT_LEVEL;
             if node.level() == 0 {
                 store.forgive(self.visit_leaf((address, &node), chunks, visit))?;
                 continue;
             }
             for position in (0..node.len()).rev() {
-                // Below a child lie the chunks from its key up to, not including, the next key.
+                // A child has the chunks from its key up to the next key, exclusive.
                 let begins = node.compare(position, &last);
                 let ends = position.checked_add(1).and_then(|next| node.compare(next, &first));
                 if begins != Some(Ordering::Greater)

@@ -1,4 +1,4 @@
-//! Chunks under a version 2 B-tree, in the order of their scaled coordinates.
+//! Version 2 B-trees of chunks, in the order of the scaled coordinates.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::index::btree_v2::{AtRecord, BTreeV2, Compare};
 use crate::store::{Store, at};
 
-/// The index of a dataset with two and more unlimited dimensions.
+/// The index of a dataset with two or more unlimited dimensions.
 #[derive(Debug)]
 pub(super) struct BTreeV2Index<E: Entry> {
     tree: Arc<BTreeV2>,
@@ -41,7 +41,7 @@ impl<E: Entry> BTreeV2Index<E> {
     }
 }
 
-/// What a record says of its chunk; `None` if it says that there is none.
+/// Decodes the entry of a record. Returns `None` if the record stores no chunk.
 pub(super) fn location<E: Entry>(
     record: &[u8],
     context: ChunkRecordContext,

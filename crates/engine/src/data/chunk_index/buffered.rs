@@ -1,4 +1,5 @@
-//! A buffer of places before a chunk index: one insertion of many places costs less than many insertions.
+//! A buffer for the entries of a chunk index: one insertion of many entries is faster than many
+//! insertions.
 
 use std::cmp::Ordering;
 
@@ -11,41 +12,42 @@ use super::{AtChunk, ChunkLocation, ChunkTable};
 use crate::error::Result;
 use crate::store::{Edit, Store};
 
-/// Places that wait at most if each comes behind the one before.
-const WAITING: usize = 1 << 10;
+/// Largest number of dirty entries if the entries came in order.
+const MAX_ORDERED_ENTRIES: usize = 1 << 10;
 
-/// Places that wait at most if they come here and there: the more there are, the more of them lie in one block of the index.
-const SCATTERED: usize = 1 << 17;
+/// Largest number of dirty entries if the entries came in any order. The more entries are dirty,
+/// the more of them share a block of the index.
+const MAX_SCATTERED_ENTRIES: usize = 1 << 17;
 
-/// Places that come into the index at once.
-const PIECE: usize = 1 << 12;
+/// Largest number of entries in one insertion into the index.
+const MAX_INSERTED_ENTRIES: usize = 1 << 12;
 
-/// As many neighbours at once need not wait for more.
-const MANY: usize = 128;
+/// Number of neighbouring entries from which an insertion bypasses the buffer.
+const MIN_DIRECT_ENTRIES: usize = 128;
 
-/// A table of chunks that takes places in bulk.
+/// A chunk table that buffers new entries.
 #[derive(Debug)]
 pub struct BufferedTable {
     table: Box<dyn ChunkTable>,
-    waiting: IndexMap<Dims, ChunkLocation>,
-    /// They did not come in order.
+    dirty: IndexMap<Dims, ChunkLocation>,
+    /// True if the dirty entries did not come in order.
     scattered: bool,
 }
 
 impl BufferedTable {
-    /// A buffer before that table.
+    /// Creates a buffer for the entries of `table`.
     pub fn new(table: Box<dyn ChunkTable>) -> Self {
-        Self { table, waiting: IndexMap::new(), scattered: false }
+        Self { table, dirty: IndexMap::new(), scattered: false }
     }
 
-    /// Returns whether places come behind all that wait.
-    fn are_behind(&self, chunks: &[(Dims, ChunkLocation)]) -> bool {
-        let ends = self.waiting.last().zip(chunks.first());
+    /// Returns whether `chunks` come after all dirty entries.
+    fn come_after_dirty(&self, chunks: &[(Dims, ChunkLocation)]) -> bool {
+        let ends = self.dirty.last().zip(chunks.first());
         ends.is_none_or(|((last, _), (first, _))| last < first)
     }
 }
 
-/// Returns whether most chunks lie beside the one before.
+/// Returns whether most chunks are neighbours of the chunk before.
 fn are_neighbours(chunks: &[(Dims, ChunkLocation)]) -> bool {
     let distance = |one: &Dims, next: &Dims| {
         one.iter().zip(next).fold(0_u64, |sum, (one, next)| sum + one.abs_diff(*next))
@@ -54,12 +56,12 @@ fn are_neighbours(chunks: &[(Dims, ChunkLocation)]) -> bool {
     beside * 2 >= chunks.len()
 }
 
-/// How two chunks stand in C order of their coordinates. The first coordinate decides nearly every comparison.
+/// Compares two chunks in C order. The first coordinate decides nearly every comparison.
 fn compare(one: &Dims, next: &Dims) -> Ordering {
     one.first().cmp(&next.first()).then_with(|| one.cmp(next))
 }
 
-/// Chunks in C order of their coordinates, by their numbers.
+/// Returns the positions of the chunks in C order of their coordinates.
 pub(in crate::data) fn order_of(chunks: &[(Dims, ChunkLocation)]) -> Vec<usize> {
     let first = |scaled: &Dims| scaled.first().copied().unwrap_or(0);
     let mut order: Vec<(u64, usize)> = chunks.iter().map(|(scaled, _)| first(scaled)).zip(0..).collect();
@@ -70,7 +72,7 @@ pub(in crate::data) fn order_of(chunks: &[(Dims, ChunkLocation)]) -> Vec<usize> 
     order.into_iter().map(|(_, number)| number).collect()
 }
 
-/// Chunks in that order.
+/// Returns the chunks in the order of these positions.
 pub(in crate::data) fn ordered(
     chunks: &[(Dims, ChunkLocation)],
     order: &[usize],
@@ -80,57 +82,62 @@ pub(in crate::data) fn ordered(
 
 impl ChunkTable for BufferedTable {
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
-        match self.waiting.get(scaled) {
+        match self.dirty.get(scaled) {
             Some(place) => Ok(Some(*place)),
             None if self.table.is_empty() => Ok(None),
-            // What lies behind all that waits and all that is indexed is the usual case of those who append.
+            // An append asks for a chunk after all dirty and all indexed chunks, so the table
+            // usually finds nothing.
             None => self.table.get(store, scaled),
         }
     }
 
     fn is_empty(&self) -> bool {
-        self.waiting.is_empty() && self.table.is_empty()
+        self.dirty.is_empty() && self.table.is_empty()
     }
 
     fn has_none_of(&self, store: &Store, chunks: &[(Dims, ChunkLocation)]) -> Result<bool> {
-        let waits = |(scaled, _): &(Dims, ChunkLocation)| self.waiting.contains_key(scaled);
-        if !self.waiting.is_empty() && chunks.iter().any(waits) {
+        let is_dirty = |(scaled, _): &(Dims, ChunkLocation)| self.dirty.contains_key(scaled);
+        if !self.dirty.is_empty() && chunks.iter().any(is_dirty) {
             return Ok(false);
         }
         Ok(self.table.is_empty() || self.table.has_none_of(store, chunks)?)
     }
 
     fn insert(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
-        let many = chunks.len() >= MANY;
+        let many = chunks.len() >= MIN_DIRECT_ENTRIES;
         let neighbours = many && (!self.table.is_ordered() || are_neighbours(chunks));
         if neighbours && !self.scattered {
             self.flush(edit)?;
             return self.table.insert(edit, chunks);
         }
-        self.scattered |= (many && !neighbours) || !self.are_behind(chunks);
-        self.waiting.extend(chunks.iter().cloned());
-        let most = if self.scattered && self.table.is_ordered() { SCATTERED } else { WAITING };
-        if self.waiting.len() >= most { self.flush(edit) } else { Ok(()) }
+        self.scattered |= (many && !neighbours) || !self.come_after_dirty(chunks);
+        self.dirty.extend(chunks.iter().cloned());
+        let most = if self.scattered && self.table.is_ordered() {
+            MAX_SCATTERED_ENTRIES
+        } else {
+            MAX_ORDERED_ENTRIES
+        };
+        if self.dirty.len() >= most { self.flush(edit) } else { Ok(()) }
     }
 
     fn flush(&mut self, edit: &mut Edit<'_>) -> Result<()> {
-        if self.waiting.is_empty() {
+        if self.dirty.is_empty() {
             return Ok(());
         }
-        let mut waiting = std::mem::take(&mut self.waiting);
+        let mut dirty = std::mem::take(&mut self.dirty);
         if std::mem::take(&mut self.scattered) {
-            waiting.sort_unstable_by(|one, _, next, _| compare(one, next));
+            dirty.sort_unstable_by(|one, _, next, _| compare(one, next));
         }
-        // Piece by piece, so that there are no two of all of them.
-        let mut waiting = waiting.into_iter();
+        // Insert in portions, so that memory never holds a second copy of all entries.
+        let mut dirty = dirty.into_iter();
         loop {
-            let piece: Vec<(Dims, ChunkLocation)> = waiting.by_ref().take(PIECE).collect();
-            if piece.is_empty() {
+            let portion: Vec<(Dims, ChunkLocation)> = dirty.by_ref().take(MAX_INSERTED_ENTRIES).collect();
+            if portion.is_empty() {
                 return Ok(());
             }
-            if let Err(error) = self.table.insert(edit, &piece) {
-                // They wait on: what is in the index already may come again.
-                self.waiting = piece.into_iter().chain(waiting).collect();
+            if let Err(error) = self.table.insert(edit, &portion) {
+                // The entries stay dirty. Inserting an entry a second time does no harm.
+                self.dirty = portion.into_iter().chain(dirty).collect();
                 self.scattered = true;
                 return Err(error);
             }
@@ -142,8 +149,8 @@ impl ChunkTable for BufferedTable {
         self.table.republish(edit)
     }
 
-    fn is_ahead(&self) -> bool {
-        !self.waiting.is_empty()
+    fn is_dirty(&self) -> bool {
+        !self.dirty.is_empty()
     }
 
     fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
@@ -174,10 +181,10 @@ impl ChunkTable for BufferedTable {
     }
 
     fn for_each(&self, store: &Store, visit: &mut AtChunk<'_>) -> Result<()> {
-        self.table.for_each(store, &mut |scaled, place| match self.waiting.contains_key(scaled) {
+        self.table.for_each(store, &mut |scaled, place| match self.dirty.contains_key(scaled) {
             true => Ok(()),
             false => visit(scaled, place),
         })?;
-        self.waiting.iter().try_for_each(|(scaled, place)| visit(scaled, *place))
+        self.dirty.iter().try_for_each(|(scaled, place)| visit(scaled, *place))
     }
 }

@@ -1,4 +1,4 @@
-//! What every chunk index must do, as a suite that each implementation is run through.
+//! The conformance suite of chunk indexes.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +8,24 @@ use super::{ChunkBox, ChunkIndex, ChunkIndexEditor, Entry};
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
-/// Checks that walks and look-ups of an index over a grid of `counts` chunks agree: each chunk found by a walk of
-/// the whole grid is found alone at the same place, walks of boxes find just the chunks in them, and chunks that
-/// no walk finds are not there. Gives the number of stored chunks.
+/// Checks that walks and look-ups of an index over a grid of `counts` chunks agree: look-ups find
+/// the chunks that a walk of the whole grid finds, and no others; walks of boxes find exactly the
+/// chunks in these boxes. Returns the number of stored chunks.
 ///
 /// # Errors
-/// The index's own, and [`Error::Misuse`] that says where it contradicts itself.
+/// Returns errors of the index. Returns [`Error::Misuse`] that describes a contradiction.
 pub fn run<E: Entry>(store: &Store, index: &dyn ChunkIndex<E>, counts: &[u64]) -> Result<usize> {
-    let whole = ChunkBox {
-        first: counts.iter().map(|_| 0).collect(),
-        last: counts.iter().map(|count| count.saturating_sub(1)).collect(),
-    };
+    let last: Option<Dims> = counts.iter().map(|count| count.checked_sub(1)).collect();
+    // A grid without chunks has nothing to compare.
+    let Some(last) = last else { return Ok(0) };
+    let first: Dims = counts.iter().map(|_| 0).collect();
+    let whole = ChunkBox { first, last };
     let stored = walk(store, index, &whole)?;
     for scaled in Region::whole(counts).coordinates() {
         let alone = index.get(store, &scaled)?;
         agree("a look-up", &scaled, alone, stored.get(scaled.as_slice()).copied())?;
     }
-    for part in boxes(counts) {
+    for part in boxes(counts, &whole) {
         let found = walk(store, index, &part)?;
         for (scaled, location) in &found {
             if !part.contains(scaled) {
@@ -42,10 +43,10 @@ pub fn run<E: Entry>(store: &Store, index: &dyn ChunkIndex<E>, counts: &[u64]) -
     Ok(stored.len())
 }
 
-type Found<E> = BTreeMap<Vec<u64>, E>;
+type Walked<E> = BTreeMap<Vec<u64>, E>;
 
-fn walk<E: Entry>(store: &Store, index: &dyn ChunkIndex<E>, chunks: &ChunkBox) -> Result<Found<E>> {
-    let mut found = Found::new();
+fn walk<E: Entry>(store: &Store, index: &dyn ChunkIndex<E>, chunks: &ChunkBox) -> Result<Walked<E>> {
+    let mut found = Walked::new();
     index.for_each_in(store, chunks, &mut |scaled, location| {
         if found.insert(scaled.to_vec(), location).is_some() {
             return Err(contradiction("a walk gives a chunk twice", scaled));
@@ -55,15 +56,15 @@ fn walk<E: Entry>(store: &Store, index: &dyn ChunkIndex<E>, chunks: &ChunkBox) -
     Ok(found)
 }
 
-/// The first and last half of the grid in each dimension, a box in the middle, and each corner alone.
-fn boxes(counts: &[u64]) -> Vec<ChunkBox> {
-    let last: Dims = counts.iter().map(|count| count.saturating_sub(1)).collect();
+/// Returns the first and last half of the grid in each dimension, a box in the middle, and each
+/// corner.
+fn boxes(counts: &[u64], whole: &ChunkBox) -> Vec<ChunkBox> {
+    let ChunkBox { first, last } = whole;
     let middle: Dims = counts.iter().map(|count| count / 2).collect();
-    let first: Dims = counts.iter().map(|_| 0).collect();
     let mut boxes = vec![
         ChunkBox { first: first.clone(), last: middle.clone() },
         ChunkBox {
-            first: middle.iter().zip(&last).map(|(at, last)| *at.min(last)).collect(),
+            first: middle.iter().zip(last).map(|(at, last)| *at.min(last)).collect(),
             last: last.clone(),
         },
         ChunkBox { first: first.clone(), last: first.clone() },
@@ -81,30 +82,30 @@ fn boxes(counts: &[u64]) -> Vec<ChunkBox> {
     boxes
 }
 
-/// What a suite of changes draws from: numbers that look like chance, the same in each run.
+/// A generator of pseudo-random numbers for a suite of changes, the same in each run.
 #[derive(Debug, Clone)]
 pub struct Chance(u64);
 
 impl Chance {
-    /// Numbers that follow from `seed`.
+    /// Creates the generator from a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(2).wrapping_add(1))
     }
 
-    /// A number below `limit`.
+    /// Returns a number below `limit`.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33).checked_rem(limit).unwrap_or(0)
     }
 }
 
-/// How an index is changed at random.
+/// The random changes of an index.
 pub struct Draw<'d, E> {
-    /// Draws what the index can say of a chunk.
+    /// Draws the entry of a chunk.
     pub place: &'d dyn Fn(&mut Chance) -> E,
-    /// How many changes there are.
+    /// The number of changes.
     pub steps: usize,
-    /// What is drawn from.
+    /// The generator of random numbers.
     pub chance: &'d mut Chance,
 }
 
@@ -114,11 +115,11 @@ impl<E> std::fmt::Debug for Draw<'_, E> {
     }
 }
 
-/// Changes an index over a grid of `counts` chunks at random and holds what it answers against a map; gives
-/// that map. `stored` is what is in the index before.
+/// Changes an index over a grid of `counts` chunks at random, and compares its answers with a map.
+/// Returns that map. `stored` holds the entries before the changes.
 ///
 /// # Errors
-/// The index's own, and [`Error::Misuse`] that says where it contradicts the map.
+/// Returns errors of the index. Returns [`Error::Misuse`] that describes a contradiction.
 pub fn change<E: Entry>(
     edit: &mut Edit<'_>,
     index: &mut ChunkIndexEditor<E>,
@@ -140,11 +141,11 @@ pub fn change<E: Entry>(
                 agree("what was removed", &scaled, removed, model.remove(&scaled))?;
             }
             7 => {
-                let behind = chance.below(3) == 0;
-                let from = model.last_key_value().filter(|_| behind).map(|(last, _)| last.clone());
+                let appends = chance.below(3) == 0;
+                let from = model.last_key_value().filter(|_| appends).map(|(last, _)| last.clone());
                 let chunks = Region::whole(counts).coordinates();
                 let later = chunks.filter(|at| from.as_ref().is_none_or(|from| at > from));
-                let step = chance.below(5).saturating_add(1);
+                let step = chance.below(5) + 1;
                 let chunks: Vec<_> = later
                     .filter(|_| chance.below(step) == 0)
                     .collect::<Vec<_>>()
@@ -155,7 +156,7 @@ pub fn change<E: Entry>(
                 model.extend(chunks);
             }
             8 => {
-                // Along the first dimension all go, or one after the other comes.
+                // Removes all chunks of one half.
                 let rows: Vec<Dims> = Region::whole(counts).coordinates().collect();
                 let half = rows.len() / 2;
                 for scaled in rows.into_iter().skip(if chance.below(2) == 0 { 0 } else { half }).take(half) {

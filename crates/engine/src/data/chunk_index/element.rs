@@ -1,4 +1,4 @@
-//! From an array's element to the place of a chunk, and the blocks that were read last.
+//! Elements of arrays as entries, and the array blocks that were read last.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -11,11 +11,11 @@ use hyperslab_format::chunk_index::{
 use hyperslab_format::codec::{Address, FileParams};
 
 use super::Entry;
-use super::order::Found;
+use super::order::ElementLookup;
 use crate::error::Result;
 use crate::store::{Store, at};
 
-/// How the elements of one array are read.
+/// The decoder and encoder of an array's elements.
 #[derive(Debug)]
 pub(super) struct Elements<E: Entry> {
     layout: ChunkElementLayout,
@@ -24,7 +24,7 @@ pub(super) struct Elements<E: Entry> {
 }
 
 impl<E: Entry> Elements<E> {
-    /// Elements as the header at `owner` describes them.
+    /// Creates a decoder for the elements that the header at `owner` describes.
     pub(super) fn new(
         params: FileParams,
         client: ChunkIndexClient,
@@ -40,14 +40,14 @@ impl<E: Entry> Elements<E> {
         matches!(self.layout.form(), ChunkElementForm::Plain)
     }
 
-    /// What element `number` of `elements` says; `None` where there is no chunk.
+    /// Returns the entry in element `number` of `elements`; `None` if there is no chunk.
     pub(super) fn location(&self, elements: &[u8], number: u64) -> Result<Option<E>> {
         let element = at(self.layout.get(elements, to_usize(number)?), self.owner)?;
         let there = element.address.is_defined();
         Ok(there.then(|| E::from_stored(&self.rules, self.is_plain(), &element)))
     }
 
-    /// Puts a chunk, or that there is none, into element `number` of `elements`.
+    /// Writes an entry, or that there is no chunk, into element `number` of `elements`.
     pub(super) fn put(&self, elements: &mut [u8], number: u64, location: Option<&E>) -> Result<()> {
         let element = match location {
             None => ChunkElement::UNSET,
@@ -56,24 +56,25 @@ impl<E: Entry> Elements<E> {
         Ok(self.layout.set(elements, to_usize(number)?, &element)?)
     }
 
-    /// `count` elements without chunks.
+    /// Returns `count` elements without chunks.
     pub(super) fn unset(&self, count: usize) -> Vec<u8> {
         self.layout.unset(count)
     }
 }
 
-/// The block read last, by where it lies: neighbours in an array are mostly asked for one after the other.
+/// The block that was read last, with its address: most walks read neighbouring elements one after
+/// the other.
 #[derive(Debug)]
-pub(super) struct Latest<T> {
+pub(super) struct LatestBlock<T> {
     block: Mutex<Option<(Address, Arc<T>)>>,
 }
 
-impl<T> Latest<T> {
+impl<T> LatestBlock<T> {
     pub(super) fn new() -> Self {
         Self { block: Mutex::new(None) }
     }
 
-    /// The block at `address`, read by `load` unless it was the last one.
+    /// Returns the block at `address`. Calls `load` unless the block was the last one.
     pub(super) fn get(&self, address: Address, load: impl FnOnce() -> Result<Arc<T>>) -> Result<Arc<T>> {
         if let Some((kept, block)) = &*self.lock()
             && *kept == address
@@ -85,19 +86,20 @@ impl<T> Latest<T> {
         Ok(block)
     }
 
-    /// The value is replaced whole, so a panic elsewhere leaves it sound.
+    /// Locks the kept block. The value is always replaced as a whole, so it is valid even after a
+    /// panic under the lock.
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Address, Arc<T>)>> {
         self.block.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The only block of its kind that an array has, read when it is first asked for.
+/// The only block of its kind in an array. The block is read when it is first needed.
 #[derive(Debug)]
-pub(super) struct Only<T> {
+pub(super) struct OnceBlock<T> {
     block: OnceLock<Arc<T>>,
 }
 
-impl<T> Only<T> {
+impl<T> OnceBlock<T> {
     pub(super) fn new() -> Self {
         Self { block: OnceLock::new() }
     }
@@ -111,32 +113,34 @@ impl<T> Only<T> {
     }
 }
 
-/// Places for blocks that [`Kept`] keeps.
-const PLACES: u64 = 256;
+/// The number of slots in [`BlockSlots`].
+const SLOT_COUNT: u64 = 256;
 
-/// Elements of the largest block that it keeps, as many as a page has mostly: what is kept is in nobody's budget.
-const MOST_ELEMENTS: u64 = 1 << 10;
+/// Largest number of elements in a kept block: the usual length of a page. The memory of kept
+/// blocks counts toward no limit.
+const MAX_KEPT_ELEMENTS: u64 = 1 << 10;
 
-/// Some of the blocks that were read, by their numbers: who asks for one chunk here and one there comes back to them, past the
-/// file's cache, which all datasets and threads share, and without any lock. Who comes first to a place stays; of the others the
-/// latest is kept. There is no room for more than one before the second is asked for. Nothing is kept of a file that another
-/// process writes to.
+/// Some of the blocks that were read, by their numbers. Random accesses to single chunks find a
+/// block here without any lock; the file's cache is shared by all datasets and threads. A slot
+/// keeps its first block; in addition, the latest other block is kept. The slots are allocated when
+/// the second block is needed. No block is kept if another process writes the file.
 #[derive(Debug)]
-pub(super) struct Kept<T> {
-    first: Place<T>,
-    others: OnceLock<Box<[Place<T>]>>,
-    latest: Latest<T>,
+pub(super) struct BlockSlots<T> {
+    first: Slot<T>,
+    others: OnceLock<Box<[Slot<T>]>>,
+    latest: LatestBlock<T>,
 }
 
-/// Room for a block and where it lies.
-type Place<T> = OnceLock<(Address, Arc<T>)>;
+/// A slot for a block and its address.
+type Slot<T> = OnceLock<(Address, Arc<T>)>;
 
-impl<T> Kept<T> {
+impl<T> BlockSlots<T> {
     pub(super) fn new() -> Self {
-        Self { first: Place::new(), others: OnceLock::new(), latest: Latest::new() }
+        Self { first: Slot::new(), others: OnceLock::new(), latest: LatestBlock::new() }
     }
 
-    /// The block `number` of so many elements at `address`, read by `load` unless it is there.
+    /// Returns block `number`, of `elements` elements, at `address`. Calls `load` unless the block
+    /// is kept.
     pub(super) fn get(
         &self,
         store: &Store,
@@ -144,37 +148,37 @@ impl<T> Kept<T> {
         address: Address,
         load: impl FnOnce() -> Result<Arc<T>>,
     ) -> Result<Arc<T>> {
-        if elements > MOST_ELEMENTS || store.follows() {
+        if elements > MAX_KEPT_ELEMENTS || store.is_swmr_reader() {
             return load();
         }
         let is_first = self.first.get().is_none_or(|(kept, _)| *kept == address);
-        let others = || self.others.get_or_init(|| (0..PLACES).map(|_| Place::new()).collect());
-        let place = match usize::try_from(number % PLACES) {
-            Ok(place) if !is_first => others().get(place).unwrap_or(&self.first),
+        let others = || self.others.get_or_init(|| (0..SLOT_COUNT).map(|_| Slot::new()).collect());
+        let slot = match usize::try_from(number % SLOT_COUNT) {
+            Ok(slot) if !is_first => others().get(slot).unwrap_or(&self.first),
             _ => &self.first,
         };
-        match place.get() {
+        match slot.get() {
             Some((kept, block)) if *kept == address => Ok(Arc::clone(block)),
             Some(_) => self.latest.get(address, load),
             None => {
                 let block = load()?;
-                // Somebody else may have been faster, with another one.
-                let _ = place.set((address, Arc::clone(&block)));
+                // Another thread may have filled the slot with another block in the meantime.
+                let _ = slot.set((address, Arc::clone(&block)));
                 Ok(block)
             }
         }
     }
 }
 
-/// The block or page that a walk stands in.
+/// The block or page at which a walk is.
 #[derive(Debug, Default)]
 pub(super) struct Cursor {
-    /// Its elements as the array counts them.
+    /// The numbers of the block's elements in the array.
     numbers: Range<u64>,
     block: Option<Block>,
 }
 
-/// What has elements of an array.
+/// A block with elements of an array.
 #[derive(Debug)]
 pub(super) enum Block {
     Page(Arc<ArrayPage>),
@@ -193,24 +197,28 @@ impl Block {
 }
 
 impl Cursor {
-    /// What is in an element, if the block holds it.
-    pub(super) fn look<E: Entry>(&self, elements: &Elements<E>, number: u64) -> Option<Result<Found<E>>> {
+    /// Returns the result of looking up an element, if the block holds it.
+    pub(super) fn look<E: Entry>(
+        &self,
+        elements: &Elements<E>,
+        number: u64,
+    ) -> Option<Result<ElementLookup<E>>> {
         let block = self.block.as_ref().filter(|_| self.numbers.contains(&number))?;
         let location = elements.location(block.elements(), number - self.numbers.start);
-        Some(location.map(|location| Found::or_next(location, number)))
+        Some(location.map(|location| ElementLookup::or_next(location, number)))
     }
 
-    /// Goes to a block whose element `element` is that of the given number, and says what is in it.
+    /// Moves to a block whose element `element` has the given number in the array, and looks it up.
     pub(super) fn enter<E: Entry>(
         &mut self,
         block: Block,
         count: u64,
         [number, element]: [u64; 2],
         elements: &Elements<E>,
-    ) -> Result<Found<E>> {
+    ) -> Result<ElementLookup<E>> {
         let start = number - element;
         self.numbers = start..start + count;
         let block = self.block.insert(block);
-        Ok(Found::or_next(elements.location(block.elements(), element)?, number))
+        Ok(ElementLookup::or_next(elements.location(block.elements(), element)?, number))
     }
 }

@@ -1,4 +1,5 @@
-//! What an index says about a chunk: the place of an ordinary one, or the place of a structured one and its metadata.
+//! Entries of chunk indexes: the location of a flat chunk, or the location and the metadata of a
+//! structured chunk.
 
 use std::fmt;
 
@@ -17,50 +18,53 @@ mod sealed {
     impl Sealed for super::StructuredLocation {}
 }
 
-/// What an index says about a chunk. Every kind of index but the oldest ones can say either.
+/// An entry of a chunk index. All kinds of index except the version 1 B-tree and the implicit index
+/// can hold both types of entries.
 pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sync + 'static {
     /// The layout message of datasets with such chunks.
     type Layout: Clone + PartialEq + fmt::Debug + Send;
-    /// What the entries of one index leave out, and how those of a new index are stored.
+    /// The properties of an index that its entries do not repeat, and the form of entries in a new
+    /// index.
     type Rules: Copy + fmt::Debug + Send + Sync;
 
     /// The version of the blocks of new arrays.
     const ARRAY_VERSION: u8;
-    /// True if indexes are held to rules that old writers of ordinary ones may not have kept: totals and the order of
-    /// records, heads of paged blocks.
+    /// True if the index must satisfy rules that old writers of flat chunks may not have followed:
+    /// totals and the order of records, headers of paged blocks.
     const STRICT: bool;
 
-    /// First byte of the chunk.
+    /// Returns the address of the chunk's first byte.
     fn address(&self) -> Address;
 
-    /// Stored bytes of the chunk.
+    /// Returns the number of stored bytes of the chunk.
     fn size(&self) -> u64;
 
-    /// Elements of a chunk along each of the `rank` dimensions.
+    /// Returns the shape of a chunk in a dataset of `rank` dimensions.
     fn chunk(layout: &Self::Layout, rank: usize) -> &[u64];
 
-    /// The kind of index that the layout names.
+    /// Returns the kind of index that the layout names.
     fn kind(layout: &Self::Layout) -> ChunkIndexKind;
 
-    /// What goes without saying in the index.
+    /// Returns the properties of the index that its entries do not repeat.
     fn rules(layout: &Self::Layout, shape: &ChunkShape) -> Self::Rules;
 
-    /// Writes down what the layout message says about the index.
+    /// Writes the state of the index into the layout message.
     fn note(layout: &mut Self::Layout, note: Note<Self>);
 
-    /// Whose elements new arrays have.
+    /// Returns the client ID of new arrays.
     fn client(rules: &Self::Rules) -> ChunkIndexClient;
 
-    /// The type of the records of new trees.
+    /// Returns the record type of new trees.
     fn record_type(rules: &Self::Rules) -> u8;
 
-    /// What an element or a record of a new index stores.
+    /// Returns the form of an element or a record in a new index.
     fn form(rules: &Self::Rules) -> ChunkElementForm;
 
-    /// How the elements of an array are stored, by its header.
+    /// Returns the form of an array's elements, from the array's header.
     ///
     /// # Errors
-    /// If the array is of other chunks, or its elements have no possible size.
+    /// Returns an error if the array belongs to the other type of chunks, or if the size of its
+    /// elements is impossible.
     fn of_array(
         rules: &Self::Rules,
         params: FileParams,
@@ -68,10 +72,11 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
         element_size: u8,
     ) -> Result<ChunkElementLayout, FormatError>;
 
-    /// How the records of a tree are stored, by its header.
+    /// Returns the form of a tree's records, from the tree's header.
     ///
     /// # Errors
-    /// If the tree is of other chunks, or its records have no possible size.
+    /// Returns an error if the tree belongs to the other type of chunks, or if the size of its
+    /// records is impossible.
     fn of_tree(
         rules: &Self::Rules,
         params: FileParams,
@@ -79,43 +84,43 @@ pub trait Entry: sealed::Sealed + Copy + PartialEq + Eq + fmt::Debug + Send + Sy
         header: &BTreeV2Header,
     ) -> Result<ChunkRecordContext, FormatError>;
 
-    /// From what is stored; `plain` if that is an address and no more.
+    /// Creates an entry from the stored fields. If `plain` is true, only the address is stored.
     fn from_stored(rules: &Self::Rules, plain: bool, stored: &ChunkElement<'_>) -> Self;
 
-    /// What is to be stored; `plain` if that is an address and no more.
+    /// Returns the fields to store. If `plain` is true, only the address is stored.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if the index cannot say it.
+    /// Returns [`Error::Misuse`] if the index cannot represent the entry.
     fn to_stored(&self, rules: &Self::Rules, plain: bool) -> Result<ChunkElement<'_>>;
 
-    /// That a layout message can say it of its only chunk.
+    /// Checks that a layout message can represent this entry of a single chunk.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if not.
+    /// Returns [`Error::Misuse`] if it cannot.
     fn check_single(&self, layout_has_size: bool, rules: &Self::Rules) -> Result<()> {
         self.to_stored(rules, !layout_has_size).map(drop)
     }
 }
 
-/// What changes of an index change in the layout message.
+/// The part of the layout message that changes with the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Note<E> {
-    /// Where the index lies; undefined if there is none.
+    /// The address of the index; undefined if there is none.
     Index(Address),
     /// The only chunk.
     Single(Option<E>),
 }
 
-/// What goes without saying in indexes of ordinary chunks.
+/// The properties of an index of flat chunks that its entries do not repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkRules {
-    /// Bytes of a chunk that passes no filter, which indexes do not repeat.
+    /// The number of bytes of a decoded chunk.
     pub bytes: u64,
-    /// Bytes of the size of a chunk in a new index, if chunks pass filters.
+    /// The width of the size of a chunk in a new index, if chunks are filtered.
     pub size_width: Option<usize>,
 }
 
-/// The form of records, which is that of elements but for the place.
+/// Returns the form of records with the same fields as elements of this form.
 pub(super) fn record_form(form: ChunkElementForm) -> ChunkRecordForm {
     match form {
         ChunkElementForm::Plain => ChunkRecordForm::Plain,
@@ -126,7 +131,7 @@ pub(super) fn record_form(form: ChunkElementForm) -> ChunkRecordForm {
     }
 }
 
-/// That a chunk has a place.
+/// Checks that a chunk has an address.
 pub(super) fn check_address(address: Address) -> Result<Address> {
     if address.is_defined() {
         return Ok(address);

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use hyperslab_exact::to_usize;
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::chunk_index::{
-    ArrayPage, ElementPlace, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock, ExtensibleArrayGeometry,
-    ExtensibleArrayHeader, ExtensibleArrayIndexBlock, ExtensibleArraySecondaryBlock,
+    ArrayPage, ElementLocation, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock,
+    ExtensibleArrayGeometry, ExtensibleArrayHeader, ExtensibleArrayIndexBlock, ExtensibleArraySecondaryBlock,
 };
 use hyperslab_format::codec::{Address, Structure as _};
 
-use super::element::{Block, Cursor, Elements, Kept, Only};
-use super::order::{ArrayOrder, Found};
+use super::element::{Block, BlockSlots, Cursor, Elements, OnceBlock};
+use super::order::{ArrayOrder, ElementLookup};
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
 use crate::error::{Error, Result};
 use crate::store::{Store, at};
 
-/// The array by its header; blocks are read when first asked for.
+/// The array with its header. Blocks are read when they are first needed.
 #[derive(Debug)]
 pub(super) struct ExtensibleArrayIndex<E: Entry> {
     address: Address,
@@ -23,10 +23,10 @@ pub(super) struct ExtensibleArrayIndex<E: Entry> {
     geometry: ExtensibleArrayGeometry,
     elements: Elements<E>,
     order: ArrayOrder,
-    index_block: Only<ExtensibleArrayIndexBlock>,
-    secondary_blocks: Kept<ExtensibleArraySecondaryBlock>,
-    data_blocks: Kept<ExtensibleArrayDataBlock>,
-    pages: Kept<ArrayPage>,
+    index_block: OnceBlock<ExtensibleArrayIndexBlock>,
+    secondary_blocks: BlockSlots<ExtensibleArraySecondaryBlock>,
+    data_blocks: BlockSlots<ExtensibleArrayDataBlock>,
+    pages: BlockSlots<ArrayPage>,
 }
 
 impl<E: Entry> ExtensibleArrayIndex<E> {
@@ -40,15 +40,15 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
             geometry,
             elements,
             order,
-            index_block: Only::new(),
-            secondary_blocks: Kept::new(),
-            data_blocks: Kept::new(),
-            pages: Kept::new(),
+            index_block: OnceBlock::new(),
+            secondary_blocks: BlockSlots::new(),
+            data_blocks: BlockSlots::new(),
+            pages: BlockSlots::new(),
         })
     }
 
-    /// What is in element `element` of a data block that has no pages; the array counts it as `number`, and the block, which
-    /// has so many elements, as `block`.
+    /// Looks up element `element` of a data block without pages. The element has the number
+    /// `number` in the array. The block has the number `block` and `elements` elements.
     fn in_data_block(
         &self,
         store: &Store,
@@ -57,24 +57,25 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         block_offset: u64,
         [number, element]: [u64; 2],
         cursor: &mut Cursor,
-    ) -> Result<Found<E>> {
+    ) -> Result<ElementLookup<E>> {
         if !address.is_defined() {
             let left = elements - element;
-            return Ok(Found::Nothing { until: number + left });
+            return Ok(ElementLookup::Nothing { until: number + left });
         }
         let context = self.data_block_context(store, elements);
-        // Block offsets count elements without those of the index block.
+        // Block offsets do not count the elements of the index block.
         let outside = number - self.geometry.index_block_elements() as u64;
         let first = outside - element;
         let block = self.data_block(store, address, [block, elements], &context, [block_offset, first]);
         let Some(block) = store.forgive(block)? else {
             let left = elements - element;
-            return Ok(Found::Nothing { until: number + left });
+            return Ok(ElementLookup::Nothing { until: number + left });
         };
         cursor.enter(Block::Data(block), elements, [number, element], &self.elements)
     }
 
-    /// A data block, or the head of a paged one, by its number and elements. It says where it begins: at the offset that it should store, or at its
+    /// Returns a data block, or the header of a paged one, by its number and its number of
+    /// elements. The offset that the block stores must be `offset` or the number of the block's
     /// first element.
     fn data_block(
         &self,
@@ -99,28 +100,30 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         )
     }
 
-    /// What is in the element of that number.
-    fn look(&self, store: &Store, number: u64, cursor: &mut Cursor) -> Result<Found<E>> {
+    /// Looks up the element `number`.
+    fn look(&self, store: &Store, number: u64, cursor: &mut Cursor) -> Result<ElementLookup<E>> {
         if let Some(found) = cursor.look(&self.elements, number) {
             return found;
         }
         let root = self.header.index_block;
         let place = self.geometry.locate(number).filter(|_| number < self.header.max_index_set);
         let Some(place) = place.filter(|_| root.is_defined()) else {
-            return Ok(Found::Nothing { until: u64::MAX });
+            return Ok(ElementLookup::Nothing { until: u64::MAX });
         };
         let (params, header, geometry) = (store.params(), &self.header, &self.geometry);
         let index = self.index_block.get(|| {
             let context = ExtensibleArrayBlockContext::index_block(header, geometry, self.address, params);
             store.shared(root, &context)
         });
-        let Some(index) = store.forgive(index)? else { return Ok(Found::Nothing { until: u64::MAX }) };
+        let Some(index) = store.forgive(index)? else {
+            return Ok(ElementLookup::Nothing { until: u64::MAX });
+        };
         match place {
-            ElementPlace::IndexBlock { element } => {
+            ElementLocation::IndexBlock { element } => {
                 let count = geometry.index_block_elements() as u64;
                 cursor.enter(Block::Index(Arc::clone(index)), count, [number, element], &self.elements)
             }
-            ElementPlace::DataBlock { data_block, element, elements, block_offset } => {
+            ElementLocation::DataBlock { data_block, element, elements, block_offset } => {
                 let block = address_at(&index.data_blocks, data_block);
                 self.in_data_block(
                     store,
@@ -131,7 +134,7 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
                     cursor,
                 )
             }
-            ElementPlace::SecondaryBlock { pointer, .. } => {
+            ElementLocation::SecondaryBlock { pointer, .. } => {
                 let address = address_at(&index.secondary_blocks, u64::from(pointer));
                 self.in_secondary_block(store, address, &place, number, cursor)
             }
@@ -142,22 +145,27 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         &self,
         store: &Store,
         address: Address,
-        place: &ElementPlace,
+        place: &ElementLocation,
         number: u64,
         cursor: &mut Cursor,
-    ) -> Result<Found<E>> {
-        let ElementPlace::SecondaryBlock { secondary_block, data_block, element, block_offset, page, .. } =
-            *place
+    ) -> Result<ElementLookup<E>> {
+        let ElementLocation::SecondaryBlock {
+            secondary_block, data_block, element, block_offset, page, ..
+        } = *place
         else {
-            return Ok(Found::or_next(None, number));
+            return Ok(ElementLookup::or_next(None, number));
         };
         let (header, geometry) = (&self.header, &self.geometry);
         let shape = geometry.secondary_block(secondary_block);
         let elements = shape.data_block_elements;
         let nothing = || {
-            // The last block may end behind the largest number.
-            let all = shape.data_blocks.saturating_mul(elements).saturating_add(shape.first_element);
-            Found::Nothing { until: all.saturating_add(geometry.index_block_elements() as u64) }
+            // The last block may end after the largest number.
+            let index_elements = to_u64(geometry.index_block_elements());
+            let end = || {
+                let in_block = shape.data_blocks.checked_mul(elements)?;
+                in_block.checked_add(shape.first_element)?.checked_add(index_elements)
+            };
+            ElementLookup::Nothing { until: end().unwrap_or(u64::MAX) }
         };
         if !address.is_defined() {
             return Ok(nothing());
@@ -186,7 +194,7 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         let (data_block, page) = (to_usize(data_block)?, to_usize(page)?);
         let in_page = element.checked_rem(geometry.page_elements()).unwrap_or(0);
         let left = geometry.page_elements() - in_page;
-        let rest = Found::Nothing { until: number + left };
+        let rest = ElementLookup::Nothing { until: number + left };
         if !secondary.is_initialised(data_block, page, &context) {
             return Ok(rest);
         }
@@ -211,7 +219,8 @@ impl<E: Entry> ChunkIndex<E> for ExtensibleArrayIndex<E> {
     }
 
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>> {
-        self.look(store, self.order.number(scaled), &mut Cursor::default()).map(Found::chunk)
+        let Some(number) = self.order.number(scaled) else { return Ok(None) };
+        self.look(store, number, &mut Cursor::default()).map(ElementLookup::chunk)
     }
 
     fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()> {

@@ -5,21 +5,21 @@ use std::sync::Arc;
 use hyperslab_format::chunk_index::{ArrayPage, FixedArrayDataBlock, FixedArrayHeader, FixedArrayLayout};
 use hyperslab_format::codec::Address;
 
-use super::element::{Block, Cursor, Elements, Kept, Only};
-use super::order::{ArrayOrder, Found};
+use super::element::{Block, BlockSlots, Cursor, Elements, OnceBlock};
+use super::order::{ArrayOrder, ElementLookup};
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
 use crate::error::{Error, Result};
 use crate::store::{Store, at};
 
-/// The array by its header; its data block is read when first asked for.
+/// The array with its header. The data block is read when it is first needed.
 #[derive(Debug)]
 pub(super) struct FixedArrayIndex<E: Entry> {
     header: Arc<FixedArrayHeader>,
     layout: FixedArrayLayout,
     elements: Elements<E>,
     order: ArrayOrder,
-    block: Only<FixedArrayDataBlock>,
-    pages: Kept<ArrayPage>,
+    block: OnceBlock<FixedArrayDataBlock>,
+    pages: BlockSlots<ArrayPage>,
 }
 
 impl<E: Entry> FixedArrayIndex<E> {
@@ -27,19 +27,19 @@ impl<E: Entry> FixedArrayIndex<E> {
         let header: Arc<FixedArrayHeader> = store.shared(address, &store.params())?;
         let layout = at(FixedArrayLayout::new(&header, address, store.params()), address)?;
         let elements = Elements::new(store.params(), header.client, header.element_size, rules, address)?;
-        Ok(Self { header, layout, elements, order, block: Only::new(), pages: Kept::new() })
+        Ok(Self { header, layout, elements, order, block: OnceBlock::new(), pages: BlockSlots::new() })
     }
 }
 
 impl<E: Entry> FixedArrayIndex<E> {
-    /// What is in the element of that number.
-    fn look(&self, store: &Store, number: u64, cursor: &mut Cursor) -> Result<Found<E>> {
+    /// Looks up the element `number`.
+    fn look(&self, store: &Store, number: u64, cursor: &mut Cursor) -> Result<ElementLookup<E>> {
         if let Some(found) = cursor.look(&self.elements, number) {
             return found;
         }
         let address = self.header.data_block;
         if !address.is_defined() {
-            return Ok(Found::Nothing { until: u64::MAX });
+            return Ok(ElementLookup::Nothing { until: u64::MAX });
         }
         let element = usize::try_from(number).ok().filter(|element| *element < self.layout.elements());
         let Some(element) = element else {
@@ -47,26 +47,30 @@ impl<E: Entry> FixedArrayIndex<E> {
             let got = self.layout.elements();
             let beyond =
                 Error::corrupt("fixed array header", "number of elements", expected, got).at(address);
-            // There is nothing behind the end, however many chunks the extent has there.
-            return store.forgive(Err(beyond)).map(|_: Option<()>| Found::Nothing { until: u64::MAX });
+            // After the end of the array there are no chunks, even if the extent is larger.
+            return store
+                .forgive(Err(beyond))
+                .map(|_: Option<()>| ElementLookup::Nothing { until: u64::MAX });
         };
         let block = self.block.get(|| store.shared(address, &self.layout));
-        let Some(block) = store.forgive(block)? else { return Ok(Found::Nothing { until: u64::MAX }) };
+        let Some(block) = store.forgive(block)? else {
+            return Ok(ElementLookup::Nothing { until: u64::MAX });
+        };
         let (page, element) = self.layout.locate(element);
         let Some(context) = self.layout.page(page) else {
             let location = self.elements.location(&block.elements, element as u64)?;
-            return Ok(Found::or_next(location, number));
+            return Ok(ElementLookup::or_next(location, number));
         };
-        // What is left of the page.
+        // The first element after the page.
         let until = number + (context.elements - element) as u64;
         if !block.is_initialised(page) {
-            return Ok(Found::Nothing { until });
+            return Ok(ElementLookup::Nothing { until });
         }
         let start = address.checked_add(self.layout.page_offset(page) as u64).unwrap_or(Address::UNDEFINED);
         let load = || store.shared::<ArrayPage>(start, &context);
         let numbers = [page as u64, context.elements as u64];
         let page = store.forgive(self.pages.get(store, numbers, start, load))?;
-        let Some(page) = page else { return Ok(Found::Nothing { until }) };
+        let Some(page) = page else { return Ok(ElementLookup::Nothing { until }) };
         let numbers = [number, element as u64];
         cursor.enter(Block::Page(page), context.elements as u64, numbers, &self.elements)
     }
@@ -78,7 +82,8 @@ impl<E: Entry> ChunkIndex<E> for FixedArrayIndex<E> {
     }
 
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>> {
-        self.look(store, self.order.number(scaled), &mut Cursor::default()).map(Found::chunk)
+        let Some(number) = self.order.number(scaled) else { return Ok(None) };
+        self.look(store, number, &mut Cursor::default()).map(ElementLookup::chunk)
     }
 
     fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()> {

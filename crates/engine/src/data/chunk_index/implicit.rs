@@ -1,13 +1,13 @@
-//! Chunks side by side, all allocated when the dataset was made.
+//! Contiguous chunks that were allocated when the dataset was created.
 
 use hyperslab_format::codec::Address;
 
-use super::order::{ArrayOrder, Found};
+use super::order::{ArrayOrder, ElementLookup};
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, ChunkLocation};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// The first chunk, and how many bytes each takes.
+/// The address of the first chunk, and the size of all chunks.
 #[derive(Debug)]
 pub(super) struct ImplicitIndex {
     pub(super) first: Address,
@@ -16,12 +16,12 @@ pub(super) struct ImplicitIndex {
 }
 
 impl ImplicitIndex {
-    fn at(&self, store: &Store, number: u64) -> Result<ChunkLocation> {
-        let offset = number.checked_mul(self.chunk_bytes);
+    fn at(&self, store: &Store, number: Option<u64>) -> Result<ChunkLocation> {
+        let offset = number.and_then(|number| number.checked_mul(self.chunk_bytes));
         let address = offset.and_then(|offset| self.first.checked_add(offset)).ok_or_else(|| {
             Error::corrupt("data layout message", "address", "chunks inside the file", self.first)
         })?;
-        // All chunks were allocated with the dataset, so the file bounds any walk over them.
+        // All chunks were allocated with the dataset, so the file's length bounds any walk.
         store.check_inside(address, self.chunk_bytes, "chunk")?;
         Ok(ChunkLocation { address, size: self.chunk_bytes, filter_mask: 0 })
     }
@@ -37,7 +37,7 @@ impl ChunkIndex for ImplicitIndex {
     }
 
     fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
-        let look = |number: u64| self.at(store, number).map(Found::Chunk);
+        let look = |number: u64| self.at(store, Some(number)).map(ElementLookup::Chunk);
         self.order.for_each_in(store, chunks, u64::MAX, look, visit)
     }
 }

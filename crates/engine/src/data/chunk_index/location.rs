@@ -1,22 +1,22 @@
-//! The place of a structured chunk.
+//! The location of a structured chunk.
 
 use std::fmt;
 use std::ops::Deref;
 
 use hyperslab_format::codec::Address;
 
-/// The place of a structured chunk, and its metadata as the index stores them.
+/// The location of a structured chunk, and its metadata as stored in the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StructuredLocation {
-    /// First byte.
+    /// The address of the first byte.
     pub address: Address,
-    /// Stored bytes of all sections.
+    /// The number of stored bytes of all sections.
     pub size: u64,
     /// The sizes of the sections and their filter masks.
     pub metadata: ChunkMetadataBytes,
 }
 
-/// The metadata of a structured chunk, not interpreted.
+/// The metadata of a structured chunk, as stored.
 ///
 /// ```
 /// use hyperslab_engine::data::chunk_index::ChunkMetadataBytes;
@@ -27,26 +27,27 @@ pub struct StructuredLocation {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ChunkMetadataBytes {
     length: u8,
-    /// Zeros behind the length.
-    bytes: [u8; Self::MAX],
+    /// The metadata, and zeros after the length.
+    bytes: [u8; Self::MAX_BYTES],
 }
 
 impl ChunkMetadataBytes {
-    /// Most bytes: three sections with offsets of eight bytes, filtered.
-    pub const MAX: usize = 52;
+    /// Largest number of bytes: three filtered sections with offsets of eight bytes.
+    pub const MAX_BYTES: usize = 52;
 
-    /// Returns metadata of these bytes; `None` if there are more than [`MAX`](Self::MAX).
+    /// Returns metadata with these bytes; `None` if there are more than
+    /// [`MAX_BYTES`](Self::MAX_BYTES).
     pub fn new(bytes: &[u8]) -> Option<Self> {
-        let mut metadata = Self { length: u8::try_from(bytes.len()).ok()?, bytes: [0; Self::MAX] };
+        let mut metadata = Self { length: u8::try_from(bytes.len()).ok()?, bytes: [0; Self::MAX_BYTES] };
         metadata.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);
         Some(metadata)
     }
 
-    /// Returns metadata of that many zeros.
+    /// Returns metadata of `length` zeros.
     pub(super) fn zeros(length: usize) -> Self {
-        #[expect(clippy::cast_possible_truncation, reason = "at most `MAX`")]
-        let length = length.min(Self::MAX) as u8;
-        Self { length, bytes: [0; Self::MAX] }
+        #[expect(clippy::cast_possible_truncation, reason = "at most `MAX_BYTES`")]
+        let length = length.min(Self::MAX_BYTES) as u8;
+        Self { length, bytes: [0; Self::MAX_BYTES] }
     }
 }
 

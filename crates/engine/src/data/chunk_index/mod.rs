@@ -1,4 +1,4 @@
-//! The places of the chunks of a dataset: six kinds of index behind one trait.
+//! The addresses of the chunks of a dataset: six kinds of index with one trait.
 
 mod btree_v1;
 mod btree_v2;
@@ -41,35 +41,35 @@ pub use shape::{ChunkShape, kind, structured_kind};
 pub use structured::{StructuredRules, open_structured};
 pub use table::ChunkTable;
 
-/// Where the stored bytes of one chunk lie.
+/// The location of the stored bytes of one chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkLocation {
-    /// First byte.
+    /// The address of the first byte.
     pub address: Address,
-    /// Stored bytes: after the filters where there are any.
+    /// The number of stored bytes, after encoding.
     pub size: u64,
-    /// Filters that were left out for this chunk: bit i for filter i of the pipeline.
+    /// The filters that were skipped for this chunk: bit i for filter i of the pipeline.
     pub filter_mask: u32,
 }
 
-/// The kind of a chunk index, in libhdf5's order of numbers.
+/// The kind of a chunk index, in the order of libhdf5's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkIndexKind {
     /// Version 1 B-tree.
     BTreeV1,
-    /// The one chunk's address in the layout message.
+    /// One chunk, whose address is in the layout message.
     Single,
-    /// Chunks side by side in the order of their coordinates.
+    /// Contiguous chunks in the order of their coordinates.
     Implicit,
     /// An array of fixed length.
     FixedArray,
-    /// An array that grows along the one unlimited dimension.
+    /// An array that grows along the only unlimited dimension.
     ExtensibleArray,
     /// Version 2 B-tree.
     BTreeV2,
 }
 
-/// A box of chunks in scaled coordinates (chunks, not elements): both corners belong to it.
+/// A box of chunks in scaled coordinates (chunks, not elements). The box includes both corners.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkBox {
     /// The lowest coordinates.
@@ -79,7 +79,7 @@ pub struct ChunkBox {
 }
 
 impl ChunkBox {
-    /// Returns whether the chunk lies inside.
+    /// Returns whether the box contains the chunk.
     pub fn contains(&self, scaled: &[u64]) -> bool {
         scaled.len() == self.first.len()
             && scaled
@@ -89,17 +89,17 @@ impl ChunkBox {
     }
 }
 
-/// What is done with each chunk found: its scaled coordinates and its place.
+/// A function that a walk calls for each chunk, with the scaled coordinates and the entry.
 pub type AtChunk<'a, E = ChunkLocation> = dyn FnMut(&[u64], E) -> Result<()> + 'a;
 
-/// An index of chunks; it says an `E` of each.
+/// A chunk index with entries of type `E`.
 pub trait ChunkIndex<E = ChunkLocation>: Send + Sync + fmt::Debug {
-    /// Which of the six kinds it is.
+    /// Returns the kind of the index.
     fn kind(&self) -> ChunkIndexKind;
 
-    /// The place of one chunk, or `None` if it is not stored.
+    /// Returns the entry of a chunk, or `None` if the chunk is not stored.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>>;
 
-    /// Calls `visit` for every stored chunk in the box, in the index's own order.
+    /// Calls `visit` for every stored chunk in the box, in the order of the index.
     fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()>;
 }

@@ -1,4 +1,4 @@
-//! The index that a layout message names.
+//! Opening the index that a layout message names.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::{ChunkIndex, ChunkLocation, ChunkShape, Entry as _};
 use crate::error::Result;
 use crate::store::Store;
 
-/// Opens the index that the layout names; `None` while no chunk is stored.
+/// Opens the index that the layout names. Returns `None` while no chunk is stored.
 pub fn open(
     store: &Store,
     layout: &ChunkedLayout,

@@ -1,4 +1,5 @@
-//! The order of chunks in arrays: C order over all chunks there may ever be, the dimension that grows first.
+//! The order of chunks in arrays: C order over all possible chunks, with the unlimited dimension as
+//! the slowest one.
 
 use hyperslab_dataspace::Dims;
 use smallvec::SmallVec;
@@ -7,37 +8,37 @@ use super::{AtChunk, ChunkBox};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// How scaled coordinates become the number of an element.
+/// The mapping from scaled coordinates to the number of an array element.
 #[derive(Debug, Clone)]
 pub(super) struct ArrayOrder {
-    /// Chunks that come one after the other along each dimension before the next step.
+    /// The number of elements between neighbours along each dimension.
     steps: Dims,
-    /// Chunks that there may be; as many as one step of the dimension that grows has, if there is one.
+    /// The number of possible chunks; without the unlimited dimension, if there is one.
     count: u64,
-    /// The dimensions, the one of the longest steps first.
+    /// The dimensions in descending order of their steps.
     slowest_first: SmallVec<[usize; 4]>,
 }
 
-/// What an array has for a chunk.
+/// The result of looking up an array element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found<E> {
-    /// The chunk's place.
+pub(super) enum ElementLookup<E> {
+    /// The entry of a chunk.
     Chunk(E),
-    /// No chunk, nor any other before the element of this number.
+    /// No chunk, neither in this element nor in the next ones before element `until`.
     Nothing {
-        /// The next element that may hold one.
+        /// The next element that may have a chunk.
         until: u64,
     },
 }
 
-impl<E> Found<E> {
-    /// The chunk in element `number`, or that there is none in it.
+impl<E> ElementLookup<E> {
+    /// Returns the chunk of element `number`, or that the element has none. The number is less than
+    /// the length of an array, so the next number fits.
     pub(super) fn or_next(location: Option<E>, number: u64) -> Self {
-        // The number of a chunk that no array holds may be the largest one.
-        location.map_or(Self::Nothing { until: number.saturating_add(1) }, Self::Chunk)
+        location.map_or(Self::Nothing { until: number + 1 }, Self::Chunk)
     }
 
-    /// The chunk's place, if there is one.
+    /// Returns the entry of the chunk, if there is one.
     pub(super) fn chunk(self) -> Option<E> {
         match self {
             Self::Chunk(location) => Some(location),
@@ -47,7 +48,7 @@ impl<E> Found<E> {
 }
 
 impl ArrayOrder {
-    /// The order for chunks of the shape `chunk` in an extent that grows up to `max_dims`.
+    /// Creates the order for chunks of shape `chunk` in an extent that grows up to `max_dims`.
     pub(super) fn new(chunk: &[u64], max_dims: &[Option<u64>]) -> Result<Self> {
         let counts: Vec<Option<u64>> = max_dims
             .iter()
@@ -86,65 +87,67 @@ impl ArrayOrder {
         Ok(Self { steps, count: step, slowest_first })
     }
 
-    /// Chunks that there may be in an extent of fixed size.
+    /// Returns the number of possible chunks in an extent of fixed size.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// The number of the chunk; one that passes 64 bits lies in no array.
-    pub(super) fn number(&self, scaled: &[u64]) -> u64 {
+    /// Returns the number of the chunk's element; `None` if the number exceeds 64 bits, so that no
+    /// array has the element.
+    pub(super) fn number(&self, scaled: &[u64]) -> Option<u64> {
         scaled
             .iter()
             .zip(&self.steps)
-            .fold(0_u64, |number, (at, step)| number.saturating_add(at.saturating_mul(*step)))
+            .try_fold(0_u64, |number, (at, step)| number.checked_add(at.checked_mul(*step)?))
     }
 
-    /// Visits the chunks of the box in the order of the array, which holds `elements` elements. `look` says what
-    /// is in an element; empty stretches are skipped, so that no extent, however large, costs more than the blocks
-    /// that are there.
+    /// Visits the chunks of the box in the order of the array, which has `elements` elements.
+    /// `look` looks up an element. The walk skips runs of empty elements, so that its cost depends
+    /// on the existing blocks and not on the extent.
     pub(super) fn for_each_in<E>(
         &self,
         store: &Store,
         chunks: &ChunkBox,
         elements: u64,
-        mut look: impl FnMut(u64) -> Result<Found<E>>,
+        mut look: impl FnMut(u64) -> Result<ElementLookup<E>>,
         visit: &mut AtChunk<'_, E>,
     ) -> Result<()> {
-        // Each chunk takes an address in the file, each empty stretch at least a bit.
-        let (most_chunks, most_steps) = (store.file_length() / 2, store.file_length().saturating_mul(8));
+        // Each chunk takes an address in the file, and each empty run at least a bit.
+        let (most_chunks, most_bytes) = (store.file_length() / 2, store.file_length());
         let (mut found, mut steps) = (0_u64, 0_u64);
-        let mut there = self.next_in(chunks, 0);
-        while let Some((number, mut scaled)) = there.take().filter(|(number, _)| *number < elements) {
+        let mut position = self.next_in(chunks, 0);
+        while let Some((number, mut scaled)) = position.take().filter(|(number, _)| *number < elements) {
             steps += 1;
-            let found_there = look(number);
-            match store.forgive(found_there)?.unwrap_or(Found::Nothing { until: 0 }) {
-                Found::Chunk(location) => {
+            let looked_up = look(number);
+            match store.forgive(looked_up)?.unwrap_or(ElementLookup::Nothing { until: 0 }) {
+                ElementLookup::Chunk(location) => {
                     found += 1;
                     visit(&scaled, location)?;
                     let next = number + 1;
-                    there = if self.step(chunks, &mut scaled) {
+                    position = if self.step(chunks, &mut scaled) {
                         Some((next, scaled))
                     } else {
                         self.next_in(chunks, next)
                     };
                 }
-                Found::Nothing { until } => {
-                    there = self.next_in(chunks, until.max(number + 1));
+                ElementLookup::Nothing { until } => {
+                    position = self.next_in(chunks, until.max(number + 1));
                 }
             }
-            if found > most_chunks || steps > most_steps {
-                let expected = "elements that the file has room for";
-                return Err(Error::corrupt("array of chunks", "blocks", expected, "more"));
+            if found > most_chunks || steps / 8 > most_bytes {
+                let expected = "no more chunks than the file can hold";
+                return Err(Error::corrupt("array of chunks", "blocks", expected, found));
             }
         }
         Ok(())
     }
 
-    /// Goes to the chunk that comes next in the array, if the box has it in the same row.
+    /// Moves `scaled` to the next chunk of the array. Returns whether this chunk is in the same row
+    /// and in the box.
     fn step(&self, chunks: &ChunkBox, scaled: &mut Dims) -> bool {
         let row = self.slowest_first.iter().find(|dimension| self.steps.get(**dimension) == Some(&1));
-        let there = row.and_then(|row| Some((scaled.get_mut(*row)?, chunks.last.get(*row)?)));
-        match there {
+        let coordinate = row.and_then(|row| Some((scaled.get_mut(*row)?, chunks.last.get(*row)?)));
+        match coordinate {
             Some((at, last)) if *at < *last => {
                 *at += 1;
                 true
@@ -153,7 +156,8 @@ impl ArrayOrder {
         }
     }
 
-    /// The first chunk of the box whose number is not below `number`, and its scaled coordinates.
+    /// Returns the first chunk of the box whose number is `number` or more: its number and its
+    /// scaled coordinates. Returns `None` if the box has no such chunk.
     fn next_in(&self, chunks: &ChunkBox, number: u64) -> Option<(u64, Dims)> {
         let bounds = |dimension: usize| Some((*chunks.first.get(dimension)?, *chunks.last.get(dimension)?));
         let mut scaled = chunks.first.clone();
@@ -167,7 +171,8 @@ impl ArrayOrder {
                 break; // the box begins here
             }
             if at > last {
-                // Past the box: on in the nearest slower dimension that has more, from the box's start.
+                // After the end of the box, continue at the box's first coordinates, one step
+                // further in the fastest slower dimension that is not at its end.
                 let slower = self.slowest_first.split_at(position).0;
                 let more = slower.iter().rposition(|slow| {
                     bounds(*slow).zip(scaled.get(*slow)).is_some_and(|((_, last), at)| *at < last)
@@ -181,7 +186,7 @@ impl ArrayOrder {
             }
             set(&mut scaled, dimension, at);
         }
-        Some((self.number(&scaled), scaled))
+        Some((self.number(&scaled)?, scaled))
     }
 }
 
@@ -199,16 +204,19 @@ mod tests {
     fn the_growing_dimension_comes_first() {
         let order = ArrayOrder::new(&[2, 3, 4], &[Some(4), None, Some(9)]).unwrap();
         // 2 chunks along dimension 0 and 3 along dimension 2; dimension 1 grows.
-        assert_eq!(order.number(&[0, 0, 1]), 1);
-        assert_eq!(order.number(&[1, 0, 0]), 3);
-        assert_eq!(order.number(&[0, 1, 0]), 6);
-        assert_eq!(order.number(&[1, 2, 2]), 12 + 3 + 2);
+        assert_eq!(order.number(&[0, 0, 1]), Some(1));
+        assert_eq!(order.number(&[1, 0, 0]), Some(3));
+        assert_eq!(order.number(&[0, 1, 0]), Some(6));
+        assert_eq!(order.number(&[1, 2, 2]), Some(12 + 3 + 2));
     }
 
     #[test]
     fn fixed_extents_count_in_c_order() {
         let order = ArrayOrder::new(&[5, 5], &[Some(11), Some(10)]).unwrap();
-        assert_eq!(order.number(&[2, 1]), 5);
+        assert_eq!(order.number(&[2, 1]), Some(5));
+        assert_eq!(order.number(&[u64::MAX / 2, 1]), Some(u64::MAX));
+        assert_eq!(order.number(&[u64::MAX / 2, 2]), None);
+        assert_eq!(order.number(&[u64::MAX, 0]), None);
         assert!(ArrayOrder::new(&[1, 1], &[None, None]).is_err());
     }
 
@@ -218,13 +226,13 @@ mod tests {
         let chunks = ChunkBox { first: Dims::from_slice(&[1, 1, 0]), last: Dims::from_slice(&[2, 3, 1]) };
         let mut expected: Vec<u64> = Vec::new();
         for (a, b, c) in (1..=2).flat_map(|a| (1..=3).flat_map(move |b| (0..=1).map(move |c| (a, b, c)))) {
-            expected.push(order.number(&[a, b, c]));
+            expected.push(order.number(&[a, b, c]).unwrap());
         }
         expected.sort_unstable();
         let mut numbers = Vec::new();
         let mut next = 0;
         while let Some((number, scaled)) = order.next_in(&chunks, next) {
-            assert!(chunks.contains(&scaled) && order.number(&scaled) == number);
+            assert!(chunks.contains(&scaled) && order.number(&scaled) == Some(number));
             numbers.push(number);
             next = number + 1;
         }

@@ -1,4 +1,5 @@
-//! The dataset as its chunk index depends on it, and the kind of index that a layout message names.
+//! The properties of a dataset that its chunk index depends on, and the kind of index that a layout
+//! message names.
 
 use hyperslab_format::message::{
     ChunkIndex as IndexParameters, ChunkedLayout, StructuredChunkLayout, StructuredIndex,
@@ -9,19 +10,20 @@ use super::ChunkIndexKind;
 /// The properties of a dataset that an index depends on besides the layout message.
 #[derive(Debug, Clone)]
 pub struct ChunkShape {
-    /// Sizes that the dataset may grow to; `None` for an unlimited dimension.
+    /// Maximum sizes of the dataset; `None` for an unlimited dimension.
     pub max_dims: Vec<Option<u64>>,
-    /// Bytes of a chunk that passes no filter.
+    /// The number of bytes of a decoded chunk.
     pub chunk_bytes: u64,
-    /// Half of the children of a node of a version 1 B-tree of chunks.
+    /// Half of the largest number of children in a node of a version 1 B-tree of chunks.
     pub btree_k: u16,
-    /// The [`size_width`](super::size_width) of chunks that pass filters; `None` if they pass none. It matters when an
-    /// index is made.
+    /// The [`size_width`](super::size_width) of filtered chunks; `None` if chunks are not filtered.
+    /// Only new indexes use it.
     pub size_width: Option<usize>,
 }
 
 impl ChunkShape {
-    /// Returns the shape for an index of structured chunks; `filtered` if the dataset has a filter pipeline.
+    /// Returns the shape for an index of structured chunks. `filtered` is true if the dataset has a
+    /// filter pipeline.
     pub fn of_structured(
         layout: &StructuredChunkLayout,
         max_dims: &[Option<u64>],
@@ -30,7 +32,7 @@ impl ChunkShape {
     ) -> Self {
         let chunk = layout.dims.iter().take(max_dims.len());
         let chunk_bytes = chunk.fold(element_size, |bytes, size| bytes.saturating_mul(*size));
-        // A chunk of more than 64 bits of bytes has the widest sizes.
+        // Saturates because sizes of 56 bits or more all have the largest width.
         let width = StructuredChunkLayout::chunk_size_width(layout.sections, &[chunk_bytes]);
         Self {
             max_dims: max_dims.to_vec(),

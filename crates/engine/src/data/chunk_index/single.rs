@@ -1,10 +1,10 @@
-//! The dataset that is one chunk: its address stands in the layout message.
+//! The index of a dataset with a single chunk, whose address is in the layout message.
 
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
 use crate::error::Result;
 use crate::store::Store;
 
-/// The place of the only chunk, if it is stored.
+/// The location of the only chunk, if it is stored.
 #[derive(Debug)]
 pub(super) struct SingleIndex<E> {
     pub(super) rank: usize,

@@ -1,4 +1,5 @@
-//! Indexes of structured chunks: the same as those of ordinary ones, with longer entries and held to more rules.
+//! Indexes of structured chunks: the indexes of flat chunks, with longer entries and stricter
+//! rules.
 
 use std::sync::Arc;
 
@@ -29,12 +30,12 @@ use crate::store::Store;
 
 const LAYOUT: &str = "data layout message";
 
-/// What goes without saying in indexes of structured chunks.
+/// The properties of an index of structured chunks that its entries do not repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StructuredRules {
-    /// Bytes of the size of a chunk in a new index, or in the layout message.
+    /// The width of the size of a chunk in a new index, or in the layout message.
     pub size_width: usize,
-    /// Bytes of chunk metadata.
+    /// The number of bytes of chunk metadata.
     pub metadata_size: usize,
     /// True if the dataset has a filter pipeline.
     pub filtered: bool,
@@ -55,7 +56,8 @@ impl Entry for StructuredLocation {
         self.size
     }
 
-    /// The last of the dimension sizes of the layout is that of an element, or missing.
+    /// Returns the shape of a chunk. The last dimension size of the layout may be the size of an
+    /// element.
     fn chunk(layout: &StructuredChunkLayout, rank: usize) -> &[u64] {
         layout.dims.get(..rank).unwrap_or(&layout.dims)
     }
@@ -144,7 +146,7 @@ impl Entry for StructuredLocation {
         let (got, expected) = (self.metadata.len(), rules.metadata_size);
         if got != expected {
             return Err(Error::Misuse(format!(
-                "{got} bytes of chunk metadata in an index of {expected} bytes of it"
+                "chunk metadata has {got} bytes, but this index stores {expected} bytes"
             )));
         }
         Ok(ChunkElement { address, size: self.size, filter_mask: 0, metadata: &self.metadata })
@@ -157,7 +159,7 @@ impl Entry for StructuredLocation {
             return Ok(());
         }
         let (size, width) = (self.size, rules.size_width);
-        Err(Error::Misuse(format!("a chunk of {size} bytes where sizes have {width} bytes")))
+        Err(Error::Misuse(format!("a chunk size of {size} bytes does not fit into {width} bytes")))
     }
 }
 
@@ -166,7 +168,7 @@ fn by_filters(number: u8, rules: &StructuredRules) -> String {
     format!("{number} {filters} filters")
 }
 
-/// The chunk that the layout message itself says.
+/// Returns the chunk that the layout message itself describes.
 pub(super) fn single(
     layout: &StructuredChunkLayout,
     stored: &SingleStructuredChunk,
@@ -176,11 +178,11 @@ pub(super) fn single(
     address.is_defined().then_some(StructuredLocation { address, size: stored.size, metadata })
 }
 
-/// Opens the index that the layout names; `None` while no chunk is stored.
+/// Opens the index that the layout names. Returns `None` while no chunk is stored.
 ///
 /// # Errors
-/// The errors of reading the index's header, and [`Error::Corrupt`] if it contradicts the layout message, the extent or
-/// the presence of filters.
+/// Returns errors of reading the index's header. Returns [`Error::Corrupt`] if the header
+/// contradicts the layout message, the extent or the presence of filters.
 pub fn open_structured(
     store: &Store,
     layout: &StructuredChunkLayout,
@@ -204,7 +206,7 @@ pub fn open_structured(
     }))
 }
 
-/// That the layout, the header of the index and the shape agree.
+/// Checks that the layout, the header of the index and the shape agree.
 pub(super) fn check(store: &Store, layout: &StructuredChunkLayout, shape: &ChunkShape) -> Result<()> {
     let (rank, sizes) = (shape.max_dims.len(), layout.dims.len());
     if rank == 0 || (sizes != rank && Some(sizes) != rank.checked_add(1)) {
@@ -224,7 +226,7 @@ pub(super) fn check(store: &Store, layout: &StructuredChunkLayout, shape: &Chunk
             if sizes.clone().all(|(max, chunk)| max.is_some_and(|max| max <= *chunk)) {
                 return Ok(());
             }
-            let expected = "another than that of a single chunk for a dataset of several";
+            let expected = "not a single-chunk index for a dataset of several chunks";
             Err(Error::corrupt(LAYOUT, "chunk indexing type", expected, layout.index.index_type()))
         }
         _ if !address.is_defined() => Ok(()),
@@ -237,13 +239,13 @@ pub(super) fn check(store: &Store, layout: &StructuredChunkLayout, shape: &Chunk
     }
 }
 
-/// A field of a header, what the layout message has in its place, and what it is.
+/// The name of a header field, its value, and the value that the layout message requires.
 type Field = (&'static str, u64, u64);
 
 fn agree(structure: &'static str, address: Address, fields: &[Field]) -> Result<()> {
     for (field, got, expected) in fields {
         if got != expected {
-            let expected = format!("{expected} as the layout and the extent say");
+            let expected = format!("{expected}, from the layout and the extent");
             return Err(Error::corrupt(structure, field, expected, got).at(address));
         }
     }

@@ -1,4 +1,4 @@
-//! The trait of indexes that are changed.
+//! The trait of indexes that can be changed.
 
 use hyperslab_dataspace::Dims;
 use hyperslab_format::codec::Address;
@@ -8,9 +8,9 @@ use super::{AtChunk, ChunkLocation};
 use crate::error::Result;
 use crate::store::{Edit, Store};
 
-/// Where the chunks of a dataset lie, to be changed.
+/// The locations of a dataset's chunks, with changes.
 pub trait ChunkTable: Send + std::fmt::Debug {
-    /// The place of one chunk, or `None` if it is not stored.
+    /// Returns the location of a chunk, or `None` if the chunk is not stored.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
 
     /// Returns whether no chunk is stored.
@@ -26,53 +26,57 @@ pub trait ChunkTable: Send + std::fmt::Debug {
         Ok(true)
     }
 
-    /// Puts chunks to new places, in C order of their coordinates; what was known of them is replaced.
+    /// Inserts or replaces the locations of chunks, which are in C order of their coordinates.
     fn insert(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()>;
 
-    /// Puts all that waits for it into the index.
+    /// Writes all dirty entries into the index.
     fn flush(&mut self, _edit: &mut Edit<'_>) -> Result<()> {
         Ok(())
     }
 
-    /// Lets nothing be changed in place that readers may be on the way to, if others read the file while it is written.
+    /// Prepares the index for changes while SWMR readers read it: copies the blocks that a reader
+    /// may be about to read, so that no change happens in place.
     ///
     /// # Errors
-    /// The errors of reading the index and of allocating.
+    /// Returns errors of reading the index and of allocating.
     fn republish(&mut self, _edit: &mut Edit<'_>) -> Result<()> {
         Ok(())
     }
 
-    /// Returns whether the index keeps its chunks in order: many that come in order at once cost far less than each alone.
+    /// Returns whether the index keeps its chunks in order. Inserting many chunks in order is then
+    /// much faster than inserting each chunk separately.
     fn is_ordered(&self) -> bool {
         false
     }
 
-    /// Returns whether something waits for [`flush`](Self::flush).
-    fn is_ahead(&self) -> bool {
+    /// Returns whether entries are dirty, so that [`flush`](Self::flush) is needed.
+    fn is_dirty(&self) -> bool {
         false
     }
 
-    /// Forgets a chunk; gives where it was. Its bytes are the caller's to free.
+    /// Removes a chunk and returns its location. The caller frees the chunk's bytes.
     fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<ChunkLocation>>;
 
-    /// Gives all chunks that there may ever be their room at once, if the index wants that and they have none yet: first byte
-    /// and bytes. They are zeros if `zeroed`.
+    /// Allocates the space of all possible chunks, if this kind of index requires that and has not
+    /// done so. Returns the address and the number of bytes. The space is filled with zeros if
+    /// `zeroed` is true.
     fn reserve(&mut self, _edit: &mut Edit<'_>, _zeroed: bool) -> Result<Option<(Address, u64)>> {
         Ok(None)
     }
 
-    /// Returns whether chunks have their room for ever, so that [`remove`](Self::remove) takes none out.
+    /// Returns whether chunks keep their space permanently, so that [`remove`](Self::remove)
+    /// removes none.
     fn keeps_all(&self) -> bool {
         false
     }
 
-    /// The layout message, if it is to say other than `before`.
+    /// Returns the layout message, if it differs from `before`.
     fn changed_layout(&self, before: &ChunkedLayout) -> Option<ChunkedLayout>;
 
-    /// Gives the room of all chunks and of the index back.
+    /// Frees the space of all chunks and of the index.
     fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()>;
 
-    /// Gives all chunks coordinates that are greater by `count` along a dimension.
+    /// Increases the coordinates of all chunks by `count` along a dimension.
     fn shift(&mut self, edit: &mut Edit<'_>, axis: usize, count: i64) -> Result<()>;
 
     /// Visits all chunks.

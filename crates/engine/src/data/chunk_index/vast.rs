@@ -1,4 +1,5 @@
-//! Extents as large as can be over indexes as small as can be: a walk must cost what is there, not what could be.
+//! Tests of the largest extents with the smallest indexes: the cost of a walk depends on the
+//! existing blocks, not on the extent.
 
 use hyperslab_dataspace::Dims;
 use hyperslab_format::chunk_index::{
@@ -19,7 +20,7 @@ use crate::store::image::image;
 
 const PARAMS: FileParams = FileParams::DEFAULT;
 const RULES: ChunkRules = ChunkRules { bytes: 8, size_width: None };
-const VAST: u64 = 1 << 60;
+const VAST_CHUNKS: u64 = 1 << 60;
 const HEADER: Address = Address::new(512);
 const BLOCK: Address = Address::new(1024);
 
@@ -29,7 +30,7 @@ fn whole(chunks: u64) -> ChunkBox {
 
 fn found(index: &dyn ChunkIndex, store: &Store) -> crate::Result<Vec<u64>> {
     let mut numbers = Vec::new();
-    index.for_each_in(store, &whole(VAST), &mut |scaled, _| {
+    index.for_each_in(store, &whole(VAST_CHUNKS), &mut |scaled, _| {
         numbers.push(scaled[0]);
         Ok(())
     })?;
@@ -51,7 +52,7 @@ fn an_extensible_array_skips_blocks_that_do_not_exist() {
         secondary_block_size: 0,
         data_blocks: 0,
         data_block_size: 0,
-        max_index_set: VAST,
+        max_index_set: VAST_CHUNKS,
         elements: 4,
         index_block: BLOCK,
     };
@@ -72,7 +73,7 @@ fn an_extensible_array_skips_blocks_that_do_not_exist() {
     let index = ExtensibleArrayIndex::<ChunkLocation>::open(&store, HEADER, RULES, order).unwrap();
     assert_eq!(found(&index, &store).unwrap(), [2]);
     assert_eq!(index.get(&store, &[2]).unwrap().unwrap().address, Address::new(2048));
-    assert_eq!(index.get(&store, &[VAST - 1]).unwrap(), None);
+    assert_eq!(index.get(&store, &[VAST_CHUNKS - 1]).unwrap(), None);
 }
 
 #[test]
@@ -95,7 +96,7 @@ fn a_fixed_array_skips_pages_that_were_never_written() {
     let order = || ArrayOrder::new(&[1], &[Some(1 << 58)]).unwrap();
     let file = image(&[(HEADER, header.encode(&PARAMS).unwrap()), (BLOCK, block)]);
     let index = FixedArrayIndex::<ChunkLocation>::open(&file, HEADER, RULES, order()).unwrap();
-    // The array ends before the box does.
+    // The array ends before the box.
     assert_eq!(found(&index, &file).unwrap_err().kind(), ErrorKind::Corrupt);
     header.data_block = Address::UNDEFINED;
     let file = image(&[(HEADER, header.encode(&PARAMS).unwrap())]);
@@ -105,7 +106,7 @@ fn a_fixed_array_skips_pages_that_were_never_written() {
 
 #[test]
 fn chunks_side_by_side_end_with_the_file() {
-    let order = ArrayOrder::new(&[1], &[Some(VAST)]).unwrap();
+    let order = ArrayOrder::new(&[1], &[Some(VAST_CHUNKS)]).unwrap();
     let index = ImplicitIndex { first: Address::new(512), chunk_bytes: 64, order };
     let store = image(&[]);
     assert_eq!(found(&index, &store).unwrap_err().kind(), ErrorKind::Corrupt);

@@ -1,4 +1,4 @@
-//! A dataset in chunks, and the decoding of one chunk.
+//! Datasets of chunked layout, and the decoding of a chunk.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use hyperslab_filter::{ChunkTarget, FilterError, Pipeline, Scratch};
 use hyperslab_format::codec::Address;
 
 use crate::data::chunk_index::{ChunkIndex, ChunkLocation};
-use crate::data::transfer::Fill;
+use crate::data::transfer::{Fill, max_decoded_bytes};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::store::Store;
@@ -15,26 +15,26 @@ use crate::store::Store;
 /// A dataset of chunked layout.
 #[derive(Debug, Clone)]
 pub struct ChunkedSource {
-    /// The dataset's object header.
+    /// The address of the dataset's object header.
     pub owner: Address,
-    /// How chunks tile the dataset.
+    /// The division of the dataset into chunks.
     pub grid: ChunkGrid,
-    /// Bytes of an element.
+    /// The number of bytes of an element.
     pub element_size: usize,
-    /// Bytes of a decoded chunk.
+    /// The number of bytes of a decoded chunk.
     pub chunk_bytes: usize,
-    /// Where the chunks lie; `None` while there are none.
+    /// The index of the chunks; `None` while no chunk is stored.
     pub index: Option<Arc<dyn ChunkIndex>>,
-    /// The filters that chunks passed.
+    /// The filter pipeline of the dataset.
     pub pipeline: Pipeline,
-    /// Chunks that reach beyond the extent have passed no filter.
+    /// True if partial chunks at the edge are not filtered.
     pub edges_unfiltered: bool,
-    /// What chunks that are not stored read as.
+    /// The value of elements of chunks that are not stored.
     pub fill: Fill,
 }
 
 impl ChunkedSource {
-    /// The elements of one chunk, those beyond the extent included.
+    /// Returns the elements of a chunk, including elements outside the extent.
     pub fn chunk(&self, store: &Store, scaled: &[u64], location: &ChunkLocation) -> Result<Vec<u8>> {
         let mut stored = store.read_raw_vec(location.address, location.size)?;
         let Some(place) = self.to_decode(scaled, location)? else {
@@ -46,18 +46,20 @@ impl ChunkedSource {
         Ok(out)
     }
 
-    /// Returns whether the chunk has passed no filter.
+    /// Returns whether the dataset stores this chunk without filters.
     pub(crate) fn is_stored_plainly(&self, scaled: &[u64]) -> Result<bool> {
         Ok(self.pipeline.is_empty() || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
 
-    /// Returns whether the bytes of a stored chunk passed no filter: the dataset has none for the chunk, or the filter mask skips all.
+    /// Returns whether the stored bytes are unfiltered: the dataset has no filters for the chunk,
+    /// or the filter mask skips all of them.
     pub(crate) fn is_plain(&self, scaled: &[u64], location: &ChunkLocation) -> Result<bool> {
         Ok(self.is_stored_plainly(scaled)? || self.pipeline.skips_all(location.filter_mask))
     }
 
-    /// How a stored chunk is decoded; `None`, if its elements lie in the file as they are, all of them. What a chunk without
-    /// filters has too few of is made up for as behind filters.
+    /// Returns the location to decode; `None` if the stored bytes are the elements of the whole
+    /// chunk. An unfiltered chunk that is too short is decoded with all filters skipped, which
+    /// fills in the missing elements.
     pub(in crate::data) fn to_decode(
         &self,
         scaled: &[u64],
@@ -70,11 +72,11 @@ impl ChunkedSource {
         Ok((!is_whole).then_some(ChunkLocation { filter_mask: u32::MAX, ..*location }))
     }
 
-    /// What of a stored chunk means anything, as far as this can be told without decoding it: of a chunk that passed
-    /// no filter no more than the bytes of its elements.
+    /// Returns the used part of a stored chunk, as far as it is known without decoding. In an
+    /// unfiltered chunk, only the bytes of the elements are used.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if it has no bytes.
+    /// Returns [`Error::Corrupt`] if the chunk has no bytes.
     pub(crate) fn stored_part(&self, scaled: &[u64], location: &ChunkLocation) -> Result<ChunkLocation> {
         if location.size == 0 {
             return Err(Error::corrupt("chunk", "size", "at least 1 byte", 0).at(location.address));
@@ -85,17 +87,16 @@ impl ChunkedSource {
         Ok(*location)
     }
 
-    /// That a stored chunk may decode to as much as it says: little cannot become very much.
+    /// Checks the size of the decoded chunk against the size of the stored chunk: few stored bytes
+    /// must not decode to very many.
     pub(in crate::data) fn check_expansion(&self, store: &Store, location: &ChunkLocation) -> Result<()> {
-        let limits = store.limits();
-        // A bound beyond 64 bits is no bound.
-        let possible = location.size.max(64).saturating_mul(limits.expansion).min(limits.chunk_bytes);
+        let possible = max_decoded_bytes(location.size, store.limits());
         if self.chunk_bytes as u64 <= possible {
             return Ok(());
         }
         Err(Error::Limit {
             what: format!(
-                "chunk at {}: bytes after {} filters",
+                "chunk at {}: decoded bytes, with {} filters,",
                 location.address,
                 self.pipeline.stages.len()
             ),
@@ -104,14 +105,15 @@ impl ChunkedSource {
         })
     }
 
-    /// A buffer for a decoded chunk.
+    /// Returns a buffer for a decoded chunk.
     pub(in crate::data) fn buffer(&self, store: &Store, location: &ChunkLocation) -> Result<Vec<u8>> {
         self.check_expansion(store, location)?;
         zeros(self.chunk_bytes, "chunk")
     }
 
-    /// Decodes stored bytes into a buffer of a chunk's size. Elements that a chunk does not have, though others of it are there,
-    /// have the fill value. (libhdf5 reads such chunks, too; the elements are whatever stood in its memory.)
+    /// Decodes stored bytes into a buffer of a chunk's size. If the decoded chunk lacks elements at
+    /// its end, they get the fill value; libhdf5 also reads such chunks, but leaves these elements
+    /// undefined.
     pub(in crate::data) fn decode(
         &self,
         store: &Store,

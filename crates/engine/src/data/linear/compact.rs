@@ -1,4 +1,4 @@
-//! The compact layout: elements in the object header itself.
+//! The compact layout: elements in the object header.
 
 use hyperslab_dataspace::{Dims, Region, Selection};
 use hyperslab_exact::to_usize;
@@ -16,9 +16,9 @@ use crate::store::{Bytes, Store};
 pub struct CompactSource {
     /// The shape; empty for a scalar.
     pub dims: Dims,
-    /// The elements; none at all if they were never written.
+    /// The bytes of the elements; empty if no element was ever written.
     pub data: Bytes,
-    /// What they read as then.
+    /// The value of elements that were never written.
     pub fill: Fill,
 }
 
@@ -50,15 +50,14 @@ impl LinearBytes for InHeader<'_> {
     }
 
     fn fetch(&self, requests: Vec<Request<'_>>) -> Result<()> {
-        // All is in view, so that nothing is fetched.
         match requests.first() {
             None => Ok(()),
-            Some(_) => Err(Error::Misuse("compact data is in memory".into())),
+            Some(_) => Err(Error::internal("compact data", "elements in view are not fetched")),
         }
     }
 }
 
-/// A dataset of compact layout that is being written. Its elements stand in the layout message.
+/// A dataset of compact layout that is being written. The layout message holds its elements.
 #[derive(Debug)]
 pub struct CompactSink {
     /// The shape; empty for a scalar.
@@ -93,10 +92,11 @@ impl Sink for CompactSink {
     }
 }
 
-/// Writes the selected elements of an array of the shape `dims` whose bytes are `data`.
+/// Writes the selected elements of an array of shape `dims` with the bytes `data`.
 ///
 /// # Errors
-/// [`Error::Misuse`] if `from` has another number of elements; those of conversions.
+/// Returns [`Error::Misuse`] if the number of elements in `from` differs from the number of
+/// selected elements. Returns errors of conversions.
 fn write_compact(
     store: &Store,
     data: &mut [u8],
@@ -115,7 +115,7 @@ impl InMemory<'_> {
         let mut bytes = self.0.lock();
         let start = to_usize(offset)?;
         let place = bytes.get_mut(start..).and_then(|rest| rest.get_mut(..length));
-        let place = place.ok_or_else(|| Error::Misuse("an element outside of the dataset".into()))?;
+        let place = place.ok_or_else(|| Error::Misuse("an element outside the dataset".into()))?;
         Ok(work(place))
     }
 }
@@ -139,7 +139,7 @@ mod tests {
 
     use super::*;
 
-    /// Shape, and what is written: all of it, a regular hyperslab or points.
+    /// Generates a shape and a selection: all elements, a regular hyperslab or points.
     fn cases() -> impl Strategy<Value = (Vec<u64>, Selection)> {
         let dims = proptest::collection::vec(1..12_u64, 1..4);
         (dims, proptest::collection::vec((0..100_u64, 1..5_u64, 1..5_u64, 1..5_u64), 4), 0..3_u8).prop_map(
@@ -201,7 +201,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_there((dims, selection) in cases(), converted in any::<bool>()) {
+        fn written_elements_are_read_back((dims, selection) in cases(), converted in any::<bool>()) {
             let elements = usize::try_from(dims.iter().product::<u64>()).unwrap();
             let count = usize::try_from(selection.element_count(&dims).unwrap()).unwrap();
             let mut expected = vec![0; 4 * elements];

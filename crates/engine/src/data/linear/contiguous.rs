@@ -1,4 +1,4 @@
-//! The contiguous layout: elements side by side in one block of the file.
+//! The contiguous layout: elements in one block of the file.
 
 use hyperslab_dataspace::{Dims, Selection};
 use hyperslab_format::codec::Address;
@@ -10,20 +10,20 @@ use crate::data::transfer::{Fill, ReadContext, ReadTarget, Sink, Source, WriteSo
 use crate::error::{Error, Result};
 use crate::store::{ByteRows, SpaceKind, Store};
 
-/// Bytes that are read with one call, on the thread that asks for them.
-const LITTLE: u64 = 64 << 10;
+/// Largest number of bytes that are read with one call, on the calling thread.
+const SINGLE_READ_BYTES: u64 = 64 << 10;
 
-/// Bytes of fill value that are written at once.
-const FILLED: u64 = 1 << 20;
+/// Largest number of bytes of fill values that are written together.
+const FILL_BYTES: u64 = 1 << 20;
 
 /// A dataset of contiguous layout.
 #[derive(Debug)]
 pub struct ContiguousSource {
     /// The shape; empty for a scalar.
     pub dims: Dims,
-    /// The first element; undefined while none was written.
+    /// The address of the first element; undefined if no element was ever written.
     pub address: Address,
-    /// What the elements read as then.
+    /// The value of elements that were never written.
     pub fill: Fill,
 }
 
@@ -37,7 +37,7 @@ impl Source for ContiguousSource {
         let length = elements.and_then(|elements| elements.checked_mul(size)).unwrap_or(u64::MAX);
         let view = context.store.view_raw(self.address, length);
         if matches!(selection, Selection::All)
-            && length <= LITTLE
+            && length <= SINGLE_READ_BYTES
             && view.is_none()
             && let Some(out) = to.as_stored().filter(|out| out.len() as u64 == length)
         {
@@ -51,7 +51,7 @@ impl Source for ContiguousSource {
 struct InFile<'a> {
     store: &'a Store,
     address: Address,
-    /// Bytes of all elements.
+    /// The number of bytes of all elements.
     length: u64,
     view: Option<&'a [u8]>,
 }
@@ -88,14 +88,14 @@ impl InFile<'_> {
     }
 }
 
-/// A dataset of contiguous layout that is being written. Its address stands in the layout message.
+/// A dataset of contiguous layout that is being written. The layout message holds its address.
 #[derive(Debug)]
 pub struct ContiguousSink {
     /// The shape; empty for a scalar.
     pub dims: Dims,
-    /// The number of elements; `None` if it is more than 64 bits can say.
+    /// The number of elements; `None` if the number exceeds 64 bits.
     pub elements: Option<u64>,
-    /// Bytes of an element.
+    /// The number of bytes of an element.
     pub element_size: u32,
     /// The fill value.
     pub fill: Fill,
@@ -108,8 +108,8 @@ impl ContiguousSink {
         self.elements.and_then(|elements| elements.checked_mul(u64::from(self.element_size)))
     }
 
-    /// Returns the address of the first element. Allocates the elements first if they have no space yet, and fills them if
-    /// `is_seen` and the dataset asks for fill values.
+    /// Returns the address of the first element. Allocates the elements if they have no space yet,
+    /// and fills them if `is_seen` is true and the dataset asks for fill values.
     fn allocated(&self, writing: &mut Writing<'_, '_>, is_seen: bool) -> Result<Address> {
         let Layout::Contiguous(contiguous) = &mut *writing.layout else {
             return Err(Error::Misuse("the dataset is not contiguous".into()));
@@ -169,11 +169,11 @@ impl Sink for ContiguousSink {
     }
 }
 
-/// Writes the selected elements of an array of the shape `dims` that begins at `address`. The number of elements was
-/// checked.
+/// Writes the selected elements of an array of shape `dims` that begins at `address`. The caller
+/// has checked the number of elements.
 ///
 /// # Errors
-/// The errors of conversions and the medium.
+/// Returns errors of conversions and the driver.
 fn write_contiguous(
     store: &Store,
     address: Address,
@@ -196,11 +196,11 @@ fn write_contiguous(
 /// Fills a block of the file.
 ///
 /// # Errors
-/// The errors of the medium.
+/// Returns errors of the driver.
 fn fill_contiguous(store: &Store, address: Address, length: u64, fill: &Fill, size: usize) -> Result<()> {
     let target = InFile { store, address, length, view: None };
     let size = (size as u64).max(1);
-    let step = (FILLED / size).max(1) * size;
+    let step = (FILL_BYTES / size).max(1) * size;
     let mut bytes = vec![0; byte_count(step.min(length), 1, "fill values")?];
     fill.write(&mut bytes);
     let mut at = 0;
@@ -237,8 +237,8 @@ mod tests {
     use crate::store::image::image;
 
     #[test]
-    fn what_the_file_does_not_have_takes_no_memory() {
-        // Larger than the file, small enough for the buffer to be kept if it were made.
+    fn data_outside_the_file_takes_no_memory() {
+        // Larger than the file, and small enough that an allocated buffer would be kept.
         let (store, resources) = (image(&[]), Resources::new(0));
         let context = ReadContext { store: &store, resources: &resources };
         let member = Member { name: b"a".to_vec(), offset: 0, datatype: Datatype::u8() };
@@ -249,6 +249,6 @@ mod tests {
         let mut out = [0; 2];
         let error = source.read(context, &Selection::All, &mut ReadTarget::converted(&mut out, &plan));
         assert_eq!(error.unwrap_err().kind(), ErrorKind::Corrupt);
-        assert_eq!(context.in_room(|room| room.fetched.capacity()), 0);
+        assert_eq!(context.with_buffers(|buffers| buffers.fetched.capacity()), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! External storage: elements in other files, in pieces that follow each other in the order of the dataset's bytes.
+//! External storage: elements in other files, in pieces that have the order of the dataset's bytes.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,24 +11,24 @@ use crate::data::transfer::{ReadContext, ReadTarget, Sink, Source, WriteSource, 
 use crate::error::{Error, Result};
 use crate::store::RawFile;
 
-/// Opens the files of raw data that a dataset names.
+/// The opener of the files of raw data that a dataset names.
 pub trait OpenRaw: Send + Sync + std::fmt::Debug {
-    /// Opens the file of that name, as the dataset has it.
+    /// Opens a file by its name in the dataset.
     ///
     /// # Errors
-    /// If there is no such file, or it may not be opened.
+    /// Returns an error if the file does not exist or cannot be opened.
     fn open_raw(&self, name: &[u8]) -> Result<RawFile>;
 }
 
-/// A dataset whose elements lie in other files. Files are opened when they are first needed; where one is
-/// shorter than its piece, the rest reads as zero bytes.
+/// A dataset whose elements are in other files. Each file is opened when it is first needed. If a
+/// file is shorter than its piece, the missing bytes read as zeros.
 #[derive(Debug)]
 pub struct ExternalSource {
     /// The shape; empty for a scalar.
     pub dims: Dims,
     /// The pieces, in order.
     pub pieces: Vec<Piece>,
-    /// Opens their files.
+    /// The opener of the files.
     pub files: Box<dyn OpenRaw>,
 }
 
@@ -36,20 +36,21 @@ pub struct ExternalSource {
 #[derive(Debug)]
 pub struct Piece {
     name: Vec<u8>,
-    /// Bytes of the dataset before the piece, and those before what follows it.
+    /// The number of bytes of the dataset before the piece.
     start: u64,
+    /// The number of bytes of the dataset before the next piece.
     end: u64,
-    /// Where the piece begins in the file.
+    /// The offset of the piece in its file.
     offset: u64,
     file: OnceLock<RawFile>,
 }
 
 impl Piece {
-    /// Pieces by name, offset and size; the size of the last one may have no end.
+    /// Creates pieces from names, offsets and sizes. Only the last piece may have no size.
     pub fn row<'a>(pieces: impl Iterator<Item = (&'a [u8], u64, Option<u64>)>) -> Vec<Self> {
         let mut start = 0_u64;
         let piece = |(name, offset, size): (&[u8], u64, Option<u64>)| {
-            // Bytes beyond 64 bits are of no element.
+            // Saturates because no element has bytes beyond 64 bits.
             let end = size.map_or(u64::MAX, |size| start.saturating_add(size));
             let piece = Self { name: name.to_vec(), start, end, offset, file: OnceLock::new() };
             start = end;
@@ -58,10 +59,10 @@ impl Piece {
         pieces.map(piece).collect()
     }
 
-    /// Returns the place in the file of a byte of the dataset that lies in this piece.
-    fn place(&self, at: u64) -> Result<u64> {
-        let place = at.checked_sub(self.start).and_then(|inside| inside.checked_add(self.offset));
-        place.ok_or_else(|| {
+    /// Returns the offset in the file of a byte of the dataset in this piece.
+    fn file_offset(&self, at: u64) -> Result<u64> {
+        let offset = at.checked_sub(self.start).and_then(|inside| inside.checked_add(self.offset));
+        offset.ok_or_else(|| {
             Error::corrupt("external data files message", "offset", "an end within 64 bits", self.offset)
         })
     }
@@ -91,7 +92,7 @@ impl LinearBytes for ExternalSource {
                 let (number, piece) = self.piece(at)?;
                 let here = (piece.end - at).min(buffer.len() as u64);
                 let (part, rest) = buffer.split_at_mut(to_usize(here)?);
-                let offset = piece.place(at)?;
+                let offset = piece.file_offset(at)?;
                 at += part.len() as u64;
                 match per_piece.last_mut().filter(|(last, _)| *last == number) {
                     Some((_, requests)) => requests.push((offset, part)),
@@ -113,9 +114,10 @@ impl LinearBytes for ExternalSource {
 pub struct ExternalSink {
     /// The shape; empty for a scalar.
     pub dims: Dims,
-    /// The pieces, in order: the name of the file, the offset in it, and the size if the piece has an end.
+    /// The pieces, in order: the name of the file, the offset in it, and the size if the piece has
+    /// an end.
     pub pieces: Vec<(Vec<u8>, u64, Option<u64>)>,
-    /// Opens their files.
+    /// The opener of the files.
     pub files: Arc<dyn OpenRaw>,
 }
 
@@ -160,8 +162,8 @@ impl LinearTarget for ExternalSource {
             let (_, piece) = self.piece(at)?;
             let here = (piece.end - at).min(bytes.len() as u64);
             let (part, rest) = bytes.split_at(to_usize(here)?);
-            let place = piece.place(at)?;
-            piece.file(&*self.files)?.write(place, part)?;
+            let offset = piece.file_offset(at)?;
+            piece.file(&*self.files)?.write(offset, part)?;
             at += part.len() as u64;
             bytes = rest;
         }
@@ -170,12 +172,12 @@ impl LinearTarget for ExternalSource {
 }
 
 impl ExternalSource {
-    /// The piece that holds a byte of the dataset.
+    /// Returns the piece that holds a byte of the dataset.
     fn piece(&self, at: u64) -> Result<(usize, &Piece)> {
         let number = self.pieces.partition_point(|piece| piece.end <= at);
         let total = self.pieces.last().map_or(0, |piece| piece.end);
         self.pieces.get(number).map(|piece| (number, piece)).ok_or_else(|| {
-            let expected = format!("more than {at} bytes in all");
+            let expected = format!("a total of more than {at} bytes");
             Error::corrupt("external data files message", "data size in external file", expected, total)
         })
     }

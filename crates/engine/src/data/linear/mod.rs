@@ -1,4 +1,4 @@
-//! The layouts whose elements lie side by side in C order: compact, contiguous and external.
+//! Layouts whose elements are contiguous in C order: compact, contiguous and external.
 
 mod compact;
 mod contiguous;
@@ -13,16 +13,11 @@ pub(in crate::data) use write::{LinearTarget, are_far};
 
 use crate::error::{Error, Result};
 
-/// Checks that the bytes of all elements of an array have offsets of 64 bits, so that those of some of its elements need
-/// no check.
+/// Checks that the size of an array in bytes fits into 64 bits, so that calculations with offsets
+/// of its elements need no check.
 fn check_offsets(dims: &[u64], element_size: usize) -> Result<()> {
     let factors = dims.iter().copied().chain([element_size as u64]);
     hyperslab_exact::product("size", factors).map(drop).map_err(|_| {
-        Error::corrupt(
-            "dataspace",
-            "dimensions",
-            "elements whose bytes have offsets of 64 bits",
-            format!("{dims:?}"),
-        )
+        Error::corrupt("dataspace", "dimensions", "a size in bytes of at most 64 bits", format!("{dims:?}"))
     })
 }

@@ -1,56 +1,58 @@
-//! Reads of elements that lie side by side in C order: a selection of them becomes requests for bytes.
+//! Reads of contiguous elements: a selection becomes requests for bytes.
 
 use hyperslab_dataspace::{Axis, Dims, Ordered, Selection, Tile, Tiles, Tiling, strides};
 
 use crate::store::parallel::prelude::*;
 
 use super::check_offsets;
-use crate::data::transfer::{ReadContext, ReadTarget, Room, Transform, byte_count, parallel, room_of};
+use crate::data::transfer::{
+    Buffers, ReadContext, ReadTarget, Transform, byte_count, parallel, sized_buffer,
+};
 use crate::error::{Error, Result};
 
-/// Bytes that are read in one go where more than they are wanted.
-const BLOCK: u64 = 1 << 20;
+/// Bytes of a block, which is read with one request.
+const BLOCK_BYTES: u64 = 1 << 20;
 
-/// Fewer bytes that go as they are stored are not worth other threads.
-const ALONE: u64 = 6 << 20;
+/// Bytes of unconverted elements from which a read uses several threads.
+const MIN_PARALLEL_COPY_BYTES: u64 = 6 << 20;
 
-/// Bytes that are rather read than skipped.
-const GAP: u64 = 4 << 10;
+/// Largest gap in bytes that is read rather than skipped.
+const MAX_GAP_BYTES: u64 = 4 << 10;
 
-/// Runs fetched with one call of the driver.
-const BATCH: usize = 16 << 10;
+/// Largest number of runs in one call of the driver.
+const BATCH_RUNS: usize = 16 << 10;
 
-/// Bytes of a run up to which it is asked for with others.
-const SHORT: u64 = 32 << 10;
+/// Largest run in bytes that is read in a call with other runs.
+const MAX_SHARED_RUN_BYTES: u64 = 32 << 10;
 
-/// Runs that are worth another thread.
-const PER_TASK: usize = 256;
+/// Number of runs per task of a thread.
+const TASK_RUNS: usize = 256;
 
-/// Tiles that are listed at once.
-const LISTED: usize = 16 << 10;
+/// Largest number of tiles that are listed before they are read.
+const LISTED_TILES: usize = 16 << 10;
 
-/// Bytes from the first element on, and the buffer they go to.
+/// An offset in bytes from the first element, and the buffer for the bytes from there on.
 pub(in crate::data) type Request<'a> = (u64, &'a mut [u8]);
 
-/// The elements of a dataset as one row of bytes.
+/// The bytes of all elements of a dataset, which are contiguous.
 pub(in crate::data) trait LinearBytes: Sync {
-    /// All bytes, where they are in memory.
+    /// Returns all bytes, if they are in memory.
     fn view(&self) -> Option<&[u8]> {
         None
     }
 
-    /// That so many bytes from an offset on are there, before memory is taken for them. Nothing is checked for files
-    /// that read as zeros behind their end.
+    /// Checks that `length` bytes exist from an offset on, before memory is allocated for them.
+    /// Files that read as zeros after their end check nothing.
     fn check(&self, offset: u64, length: usize) -> Result<()> {
         let _ = (offset, length);
         Ok(())
     }
 
-    /// Fills buffers with the bytes from each offset on. A buffer may hold anything before.
+    /// Fills buffers with the bytes from each offset on. Overwrites the buffers.
     fn fetch(&self, requests: Vec<Request<'_>>) -> Result<()>;
 }
 
-/// Reads the selected elements of an array of that shape.
+/// Reads the selected elements of an array of shape `dims`.
 pub(in crate::data) fn read(
     context: ReadContext<'_>,
     bytes: &dyn LinearBytes,
@@ -79,33 +81,35 @@ pub(in crate::data) fn read(
     read_runs(context, bytes, dims, selection, to)
 }
 
-/// Returns whether blocks are single short runs that go as they are: then many are asked for at once.
+/// Returns whether the blocks are single short runs without conversion, so that many runs can share
+/// a call.
 fn is_by_rows(axes: &[Axis], block: &[u64], size: usize, to: &ReadTarget<'_>) -> bool {
     let Some((fastest, slower)) = axes.split_last() else { return false };
     let bytes = fastest.len() * size as u64;
     to.transform().is_copy()
         && fastest.block_count() == 1
-        && bytes <= SHORT
+        && bytes <= MAX_SHARED_RUN_BYTES
         && block.iter().take(slower.len()).all(|length| *length == 1)
         && slower.iter().any(|axis| axis.len() > 1)
 }
 
-/// The shape of blocks that are each one stretch of bytes, as long as it is worth while; `None` if elements lie so
-/// far apart that each is better read alone.
+/// Returns the shape of blocks that are one run of bytes each, of about [`BLOCK_BYTES`]. Returns
+/// `None` if elements are so far apart that reading each element separately is faster.
 pub(in crate::data) fn block_shape(axes: &[Axis], dims: &[u64], size: usize) -> Option<Dims> {
     let mut shape = Dims::from_elem(1, dims.len());
     let fastest = dims.len().checked_sub(1);
-    // Bytes between neighbours along the dimension, and those of them that reach to the last selected one.
+    // The bytes between neighbours along the dimension, and the bytes up to the end of the last
+    // selected neighbour.
     let (mut step, mut span) = (size as u64, size as u64);
     for (dimension, (axis, length)) in axes.iter().zip(dims).enumerate().rev() {
-        let behind = step - span;
-        let apart = if axis.block_count() > 1 { axis.stride() - axis.block_length(0) } else { 0 };
-        let gap = behind + apart * step;
-        let alone = axis.len() == 1;
-        if gap > GAP && !alone {
+        let after = step - span;
+        let between = if axis.block_count() > 1 { axis.stride() - axis.block_length(0) } else { 0 };
+        let gap = after + between * step;
+        let is_single = axis.len() == 1;
+        if gap > MAX_GAP_BYTES && !is_single {
             return (Some(dimension) != fastest).then_some(shape);
         }
-        let most = (BLOCK / step.max(1)).max(1);
+        let most = (BLOCK_BYTES / step.max(1)).max(1);
         let place = shape.get_mut(dimension)?;
         if most < *length {
             *place = most;
@@ -119,7 +123,7 @@ pub(in crate::data) fn block_shape(axes: &[Axis], dims: &[u64], size: usize) -> 
     Some(shape)
 }
 
-/// A selection cut into blocks.
+/// A selection, divided into blocks.
 struct Blocks<'a> {
     context: ReadContext<'a>,
     bytes: &'a dyn LinearBytes,
@@ -133,8 +137,8 @@ impl Blocks<'_> {
         let transform = to.transform();
         let elements = self.tiling.shape().iter().fold(1_u64, |product, size| product * *size);
         let bytes = elements * self.size as u64;
-        // To the cache of the system, one thread is faster than the others wake up.
-        let work = if transform.is_copy() && bytes < ALONE { 0 } else { bytes };
+        // Copying from the system's cache takes less time than waking other threads.
+        let work = if transform.is_copy() && bytes < MIN_PARALLEL_COPY_BYTES { 0 } else { bytes };
         let mut canvas = to.canvas(&self.tiling)?;
         let mut listed = Vec::new();
         let mut flush = |listed: &mut Vec<Dims>| {
@@ -152,41 +156,42 @@ impl Blocks<'_> {
         let Some(mut at) = first else { return Ok(()) };
         loop {
             listed.push(at.clone());
-            if listed.len() >= LISTED {
+            if listed.len() >= LISTED_TILES {
                 flush(&mut listed)?;
             }
-            // The next block in C order: dimensions whose numbers are at an end begin anew.
+            // Move to the next block in C order. A dimension at its end starts again.
             let mut dimension = rank;
             loop {
                 let Some(slower) = dimension.checked_sub(1) else { return flush(&mut listed) };
                 dimension = slower;
-                let (Some(number), Some(place)) = (numbers.get_mut(dimension), at.get_mut(dimension)) else {
+                let (Some(numbers), Some(place)) = (numbers.get_mut(dimension), at.get_mut(dimension)) else {
                     return flush(&mut listed);
                 };
-                if let Some(next) = number.next() {
+                if let Some(next) = numbers.next() {
                     *place = next;
                     break;
                 }
-                *number = self.tiling.chunk_numbers(dimension);
-                *place = number.next().unwrap_or(0);
+                *numbers = self.tiling.chunk_numbers(dimension);
+                let restarts = || Error::internal("read of raw data", "a dimension has a first block");
+                *place = numbers.next().ok_or_else(restarts)?;
             }
         }
     }
 
-    /// So many that a task is worth being given to a thread.
+    /// Returns the number of tiles per task, so that a task has enough work for a thread.
     fn tiles_per_task(&self, count: usize) -> usize {
         let elements = self.tiling.chunk().iter().fold(1_u64, |product, size| product * *size);
         let bytes = (elements * self.size as u64).max(1);
-        ((BLOCK / bytes).clamp(1, 256) as usize).min(count.div_ceil(2))
+        ((BLOCK_BYTES / bytes).clamp(1, 256) as usize).min(count.div_ceil(2))
     }
 
     fn read_group(&self, tiles: Tiles<'_>, transform: Transform<'_>) -> Result<()> {
-        self.context.in_room(|room| {
+        self.context.with_buffers(|buffers| {
             let blocks = tiles.chunks();
             blocks
                 .iter()
                 .zip(tiles)
-                .try_for_each(|(block, tile)| self.read_tile(block, tile?, transform, room))
+                .try_for_each(|(block, tile)| self.read_tile(block, tile?, transform, buffers))
         })
     }
 
@@ -195,7 +200,7 @@ impl Blocks<'_> {
         block: &[u64],
         mut tile: Tile<'_>,
         transform: Transform<'_>,
-        room: &mut Room,
+        buffers: &mut Buffers,
     ) -> Result<()> {
         let wanted = tile.source();
         let places = block.iter().zip(self.tiling.chunk()).zip(&self.strides);
@@ -207,7 +212,7 @@ impl Blocks<'_> {
             let part = start.and_then(|start| all.get(start..start.checked_add(length)?));
             let expected = offset + length as u64;
             let short = || Error::corrupt("raw data", "size", format!("{expected} bytes"), all.len());
-            return transform.tile(&mut tile, part.ok_or_else(short)?, wanted.start, &mut room.tiles);
+            return transform.tile(&mut tile, part.ok_or_else(short)?, wanted.start, &mut buffers.tiles);
         }
         if transform.is_copy()
             && let Some(place) = tile.as_slice()
@@ -215,13 +220,13 @@ impl Blocks<'_> {
             return self.bytes.fetch(vec![(offset, place)]);
         }
         self.bytes.check(offset, length)?;
-        let fetched = room_of(&mut room.fetched, length)?;
+        let fetched = sized_buffer(&mut buffers.fetched, length)?;
         self.bytes.fetch(vec![(offset, &mut *fetched)])?;
-        transform.tile(&mut tile, fetched, wanted.start, &mut room.tiles)
+        transform.tile(&mut tile, fetched, wanted.start, &mut buffers.tiles)
     }
 }
 
-/// Reads the runs of a selection one after the other, batch by batch.
+/// Reads the runs of a selection in batches.
 fn read_runs(
     context: ReadContext<'_>,
     bytes: &dyn LinearBytes,
@@ -239,21 +244,21 @@ fn read_runs(
         let mut elements = 0_u64;
         while let Some(run) = runs.next_if(|run| {
             let all = (elements + run.length) * size as u64;
-            batch.is_empty() || (batch.len() < BATCH && (all <= BLOCK || transform.is_copy()))
+            batch.is_empty() || (batch.len() < BATCH_RUNS && (all <= BLOCK_BYTES || transform.is_copy()))
         }) {
             elements += run.length;
             batch.push(run);
         }
         if let ([run], false) = (batch.as_slice(), transform.is_copy()) {
-            // A single run may be long: piece by piece then.
+            // A single run may be long, so read it in pieces.
             let mut at = run.offset;
             let end = at + run.length;
             while at < end {
-                let piece = (BLOCK / size.max(1) as u64).max(1).min(end - at);
+                let piece = (BLOCK_BYTES / size.max(1) as u64).max(1).min(end - at);
                 let length = byte_count(piece, size, "raw data")?;
                 let offset = at * size as u64;
                 bytes.check(offset, length)?;
-                let buffer = room_of(&mut fetched, length)?;
+                let buffer = sized_buffer(&mut fetched, length)?;
                 fetch_all(context, bytes, vec![(offset, &mut *buffer)])?;
                 to.put(position, buffer)?;
                 position += piece;
@@ -264,17 +269,17 @@ fn read_runs(
         let length = byte_count(elements, size, "raw data")?;
         let buffer = match to.as_stored() {
             Some(_) => to.run(position, elements)?,
-            None => room_of(&mut fetched, length)?,
+            None => sized_buffer(&mut fetched, length)?,
         };
         let mut rest = &mut *buffer;
         let mut requests = Vec::with_capacity(batch.len());
         for run in &batch {
-            let Some((part, behind)) = rest.split_at_mut_checked(byte_count(run.length, size, "raw data")?)
+            let Some((part, after)) = rest.split_at_mut_checked(byte_count(run.length, size, "raw data")?)
             else {
-                return Err(Error::internal("read of raw data", "a batch has room for its runs"));
+                return Err(Error::internal("read of raw data", "a batch has buffers for its runs"));
             };
             requests.push((run.offset * size as u64, part));
-            rest = behind;
+            rest = after;
         }
         fetch_all(context, bytes, requests)?;
         if !transform.is_copy() {
@@ -285,14 +290,14 @@ fn read_runs(
     Ok(())
 }
 
-/// Copies what is in memory, and fetches the rest.
+/// Fills the buffers: copies bytes that are in memory, and otherwise reads from the file.
 fn fetch_all(
     context: ReadContext<'_>,
     bytes: &dyn LinearBytes,
     mut requests: Vec<Request<'_>>,
 ) -> Result<()> {
     let Some(all) = bytes.view() else {
-        let groups = (requests.len() / PER_TASK).min(4 * crate::store::parallel::current_num_threads());
+        let groups = (requests.len() / TASK_RUNS).min(4 * crate::store::parallel::current_num_threads());
         if groups < 2 || !context.store.may_share() {
             return bytes.fetch(requests);
         }
@@ -329,21 +334,21 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_as_large_as_worth_while() {
-        // All of it: rows up to a mebibyte.
+    fn blocks_have_a_useful_size() {
+        // All elements: whole rows, up to a mebibyte.
         assert_eq!(shape(&[(0, 1, 1, 8192), (0, 1, 1, 1024)], &[8192, 1024], 8), Some(vec![128, 1024]));
-        // Small arrays at once, whatever is selected.
+        // A small array is one block for all selections.
         assert_eq!(shape(&[(0, 2, 5, 1), (3, 1, 1, 2)], &[10, 10], 8), Some(vec![10, 10]));
-        // Few columns of long rows: row by row.
+        // A few columns of long rows: one row per block.
         assert_eq!(shape(&[(0, 1, 1, 8192), (64, 1, 1, 64)], &[8192, 8192], 8), Some(vec![1, 8192]));
-        // Every second element: with what is between.
+        // Every second element: the block includes the elements between.
         assert_eq!(shape(&[(0, 1, 1, 64), (0, 2, 4096, 1)], &[64, 8192], 8), Some(vec![16, 8192]));
-        // Elements far from each other: each alone.
+        // Elements far from each other: one element per block.
         assert_eq!(shape(&[(0, 100_000, 10, 1)], &[1_000_000], 8), None);
-        // One element: its block is cut to it later.
+        // One element: the tile later cuts the block to the element.
         assert_eq!(shape(&[(77, 1, 1, 1), (5, 1, 1, 1)], &[100, 10], 4), Some(vec![100, 10]));
         assert_eq!(shape(&[], &[], 4), Some(vec![]));
-        // Rows longer than a block.
+        // Rows that are longer than a block.
         assert_eq!(shape(&[(0, 1, 1, 3), (0, 1, 1, 1 << 20)], &[3, 1 << 20], 4), Some(vec![1, 1 << 18]));
     }
 }

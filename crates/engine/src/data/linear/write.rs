@@ -1,37 +1,37 @@
-//! Writes of elements that lie side by side in C order.
+//! Writes of contiguous elements in C order.
 
 use hyperslab_dataspace::{Axis, Dims, LinearRuns, Ordered, Piece, Selection, Tiling, strides};
 use smallvec::SmallVec;
 
 use super::check_offsets;
 use super::read::block_shape;
-use crate::data::transfer::staged::{self, Room};
+use crate::data::transfer::staged::{self, StageBuffer};
 use crate::data::transfer::{WriteSource, byte_count, parallel};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory::lengthen;
 use crate::store::{ByteRows, Store};
 
-/// Bytes that are converted at once.
-const BLOCK: u64 = 1 << 20;
+/// Largest number of bytes that are converted together.
+const BLOCK_BYTES: u64 = 1 << 20;
 
-/// Bytes side by side that are written as they lie in the caller's buffer.
-const DIRECT: usize = 16 << 10;
+/// Length of a run in bytes above which it is written directly from the caller's buffer.
+const MAX_COPIED_RUN_BYTES: usize = 16 << 10;
 
-/// Bytes from one run to the next beyond which the runs are written without what lies between them.
-const FAR: u64 = 256;
+/// Average distance in bytes between runs above which the bytes between the runs are not rewritten.
+const MAX_RUN_DISTANCE_BYTES: u64 = 256;
 
-/// Blocks that are listed at once.
-const LISTED: usize = 16 << 10;
+/// Largest number of blocks that are listed before they are written.
+const LISTED_BLOCKS: usize = 16 << 10;
 
-/// The elements of a dataset as one row of bytes that can be changed.
+/// The bytes of all elements of a dataset, which are contiguous and can be written.
 pub(in crate::data) trait LinearTarget: Sync {
     /// Fills a buffer with the bytes from an offset on.
     fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<()>;
 
-    /// Puts bytes to an offset. Threads put to different ones at once.
+    /// Writes bytes at an offset. Threads write different bytes concurrently.
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<()>;
 
-    /// Puts rows of bytes to their offsets.
+    /// Writes rows of bytes at their offsets.
     fn write_rows(&self, rows: &ByteRows<'_>) -> Result<()> {
         let offsets = std::iter::successors(Some(rows.offset), |offset| offset.checked_add(rows.stride));
         let mut rows = rows.bytes.chunks_exact(rows.length.max(1)).zip(offsets);
@@ -39,7 +39,8 @@ pub(in crate::data) trait LinearTarget: Sync {
     }
 }
 
-/// Writes the selected elements of an array of that shape. The number of elements was checked. The caller holds `store`.
+/// Writes the selected elements of an array of shape `dims`. The caller has checked the number of
+/// elements and holds a lock of `store`.
 pub(in crate::data) fn write(
     store: &Store,
     target: &dyn LinearTarget,
@@ -52,7 +53,7 @@ pub(in crate::data) fn write(
     }
     check_offsets(dims, from.size())?;
     let runs = selection.linear_runs(dims)?;
-    if !matches!(selection, Selection::Points(_)) && !go_alone(&runs, from) {
+    if !matches!(selection, Selection::Points(_)) && !are_written_directly(&runs, from) {
         let ordered = Ordered::new(selection, dims)?;
         if let Some(axes) = ordered.axes() {
             if axes.iter().any(Axis::is_empty) {
@@ -67,22 +68,26 @@ pub(in crate::data) fn write(
     write_runs(target, runs, from)
 }
 
-/// Returns whether runs go into the file from where they are, one after the other: long ones, or some that are far apart.
-fn go_alone(runs: &LinearRuns<'_>, from: &WriteSource<'_>) -> bool {
+/// Returns whether runs are written one by one directly from the caller's buffer: long runs, or
+/// runs that are far apart.
+fn are_written_directly(runs: &LinearRuns<'_>, from: &WriteSource<'_>) -> bool {
     if let Some(spread) = runs.spread() {
         let is_far = || are_far(spread.runs, spread.span * from.size() as u64);
-        return from.as_stored(0, spread.first).is_some_and(|first| first.len() > DIRECT || is_far());
+        return from
+            .as_stored(0, spread.first)
+            .is_some_and(|first| first.len() > MAX_COPIED_RUN_BYTES || is_far());
     }
     let Some(first) = runs.clone().next() else { return true };
-    from.as_stored(0, first.length).is_some_and(|first| first.len() > DIRECT)
+    from.as_stored(0, first.length).is_some_and(|first| first.len() > MAX_COPIED_RUN_BYTES)
 }
 
-/// Returns whether so many runs in a span of bytes lie so far apart that they are written without what lies between them.
+/// Returns whether `runs` runs in a span of `span` bytes are so far apart that the bytes between
+/// the runs should not be rewritten.
 pub(in crate::data) fn are_far(runs: u64, span: u64) -> bool {
-    runs < span.div_ceil(FAR)
+    runs < span.div_ceil(MAX_RUN_DISTANCE_BYTES)
 }
 
-/// A selection cut into blocks.
+/// A selection, divided into blocks.
 struct Blocks<'a> {
     store: &'a Store,
     target: &'a dyn LinearTarget,
@@ -94,12 +99,13 @@ struct Blocks<'a> {
 /// The selected elements of a block.
 struct Block {
     pieces: SmallVec<[Piece; 1]>,
-    /// The first of them, counted in the block, and the bytes up to the end of the last one.
+    /// The first selected element, as a number in the block.
     first: u64,
+    /// The number of bytes from the first selected element to the end of the last one.
     length: usize,
-    /// Where that is among all bytes.
+    /// The offset of the first selected element in bytes from the first element of the dataset.
     offset: u64,
-    /// Other elements lie between them.
+    /// True if unselected elements are between the selected ones.
     has_gaps: bool,
 }
 
@@ -109,17 +115,18 @@ impl Blocks<'_> {
         let bytes = elements * self.from.size() as u64;
         let mut blocks = self.tiling.chunk_coordinates();
         loop {
-            let listed: Vec<Dims> = blocks.by_ref().take(LISTED).collect();
+            let listed: Vec<Dims> = blocks.by_ref().take(LISTED_BLOCKS).collect();
             if listed.is_empty() {
                 return Ok(());
             }
-            let block = |at: usize| listed.get(at).map_or_else(|| self.block(&[]), |block| self.block(block));
-            let fill = |at: usize, room: &mut Room| self.fill(&block(at)?, room);
-            let write = |at: usize, room: &Room| {
+            let missing = || Error::internal("write of raw data", "each filled stage has a block");
+            let block = |at: usize| self.block(listed.get(at).ok_or_else(missing)?);
+            let fill = |at: usize, buffer: &mut StageBuffer| self.fill(&block(at)?, buffer);
+            let write = |at: usize, buffer: &StageBuffer| {
                 let block = block(at)?;
-                self.target.write(block.offset, room.bytes(block.length)?)
+                self.target.write(block.offset, buffer.bytes(block.length)?)
             };
-            staged::each(self.store, listed.len(), parallel::is_worth(self.store, bytes), fill, write)?;
+            staged::each(self.store, listed.len(), parallel::use_threads(self.store, bytes), fill, write)?;
         }
     }
 
@@ -137,8 +144,8 @@ impl Blocks<'_> {
         Ok(Block { pieces, first, length, offset, has_gaps })
     }
 
-    fn fill(&self, block: &Block, room: &mut Room) -> Result<()> {
-        let (bytes, rows) = room.of(block.length);
+    fn fill(&self, block: &Block, buffer: &mut StageBuffer) -> Result<()> {
+        let (bytes, rows) = buffer.parts(block.length);
         if block.has_gaps || self.from.is_partial() {
             self.target.read(block.offset, bytes)?;
         }
@@ -170,7 +177,7 @@ fn write_runs(target: &dyn LinearTarget, mut runs: LinearRuns<'_>, from: &WriteS
     Ok(())
 }
 
-/// Writes a run, converted piece by piece; gives the position behind it.
+/// Writes a run, converted in pieces. Returns the position after the run.
 fn write_converted(
     target: &dyn LinearTarget,
     run: std::ops::Range<u64>,
@@ -179,7 +186,7 @@ fn write_converted(
     buffer: &mut Vec<u8>,
 ) -> Result<u64> {
     let size = from.size();
-    let most = (BLOCK / size.max(1) as u64).max(1);
+    let most = (BLOCK_BYTES / size.max(1) as u64).max(1);
     let mut at = run.start;
     while at < run.end {
         let count = most.min(run.end - at);

@@ -1,4 +1,4 @@
-//! The decoding of one structured chunk from its bytes in the file.
+//! The decoding of a structured chunk.
 
 use std::borrow::Cow;
 
@@ -11,18 +11,18 @@ use hyperslab_format::structured_chunk::{
 
 use super::{ChunkKind, SectionForm, StructuredForm};
 use crate::data::chunk_index::StructuredLocation;
-use crate::data::transfer::DefinedChunk;
+use crate::data::transfer::{DefinedChunk, max_decoded_bytes};
 use crate::error::{Error, Result};
 use crate::store::{Store, at};
 
 const NAME: &str = "structured chunk";
 
-/// A chunk as it is stored.
+/// An encoded chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodedChunk {
-    /// All sections.
+    /// The bytes of all sections.
     pub bytes: Vec<u8>,
-    /// Where they lie, and the filters they passed.
+    /// The offsets, sizes and filter masks of the sections.
     pub sections: ChunkSections,
 }
 
@@ -30,7 +30,8 @@ impl StructuredForm {
     /// Reads and decodes a chunk.
     ///
     /// # Errors
-    /// Sections that contradict each other or the dataset, with the address of the chunk.
+    /// Returns an error with the address of the chunk if sections contradict each other or the
+    /// dataset.
     pub fn read_chunk(
         &self,
         store: &Store,
@@ -40,7 +41,7 @@ impl StructuredForm {
         self.clipped(scaled, self.read_unclipped(store, scaled, location)?)
     }
 
-    /// As [`read_chunk`](Self::read_chunk), with elements beyond the extent if there are any.
+    /// Reads and decodes a chunk. Keeps elements outside the extent.
     pub(in crate::data) fn read_unclipped(
         &self,
         store: &Store,
@@ -64,10 +65,10 @@ impl StructuredForm {
         SCRATCH.with_borrow_mut(|scratch| self.decode(store, scaled, location, stored, scratch))
     }
 
-    /// How a stored chunk has its defined elements written down.
+    /// Returns the encoding of a stored chunk's defined elements.
     ///
     /// # Errors
-    /// As [`read_chunk`](Self::read_chunk).
+    /// Returns the errors of [`read_chunk`](Self::read_chunk).
     pub(in crate::data) fn encoding_of(
         &self,
         store: &Store,
@@ -84,10 +85,10 @@ impl StructuredForm {
         Ok(if is_point_list(selection) { DefinedEncoding::Shortest } else { DefinedEncoding::Hyperslab })
     }
 
-    /// The sections of a chunk as its index entry says.
+    /// Returns the sections of a chunk from its index entry.
     ///
     /// # Errors
-    /// Metadata that contradict the chunk's size.
+    /// Returns [`Error::Corrupt`] if the metadata contradicts the chunk's size.
     pub fn sections_of(&self, location: &StructuredLocation) -> Result<ChunkSections> {
         let orders = self.metadata_orders();
         let first = self.sections_in(location, orders.first().copied().flatten());
@@ -150,7 +151,7 @@ impl StructuredForm {
         Ok(())
     }
 
-    /// The sections of a chunk without their filters.
+    /// Decodes the sections of a chunk, except for their checksums.
     fn unfilter<'s>(
         &self,
         store: &Store,
@@ -194,16 +195,11 @@ impl StructuredForm {
         bytes: &[u8],
         scratch: &mut Scratch,
     ) -> Result<Vec<u8>> {
-        let limits = store.limits();
-        // A bound beyond 64 bits is no bound.
-        let possible = section.size.max(64).saturating_mul(limits.expansion).min(limits.chunk_bytes);
+        let possible = max_decoded_bytes(section.size, store.limits());
         let length = usize::try_from(section.unfiltered).ok().filter(|_| section.unfiltered <= possible);
         let Some(length) = length else {
             return Err(Error::Limit {
-                what: format!(
-                    "structured chunk at {}: bytes of a section after its filters",
-                    location.address
-                ),
+                what: format!("structured chunk at {}: decoded bytes of a section", location.address),
                 got: section.unfiltered,
                 limit: possible,
             });
@@ -215,7 +211,7 @@ impl StructuredForm {
             .map_err(|source| Error::Filter { address: location.address, source })
     }
 
-    /// A chunk from the contents of its sections.
+    /// Creates a chunk from the contents of its sections.
     fn assemble(
         &self,
         store: &Store,
@@ -243,11 +239,11 @@ impl StructuredForm {
                 let (defined, values) = self.pairs(location, selection, values)?;
                 self.with_heap(store, location, defined, values, heap)
             }
-            _ => Err(Error::corrupt(NAME, "sections", "those of the layout", opened.len())),
+            _ => Err(Error::corrupt(NAME, "sections", "the sections of the layout", opened.len())),
         }
     }
 
-    /// Which elements are defined, and their values by ascending offsets.
+    /// Returns the set of defined elements, and the values in ascending order of offsets.
     fn pairs(
         &self,
         location: &StructuredLocation,
@@ -273,7 +269,7 @@ impl StructuredForm {
         Ok((decoded.set, sorted))
     }
 
-    /// That there are so many values.
+    /// Checks the number of values.
     fn check_count(&self, location: &StructuredLocation, count: u64, values: &[u8]) -> Result<()> {
         if count.checked_mul(self.element_size as u64) == Some(values.len() as u64) {
             return Ok(());
@@ -296,13 +292,13 @@ impl StructuredForm {
         Ok(DefinedChunk { defined, values, heap: taken.map_err(|error| error.at(location.address))? })
     }
 
-    /// Without elements beyond the extent, which other programs may leave in a chunk.
+    /// Removes elements outside the extent, which other programs may leave in a chunk.
     pub(in crate::data) fn clipped(&self, scaled: &[u64], chunk: DefinedChunk) -> Result<DefinedChunk> {
         let inside = self.inside(scaled)?;
         if inside.count.as_slice() == self.grid.chunk() || !self.kind.is_sparse() {
             return Ok(chunk);
         }
-        // There may be few elements in a box of very many rows, and mostly none is outside.
+        // A chunk with few elements may have very many rows. Usually no element is outside.
         let (mut kept, mut count) = (DefinedBuilder::with_capacity(self.grid.chunk(), 0)?, 0_u64);
         let width = inside.count.last().copied().unwrap_or(1);
         let size = self.grid.chunk().last().copied().unwrap_or(1).max(1);
@@ -328,7 +324,8 @@ impl StructuredForm {
         Ok(DefinedChunk { defined, values, heap: chunk.heap })
     }
 
-    /// Returns whether the row that begins at an offset in a chunk lies in a box, which begins at the chunk's first element.
+    /// Returns whether the row that begins at `offset` in the chunk is inside the box `inside`,
+    /// which begins at the chunk's first element.
     fn holds_row(&self, inside: &Region, offset: u64) -> bool {
         let mut rest = offset;
         let sizes = self.grid.chunk().iter().zip(&inside.count).enumerate().rev();
@@ -340,7 +337,7 @@ impl StructuredForm {
     }
 }
 
-/// The stored bytes of a chunk.
+/// Reads the stored bytes of a chunk.
 fn fetch(store: &Store, location: &StructuredLocation) -> Result<Vec<u8>> {
     let limit = store.limits().chunk_bytes;
     if location.size > limit {

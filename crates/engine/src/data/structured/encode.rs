@@ -12,22 +12,26 @@ use crate::data::transfer::DefinedChunk;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// Sections are small, and their planes have nothing in common.
-const LEAST_PLANE: usize = 128;
+/// Least size in bytes of bit planes that are encoded separately. Sections are small, and their
+/// planes differ.
+const MIN_PLANE_BYTES: usize = 128;
 
-/// Bytes of a section that takes longer to get ready for than to encode, and how much larger it may become if it is
-/// encoded fast.
-const SMALL: usize = 4 << 10;
-const FAST: (usize, usize) = (100, 140);
+/// Sections with fewer bytes may be encoded fast, because preparing the encoder takes longer than
+/// encoding.
+const MAX_FAST_BYTES: usize = 4 << 10;
+/// Fast encoding is used if the encoded size grows at most in this ratio.
+const FAST_RATIO: (usize, usize) = (100, 140);
 
-/// Seeking runs alone takes less time: it may make a section larger in this proportion.
-const TUNING: (usize, usize) = (100, 102);
+/// Searching only for runs of one byte takes less time. It is used if the encoded size grows at
+/// most in this ratio.
+const RUNS_ONLY_RATIO: (usize, usize) = (100, 102);
 
 impl StructuredForm {
-    /// The bytes to store for a chunk.
+    /// Encodes a chunk.
     ///
     /// # Errors
-    /// The errors of mandatory filters.
+    /// Returns errors of mandatory filters. Returns [`Error::Internal`] if the encoding of defined
+    /// elements is not yet chosen.
     pub fn encode_chunk(&self, store: &Store, scaled: &[u64], chunk: &DefinedChunk) -> Result<EncodedChunk> {
         let contents = self.contents(chunk)?;
         thread_local! {
@@ -36,11 +40,14 @@ impl StructuredForm {
         SCRATCH.with_borrow_mut(|scratch| self.filter(store, scaled, contents, scratch))
     }
 
-    /// The sections of a chunk, without filters.
+    /// Returns the decoded sections of a chunk.
     fn contents(&self, chunk: &DefinedChunk) -> Result<Vec<Vec<u8>>> {
         let mut contents: Vec<Vec<u8>> = Vec::with_capacity(3);
         if self.kind.is_sparse() {
-            contents.push(encode_defined(&chunk.defined, self.encoding.unwrap_or_default())?);
+            let encoding = self.encoding.ok_or_else(|| {
+                Error::internal("structured chunk", "the encoding is chosen before a chunk is encoded")
+            })?;
+            contents.push(encode_defined(&chunk.defined, encoding)?);
         }
         let mut values = chunk.values.clone();
         if self.kind == ChunkKind::Sparse {
@@ -62,11 +69,11 @@ impl StructuredForm {
         Ok(contents)
     }
 
-    /// Finds out for each section whether seeking runs alone makes it smaller, or hardly larger, by encoding a chunk both
-    /// ways.
+    /// Decides for each section whether the encoder searches only for runs of one byte, and whether
+    /// it encodes fast, by encoding a chunk in each way.
     ///
     /// # Errors
-    /// The errors of mandatory filters.
+    /// Returns errors of mandatory filters.
     pub(in crate::data) fn tune(&mut self, store: &Store, chunk: &DefinedChunk) -> Result<()> {
         let contents = self.contents(chunk)?;
         let mut scratch = Scratch::default();
@@ -78,7 +85,7 @@ impl StructuredForm {
                 let target = ChunkTarget {
                     runs_only,
                     fast,
-                    min_plane_bytes: LEAST_PLANE,
+                    min_plane_bytes: MIN_PLANE_BYTES,
                     // No other program writes structured chunks.
                     only_smaller: true,
                     ..ChunkTarget::of_length(section.len())
@@ -93,10 +100,10 @@ impl StructuredForm {
                 encoded.map(|(bytes, _)| bytes.len()).map_err(failed)
             };
             let (whole, runs) = (length(false, false)?, length(true, false)?);
-            form.runs_only = Some(runs * TUNING.0 <= whole * TUNING.1);
-            if section.len() < SMALL {
+            form.runs_only = Some(runs * RUNS_ONLY_RATIO.0 <= whole * RUNS_ONLY_RATIO.1);
+            if section.len() < MAX_FAST_BYTES {
                 let best = runs.min(whole);
-                form.fast = length(false, true)? * FAST.0 <= best * FAST.1;
+                form.fast = length(false, true)? * FAST_RATIO.0 <= best * FAST_RATIO.1;
             }
         }
         Ok(())
@@ -119,8 +126,8 @@ impl StructuredForm {
                 let target = ChunkTarget {
                     element_size: self.element_size,
                     runs_only: form.runs_only.unwrap_or(false),
-                    fast: form.fast && section.len() < SMALL,
-                    min_plane_bytes: LEAST_PLANE,
+                    fast: form.fast && section.len() < MAX_FAST_BYTES,
+                    min_plane_bytes: MIN_PLANE_BYTES,
                     // No other program writes structured chunks.
                     only_smaller: true,
                     ..ChunkTarget::of_length(section.len())
@@ -140,10 +147,10 @@ impl StructuredForm {
         Ok(EncodedChunk { bytes, sections: ChunkSections::consecutive(sections) })
     }
 
-    /// What the index says of a stored chunk.
+    /// Returns the index entry of a stored chunk.
     ///
     /// # Errors
-    /// If an offset does not fit its field.
+    /// Returns an error if an offset does not fit into its field.
     pub fn location(&self, address: Address, sections: &ChunkSections) -> Result<StructuredLocation> {
         let order = self.metadata_orders().first().copied().flatten();
         let metadata = sections.encode(self.offset_size, order)?;

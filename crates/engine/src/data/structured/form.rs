@@ -1,4 +1,4 @@
-//! The form of the structured chunks of one dataset: their sections, filters and metadata.
+//! The form of the structured chunks of a dataset: their sections, filters and metadata.
 
 use hyperslab_dataspace::{ChunkGrid, DefinedBuilder, DefinedSet, Dims, Ordered, Region};
 use hyperslab_datatype::Datatype;
@@ -16,80 +16,84 @@ use crate::data::transfer::Fill;
 use crate::error::{Error, Result};
 use crate::index::fractal_heap::stages;
 
-/// What the sections of a chunk are.
+/// The kinds of sections in a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkKind {
-    /// Which elements are defined, and their values.
+    /// The set of defined elements, and their values.
     Sparse,
-    /// The same, and a heap of what the values hold.
+    /// The set of defined elements, their values, and a heap with the variable-length data of the
+    /// values.
     SparseVariable,
-    /// All elements, and a heap of what they hold.
+    /// All elements, and a heap with their variable-length data.
     DenseVariable,
 }
 
-/// A section of the chunks of one dataset.
+/// The form of a section in all chunks of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionForm {
-    /// Its filters.
+    /// The filter pipeline of the section.
     pub pipeline: Pipeline,
-    /// True if it ends with a checksum.
+    /// True if the section ends with a checksum.
     pub checksum: bool,
-    /// True if encoders seek runs of one byte only; `None` until the first chunks have shown what is better.
+    /// True if encoders search only for runs of one byte; `None` until the first chunks decide.
     pub runs_only: Option<bool>,
-    /// True if small ones are encoded fast rather than well: the first chunks have shown that it costs little.
+    /// True if small sections are encoded fast, because this enlarged the first chunks only
+    /// slightly.
     pub fast: bool,
 }
 
-/// What a dataset's header says that matters to its chunks.
+/// The parts of a dataset's header that its chunks depend on.
 #[derive(Debug, Clone)]
 pub struct StructuredFacts<'a> {
-    /// The dataset's object header.
+    /// The address of the dataset's object header.
     pub owner: Address,
     /// The shape.
     pub dims: &'a [u64],
-    /// Type of the elements.
+    /// The type of the elements.
     pub datatype: &'a Datatype,
     /// The layout message.
     pub layout: &'a StructuredChunkLayout,
-    /// The filters of sections, if there are any.
+    /// The filter pipelines of the sections, if there are any.
     pub filters: Option<&'a FilterPipeline>,
-    /// What undefined elements read as.
+    /// The value of undefined elements.
     pub fill: Fill,
 }
 
-/// How the chunks of a dataset are made up.
+/// The form of the structured chunks of a dataset.
 #[derive(Debug, Clone)]
 pub struct StructuredForm {
-    /// The dataset's object header.
+    /// The address of the dataset's object header.
     pub owner: Address,
-    /// How chunks tile the dataset.
+    /// The division of the dataset into chunks.
     pub grid: ChunkGrid,
-    /// Bytes of an element.
+    /// The number of bytes of an element.
     pub element_size: usize,
-    /// What the sections are.
+    /// The kind of the chunks.
     pub kind: ChunkKind,
     /// The sections.
     pub sections: SmallVec<[SectionForm; 3]>,
-    /// True if any section passes filters.
+    /// True if any section is filtered.
     pub filtered: bool,
-    /// Chunks that reach beyond the extent pass no filters.
+    /// True if partial chunks at the edge are not filtered.
     pub edges_unfiltered: bool,
-    /// Bytes of an offset in chunk metadata.
+    /// The number of bytes of an offset in chunk metadata.
     pub offset_size: u8,
-    /// Where the composition stands in the layout message: tells how metadata may be ordered.
+    /// The position of the composition in the layout message, on which the order of metadata
+    /// depends.
     pub order: FieldOrder,
-    /// Where elements hold what lies in the heap.
+    /// The positions of variable-length data in an element.
     pub variable: VariableFields,
-    /// What undefined elements read as.
+    /// The value of undefined elements.
     pub fill: Fill,
-    /// How the defined elements are written down; `None` for as chunks have it that are there.
+    /// The encoding of defined elements; `None` until the writer has chosen it.
     pub encoding: Option<DefinedEncoding>,
-    /// Widths of the file.
+    /// The widths of addresses and lengths in the file.
     pub params: FileParams,
 }
 
 impl ChunkKind {
-    /// The kind of chunks that a layout message speaks of, for elements that hold contents of variable length or not.
+    /// Returns the kind of chunks that a layout message describes. `variable` is true if the
+    /// elements have variable-length data.
     fn of(layout: &StructuredChunkLayout, variable: bool) -> Result<Self> {
         let sparse = layout.chunk_type.contains(StructuredChunkType::SPARSE);
         let expected = |what: &str| {
@@ -101,22 +105,23 @@ impl ChunkKind {
             (true, true, 3) => Ok(Self::SparseVariable),
             (false, true, 2) => Ok(Self::DenseVariable),
             (true, false, _) => Err(expected("2 sections for elements of fixed size")),
-            (true, true, _) => Err(expected("3 sections for elements of variable length")),
-            (false, ..) => Err(expected("sparse chunks, or 2 sections for elements of variable length")),
+            (true, true, _) => Err(expected("3 sections for variable-length elements")),
+            (false, ..) => Err(expected("sparse chunks, or 2 sections for variable-length elements")),
         }
     }
 
-    /// Returns whether some elements may be undefined.
+    /// Returns whether elements may be undefined.
     pub fn is_sparse(self) -> bool {
         self != Self::DenseVariable
     }
 }
 
 impl StructuredForm {
-    /// The form of the chunks of a dataset.
+    /// Creates the form of the chunks of a dataset.
     ///
     /// # Errors
-    /// A layout that contradicts the rest of the description; filters of sections that there are not.
+    /// Returns [`Error::Corrupt`] if the layout contradicts the rest of the description, or if a
+    /// section with filters does not exist.
     pub fn new(params: FileParams, facts: &StructuredFacts<'_>) -> Result<Self> {
         let StructuredFacts { dims, layout, datatype, .. } = *facts;
         let corrupt = |field, expected: String, got: &dyn std::fmt::Display| {
@@ -159,16 +164,17 @@ impl StructuredForm {
         })
     }
 
-    /// The elements of a chunk that lie in the dataset's extent, as a box within the chunk.
+    /// Returns the part of a chunk in the extent of the dataset, as a box in the chunk.
     ///
     /// # Errors
-    /// If there is no such chunk.
+    /// Returns an error if there is no such chunk.
     pub fn inside(&self, scaled: &[u64]) -> Result<Region> {
         let region = self.grid.region(scaled)?;
         Ok(Region { start: Dims::from_elem(0, region.count.len()), count: region.count })
     }
 
-    /// Visits what is wanted of a chunk: first element in the chunk, number of elements, position in the selection.
+    /// Visits the selected runs of a chunk: the first element in the chunk, the number of elements,
+    /// and the position in the selection.
     pub(in crate::data) fn for_each_run(
         &self,
         wanted: &Ordered,
@@ -183,7 +189,7 @@ impl StructuredForm {
         })
     }
 
-    /// The wanted elements of a chunk; `None` if all of it is wanted.
+    /// Returns the selected elements of a chunk; `None` if the whole chunk is selected.
     pub(in crate::data) fn wanted_in(&self, wanted: &Ordered, scaled: &[u64]) -> Result<Option<DefinedSet>> {
         let inside = self.grid.region(scaled)?;
         let whole = wanted.axes().is_some_and(|axes| {
@@ -198,7 +204,8 @@ impl StructuredForm {
         self.selected_in(wanted, scaled).map(Some)
     }
 
-    /// As [`wanted_in`](Self::wanted_in), of a chunk with these elements: what is wanted besides them does not matter.
+    /// Returns the selected elements of a chunk with the elements `defined`; `None` if the whole
+    /// chunk is selected. The result need not contain selected elements that are undefined.
     pub(in crate::data) fn wanted_of(
         &self,
         wanted: &Ordered,
@@ -207,12 +214,12 @@ impl StructuredForm {
     ) -> Result<Option<DefinedSet>> {
         let inside = self.grid.region(scaled)?;
         let outer = inside.count.iter().rev().skip(1);
-        // The rows are at most the elements of the chunk.
+        // The number of rows is at most the number of elements in the chunk, which fits in 64 bits.
         let rows: u64 = outer.product();
         let Some(axes) = wanted.axes().filter(|_| defined.len() < rows) else {
             return self.wanted_in(wanted, scaled);
         };
-        // Fewer elements than rows are asked one by one.
+        // Few elements are tested one by one.
         let mut set = DefinedBuilder::with_capacity(self.grid.chunk(), 0)?;
         defined.for_each_offset(|offset| {
             let mut rest = offset;
@@ -230,12 +237,12 @@ impl StructuredForm {
         Ok(Some(set.finish()?))
     }
 
-    /// The wanted elements of a chunk.
+    /// Returns the selected elements of a chunk.
     pub(in crate::data) fn selected_in(&self, wanted: &Ordered, scaled: &[u64]) -> Result<DefinedSet> {
         let mut set = DefinedBuilder::with_capacity(self.grid.chunk(), 0)?;
         let mut next = 0_u64;
         self.for_each_run(wanted, scaled, |offset, count, _| {
-            // Points may be there more than once.
+            // Points may repeat.
             if offset >= next {
                 set.push_run(offset, count);
                 next = offset + count;
@@ -245,17 +252,17 @@ impl StructuredForm {
         Ok(set.finish()?)
     }
 
-    /// Returns whether the sections of that chunk pass no filter although others do.
+    /// Returns whether the sections of this chunk are unfiltered.
     pub(in crate::data) fn passes_no_filter(&self, scaled: &[u64]) -> Result<bool> {
         Ok(!self.filtered || (self.edges_unfiltered && self.grid.is_edge(scaled)?))
     }
 
-    /// Returns whether there is only one order that the metadata of chunks can be in.
+    /// Returns whether the metadata of chunks has only one possible order.
     pub fn has_one_metadata_order(&self) -> bool {
         self.metadata_orders().len() == 1
     }
 
-    /// In which orders the metadata of filtered chunks may be.
+    /// Returns the possible orders of the metadata of chunks.
     pub(in crate::data) fn metadata_orders(&self) -> &'static [Option<MetadataOrder>] {
         match (self.filtered, self.order) {
             (false, _) => &[None],

@@ -1,5 +1,5 @@
-//! The structured chunk layout: which elements of a chunk are defined, their values, and what values of variable length
-//! hold, each in a section of its own.
+//! The structured chunk layout. A chunk has sections for the set of defined elements, the values,
+//! and the variable-length data of the values.
 
 mod chunk;
 mod encode;

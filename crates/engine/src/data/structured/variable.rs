@@ -1,7 +1,8 @@
-//! Elements of variable length in structured chunks: what they hold lies in a section of the same chunk.
+//! Variable-length elements in structured chunks, whose items are in a section of the same chunk.
 //!
-//! In memory a chunk has its elements with descriptors of the counted form, and the heap that these lead to. What is
-//! read and written goes through a [`ForeignHeap`], whose descriptors no file has.
+//! In memory, a chunk has its elements with descriptors of the counted form, and the heap that the
+//! descriptors refer to. Reads and writes go through a [`ForeignHeap`], whose descriptors no file
+//! uses.
 
 use hyperslab_datatype::convert::VariableSink as _;
 use hyperslab_datatype::{Datatype, DatatypeClass};
@@ -10,21 +11,21 @@ use hyperslab_format::structured_chunk::{SectionHeap, begin_heap, write_descript
 use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 
-/// Sequences in sequences that are gone into.
+/// Largest depth of nested sequences.
 const MAX_DEPTH: usize = 64;
 
-/// Descriptors of one element that are told apart.
-const MOST_FIELDS: usize = 1 << 16;
+/// Largest number of descriptors in one element.
+const MAX_FIELDS: usize = 1 << 16;
 
-/// Where in an element of some type the descriptors of contents of variable length are.
+/// The positions of the descriptors of variable-length data in an element of some type.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VariableFields {
     size: usize,
     fields: Vec<Field>,
 }
 
-/// What a descriptor leads to, in items of so many bytes.
-type Contents<'a> = dyn Fn(&[u8], usize) -> Result<Vec<u8>> + 'a;
+/// A function that returns the items of a descriptor, from the descriptor and the size of an item.
+type ItemsOf<'a> = dyn Fn(&[u8], usize) -> Result<Vec<u8>> + 'a;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Field {
@@ -34,17 +35,18 @@ struct Field {
 }
 
 impl VariableFields {
-    /// The fields of elements of a type.
+    /// Returns the fields of elements of a type.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for sequences that are nested very deep, and for arrays of very many.
+    /// Returns [`Error::Unsupported`] for sequences that are nested too deeply, and for too many
+    /// fields.
     pub fn of(datatype: &Datatype) -> Result<Self> {
         let mut fields = Self { size: datatype.size as usize, fields: Vec::new() };
         fields.collect(datatype, 0, 0)?;
         Ok(fields)
     }
 
-    /// Returns whether there are none.
+    /// Returns whether elements have no variable-length data.
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }
@@ -53,8 +55,8 @@ impl VariableFields {
         if !datatype.is_variable_length() {
             return Ok(());
         }
-        if depth > MAX_DEPTH || self.fields.len() > MOST_FIELDS {
-            return Err(Error::unsupported("so many sequences in one element of a structured chunk"));
+        if depth > MAX_DEPTH || self.fields.len() > MAX_FIELDS {
+            return Err(Error::unsupported("so many sequences in an element of a structured chunk"));
         }
         let depth = depth + 1;
         match &datatype.class {
@@ -80,10 +82,12 @@ impl VariableFields {
         Ok(())
     }
 
-    /// Lets elements, whose descriptors are those of `from`, lead to a heap of their own.
+    /// Copies the items of `elements` from the heap `from` to a new heap, and changes the
+    /// descriptors accordingly. Returns the new heap.
     ///
     /// # Errors
-    /// Descriptors that lead nowhere, and contents beyond `limit` bytes in all.
+    /// Returns an error if a descriptor refers to no items. Returns [`Error::Limit`] if the items
+    /// take more than `limit` bytes.
     pub fn take(&self, elements: &mut [u8], from: &SectionHeap<'_>, limit: u64) -> Result<Vec<u8>> {
         let mut heap = begin_heap();
         let source = |descriptor: &[u8], item: usize| Ok(from.get(descriptor, item)?.to_vec());
@@ -91,10 +95,12 @@ impl VariableFields {
         Ok(heap)
     }
 
-    /// Lets elements lead to contents in `heap` that they have in `foreign` now.
+    /// Copies the items of `elements` from the heap `foreign` to `heap`, and changes the
+    /// descriptors accordingly.
     ///
     /// # Errors
-    /// Contents that are in no such heap, and more than `limit` bytes in all.
+    /// Returns an error if `foreign` lacks items. Returns [`Error::Limit`] if the items take more
+    /// than `limit` bytes.
     pub fn import(
         &self,
         elements: &mut [u8],
@@ -108,7 +114,7 @@ impl VariableFields {
             }
             let found = foreign.map(|foreign| foreign.get(descriptor)).transpose()?.flatten();
             let Some((count, contents)) = found else {
-                return Err(Error::unsupported("contents of the global heap in a structured chunk"));
+                return Err(Error::unsupported("items of the global heap in a structured chunk"));
             };
             let length = usize::try_from(count).ok().and_then(|count| count.checked_mul(item));
             let items = length.and_then(|length| contents.get(..length)).ok_or_else(|| {
@@ -120,8 +126,8 @@ impl VariableFields {
         self.put(elements, &source, heap, limit)
     }
 
-    /// Moves what elements hold from where `source` finds it to `heap`.
-    fn put(&self, elements: &mut [u8], source: &Contents<'_>, heap: &mut Vec<u8>, limit: u64) -> Result<()> {
+    /// Copies items from `source` to `heap`, and changes the descriptors accordingly.
+    fn put(&self, elements: &mut [u8], source: &ItemsOf<'_>, heap: &mut Vec<u8>, limit: u64) -> Result<()> {
         for element in elements.chunks_exact_mut(self.size.max(1)) {
             for field in &self.fields {
                 let Some(descriptor) = field.of(element) else { continue };
@@ -131,7 +137,7 @@ impl VariableFields {
                 }
                 let all = heap.len() as u64 + contents.len() as u64;
                 if all > limit {
-                    let what = "structured chunk: bytes of variable length".into();
+                    let what = "structured chunk: bytes of variable-length data".into();
                     return Err(Error::Limit { what, got: all, limit });
                 }
                 write_descriptor(descriptor, heap.len() as u64, contents.len() as u64)?;
@@ -141,10 +147,11 @@ impl VariableFields {
         Ok(())
     }
 
-    /// Lets elements lead to contents in `foreign` that they have in `heap` now.
+    /// Copies the items of `elements` from `heap` to the heap `foreign`, and changes the
+    /// descriptors accordingly.
     ///
     /// # Errors
-    /// If there is no more room in `foreign`.
+    /// Returns [`Error::Limit`] if the items exceed the limit of `foreign`.
     pub fn export(&self, elements: &mut [u8], heap: &SectionHeap<'_>, foreign: &ForeignHeap) -> Result<()> {
         for element in elements.chunks_exact_mut(self.size.max(1)) {
             for field in &self.fields {

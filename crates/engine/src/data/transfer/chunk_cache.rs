@@ -8,30 +8,30 @@ use quick_cache::sync::Cache;
 
 use crate::store::cache;
 
-/// Bytes that an entry takes besides its chunk.
-const OVERHEAD: u64 = 128;
+/// Estimated bytes of an entry besides its chunk.
+const ENTRY_BYTES: u64 = 128;
 
-/// The object header of a dataset, and the address of one of its chunks: in a damaged file two datasets may have the
-/// same chunk and decode it in different ways.
+/// The address of a dataset's object header, and the address of a chunk. In a damaged file, two
+/// datasets may share a chunk and decode it differently.
 pub(in crate::data) type ChunkKey = (Address, Address);
 
-/// A decoded chunk that can be kept.
-pub trait Kept: Clone + Send + Sync {
-    /// Bytes that it takes.
-    fn kept_bytes(&self) -> u64;
+/// A decoded chunk that a [`ChunkCache`] can keep.
+pub trait CachedChunk: Clone + Send + Sync {
+    /// Returns the bytes of the chunk in memory.
+    fn weight_bytes(&self) -> u64;
 }
 
-impl Kept for Arc<[u8]> {
-    fn kept_bytes(&self) -> u64 {
+impl CachedChunk for Arc<[u8]> {
+    fn weight_bytes(&self) -> u64 {
         self.len() as u64
     }
 }
 
-/// Chunks by their addresses, at most so many bytes of them, in shards that do not wait for each other. A chunk
-/// that was asked for once gives way before one that was asked for again, so that a walk over a whole dataset does
-/// not drive out what others work with.
-pub struct ChunkCache<C: Kept = Arc<[u8]>> {
-    /// Made for the first chunk.
+/// Chunks by their addresses, up to a number of bytes, in shards with a lock each. The cache evicts
+/// chunks that were used once before chunks that were used again, so that a walk over a whole
+/// dataset does not evict the working set of other readers.
+pub struct ChunkCache<C: CachedChunk = Arc<[u8]>> {
+    /// Created for the first chunk.
     chunks: OnceLock<Cache<ChunkKey, C, ByBytes>>,
     capacity: u64,
 }
@@ -39,64 +39,66 @@ pub struct ChunkCache<C: Kept = Arc<[u8]>> {
 #[derive(Debug, Clone)]
 struct ByBytes;
 
-impl<C: Kept> quick_cache::Weighter<ChunkKey, C> for ByBytes {
+impl<C: CachedChunk> quick_cache::Weighter<ChunkKey, C> for ByBytes {
     fn weight(&self, _: &ChunkKey, chunk: &C) -> u64 {
-        chunk.kept_bytes() + OVERHEAD
+        chunk.weight_bytes() + ENTRY_BYTES
     }
 }
 
-impl<C: Kept> ChunkCache<C> {
-    /// A cache of at most `bytes` bytes; of none if that is 0.
+impl<C: CachedChunk> ChunkCache<C> {
+    /// Returns a cache of up to `bytes` bytes. With 0 bytes, the cache keeps nothing.
     pub fn new(bytes: u64) -> Self {
         Self { chunks: OnceLock::new(), capacity: bytes }
     }
 
-    /// The bytes that are kept at most.
+    /// Returns the largest number of bytes.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// The bytes that are kept now.
+    /// Returns the present number of bytes.
     pub fn bytes(&self) -> u64 {
         self.chunks.get().map_or(0, Cache::weight)
     }
 
-    /// The chunk stored at an address, if it is kept.
+    /// Returns a chunk, if the cache holds it.
     pub(in crate::data) fn get(&self, key: ChunkKey) -> Option<C> {
         self.chunks.get()?.get(&key)
     }
 
-    /// Returns whether chunks of `bytes` bytes in all are worth keeping: if they leave room for others.
-    pub(in crate::data) fn takes(&self, bytes: u64) -> bool {
-        bytes <= self.capacity / 2
+    /// Returns whether the cache takes chunks of `bytes` bytes in all: not if they fill more than
+    /// half of the cache.
+    pub(in crate::data) fn takes(&self, bytes: impl Into<u128>) -> bool {
+        bytes.into() <= u128::from(self.capacity / 2)
     }
 
-    /// Forgets a chunk: its bytes in the file change.
+    /// Removes a chunk, because its bytes in the file change.
     pub(in crate::data) fn remove(&self, key: ChunkKey) {
         if let Some(chunks) = self.chunks.get() {
             chunks.remove(&key);
         }
     }
 
-    /// Forgets all chunks.
+    /// Removes all chunks.
     pub fn clear(&self) {
         if let Some(chunks) = self.chunks.get() {
             chunks.clear();
         }
     }
 
-    /// Keeps a decoded chunk.
+    /// Inserts a decoded chunk.
     pub(in crate::data) fn insert(&self, key: ChunkKey, chunk: C) {
         if self.capacity == 0 {
             return;
         }
-        // What the cache itself takes grows with the number of entries it is made for: chunks of 64 KiB.
+        // The memory of an empty cache grows with the number of entries. The number assumes chunks
+        // of 64 KiB.
         let entries = (self.capacity / (64 << 10)).clamp(16, 1 << 20);
         self.chunks.get_or_init(|| cache(entries as usize, self.capacity, ByBytes)).insert(key, chunk);
     }
 }
 
-impl<C: Kept> fmt::Debug for ChunkCache<C> {
+impl<C: CachedChunk> fmt::Debug for ChunkCache<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ChunkCache").field("bytes", &self.bytes()).field("capacity", &self.capacity).finish()
     }
@@ -122,7 +124,7 @@ mod tests {
             assert!(cache.bytes() <= 64 << 10);
         }
         assert!(cache.bytes() > 32 << 10);
-        assert!(cache.takes(32 << 10) && !cache.takes(64 << 10));
+        assert!(cache.takes(32_u64 << 10) && !cache.takes(64_u64 << 10));
         let none: ChunkCache = ChunkCache::new(0);
         none.insert(key(1), chunk(1));
         assert_eq!((none.bytes(), none.get(key(1))), (0, None));

@@ -4,35 +4,35 @@ use std::sync::Arc;
 
 use hyperslab_dataspace::DefinedSet;
 
-use super::chunk_cache::Kept;
+use super::chunk_cache::CachedChunk;
 use crate::error::{Error, Result};
 
 /// The defined elements of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefinedChunk {
-    /// Which elements are defined.
+    /// The set of defined elements.
     pub defined: DefinedSet,
-    /// Their values, ascending by their offsets.
+    /// The values of the defined elements, in ascending order of their offsets.
     pub values: Vec<u8>,
-    /// What values of variable length hold.
+    /// The variable-length data of the values.
     pub heap: Vec<u8>,
 }
 
 impl DefinedChunk {
-    /// Returns a chunk of that shape without defined elements.
+    /// Returns a chunk of shape `chunk` without defined elements.
     pub(in crate::data) fn empty(chunk: &[u64]) -> Result<Self> {
         Ok(Self { defined: DefinedSet::empty(chunk)?, values: Vec::new(), heap: Vec::new() })
     }
 
-    /// Returns the bytes that the chunk takes in memory.
+    /// Returns the bytes of the chunk in memory.
     pub fn memory_bytes(&self) -> usize {
         self.defined.memory_bytes() + self.values.len() + self.heap.len()
     }
 
-    /// Returns the values of `count` elements from the `position`th on.
+    /// Returns the values of `count` defined elements, beginning with defined element `position`.
     ///
     /// # Errors
-    /// [`Error::Internal`] if the chunk has fewer values than defined elements.
+    /// Returns [`Error::Internal`] if the chunk has fewer values than defined elements.
     pub(in crate::data) fn values(&self, position: u64, count: u64, element_size: usize) -> Result<&[u8]> {
         let bytes = |elements: u64| usize::try_from(elements).ok()?.checked_mul(element_size);
         let values = || self.values.get(bytes(position)?..)?.get(..bytes(count)?);
@@ -41,8 +41,8 @@ impl DefinedChunk {
     }
 }
 
-impl Kept for Arc<DefinedChunk> {
-    fn kept_bytes(&self) -> u64 {
+impl CachedChunk for Arc<DefinedChunk> {
+    fn weight_bytes(&self) -> u64 {
         self.memory_bytes() as u64
     }
 }

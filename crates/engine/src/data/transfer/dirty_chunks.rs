@@ -1,6 +1,6 @@
-//! Dirty chunks: decoded chunks in memory that were changed and are not in the file as they are.
+//! Dirty chunks: decoded chunks that were changed in memory and are not yet written.
 //!
-//! The table serves all layouts in chunks: flat ones, whose chunk is a `Vec` of its elements, and structured ones, whose
+//! The table serves all chunked layouts. A flat chunk is a `Vec` of its elements; a structured
 //! chunk is a [`DefinedChunk`].
 
 use std::collections::BTreeMap;
@@ -11,8 +11,8 @@ use hyperslab_dataspace::Dims;
 use super::DefinedChunk;
 use crate::data::chunk_index::ChunkBox;
 
-/// Chunks whose memory is kept for new ones.
-const SPARE: usize = 8;
+/// Largest number of removed chunks whose memory is kept for new chunks.
+const MAX_SPARE_CHUNKS: usize = 8;
 
 /// A decoded chunk that can be dirty.
 pub(in crate::data) trait DirtyChunk: Clone {
@@ -37,7 +37,7 @@ impl DirtyChunk for DefinedChunk {
 pub(in crate::data) struct DirtyChunks<C> {
     chunks: BTreeMap<Dims, Dirty<C>>,
     bytes: usize,
-    /// Bytes of the chunks that a thread encodes.
+    /// Bytes of the chunks that threads encode.
     encoding: usize,
     /// Bytes of the chunks that are likely to be complete, and that no thread encodes.
     complete: usize,
@@ -45,25 +45,26 @@ pub(in crate::data) struct DirtyChunks<C> {
     changes: u64,
     /// The number of the last change before the current operation.
     before: u64,
-    /// The most bytes since the table was made.
+    /// The largest number of bytes since the table was made.
     #[cfg(test)]
-    most: usize,
+    peak_bytes: usize,
     /// Memory of removed chunks.
     spare: Vec<C>,
-    /// Chunks that threads have read from the file and are about to insert: one number for each such read.
+    /// Chunks that threads have read from the file and are about to insert, with one number for
+    /// each read.
     fetched: BTreeMap<Dims, Vec<u64>>,
 }
 
 #[derive(Debug)]
 struct Dirty<C> {
-    /// Shared with the threads that encode it.
+    /// The chunk, shared with the threads that encode it.
     chunk: Arc<C>,
     bytes: usize,
     /// The number of the last change.
     changed: u64,
     /// True if a thread encodes the chunk as it is.
     encoding: bool,
-    /// Elements to be written until there were as many writes as elements.
+    /// The number of elements minus the number of element writes, or 0.
     missing: u64,
 }
 
@@ -78,10 +79,11 @@ impl<C> Dirty<C> {
 pub enum Due {
     /// All chunks.
     All,
-    /// The chunks that no thread encodes, and that were written as often as they have elements: further writes to them
-    /// are unlikely.
+    /// The chunks that no thread encodes, with at least as many element writes as elements. Further
+    /// writes to these chunks are unlikely.
     Complete,
-    /// The chunks that no thread encodes, and whose last change is the oldest. The others are likely to be changed again.
+    /// The chunks that no thread encodes, and whose last change is the oldest. Recently changed
+    /// chunks are likely to change again.
     Oldest {
         /// Bytes of chunks that stay in memory.
         keep: usize,
@@ -91,11 +93,11 @@ pub enum Due {
 /// The bytes of dirty chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::data) struct Load {
-    /// Of all chunks.
+    /// The bytes of all chunks.
     pub(in crate::data) all: usize,
-    /// Of the chunks that no thread encodes.
+    /// The bytes of the chunks that no thread encodes.
     pub(in crate::data) idle: usize,
-    /// Of the idle chunks that are likely to be complete.
+    /// The bytes of the idle chunks that are likely to be complete.
     pub(in crate::data) complete: usize,
 }
 
@@ -116,7 +118,7 @@ impl<C> Default for DirtyChunks<C> {
             changes: 0,
             before: 0,
             #[cfg(test)]
-            most: 0,
+            peak_bytes: 0,
             spare: Vec::new(),
             fetched: BTreeMap::new(),
         }
@@ -133,10 +135,10 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         self.bytes
     }
 
-    /// Returns the most bytes since the table was made.
+    /// Returns the largest number of bytes since the table was made.
     #[cfg(test)]
-    pub(in crate::data) fn most(&self) -> usize {
-        self.most
+    pub(in crate::data) fn peak_bytes(&self) -> usize {
+        self.peak_bytes
     }
 
     /// Returns the bytes of the chunks in each state.
@@ -145,12 +147,13 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         Load { all: self.bytes, idle, complete: self.complete }
     }
 
-    /// Begins an operation: [`newer`](Self::newer) and [`older`](Self::older) tell the chunks that it changes from others.
+    /// Begins an operation: [`newer`](Self::newer) and [`older`](Self::older) distinguish the
+    /// chunks that the operation changes.
     pub(in crate::data) fn begin(&mut self) {
         self.before = self.changes;
     }
 
-    /// Inserts a chunk, of which `missing` elements are to be written until it is likely to be complete.
+    /// Inserts a chunk. The chunk is likely to be complete after `missing` further element writes.
     pub(in crate::data) fn insert(&mut self, scaled: Dims, chunk: C, missing: u64) {
         let bytes = chunk.dirty_bytes();
         self.bytes += bytes;
@@ -163,7 +166,12 @@ impl<C: DirtyChunk> DirtyChunks<C> {
             self.count_out(&before);
         }
         #[cfg(test)]
-        (self.most = self.most.max(self.bytes));
+        (self.peak_bytes = self.peak_bytes.max(self.bytes));
+    }
+
+    /// Inserts a chunk of `elements` elements, of which `written` were written.
+    pub(in crate::data) fn insert_partial(&mut self, scaled: Dims, chunk: C, elements: u64, written: u64) {
+        self.insert(scaled, chunk, still_missing(elements, written));
     }
 
     /// Removes and returns a chunk.
@@ -174,7 +182,7 @@ impl<C: DirtyChunk> DirtyChunks<C> {
     }
 
     /// Removes a chunk.
-    pub(in crate::data) fn forget(&mut self, scaled: &Dims) {
+    pub(in crate::data) fn discard(&mut self, scaled: &Dims) {
         if let Some(dirty) = self.chunks.remove(scaled) {
             self.count_out(&dirty);
         }
@@ -198,8 +206,9 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         self.chunks.get(scaled).map(|dirty| &*dirty.chunk)
     }
 
-    /// Returns a chunk to change it; `written` elements of it are about to be written. The caller does not change its size.
-    /// Threads that encode the chunk keep it as it was.
+    /// Returns a chunk for a change; `written` elements are about to be written. The caller does
+    /// not change the size of the chunk. Threads that encode the chunk keep the state before the
+    /// change.
     pub(in crate::data) fn get_mut(&mut self, scaled: &Dims, written: u64) -> Option<&mut C> {
         let dirty = self.chunks.get_mut(scaled)?;
         self.changes += 1;
@@ -208,8 +217,7 @@ impl<C: DirtyChunk> DirtyChunks<C> {
             self.encoding -= dirty.bytes;
         }
         dirty.changed = self.changes;
-        // Elements may be written twice.
-        dirty.missing = dirty.missing.saturating_sub(written);
+        dirty.missing = still_missing(dirty.missing, written);
         if dirty.is_complete() && !was_complete {
             self.complete += dirty.bytes;
         }
@@ -245,7 +253,8 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         wanted.map(|(scaled, _)| scaled.clone()).collect()
     }
 
-    /// Returns the last change that a flush includes, for those whose last change is the oldest.
+    /// Returns the number of the last change that a flush includes, if the flush takes the chunks
+    /// whose last change is the oldest.
     fn oldest(&self, due: Due) -> u64 {
         let Due::Oldest { mut keep } = due else { return u64::MAX };
         let idle = self.chunks.values().filter(|dirty| !dirty.encoding);
@@ -261,7 +270,7 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         goes.map_or(0, |(changed, _)| changed)
     }
 
-    /// Returns the chunks that are due as they are now, for the caller to encode them.
+    /// Returns the present state of the chunks that are due, for encoding.
     pub(in crate::data) fn snapshots(&mut self, due: Due) -> Vec<Snapshot<C>> {
         let until = self.oldest(due);
         let mut snapshots = Vec::new();
@@ -286,13 +295,13 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         snapshots
     }
 
-    /// Returns whether a chunk is as it was.
+    /// Returns whether a chunk has not changed since the snapshot.
     pub(in crate::data) fn is_unchanged(&self, snapshot: &Snapshot<C>) -> bool {
         self.chunks.get(&snapshot.scaled).is_some_and(|dirty| dirty.changed == snapshot.changed)
     }
 
-    /// Notes that no thread encodes this chunk any more.
-    pub(in crate::data) fn give_up(&mut self, snapshot: &Snapshot<C>) {
+    /// Notes that no thread encodes this chunk any longer.
+    pub(in crate::data) fn end_encoding(&mut self, snapshot: &Snapshot<C>) {
         if let Some(dirty) = self.chunks.get_mut(&snapshot.scaled)
             && dirty.changed == snapshot.changed
             && std::mem::take(&mut dirty.encoding)
@@ -304,10 +313,11 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         }
     }
 
-    /// Keeps the memory of a chunk for a new one, if no other thread has the chunk.
-    pub(in crate::data) fn keep_room(&mut self, snapshot: Snapshot<C>) {
-        if let Some(room) = Arc::into_inner(snapshot.chunk).filter(|_| self.spare.len() < SPARE) {
-            self.spare.push(room);
+    /// Keeps the memory of a chunk for a new chunk, unless another thread holds the chunk.
+    pub(in crate::data) fn keep_memory(&mut self, snapshot: Snapshot<C>) {
+        if let Some(memory) = Arc::into_inner(snapshot.chunk).filter(|_| self.spare.len() < MAX_SPARE_CHUNKS)
+        {
+            self.spare.push(memory);
         }
     }
 
@@ -328,26 +338,32 @@ impl<C: DirtyChunk> DirtyChunks<C> {
         }
     }
 
-    /// Returns whether the chunk in the file is still as it was read.
+    /// Returns whether the stored chunk has not changed since the read with this number.
     pub(in crate::data) fn is_current(&self, scaled: &Dims, number: u64) -> bool {
         self.fetched.get(scaled).is_some_and(|numbers| numbers.contains(&number))
     }
 
-    /// Notes that the chunk in the file was replaced.
+    /// Notes that the stored chunk was replaced.
     pub(in crate::data) fn outdate(&mut self, scaled: &Dims) {
         self.fetched.remove(scaled);
     }
 
-    /// Notes that any chunk in the file may have been replaced.
+    /// Notes that any stored chunk may have been replaced.
     pub(in crate::data) fn outdate_all(&mut self) {
         self.fetched.clear();
     }
 }
 
+/// Returns the number of missing elements after `written` element writes. Saturates because an
+/// element may be written twice.
+fn still_missing(missing: u64, written: u64) -> u64 {
+    missing.saturating_sub(written)
+}
+
 impl DirtyChunks<Vec<u8>> {
-    /// Returns memory for a chunk. Its contents are not defined.
-    pub(in crate::data) fn room(&mut self, length: usize) -> Vec<u8> {
-        self.spare.pop().filter(|room| room.len() == length).unwrap_or_else(|| vec![0; length])
+    /// Returns memory for a chunk. The values of its bytes are not defined.
+    pub(in crate::data) fn memory(&mut self, length: usize) -> Vec<u8> {
+        self.spare.pop().filter(|memory| memory.len() == length).unwrap_or_else(|| vec![0; length])
     }
 }
 
@@ -366,7 +382,7 @@ mod tests {
         dirty.insert(at(2), vec![2; 10], 10);
         let idle = Due::Oldest { keep: 0 };
         let [one, two] = <[Snapshot<Vec<u8>>; 2]>::try_from(dirty.snapshots(idle)).ok().unwrap();
-        assert!(dirty.snapshots(idle).is_empty(), "each is encoded by one");
+        assert!(dirty.snapshots(idle).is_empty(), "one thread encodes each chunk");
         assert_eq!((dirty.bytes(), dirty.load().idle), (20, 0));
         assert_eq!(dirty.snapshots(Due::All).len(), 2);
         assert_eq!((dirty.bytes(), dirty.load().idle), (20, 0));
@@ -374,15 +390,15 @@ mod tests {
         assert_eq!((dirty.bytes(), dirty.load().idle), (20, 10));
         assert_eq!((&*one.chunk, &*two.chunk), (&vec![1; 10], &vec![2; 10]));
         assert!(!dirty.is_unchanged(&one) && dirty.is_unchanged(&two));
-        dirty.forget(&at(2));
+        dirty.discard(&at(2));
         assert!(!dirty.is_unchanged(&two));
         assert_eq!((dirty.bytes(), dirty.load().idle), (10, 10));
         let again = dirty.snapshots(idle);
         assert_eq!((again.len(), dirty.load().idle), (1, 0));
-        dirty.give_up(again.first().unwrap());
+        dirty.end_encoding(again.first().unwrap());
         assert_eq!(dirty.load().idle, 10);
         assert_eq!(dirty.snapshots(idle).len(), 1);
-        // Replaced by an equal one it is another one.
+        // An equal chunk that replaces the old one counts as a change.
         dirty.insert(at(1), vec![7; 10], 10);
         assert!(!dirty.is_unchanged(again.first().unwrap()));
         assert_eq!(dirty.remove(&at(1)), Some(vec![7; 10]));
@@ -390,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_were_not_changed_for_longest_go_first() {
+    fn the_least_recently_changed_chunks_go_first() {
         let mut dirty = DirtyChunks::<Vec<u8>>::default();
         (0..5).for_each(|number| dirty.insert(at(number), vec![0; 10], 10));
         dirty.get_mut(&at(0), 1).unwrap().fill(1);
@@ -399,10 +415,10 @@ mod tests {
         assert!(dirty.snapshots(Due::Oldest { keep: 50 }).is_empty());
         assert_eq!(names(&dirty.snapshots(Due::Oldest { keep: 29 })), [1, 2, 3]);
         assert_eq!(dirty.load().idle, 20);
-        // Those that are being encoded do not count.
+        // Chunks that threads encode do not count.
         assert!(dirty.snapshots(Due::Oldest { keep: 20 }).is_empty());
         assert_eq!(names(&dirty.snapshots(Due::Oldest { keep: 10 })), [4]);
-        (1..5).for_each(|number| dirty.forget(&at(number)));
+        (1..5).for_each(|number| dirty.discard(&at(number)));
         assert_eq!((dirty.bytes(), dirty.load().idle), (10, 10));
         dirty.insert(at(7), vec![0; 10], 10);
         assert_eq!(names(&dirty.snapshots(Due::Oldest { keep: 10 })), [0]);
@@ -410,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn complete_ones_are_known() {
+    fn complete_chunks_are_known() {
         let mut dirty = DirtyChunks::<Vec<u8>>::default();
         dirty.insert(at(1), vec![1; 10], 4);
         dirty.insert(at(2), vec![2; 10], 0);
@@ -423,24 +439,24 @@ mod tests {
         let both = dirty.snapshots(Due::Complete);
         assert_eq!((both.len(), dirty.load().complete, dirty.load().idle), (2, 0, 0));
         assert!(dirty.snapshots(Due::Complete).is_empty());
-        // Changed once more it is complete once more.
+        // A further change makes the chunk complete again.
         dirty.get_mut(&at(1), 1).unwrap().fill(6);
         assert_eq!((dirty.load().complete, dirty.load().idle), (10, 10));
-        both.iter().for_each(|snapshot| dirty.give_up(snapshot));
+        both.iter().for_each(|snapshot| dirty.end_encoding(snapshot));
         assert_eq!((dirty.load().complete, dirty.load().idle), (20, 20));
-        dirty.forget(&at(1));
+        dirty.discard(&at(1));
         dirty.remove(&at(2)).unwrap();
         assert_eq!((dirty.load().complete, dirty.load().idle, dirty.bytes()), (0, 0, 0));
     }
 
     #[test]
-    fn all_who_fetched_a_chunk_learn_that_it_was_replaced() {
+    fn every_read_of_a_replaced_chunk_is_outdated() {
         let mut dirty = DirtyChunks::<Vec<u8>>::default();
         let (one, other) = (dirty.fetch(&at(1)), dirty.fetch(&at(1)));
         let elsewhere = dirty.fetch(&at(2));
         dirty.outdate(&at(1));
         assert!(!dirty.is_current(&at(1), one) && dirty.is_current(&at(2), elsewhere));
-        // Who fetches it now has what is there now, whoever else is still on the way.
+        // A later read sees the new chunk, even while earlier reads are unfinished.
         let later = dirty.fetch(&at(1));
         dirty.fetched(&at(1), one);
         assert!(!dirty.is_current(&at(1), other) && dirty.is_current(&at(1), later));
@@ -450,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_tells_its_chunks_from_older_ones() {
+    fn an_operation_distinguishes_its_chunks_from_older_ones() {
         let mut dirty = DirtyChunks::<Vec<u8>>::default();
         dirty.insert(at(1), vec![1; 10], u64::MAX);
         assert_eq!((dirty.newer(), dirty.older()), (vec![at(1)], vec![]));

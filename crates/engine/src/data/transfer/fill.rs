@@ -12,17 +12,17 @@ impl Fill {
     /// Zeros.
     pub const ZERO: Self = Self { element: None };
 
-    /// Returns the fill value that is this element.
+    /// Returns a fill value with the bytes of `element`.
     pub fn element(element: &[u8]) -> Self {
         Self { element: element.iter().any(|byte| *byte != 0).then(|| element.to_vec()) }
     }
 
-    /// Returns whether all bytes are zeros.
+    /// Returns whether all bytes of the fill value are zeros.
     pub fn is_zero(&self) -> bool {
         self.element.is_none()
     }
 
-    /// Fills a buffer, whatever it holds.
+    /// Fills the buffer with the fill value. Overwrites all bytes.
     pub fn write(&self, out: &mut [u8]) {
         match &self.element {
             Some(element) => fill(out, element),

@@ -2,49 +2,53 @@
 
 use crate::store::parallel::prelude::*;
 use hyperslab_dataspace::Tiles;
+use hyperslab_exact::to_u64;
 
 use crate::error::Result;
 use crate::store::Store;
 
-/// Bytes that are worth another thread: to wake one takes as long as to move about so many bytes.
-const WORTH: u64 = 256 << 10;
+/// Least number of bytes for which work uses several threads. Waking a thread takes about as long
+/// as copying this many bytes.
+const MIN_PARALLEL_BYTES: u128 = 256 << 10;
 
-/// Returns whether so many bytes are worth other threads, for a caller that holds a right to the file.
-pub(in crate::data) fn is_worth(store: &Store, bytes: u64) -> bool {
-    bytes >= WORTH && store.may_share()
+/// Returns whether work on `bytes` bytes uses several threads, for a caller that holds a lock of
+/// the file.
+pub(in crate::data) fn use_threads(store: &Store, bytes: impl Into<u128>) -> bool {
+    bytes.into() >= MIN_PARALLEL_BYTES && store.may_share()
 }
 
-/// Returns whether `count` chunks are worth other threads, for a caller that holds no lock.
-pub(in crate::data) fn is_worth_concurrently(count: usize, chunk_bytes: usize) -> bool {
-    chunks_bytes(count, chunk_bytes) >= WORTH && crate::store::parallel::current_num_threads() > 1
+/// Returns whether work on `count` chunks uses several threads, for a caller that holds no lock.
+pub(in crate::data) fn use_threads_unlocked(count: usize, chunk_bytes: usize) -> bool {
+    chunks_bytes(count, chunk_bytes) >= MIN_PARALLEL_BYTES
+        && crate::store::parallel::current_num_threads() > 1
 }
 
-/// Returns the bytes of `count` chunks, as an estimate of work. A product that passes 64 bits is as good as the
-/// largest number.
-pub(in crate::data) fn chunks_bytes(count: usize, chunk_bytes: usize) -> u64 {
-    (count as u64).saturating_mul(chunk_bytes as u64)
+/// Returns the bytes of `count` chunks. The product of two numbers of 64 bits always fits.
+pub(in crate::data) fn chunks_bytes(count: usize, chunk_bytes: usize) -> u128 {
+    u128::from(to_u64(count)) * u128::from(to_u64(chunk_bytes))
 }
 
-/// Calls `work` with each item; on all threads if `worth` is true. The caller holds a right to the file.
+/// Calls `work` with each item, on all threads if `parallel` is true. The caller holds a lock of
+/// the file.
 pub(in crate::data) fn map<J: Send, D: Send>(
     store: &Store,
-    worth: bool,
+    parallel: bool,
     items: Vec<J>,
     work: impl Fn(J) -> Result<D> + Sync,
 ) -> Result<Vec<D>> {
-    if worth && store.may_share() {
+    if parallel && store.may_share() {
         return store.share(|| items.into_par_iter().map(&work).collect());
     }
     items.into_iter().map(work).collect()
 }
 
-/// Calls `work` with all tiles, `per_task` at a time. One group of tiles, or `bytes` in all that are not worth another
-/// thread, stay on this thread.
+/// Calls `work` with all tiles, `per_task` tiles at a time. A single group of tiles stays on this
+/// thread, and so does work on few `bytes`.
 pub(in crate::data) fn each_group<'c>(
     store: &Store,
     tiles: Tiles<'c>,
     per_task: usize,
-    bytes: u64,
+    bytes: impl Into<u128>,
     work: impl Fn(Tiles<'c>) -> Result<()> + Sync,
 ) -> Result<()> {
     let groups = std::iter::repeat_n(per_task.max(1), tiles.chunks().len().div_ceil(per_task.max(1)));
@@ -56,18 +60,18 @@ pub(in crate::data) fn each<'c, T: Send>(
     store: &Store,
     tiles: Tiles<'c>,
     groups: impl IntoIterator<Item = (usize, T)>,
-    bytes: u64,
+    bytes: impl Into<u128>,
     work: impl Fn(Tiles<'c>, T) -> Result<()> + Sync,
 ) -> Result<()> {
     let mut rest = tiles;
     let mut tasks = Vec::new();
-    for (count, with) in groups {
-        let (group, behind) = rest.split_at(count);
-        tasks.push((group, with));
-        rest = behind;
+    for (count, value) in groups {
+        let (group, after) = rest.split_at(count);
+        tasks.push((group, value));
+        rest = after;
     }
-    if tasks.len() == 1 || bytes < WORTH || !store.may_share() {
-        return tasks.into_iter().try_for_each(|(tiles, with)| work(tiles, with));
+    if tasks.len() == 1 || bytes.into() < MIN_PARALLEL_BYTES || !store.may_share() {
+        return tasks.into_iter().try_for_each(|(tiles, value)| work(tiles, value));
     }
-    store.share(|| tasks.into_par_iter().try_for_each(|(tiles, with)| work(tiles, with)))
+    store.share(|| tasks.into_par_iter().try_for_each(|(tiles, value)| work(tiles, value)))
 }

@@ -20,12 +20,13 @@ impl<'a> ReadTarget<'a> {
         Self { bytes, transform: Transform::copy(element_size), zeroed: false }
     }
 
-    /// Returns a target for converted elements. Parts of elements that the conversion skips keep their bytes.
+    /// Returns a target for converted elements. Parts of elements that the conversion skips keep
+    /// their bytes.
     pub fn converted(bytes: &'a mut [u8], conversion: &'a Conversion) -> Self {
         Self { bytes, transform: Transform::conversion(conversion), zeroed: false }
     }
 
-    /// States that the buffer holds zeros, so that no zeros are written to it.
+    /// States that the buffer holds zeros. A fill value of zeros is then not written.
     #[must_use]
     pub fn zeroed(mut self) -> Self {
         self.zeroed = true;
@@ -57,17 +58,17 @@ impl<'a> ReadTarget<'a> {
         Ok(Canvas::packed(self.bytes, tiling.shape(), self.transform.size())?)
     }
 
-    /// Returns the places of `count` elements from `position` in the selection on.
+    /// Returns the space of `count` elements from `position` in the selection on.
     pub(in crate::data) fn run(&mut self, position: u64, count: u64) -> Result<&mut [u8]> {
         let size = self.transform.size();
         let bytes = |elements: u64| usize::try_from(elements).ok()?.checked_mul(size);
         let range =
             bytes(position).zip(bytes(count)).and_then(|(at, length)| Some(at..at.checked_add(length)?));
         let run = range.and_then(|range| self.bytes.get_mut(range));
-        run.ok_or_else(|| Error::Misuse("the buffer holds fewer elements than are selected".into()))
+        run.ok_or_else(|| Error::Misuse("the buffer is smaller than the selected elements".into()))
     }
 
-    /// Converts stored elements into their places from `position` on.
+    /// Converts stored elements into the buffer from `position` in the selection on.
     pub(crate) fn put(&mut self, position: u64, source: &[u8]) -> Result<()> {
         let transform = self.transform;
         let count = source.len().checked_div(transform.source_size()).unwrap_or(0);

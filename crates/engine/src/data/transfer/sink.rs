@@ -1,4 +1,4 @@
-//! The trait of everything that elements are written to.
+//! The trait of all datasets that elements are written to.
 
 use hyperslab_dataspace::Selection;
 use hyperslab_format::message::Layout;
@@ -9,13 +9,14 @@ use crate::store::Edit;
 
 /// The elements of a dataset that is being written: the counterpart of [`Source`](super::Source).
 ///
-/// A sink knows the shape of its dataset. It keeps what it needs from one operation to the next, such as dirty chunks.
+/// A sink knows the shape of its dataset. Between operations, a sink keeps state such as dirty
+/// chunks.
 pub trait Sink: Send + std::fmt::Debug {
     /// Writes the selected elements. The dataset has at least one element.
     ///
     /// # Errors
-    /// [`Error::Misuse`](crate::Error::Misuse) if `from` has another number of elements than are selected; those of
-    /// filters, conversions and the medium.
+    /// Returns [`Error::Misuse`](crate::Error::Misuse) if the number of elements in `from` differs
+    /// from the number of selected elements. Returns errors of filters, conversions and the driver.
     fn write(
         &mut self,
         writing: &mut Writing<'_, '_>,
@@ -23,10 +24,11 @@ pub trait Sink: Send + std::fmt::Debug {
         from: &WriteSource<'_>,
     ) -> Result<()>;
 
-    /// Allocates the space that the dataset does not have yet, and fills it if the dataset asks for fill values.
+    /// Allocates the space that the dataset does not have yet, and fills it if the dataset asks for
+    /// fill values.
     ///
     /// # Errors
-    /// The errors of filters and the medium.
+    /// Returns errors of filters and the driver.
     fn allocate(&mut self, _writing: &mut Writing<'_, '_>) -> Result<()> {
         Ok(())
     }
@@ -34,13 +36,13 @@ pub trait Sink: Send + std::fmt::Debug {
     /// Changes the shape. The caller has checked that the dataset can have it.
     ///
     /// # Errors
-    /// The errors of filters and the medium.
+    /// Returns errors of filters and the driver.
     fn resize(&mut self, writing: &mut Writing<'_, '_>, dims: &[u64]) -> Result<()>;
 
-    /// Stores the dirty chunks and writes their places into the index.
+    /// Stores the dirty chunks and writes their locations into the index.
     ///
     /// # Errors
-    /// The errors of filters and the medium.
+    /// Returns errors of filters and the driver.
     fn flush(&mut self, _writing: &mut Writing<'_, '_>) -> Result<()> {
         Ok(())
     }
@@ -48,16 +50,17 @@ pub trait Sink: Send + std::fmt::Debug {
     /// Frees the space of all elements. The dataset is not used afterwards.
     ///
     /// # Errors
-    /// If the index of the chunks is damaged.
+    /// Returns an error if the chunk index is damaged.
     fn free(&mut self, writing: &mut Writing<'_, '_>) -> Result<()>;
 
-    /// Writes the state of the chunk index into the layout message. Returns whether that changed the message.
+    /// Writes the state of the chunk index into the layout message. Returns whether that changed
+    /// the message.
     fn note_layout(&self, _layout: &mut Layout) -> bool {
         false
     }
 
-    /// Returns whether chunks or their places wait in memory.
-    fn is_ahead(&self) -> bool {
+    /// Returns whether the sink holds dirty chunks or dirty entries of the index.
+    fn is_dirty(&self) -> bool {
         false
     }
 
@@ -66,7 +69,8 @@ pub trait Sink: Send + std::fmt::Debug {
         true
     }
 
-    /// Announces that all elements will be written, so that the space of the first ones needs no fill values.
+    /// Announces that all elements will be written. The first allocated space then needs no fill
+    /// values.
     fn expect_all(&mut self) {}
 }
 
@@ -79,6 +83,6 @@ pub struct Writing<'w, 'e> {
     pub resources: &'w Resources,
     /// The layout message as it will be written.
     pub layout: &'w mut Layout,
-    /// True if the layout message is to be written: set by the sink.
+    /// True if the layout message must be written. The sink sets this flag.
     pub layout_changed: &'w mut bool,
 }

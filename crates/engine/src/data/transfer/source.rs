@@ -1,4 +1,4 @@
-//! The trait of everything that elements are read from.
+//! The trait of all sources of elements.
 
 use hyperslab_dataspace::Selection;
 
@@ -7,10 +7,10 @@ use crate::error::Result;
 
 /// The elements of a dataset, as the file stores them.
 pub trait Source: Send + Sync + std::fmt::Debug {
-    /// Reads the selected elements into the target, in the order of the selection. Elements that were never written
-    /// get the fill value.
+    /// Reads the selected elements into the target, in the order of the selection. Elements that
+    /// were never written get the fill value.
     ///
     /// # Errors
-    /// Damaged chunks; those of filters, conversions and the medium.
+    /// Returns errors of damaged chunks, filters, conversions and the driver.
     fn read(&self, context: ReadContext<'_>, selection: &Selection, to: &mut ReadTarget<'_>) -> Result<()>;
 }

@@ -1,4 +1,5 @@
-//! Staged writes: all threads fill stages, and one thread writes them, because writes to one file do not run side by side.
+//! Staged writes: all threads fill stages, and one thread writes the stages, because writes to one
+//! file do not run concurrently.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;
@@ -8,14 +9,16 @@ use crate::error::{Error, Result};
 use crate::store::Store;
 use hyperslab_format::codec::Address;
 
-/// Bytes that are put together before they are written: enough for the system to work at full speed, few enough to
-/// stay in a processor's cache meanwhile.
-pub(crate) const STAGE: usize = 1 << 20;
+/// Largest number of bytes in a stage: enough that the system writes at full speed, and few enough
+/// that a stage stays in a processor's cache.
+pub(crate) const STAGE_BYTES: usize = 1 << 20;
 
-/// Stages that wait to be written: at least, at most, and for each thread that fills them.
-const AHEAD: (usize, usize, usize) = (4, 16, 2);
+/// Number of filled stages per filling thread that may wait for the writing thread.
+const WAITING_PER_THREAD: usize = 2;
+/// Smallest and largest number of filled stages that may wait for the writing thread.
+const WAITING_STAGES: (usize, usize) = (4, 16);
 
-/// Writes chunks one after the other, small ones that are neighbours together.
+/// Writes chunks one after the other. Joins small chunks that are contiguous in the file.
 pub(in crate::data) fn write_joined<'c>(
     store: &Store,
     chunks: impl Iterator<Item = (Address, &'c [u8])>,
@@ -24,12 +27,12 @@ pub(in crate::data) fn write_joined<'c>(
     let mut start = Address::new(0);
     for (address, bytes) in chunks {
         let follows = start.checked_add(joined.len() as u64) == Some(address);
-        if !joined.is_empty() && (!follows || joined.len() + bytes.len() > STAGE) {
+        if !joined.is_empty() && (!follows || joined.len() + bytes.len() > STAGE_BYTES) {
             store.write_raw(start, &joined)?;
             joined.clear();
         }
         if joined.is_empty() {
-            if bytes.len() > STAGE / 8 {
+            if bytes.len() > STAGE_BYTES / 8 {
                 store.write_raw(address, bytes)?;
                 continue;
             }
@@ -40,43 +43,43 @@ pub(in crate::data) fn write_joined<'c>(
     if joined.is_empty() { Ok(()) } else { store.write_raw(start, &joined) }
 }
 
-/// Room in which a stage is put together; its bytes are what an earlier stage left there.
+/// The buffer of a stage. At first, the buffer holds the bytes of an earlier stage.
 #[derive(Debug, Default)]
-pub(crate) struct Room {
+pub(crate) struct StageBuffer {
     bytes: Vec<u8>,
     rows: Rows,
 }
 
-impl Room {
-    /// So many bytes of any value, and the room for rows.
-    pub(in crate::data) fn of(&mut self, length: usize) -> (&mut [u8], &mut Rows) {
+impl StageBuffer {
+    /// Returns `length` bytes of undefined values, and the buffers of conversions.
+    pub(in crate::data) fn parts(&mut self, length: usize) -> (&mut [u8], &mut Rows) {
         if self.bytes.len() < length {
             self.bytes.resize(length, 0);
         }
         (self.bytes.split_at_mut(length).0, &mut self.rows)
     }
 
-    /// So many bytes of any value.
+    /// Returns `length` bytes of undefined values.
     pub(crate) fn take(&mut self, length: usize) -> &mut [u8] {
-        self.of(length).0
+        self.parts(length).0
     }
 
-    /// Returns the first bytes.
+    /// Returns the first `length` bytes.
     ///
     /// # Errors
-    /// [`Error::Internal`] if no stage of that length was put together here.
+    /// Returns [`Error::Internal`] if the buffer holds no stage of that length.
     pub(crate) fn bytes(&self, length: usize) -> Result<&[u8]> {
         let invariant = "a stage is filled before it is written";
         self.bytes.get(..length).ok_or(Error::Internal { structure: "stages of a write", invariant })
     }
 }
 
-/// Fills a room with each of so many stages and writes it. Filling is shared by all threads if `parallel`; one of
-/// them writes, about in order.
+/// Fills a buffer with each of `stages` stages and writes the buffer. All threads fill stages if
+/// `parallel` is true; one thread writes them, in approximate order.
 pub(crate) fn each<F, W>(store: &Store, stages: usize, parallel: bool, fill: F, write: W) -> Result<()>
 where
-    F: Fn(usize, &mut Room) -> Result<()> + Sync,
-    W: Fn(usize, &Room) -> Result<()>,
+    F: Fn(usize, &mut StageBuffer) -> Result<()> + Sync,
+    W: Fn(usize, &StageBuffer) -> Result<()>,
 {
     let fillers = if parallel && store.may_share() {
         (crate::store::parallel::current_num_threads() - 1).min(stages / 2)
@@ -84,65 +87,66 @@ where
         0
     };
     if fillers == 0 {
-        let mut room = Room::default();
+        let mut buffer = StageBuffer::default();
         return (0..stages).try_for_each(|stage| {
-            fill(stage, &mut room)?;
-            write(stage, &room)
+            fill(stage, &mut buffer)?;
+            write(stage, &buffer)
         });
     }
-    let line = Line {
+    let line = Stages {
         state: Mutex::new(State { stages, ..State::default() }),
         filled: Condvar::new(),
         written: Condvar::new(),
-        most: (fillers * AHEAD.2).clamp(AHEAD.0, AHEAD.1),
+        max_ready: (fillers * WAITING_PER_THREAD).clamp(WAITING_STAGES.0, WAITING_STAGES.1),
     };
     store.share_in_place(|scope| {
         for _ in 0..fillers {
             scope.spawn(|_| line.fill_all(&fill));
         }
-        // Whoever leaves early lets the others go.
+        // Also after an error, the filling threads end.
         let _end = End(&line);
         line.write_all(&fill, &write)
     })
 }
 
-/// Stages on their way.
-struct Line {
+/// The stages of a write, and the communication between the threads.
+struct Stages {
     state: Mutex<State>,
-    /// A stage was filled, or will never be.
+    /// Signals that a stage was filled, or that filling ended early.
     filled: Condvar,
-    /// Few stages wait to be written.
+    /// Signals that few stages wait to be written.
     written: Condvar,
-    most: usize,
+    max_ready: usize,
 }
 
 #[derive(Default)]
 struct State {
     stages: usize,
-    /// The next one to be filled.
+    /// The next stage to fill.
     next: usize,
-    /// Those that are being filled.
+    /// The number of stages that threads fill now.
     filling: usize,
-    ready: BTreeMap<usize, Room>,
-    spare: Vec<Room>,
+    ready: BTreeMap<usize, StageBuffer>,
+    spare: Vec<StageBuffer>,
     failed: Option<Error>,
 }
 
 impl State {
-    /// The next stage to be filled, and room for it.
-    fn start(&mut self) -> Option<(usize, Room)> {
+    /// Returns the next stage to fill, and a buffer for the stage.
+    fn start(&mut self) -> Option<(usize, StageBuffer)> {
         if self.next >= self.stages {
             return None;
         }
         let stage = self.next;
         self.next = stage + 1;
         self.filling += 1;
+        // Without a spare buffer, the stage gets an empty one.
         Some((stage, self.spare.pop().unwrap_or_default()))
     }
 }
 
-/// Ends all work when it goes.
-struct End<'a>(&'a Line);
+/// A guard that ends all filling when it is dropped.
+struct End<'a>(&'a Stages);
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
@@ -151,10 +155,10 @@ impl Drop for End<'_> {
     }
 }
 
-/// Ends the filling of a stage, also where it panics.
+/// A guard that ends the filling of a stage, also after a panic.
 struct Filling<'a> {
-    line: &'a Line,
-    done: Option<Result<(usize, Room)>>,
+    line: &'a Stages,
+    done: Option<Result<(usize, StageBuffer)>>,
 }
 
 impl Drop for Filling<'_> {
@@ -162,7 +166,7 @@ impl Drop for Filling<'_> {
         let mut state = self.line.state.lock();
         state.filling -= 1;
         match self.done.take() {
-            Some(Ok((stage, room))) => drop(state.ready.insert(stage, room)),
+            Some(Ok((stage, buffer))) => drop(state.ready.insert(stage, buffer)),
             Some(Err(error)) => {
                 state.next = usize::MAX;
                 state.failed.get_or_insert(error);
@@ -173,44 +177,44 @@ impl Drop for Filling<'_> {
     }
 }
 
-impl Line {
-    /// Fills stages as long as there are some.
-    fn fill_all(&self, fill: &(impl Fn(usize, &mut Room) -> Result<()> + Sync)) {
+impl Stages {
+    /// Fills stages until none is left.
+    fn fill_all(&self, fill: &(impl Fn(usize, &mut StageBuffer) -> Result<()> + Sync)) {
         loop {
             let mut state = self.state.lock();
-            while state.ready.len() >= self.most && state.next < state.stages {
+            while state.ready.len() >= self.max_ready && state.next < state.stages {
                 self.written.wait(&mut state);
             }
-            let Some((stage, mut room)) = state.start() else { return };
+            let Some((stage, mut buffer)) = state.start() else { return };
             drop(state);
             let mut filling = Filling { line: self, done: None };
-            filling.done = Some(fill(stage, &mut room).map(|()| (stage, room)));
+            filling.done = Some(fill(stage, &mut buffer).map(|()| (stage, buffer)));
         }
     }
 
-    /// Writes what is filled, and fills where nothing is.
+    /// Writes filled stages. Fills a stage itself while none is ready.
     fn write_all(
         &self,
-        fill: &(impl Fn(usize, &mut Room) -> Result<()> + Sync),
-        write: &impl Fn(usize, &Room) -> Result<()>,
+        fill: &(impl Fn(usize, &mut StageBuffer) -> Result<()> + Sync),
+        write: &impl Fn(usize, &StageBuffer) -> Result<()>,
     ) -> Result<()> {
         loop {
             let mut state = self.state.lock();
             if let Some(error) = state.failed.take() {
                 return Err(error);
             }
-            let (stage, room) = if let Some(ready) = state.ready.pop_first() {
-                // To wake somebody takes time: then there shall be something to do.
-                let few = state.ready.len() <= self.most / 2;
+            let (stage, buffer) = if let Some(ready) = state.ready.pop_first() {
+                // Waking threads takes time, so wait until the threads have several stages to fill.
+                let few = state.ready.len() <= self.max_ready / 2;
                 drop(state);
                 if few {
                     self.written.notify_all();
                 }
                 ready
-            } else if let Some((stage, mut room)) = state.start() {
+            } else if let Some((stage, mut buffer)) = state.start() {
                 drop(state);
                 let mut filling = Filling { line: self, done: None };
-                filling.done = Some(fill(stage, &mut room).map(|()| (stage, room)));
+                filling.done = Some(fill(stage, &mut buffer).map(|()| (stage, buffer)));
                 continue;
             } else if state.filling > 0 {
                 self.filled.wait(&mut state);
@@ -218,8 +222,8 @@ impl Line {
             } else {
                 return Ok(());
             };
-            write(stage, &room)?;
-            self.state.lock().spare.push(room);
+            write(stage, &buffer)?;
+            self.state.lock().spare.push(buffer);
         }
     }
 }
@@ -236,13 +240,13 @@ mod tests {
         for (stages, parallel) in [(0, true), (1, true), (2, true), (100, true), (100, false)] {
             let filled = AtomicUsize::new(0);
             let written = Mutex::new(Vec::new());
-            let fill = |stage: usize, room: &mut Room| {
+            let fill = |stage: usize, buffer: &mut StageBuffer| {
                 filled.fetch_add(1, Ordering::Relaxed);
-                room.of(stage % 7).0.fill(u8::try_from(stage).unwrap());
+                buffer.parts(stage % 7).0.fill(u8::try_from(stage).unwrap());
                 Ok(())
             };
-            let write = |stage: usize, room: &Room| {
-                assert!(room.bytes(stage % 7).unwrap().iter().all(|byte| usize::from(*byte) == stage));
+            let write = |stage: usize, buffer: &StageBuffer| {
+                assert!(buffer.bytes(stage % 7).unwrap().iter().all(|byte| usize::from(*byte) == stage));
                 written.lock().push(stage);
                 Ok(())
             };
@@ -254,14 +258,14 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_ends_it() {
+    fn a_failure_ends_the_work() {
         let store = crate::store::image::image(&[]);
         let failed = || Err(Error::Misuse("no".into()));
         for parallel in [false, true] {
-            let fill = |stage: usize, _: &mut Room| if stage == 17 { failed() } else { Ok(()) };
+            let fill = |stage: usize, _: &mut StageBuffer| if stage == 17 { failed() } else { Ok(()) };
             assert!(each(&store, 100, parallel, fill, |_, _| Ok(())).is_err());
             let written = AtomicUsize::new(0);
-            let write = |_: usize, _: &Room| {
+            let write = |_: usize, _: &StageBuffer| {
                 if written.fetch_add(1, Ordering::Relaxed) == 5 { failed() } else { Ok(()) }
             };
             assert!(each(&store, 100, parallel, |_, _| Ok(()), write).is_err());

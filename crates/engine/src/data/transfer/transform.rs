@@ -1,4 +1,4 @@
-//! The conversion of elements on their way between the file and a buffer.
+//! The conversion of elements between the file and a buffer.
 
 use hyperslab_dataspace::{Tile, TileScratch};
 use hyperslab_datatype::convert::Conversion;
@@ -6,10 +6,10 @@ use hyperslab_datatype::convert::Conversion;
 use super::Fill;
 use crate::error::{Error, Result};
 
-/// Bytes of fill value that are converted at once.
+/// Bytes of fill values that one call converts.
 const FILL_BYTES: usize = 16 << 10;
 
-/// The change of elements on their way: none, or a conversion.
+/// The change of elements between the file and a buffer: none, or a conversion.
 #[derive(Debug, Clone, Copy)]
 pub struct Transform<'a> {
     conversion: Option<&'a Conversion>,
@@ -45,22 +45,24 @@ impl<'a> Transform<'a> {
         self.conversion.is_none()
     }
 
-    /// Converts elements that lie side by side.
-    pub(in crate::data) fn run(&self, source: &[u8], to: &mut [u8]) -> Result<()> {
+    /// Converts contiguous elements.
+    pub(in crate::data) fn run(&self, from: &[u8], to: &mut [u8]) -> Result<()> {
         match self.conversion {
             Some(conversion) => {
-                let count = source.len().checked_div(self.source_size).unwrap_or(0);
-                Ok(conversion.convert(source, to, count)?)
+                // A type of size 0 has no bytes, so no elements are converted.
+                let count = from.len().checked_div(self.source_size).unwrap_or(0);
+                Ok(conversion.convert(from, to, count)?)
             }
-            None if source.len() == to.len() => {
-                to.copy_from_slice(source);
+            None if from.len() == to.len() => {
+                to.copy_from_slice(from);
                 Ok(())
             }
-            None => Err(Error::Misuse("the buffer holds fewer elements than are selected".into())),
+            None => Err(Error::Misuse("the buffer is smaller than the selected elements".into())),
         }
     }
 
-    /// Converts the elements of a tile from the bytes of its chunk, which begin with the chunk's element `first`.
+    /// Converts the elements of a tile from the bytes of its chunk, which begin at the chunk's
+    /// element `first`.
     pub(in crate::data) fn tile(
         &self,
         tile: &mut Tile<'_>,

@@ -1,4 +1,4 @@
-//! The caller's buffer of elements that are written.
+//! The caller's buffer with the elements of a write.
 
 use hyperslab_dataspace::Piece;
 use hyperslab_datatype::convert::Conversion;
@@ -8,8 +8,9 @@ use super::{Transform, byte_count};
 use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 
-/// Bytes of a run that is converted into its place; shorter runs are put together first.
-const LONG: u64 = 512;
+/// Least length in bytes of a run that is converted directly into the chunk. Shorter runs are
+/// gathered and converted together.
+const MIN_DIRECT_BYTES: u64 = 512;
 
 /// A buffer with the selected elements, in the order of the selection.
 #[derive(Debug, Clone, Copy)]
@@ -17,40 +18,41 @@ pub struct WriteSource<'a> {
     bytes: &'a [u8],
     transform: Transform<'a>,
     partial: bool,
-    contents: Option<&'a ForeignHeap>,
+    heap: Option<&'a ForeignHeap>,
 }
 
 impl<'a> WriteSource<'a> {
     /// Returns a source of elements as the file stores them, of `element_size` bytes each.
     pub fn stored(bytes: &'a [u8], element_size: usize) -> Self {
-        Self { bytes, transform: Transform::copy(element_size), partial: false, contents: None }
+        Self { bytes, transform: Transform::copy(element_size), partial: false, heap: None }
     }
 
-    /// Returns a source of elements that are converted.
+    /// Returns a source of elements that the write converts.
     pub fn converted(bytes: &'a [u8], conversion: &'a Conversion) -> Self {
-        Self { bytes, transform: Transform::conversion(conversion), partial: false, contents: None }
+        Self { bytes, transform: Transform::conversion(conversion), partial: false, heap: None }
     }
 
-    /// States whether the conversion skips parts of elements, so that these are read before they are written.
+    /// States whether the conversion skips parts of elements. The write then reads these elements
+    /// first.
     #[must_use]
     pub fn partial(mut self, partial: bool) -> Self {
         self.partial = partial;
         self
     }
 
-    /// Adds the contents of elements of variable length, for structured chunks.
+    /// Adds the heap with the variable-length data of the elements, for structured chunks.
     #[must_use]
-    pub fn with_contents(mut self, contents: &'a ForeignHeap) -> Self {
-        self.contents = Some(contents);
+    pub fn with_heap(mut self, heap: &'a ForeignHeap) -> Self {
+        self.heap = Some(heap);
         self
     }
 
-    /// Returns the contents of elements of variable length that are not in the file.
-    pub(crate) fn contents(&self) -> Option<&'a ForeignHeap> {
-        self.contents
+    /// Returns the heap with variable-length data that is not in the file.
+    pub(crate) fn heap(&self) -> Option<&'a ForeignHeap> {
+        self.heap
     }
 
-    /// Returns whether parts of elements stay as they are.
+    /// Returns whether the write keeps parts of the stored elements.
     pub(crate) fn is_partial(&self) -> bool {
         self.partial
     }
@@ -60,7 +62,8 @@ impl<'a> WriteSource<'a> {
         self.transform.size()
     }
 
-    /// Returns the bytes of all elements, of `size` bytes each, as an estimate of work.
+    /// Returns the bytes of all elements, of `size` bytes each, as an estimate of the work.
+    /// Saturates because the estimate is only compared with limits.
     pub(crate) fn byte_count(&self, size: u64) -> u64 {
         let elements = self.bytes.len().checked_div(self.transform.source_size()).unwrap_or(0);
         size.saturating_mul(elements as u64)
@@ -69,7 +72,7 @@ impl<'a> WriteSource<'a> {
     /// Checks the number of elements.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if there is another number of elements.
+    /// Returns [`Error::Misuse`] if the buffer has another number of elements.
     pub fn check(&self, elements: u64) -> Result<()> {
         let expected = byte_count(elements, self.transform.source_size(), "elements to write")?;
         if expected == self.bytes.len() {
@@ -87,7 +90,7 @@ impl<'a> WriteSource<'a> {
         run.ok_or_else(|| Error::Misuse("fewer elements are given than are selected".into()))
     }
 
-    /// Returns `count` elements from `position` on, if they need no conversion.
+    /// Returns `count` elements from `position` on, if the write does not convert elements.
     pub(in crate::data) fn as_stored(&self, position: u64, count: u64) -> Option<&'a [u8]> {
         self.transform.is_copy().then(|| self.run(position, count).ok()).flatten()
     }
@@ -97,20 +100,20 @@ impl<'a> WriteSource<'a> {
         self.transform.run(self.run(position, count)?, to)
     }
 
-    /// Converts the elements of a piece into their places in a chunk.
+    /// Converts the elements of a piece into a chunk.
     pub(in crate::data) fn put_piece(&self, piece: &Piece, chunk: &mut [u8], row: &mut Rows) -> Result<()> {
         let size = self.transform.size();
         if self.transform.is_copy() {
             return Ok(piece.gather(self.bytes, chunk, size)?);
         }
-        let outside = || Error::internal("write of raw data", "a chunk has room for its elements");
+        let outside = || Error::internal("write of raw data", "a piece lies inside its chunk");
         let count = piece.element_count();
         if let Some((at, position, count)) = piece.as_run() {
             let (start, length) = (byte_count(at, size, "chunk")?, byte_count(count, size, "chunk")?);
             let to = chunk.get_mut(start..).and_then(|to| to.get_mut(..length)).ok_or_else(outside)?;
             return self.put(position, count, to);
         }
-        if piece.runs().0 * size as u64 >= LONG {
+        if piece.runs().0 * size as u64 >= MIN_DIRECT_BYTES {
             return piece.for_each_run(|at, position, count| {
                 let (start, length) = (byte_count(at, size, "chunk")?, byte_count(count, size, "chunk")?);
                 let to = chunk.get_mut(start..).and_then(|to| to.get_mut(..length)).ok_or_else(outside)?;
@@ -128,7 +131,7 @@ impl<'a> WriteSource<'a> {
     }
 }
 
-/// Buffers for elements before and after their conversion.
+/// Buffers for elements before and after the conversion.
 #[derive(Debug, Default)]
 pub(in crate::data) struct Rows {
     source: Row,
@@ -147,8 +150,8 @@ impl Row {
     }
 }
 
-/// Returns whether elements of type `memory` lack members of compounds of type `file`, which a write then leaves as they
-/// are.
+/// Returns whether elements of type `memory` lack members of compounds of type `file`. A write of
+/// such elements keeps those members.
 pub fn leaves_parts(memory: &Datatype, file: &Datatype) -> bool {
     match (&memory.class, &file.class) {
         (DatatypeClass::Compound(memory), DatatypeClass::Compound(file)) => {

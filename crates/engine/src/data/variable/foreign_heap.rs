@@ -1,10 +1,13 @@
-//! Contents of elements of variable length that come from other files, for the elements of a virtual dataset.
+//! The heap of variable-length elements that come from other files, for the elements of a virtual
+//! dataset.
 //!
-//! The descriptors of such elements have a collection address that no file has, and the number of the contents.
+//! The descriptor of such an element has a collection address that no file uses, and the number of
+//! the items in this heap.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hyperslab_datatype::convert::{ConvertError, HeapError, VariableSink};
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, FileParams, Reader, Writer};
 use hyperslab_format::global_heap::GlobalHeapId;
 
@@ -12,10 +15,11 @@ use crate::error::{Error, Result};
 
 const NAME: &str = "element of another file";
 
-/// Bytes that an item takes besides its own: a pointer to it, two counts, and those of the memory allocator.
-const OVERHEAD: u64 = 48;
+/// Estimated bytes of memory for an entry besides its items: a pointer, two counts, and the
+/// overhead of the memory allocator.
+const ENTRY_BYTES: u64 = 48;
 
-/// Contents that one read of a virtual dataset collects.
+/// The variable-length data that one read of a virtual dataset collects.
 #[derive(Debug)]
 pub struct ForeignHeap {
     contents: Mutex<Contents>,
@@ -24,32 +28,42 @@ pub struct ForeignHeap {
 #[derive(Debug)]
 struct Contents {
     items: Vec<Arc<[u8]>>,
-    /// Bytes that may still be added.
+    /// The number of bytes that may still be added.
     left: u64,
     limit: u64,
 }
 
-/// How addresses are stored in a descriptor of that length: a count and an index of four bytes each are around it.
-fn params_of(descriptor: &[u8]) -> FileParams {
-    let width = u8::try_from(descriptor.len().saturating_sub(8)).unwrap_or(u8::MAX);
-    FileParams { size_of_offsets: width, ..FileParams::DEFAULT }
+/// Returns the width of addresses in a descriptor of this length. A descriptor has a count and an
+/// index of four bytes each besides the address.
+///
+/// # Errors
+/// Returns [`Error::Corrupt`] if the descriptor is too short or too long.
+fn params_of(descriptor: &[u8]) -> Result<FileParams> {
+    let width = descriptor.len().checked_sub(8).filter(|width| *width > 0);
+    let width = width
+        .and_then(|width| u8::try_from(width).ok())
+        .ok_or_else(|| Error::corrupt(NAME, "descriptor size", "8 bytes and an address", descriptor.len()))?;
+    Ok(FileParams { size_of_offsets: width, ..FileParams::DEFAULT })
 }
 
-/// The highest address of that width but one; the highest is the undefined one.
+/// Returns the collection address of foreign elements: the largest address of this width, except
+/// for the undefined address.
 fn collection(params: FileParams) -> Address {
-    let bits = u32::from(params.size_of_offsets).saturating_mul(8);
-    Address::new(1_u64.checked_shl(bits).map_or(u64::MAX, |end| end.wrapping_sub(1)).saturating_sub(1))
+    let bits = u32::from(params.size_of_offsets) * 8;
+    let undefined = u64::MAX >> (u64::BITS - bits.clamp(8, u64::BITS));
+    Address::new(undefined - 1)
 }
 
 impl ForeignHeap {
-    /// No contents yet, and room for so many bytes.
+    /// Creates an empty heap for up to `limit` bytes.
     pub fn new(limit: u64) -> Self {
         Self { contents: Mutex::new(Contents { items: Vec::new(), left: limit, limit }) }
     }
 
-    /// The number of items and the contents of an element; `None` if the element is one of the file itself.
+    /// Returns the number of items and the items of an element; `None` if the element belongs to
+    /// the file itself.
     pub fn get(&self, descriptor: &[u8]) -> Result<Option<(u32, Arc<[u8]>)>> {
-        let params = params_of(descriptor);
+        let params = params_of(descriptor)?;
         let mut r = Reader::new(NAME, descriptor);
         let count = r.u32("length")?;
         let id = GlobalHeapId::read(&mut r, params)?;
@@ -64,12 +78,14 @@ impl ForeignHeap {
     }
 
     fn add(&self, items: &[u8], count: usize, descriptor: &mut [u8]) -> Result<()> {
-        let params = params_of(descriptor);
+        let params = params_of(descriptor)?;
         let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         let limit = contents.limit;
         let full = |got| Error::Limit { what: "elements of other files: bytes".into(), got, limit };
-        let size = (items.len() as u64).saturating_add(OVERHEAD);
-        contents.left = contents.left.checked_sub(size).ok_or_else(|| full(limit.saturating_add(size)))?;
+        let size = to_u64(items.len()) + ENTRY_BYTES;
+        // Saturates because the sum only appears in the message.
+        let used = limit - contents.left;
+        contents.left = contents.left.checked_sub(size).ok_or_else(|| full(used.saturating_add(size)))?;
         contents.items.push(items.into());
         let number = u32::try_from(contents.items.len()).map_err(|_| full(u64::from(u32::MAX)))?;
         let mut writer = Writer::new(NAME);
@@ -99,7 +115,7 @@ mod tests {
 
     #[test]
     fn contents_by_descriptors_of_any_width() {
-        let heap = ForeignHeap::new(3 * (3 + OVERHEAD));
+        let heap = ForeignHeap::new(3 * (3 + ENTRY_BYTES));
         for width in [2, 4, 8] {
             let mut descriptor = vec![0xff; width + 8];
             heap.store(b"abc", 3, &mut descriptor).unwrap();
@@ -113,13 +129,15 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_nowhere() {
-        let heap = ForeignHeap::new(3 * (3 + OVERHEAD));
+    fn a_descriptor_without_items_is_an_error() {
+        let heap = ForeignHeap::new(3 * (3 + ENTRY_BYTES));
         let mut descriptor = vec![0xff; 16];
         descriptor[4] = 0xfe;
         assert!(heap.get(&descriptor).is_err());
         descriptor[4] = 0xff;
         assert!(heap.get(&descriptor).unwrap().is_none());
         assert!(heap.get(&[0; 3]).is_err());
+        assert!(heap.get(&[0; 8]).is_err());
+        assert!(heap.get(&[0; 264]).is_err());
     }
 }

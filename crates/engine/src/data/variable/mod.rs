@@ -1,4 +1,4 @@
-//! The contents of elements of variable length, and the targets of references.
+//! Variable-length data of elements, and the targets of references.
 
 mod foreign_heap;
 mod reader;

@@ -1,4 +1,4 @@
-//! Elements of variable length: descriptors in the raw data, contents in the global heap.
+//! Variable-length elements: descriptors in the raw data, items in the global heap.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::store::Store;
 
 const NAME: &str = "variable-length element";
 
-/// Reads one element of variable length after the other. Neighbours mostly lie in one heap collection, which is
-/// looked up once then.
+/// A reader of variable-length elements. Successive elements often have items in the same heap
+/// collection, which the reader keeps.
 #[derive(Debug)]
 pub struct VariableLengthReader<'a> {
     store: &'a Store,
@@ -24,12 +24,13 @@ pub struct VariableLengthReader<'a> {
 }
 
 impl<'a> VariableLengthReader<'a> {
-    /// A reader of elements of one file, or of others with contents of their own.
+    /// Creates a reader of elements of one file. Elements of other files have their items in
+    /// `foreign`.
     pub fn new(store: &'a Store, heap: &'a GlobalHeap, foreign: Option<&'a ForeignHeap>) -> Self {
         Self { store, heap, foreign, last: None, last_foreign: Arc::default() }
     }
 
-    /// The stored items of an element, `item_size` bytes each.
+    /// Returns the stored items of an element, `item_size` bytes each.
     pub fn items(&mut self, element: &[u8], item_size: usize) -> Result<&[u8]> {
         if let Some((count, contents)) =
             self.foreign.and_then(|heap| heap.get(element).transpose()).transpose()?
@@ -47,10 +48,10 @@ impl<'a> VariableLengthReader<'a> {
     }
 }
 
-/// The contents of one element of variable length.
+/// The items of a variable-length element.
 #[derive(Debug, Clone)]
 pub struct VariableLengthValue {
-    /// Number of items of the base type; bytes of a string.
+    /// The number of items of the base type; for a string, the number of bytes.
     pub count: u32,
     contents: Option<Contents>,
 }
@@ -62,7 +63,8 @@ enum Contents {
 }
 
 impl VariableLengthValue {
-    /// Looks up the contents of a stored element: its length (4 bytes) and its global heap ID.
+    /// Reads the items of a stored element. A stored element has its length in 4 bytes and a global
+    /// heap ID.
     pub fn read(store: &Store, heap: &GlobalHeap, element: &[u8]) -> Result<Self> {
         Ok(match descriptor(store, element)? {
             Some((count, id)) => Self { count, contents: Some(Contents::Stored(heap.get(store, id)?)) },
@@ -70,7 +72,7 @@ impl VariableLengthValue {
         })
     }
 
-    /// As [`read`](Self::read), for an element that may come from another file.
+    /// Reads the items of an element, which may come from another file.
     pub fn read_of(
         store: &Store,
         heap: &GlobalHeap,
@@ -83,7 +85,7 @@ impl VariableLengthValue {
         }
     }
 
-    /// The stored items, `item_size` bytes each.
+    /// Returns the stored items, `item_size` bytes each.
     pub fn items(&self, item_size: usize) -> Result<&[u8]> {
         let stored = match &self.contents {
             None => return Ok(&[]),
@@ -94,7 +96,8 @@ impl VariableLengthValue {
     }
 }
 
-/// The length of a stored element (4 bytes) and its global heap ID; `None` for an element without contents.
+/// Decodes the length of a stored element (4 bytes) and its global heap ID. Returns `None` for an
+/// element without items.
 fn descriptor(store: &Store, element: &[u8]) -> Result<Option<(u32, GlobalHeapId)>> {
     let mut r = Reader::new(NAME, element);
     let count = r.u32("length")?;

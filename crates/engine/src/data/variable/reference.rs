@@ -1,7 +1,8 @@
-//! References: elements that point at objects, regions of datasets and attributes.
+//! References: elements that refer to objects, regions of datasets and attributes.
 
 use hyperslab_dataspace::Selection;
 use hyperslab_datatype::{Reference, ReferenceKind};
+use hyperslab_exact::to_usize;
 use hyperslab_format::codec::{Address, FileParams, Reader};
 use hyperslab_format::global_heap::GlobalHeapId;
 use hyperslab_format::reference::{
@@ -12,28 +13,28 @@ use crate::error::{Error, Result};
 use crate::index::global_heap::GlobalHeap;
 use crate::store::{Store, at};
 
-/// What a reference points at.
+/// The target of a reference.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReferenceTarget {
-    /// Nothing.
+    /// No target.
     Null,
-    /// An object, by its header's address.
+    /// An object, by the address of its object header.
     Object(Address),
-    /// Elements of a dataset.
+    /// Selected elements of a dataset.
     Region(Address, Selection),
-    /// An attribute, by the bytes of its name.
+    /// An attribute, by the address of its object's header and the bytes of its name.
     Attribute(Address, Vec<u8>),
-    /// Something in another file.
+    /// A target in another file.
     External {
         /// The bytes of the file's name.
         file: Vec<u8>,
-        /// What is meant of that file.
+        /// The target in that file.
         target: Box<Self>,
     },
 }
 
 impl ReferenceTarget {
-    /// What a stored element of reference type points at.
+    /// Decodes the target of a stored element of reference type.
     pub fn read(store: &Store, heap: &GlobalHeap, kind: Reference, element: &[u8]) -> Result<Self> {
         match kind.kind {
             ReferenceKind::Object1 => {
@@ -70,13 +71,15 @@ impl ReferenceTarget {
         };
         let object = heap.get(store, id)?;
         let stored = object.bytes();
-        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        let size = to_usize(size.into())?;
         let bytes = stored.get(..size).ok_or_else(|| {
             Error::corrupt("reference", "size", format!("at most {} bytes", stored.len()), size)
         })?;
         let block = at(ReferenceBlock::decode(bytes, kind, external), id.collection)?;
-        // A token is as long as the addresses of its file, and another file has its own.
-        let size = u8::try_from(block.token.0.len()).unwrap_or(u8::MAX);
+        // A token has the width of addresses in its own file, which may be another file.
+        let width = block.token.0.len();
+        let size = u8::try_from(width)
+            .map_err(|_| Error::corrupt("reference", "token size", "at most 255 bytes", width))?;
         let params = match block.file {
             Some(_) => FileParams { size_of_offsets: size, ..params },
             None => params,

@@ -1,4 +1,5 @@
-//! Contents of variable length into the global heap, while elements are converted for the file.
+//! The write of variable-length data to the global heap, during the conversion of elements for the
+//! file.
 
 use std::sync::Arc;
 
@@ -8,18 +9,18 @@ use hyperslab_format::global_heap::GlobalHeapId;
 
 use crate::index::global_heap::GlobalHeapWriter;
 
-/// The sink of one write: stores what elements hold and writes their descriptors, a length (4 bytes) and a global
-/// heap ID.
+/// The sink of variable-length data of one write. Stores the items of each element and writes its
+/// descriptor: a length (4 bytes) and a global heap ID.
 #[derive(Debug, Clone)]
 pub struct VariableWriter {
     heap: Arc<GlobalHeapWriter>,
-    /// True if an element without items has an object: libhdf5 gives empty strings one, which are then not what a
-    /// missing string is, and empty sequences none.
+    /// True if an element without items has a heap object. In libhdf5, empty strings have one, to
+    /// distinguish them from missing strings; empty sequences have none.
     empty_objects: bool,
 }
 
 impl VariableWriter {
-    /// A sink for strings, if `strings`, or for sequences.
+    /// Creates a sink for strings if `strings` is true, and for sequences otherwise.
     pub fn new(heap: Arc<GlobalHeapWriter>, strings: bool) -> Self {
         Self { heap, empty_objects: strings }
     }
@@ -38,7 +39,9 @@ impl VariableSink for VariableWriter {
             self.heap.insert(items).map_err(failed)?
         };
         let Some(id) = id else {
-            return Err(ConvertError::Heap(HeapError::new("no room was set aside for the contents")));
+            return Err(ConvertError::Heap(HeapError::new(
+                "no space is reserved for the variable-length data",
+            )));
         };
         let mut writer = Writer::new("variable-length element");
         writer.narrow_u32(count, "length");
@@ -61,11 +64,11 @@ mod tests {
     use crate::versions::LibverBounds;
 
     #[test]
-    fn what_conversions_store_is_read_again() {
+    fn stored_variable_length_data_is_read_back() {
         let (store, reopen) = new_file_to_reopen(LibverBounds::DEFAULT);
         let (heap, mut edit) = (GlobalHeap::new(), store.edit().unwrap());
         let mut elements = Vec::new();
-        // 3000 strings of up to 999 bytes: far more than is set aside at first.
+        // 3000 strings of up to 999 bytes: far more than the space that is reserved at first.
         let texts: Vec<Vec<u8>> = (0..3000_usize).map(|number| vec![b'a'; number * 7 % 1000]).collect();
         for strings in [true, false] {
             let writer = Arc::new(GlobalHeapWriter::new(&heap, &edit).unwrap());
@@ -89,7 +92,7 @@ mod tests {
         for (element, text) in elements.chunks_exact(16).zip(texts.iter().chain(&texts)) {
             assert_eq!(reader.items(element, 1).unwrap(), text);
         }
-        // An empty string is there, an empty sequence is not.
+        // An empty string has a heap object, an empty sequence has none.
         assert_ne!(elements[..16], [0; 16]);
         assert_eq!(elements[3000 * 16..3001 * 16], [0; 16]);
         let sink = VariableWriter::new(Arc::new(GlobalHeapWriter::new(&heap, &edit).unwrap()), true);

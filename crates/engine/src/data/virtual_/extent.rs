@@ -1,34 +1,36 @@
-//! The shape of a virtual dataset whose mappings have no end.
+//! The shape of a virtual dataset whose mappings are unlimited.
 
 use hyperslab_dataspace::Dims;
 
-use super::mapping::Growth;
+use super::mapping::{Growth, beyond};
 use super::{Mapping, SourceShapes};
 use crate::error::Result;
 
-/// How far a virtual dataset reaches whose sources differ in length (H5D_vds_view_t).
+/// The extent of a virtual dataset whose sources differ in length (H5D_vds_view_t).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum VirtualView {
-    /// As far as there is an element of any source; what other sources lack is the fill value.
+    /// Up to the last element of any source. Missing elements of other sources have the fill value.
     #[default]
     LastAvailable,
-    /// As far as no source lacks an element.
+    /// Up to the first element that a source lacks.
     FirstMissing,
 }
 
-/// How virtual datasets are seen.
+/// The options of reading virtual datasets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct VirtualOptions {
-    /// How far they reach.
+    /// The extent of virtual datasets.
     pub view: VirtualView,
-    /// Numbered source datasets that may be missing before the search for further ones ends.
+    /// The number of missing source datasets in a row after which the search for numbered datasets
+    /// ends.
     pub gap: u64,
 }
 
-/// The shape, where `stored` is the one that the header has.
+/// Returns the shape. `stored` is the shape in the object header.
 ///
 /// # Errors
-/// If a source is there, but cannot be opened.
+/// Returns an error if an existing source cannot be opened. Returns
+/// [`Error::Corrupt`](crate::Error::Corrupt) if a size exceeds 64 bits.
 pub fn extent(
     mappings: &[Mapping],
     stored: &[u64],
@@ -39,7 +41,7 @@ pub fn extent(
     let mut grown: Vec<Option<u64>> = vec![None; stored.len()];
     let mut least = Dims::from_elem(0, stored.len());
     for mapping in mappings {
-        for (least, reach) in least.iter_mut().zip(mapping.reach(stored.len())) {
+        for (least, reach) in least.iter_mut().zip(mapping.reach(stored.len())?) {
             *least = reach.max(*least);
         }
         let (shown, slices) = match &mapping.growth {
@@ -50,10 +52,11 @@ pub fn extent(
                 (shown, source.before(size))
             }
             Growth::Datasets(shown) => {
-                (shown, available(mapping, options.gap, sources)?.saturating_mul(shown.block))
+                let available = available(mapping, options.gap, sources)?;
+                (shown, available.checked_mul(shown.block).ok_or_else(beyond)?)
             }
         };
-        let size = shown.extent(slices, first_missing);
+        let size = shown.extent(slices, first_missing).ok_or_else(beyond)?;
         if let Some(grown) = grown.get_mut(shown.dimension) {
             *grown = Some(match *grown {
                 None => size,
@@ -72,14 +75,16 @@ pub fn extent(
         .collect())
 }
 
-/// Source datasets up to the last one that is found.
+/// Returns the number of source datasets up to the last one that exists.
 fn available(mapping: &Mapping, gap: u64, sources: &dyn SourceShapes) -> Result<u64> {
     let (mut number, mut available) = (0_u64, 0_u64);
-    while number <= available.saturating_add(gap) {
+    // `number` is never less than `available`.
+    while number - available <= gap {
+        let Some(next) = number.checked_add(1) else { break };
         if sources.shape(&mapping.file.of(number), &mapping.dataset.of(number))?.is_some() {
-            available = number.saturating_add(1);
+            available = next;
         }
-        number = number.saturating_add(1);
+        number = next;
     }
     Ok(available)
 }

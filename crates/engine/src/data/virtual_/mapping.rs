@@ -1,4 +1,4 @@
-//! One mapping of a virtual dataset, made ready for use.
+//! A decoded and checked mapping of a virtual dataset.
 
 use hyperslab_dataspace::{Dims, Hyperslab, RegularHyperslab, Selection, UNLIMITED};
 use hyperslab_format::virtual_mapping::VirtualMapping as Stored;
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 
 const NAME: &str = "virtual dataset mapping";
 
-/// A part of a virtual dataset, and where its elements come from.
+/// A part of a virtual dataset, and the source of its elements.
 #[derive(Debug)]
 pub struct Mapping {
     pub(super) file: Name,
@@ -19,41 +19,41 @@ pub struct Mapping {
     pub(super) growth: Growth,
 }
 
-/// What a mapping without end goes on with.
+/// The growth of a mapping with an unlimited selection.
 #[derive(Debug)]
 pub(super) enum Growth {
-    /// It has an end.
+    /// The selections are limited.
     None,
-    /// The source dataset's own growth.
+    /// The source dataset grows.
     Slices {
-        /// Along the virtual dataset.
+        /// The unlimited dimension of the virtual dataset.
         shown: Slices,
-        /// Along the source dataset.
+        /// The unlimited dimension of the source dataset.
         source: Slices,
     },
-    /// Further source datasets, one for each block.
+    /// Further source datasets are added, one for each block.
     Datasets(Slices),
 }
 
-/// The dimension in which a hyperslab goes on without end: blocks, or one block.
+/// The unlimited dimension of a hyperslab: an unlimited number of blocks, or one unlimited block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slices {
     pub(super) dimension: usize,
     pub(super) start: u64,
     pub(super) stride: u64,
-    /// [`UNLIMITED`] for one block.
+    /// The length of a block; [`UNLIMITED`] for one block.
     pub(super) block: u64,
 }
 
-/// A name that may have the number of a block in it.
+/// A name that may contain the number of a block.
 #[derive(Debug)]
 pub(super) struct Name {
-    /// What stands between the numbers.
+    /// The parts of the name between the numbers.
     parts: Vec<Vec<u8>>,
 }
 
 impl Name {
-    /// `%b` is a number, `%%` a per cent sign.
+    /// Parses a name, in which `%b` is the number and `%%` is a percent sign.
     fn new(name: &[u8]) -> Result<Self> {
         let (mut parts, mut part) = (Vec::new(), Vec::new());
         let mut bytes = name.iter();
@@ -64,7 +64,7 @@ impl Name {
                     Some(b'%') => part.push(b'%'),
                     _ => {
                         let got = String::from_utf8_lossy(name);
-                        return Err(Error::corrupt(NAME, "source name", "`b` or `%` behind each `%`", got));
+                        return Err(Error::corrupt(NAME, "source name", "`b` or `%` after each `%`", got));
                     }
                 },
                 byte => part.push(*byte),
@@ -78,14 +78,14 @@ impl Name {
         self.parts.len() > 1
     }
 
-    /// The name for a block.
+    /// Returns the name for a block.
     pub(super) fn of(&self, block: u64) -> Vec<u8> {
         self.parts.join(block.to_string().as_bytes())
     }
 }
 
 impl Slices {
-    /// The dimension of a selection that has no end.
+    /// Returns the unlimited dimension of a selection, if there is one.
     fn of(selection: &Selection) -> Result<Option<Self>> {
         let Selection::Hyperslab(Hyperslab::Regular(slab)) = selection else { return Ok(None) };
         let mut found = None;
@@ -96,12 +96,7 @@ impl Slices {
                 continue;
             }
             if found.is_some() {
-                return Err(Error::corrupt(
-                    NAME,
-                    "selection",
-                    "at most one dimension without end",
-                    "several",
-                ));
+                return Err(Error::corrupt(NAME, "selection", "at most one unlimited dimension", "several"));
             }
             let sound = match (count, block) {
                 (UNLIMITED, UNLIMITED) => false,
@@ -110,7 +105,7 @@ impl Slices {
             };
             if !sound {
                 let got = format!("count {count}, block {block}, stride {stride}");
-                return Err(Error::corrupt(NAME, "selection", "blocks without end that do not overlap", got));
+                return Err(Error::corrupt(NAME, "selection", "unlimited blocks that do not overlap", got));
             }
             let block = if stride == block { UNLIMITED } else { block };
             found = Some(Self { dimension, start, stride, block });
@@ -118,7 +113,7 @@ impl Slices {
         Ok(found)
     }
 
-    /// Coordinates that are selected before `size`.
+    /// Returns the number of selected coordinates before `size`.
     pub(super) fn before(&self, size: u64) -> u64 {
         let Some(reach) = size.checked_sub(self.start) else { return 0 };
         if self.block == UNLIMITED {
@@ -126,34 +121,37 @@ impl Slices {
         }
         let whole = reach.checked_div(self.stride).unwrap_or(0);
         let rest = reach.checked_rem(self.stride).unwrap_or(0);
-        whole.saturating_mul(self.block).saturating_add(rest.min(self.block))
+        // At most `reach`, because blocks do not overlap: `block` is at most `stride`.
+        whole * self.block + rest.min(self.block)
     }
 
-    /// The smallest size that holds so many selected coordinates; with the gap behind the last of them, if
-    /// `with_gap`.
-    pub(super) fn extent(&self, slices: u64, with_gap: bool) -> u64 {
+    /// Returns the smallest size with `slices` selected coordinates, and with the gap after the
+    /// last of them if `with_gap` is true. Returns `None` if the size exceeds 64 bits.
+    pub(super) fn extent(&self, slices: u64, with_gap: bool) -> Option<u64> {
         if slices == 0 {
-            return if with_gap { self.start } else { 0 };
+            return Some(if with_gap { self.start } else { 0 });
         }
         if self.block == UNLIMITED {
-            return self.start.saturating_add(slices);
+            return self.start.checked_add(slices);
         }
         let whole = slices.checked_div(self.block).unwrap_or(0);
         let rest = slices.checked_rem(self.block).unwrap_or(0);
-        let start = |block: u64| self.start.saturating_add(block.saturating_mul(self.stride));
+        let start = |block: u64| self.start.checked_add(block.checked_mul(self.stride)?);
         match rest {
             0 if with_gap => start(whole),
-            0 => start(whole.saturating_sub(1)).saturating_add(self.block),
-            rest => start(whole).saturating_add(rest),
+            // Without a rest, `slices` is a positive multiple of the block.
+            0 => start(whole - 1)?.checked_add(self.block),
+            rest => start(whole)?.checked_add(rest),
         }
     }
 }
 
 impl Mapping {
-    /// A mapping of a virtual dataset with that number of dimensions.
+    /// Creates a mapping of a virtual dataset with `rank` dimensions.
     ///
     /// # Errors
-    /// Selections and names that contradict each other; lists of points, which libhdf5 does not map either.
+    /// Returns an error if selections and names contradict each other. Returns
+    /// [`Error::Unsupported`] for point selections, which libhdf5 does not map either.
     pub fn new(stored: &Stored, rank: usize) -> Result<Self> {
         let shown = stored.virtual_selection.clone().simplified()?;
         let source = stored.source_selection.clone().simplified()?;
@@ -174,7 +172,7 @@ impl Mapping {
             (None, None) if !numbered => Growth::None,
             (Some(shown), Some(source)) if !numbered => Growth::Slices { shown, source },
             (Some(shown), None) if numbered && shown.block != UNLIMITED => Growth::Datasets(shown),
-            // Blocks side by side are as good as any.
+            // Contiguous blocks need a length, too.
             (Some(slices), None) if numbered => match &shown {
                 Selection::Hyperslab(Hyperslab::Regular(slab)) => {
                     let block = slab.block.get(slices.dimension).copied().filter(|block| *block != UNLIMITED);
@@ -188,17 +186,17 @@ impl Mapping {
         Ok(Self { file, dataset, shown, source, growth })
     }
 
-    /// Returns whether the shape of the virtual dataset depends on what there is of its sources.
+    /// Returns whether the shape of the virtual dataset depends on its sources.
     pub fn grows(&self) -> bool {
         !matches!(self.growth, Growth::None)
     }
 
-    /// How far the mapping reaches in each dimension that has an end; 0 in others.
-    pub(super) fn reach(&self, rank: usize) -> Dims {
+    /// Returns the end of the mapping in each dimension; 0 for an unlimited dimension.
+    pub(super) fn reach(&self, rank: usize) -> Result<Dims> {
         reach(&self.shown, rank)
     }
 
-    /// The elements of the virtual dataset that the source of one block fills.
+    /// Returns the elements of the virtual dataset that the source of one block fills.
     pub(super) fn shown_block(&self, slices: &Slices, block: u64) -> Option<Selection> {
         let Selection::Hyperslab(Hyperslab::Regular(slab)) = &self.shown else { return None };
         let mut slab: RegularHyperslab = slab.clone();
@@ -209,33 +207,44 @@ impl Mapping {
     }
 }
 
-/// The end of a selection in each dimension; 0 where it has none.
-pub(super) fn reach(selection: &Selection, rank: usize) -> Dims {
+/// Returns the end of a selection in each dimension; 0 for an unlimited or empty dimension.
+///
+/// # Errors
+/// Returns [`Error::Corrupt`] if an end exceeds 64 bits.
+pub(super) fn reach(selection: &Selection, rank: usize) -> Result<Dims> {
     let mut reach = Dims::from_elem(0, rank);
     match selection {
         Selection::Hyperslab(Hyperslab::Regular(slab)) => {
             let sizes = slab.start.iter().zip(&slab.stride).zip(slab.count.iter().zip(&slab.block));
             for (end, ((start, stride), (count, block))) in reach.iter_mut().zip(sizes) {
                 if *count != UNLIMITED && *block != UNLIMITED && *count > 0 && *block > 0 {
-                    let last = count.saturating_sub(1).saturating_mul(*stride);
-                    *end = start.saturating_add(last).saturating_add(*block);
+                    let end_of = || {
+                        let last = (count - 1).checked_mul(*stride)?;
+                        start.checked_add(last)?.checked_add(*block)
+                    };
+                    *end = end_of().ok_or_else(beyond)?;
                 }
             }
         }
         Selection::Hyperslab(Hyperslab::Irregular { blocks, .. }) => {
             for block in blocks {
                 for (end, last) in reach.iter_mut().zip(&block.end) {
-                    *end = last.saturating_add(1).max(*end);
+                    *end = last.checked_add(1).ok_or_else(beyond)?.max(*end);
                 }
             }
         }
         _ => {}
     }
-    reach
+    Ok(reach)
+}
+
+/// Returns the error of a selection whose end exceeds 64 bits.
+pub(super) fn beyond() -> Error {
+    Error::corrupt(NAME, "selection", "an end of at most 64 bits", "more")
 }
 
 fn contradiction() -> Error {
-    let expected = "none or both selections without end, or a virtual one with `%b` in a source name";
+    let expected = "no or two unlimited selections, or an unlimited virtual one with `%b` in a source name";
     Error::corrupt(NAME, "selections", expected, "others")
 }
 
@@ -252,15 +261,34 @@ mod tests {
     }
 
     #[test]
-    fn slices_are_counted_both_ways() {
+    fn slices_are_counted_in_both_directions() {
         let blocks = Slices { dimension: 0, start: 2, stride: 5, block: 3 };
         for (size, slices) in [(0, 0), (2, 0), (3, 1), (5, 3), (7, 3), (8, 4), (10, 6), (13, 7)] {
             assert_eq!(blocks.before(size), slices, "{size}");
         }
-        assert_eq!((blocks.extent(0, false), blocks.extent(0, true)), (0, 2));
-        assert_eq!((blocks.extent(3, false), blocks.extent(3, true)), (5, 7));
-        assert_eq!((blocks.extent(4, false), blocks.extent(4, true)), (8, 8));
+        assert_eq!((blocks.extent(0, false), blocks.extent(0, true)), (Some(0), Some(2)));
+        assert_eq!((blocks.extent(3, false), blocks.extent(3, true)), (Some(5), Some(7)));
+        assert_eq!((blocks.extent(4, false), blocks.extent(4, true)), (Some(8), Some(8)));
         let endless = Slices { dimension: 0, start: 2, stride: 1, block: UNLIMITED };
-        assert_eq!((endless.before(9), endless.extent(7, true)), (7, 9));
+        assert_eq!((endless.before(9), endless.extent(7, true)), (7, Some(9)));
+        assert_eq!(endless.extent(u64::MAX, false), None);
+        let far = Slices { dimension: 0, start: 0, stride: 1 << 63, block: 1 };
+        assert_eq!((far.extent(2, false), far.extent(3, false)), (Some((1 << 63) + 1), None));
+        assert_eq!(far.before(u64::MAX), 2);
+    }
+
+    #[test]
+    fn an_end_above_64_bits_is_corrupt() {
+        let ends = |start, count, stride, block| {
+            let mut slab = RegularHyperslab::region(&[start], &[block]);
+            (slab.count[0], slab.stride[0]) = (count, stride);
+            reach(&Selection::Hyperslab(Hyperslab::Regular(slab)), 1)
+        };
+        assert_eq!(ends(u64::MAX - 3, 1, 1, 2).unwrap()[0], u64::MAX - 1);
+        assert_eq!(ends(7, UNLIMITED, 2, 1).unwrap()[0], 0);
+        for (start, count, stride, block) in [(u64::MAX, 1, 1, 2), (1, 3, 1 << 63, 1), (1, 2, u64::MAX, 1)] {
+            let error = ends(start, count, stride, block).unwrap_err();
+            assert_eq!(error.kind(), crate::ErrorKind::Corrupt, "{error}");
+        }
     }
 }

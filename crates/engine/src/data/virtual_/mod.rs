@@ -1,4 +1,4 @@
-//! Virtual datasets: which elements come from which other dataset, how far they reach, and ways to them.
+//! Virtual datasets: their mappings, their extent, and reads through them.
 
 mod extent;
 mod mapping;
@@ -23,7 +23,7 @@ use crate::error::Result;
 use crate::index::global_heap::GlobalHeap;
 use crate::store::{Store, at};
 
-/// The mappings of a virtual dataset; none if no source was set.
+/// Returns the mappings of a virtual dataset; `None` if no source was set.
 pub fn mappings(store: &Store, heap: &GlobalHeap, layout: &VirtualLayout) -> Result<Option<VirtualMappings>> {
     let collection: Address = layout.heap;
     if !collection.is_defined() {

@@ -1,4 +1,4 @@
-//! Which of the elements that a request asks for come from one source dataset.
+//! The positions in a request of the elements that come from one source dataset.
 
 use hyperslab_dataspace::{Block, Dims, Ordered, Selection, gather, scatter};
 
@@ -6,35 +6,35 @@ use crate::data::transfer::byte_count;
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 
-const WHAT: &str = "virtual data";
+const NAME: &str = "virtual data";
 
-/// Places in a request, in the order of the source's elements.
+/// Positions in a request, in the order of the source's elements.
 #[derive(Debug)]
 pub enum Places {
-    /// A selection of the box that is asked for.
+    /// A selection of the requested box.
     Part {
         /// The shape of the box.
         dims: Dims,
-        /// What of it.
+        /// The selected elements of the box.
         selection: Selection,
-        /// How much of it.
+        /// The number of selected elements.
         count: u64,
     },
-    /// Runs, each with the number of elements of the source before it.
+    /// Runs, each with the number of elements of the source before the run.
     Pieces {
         /// The runs.
-        pieces: Vec<(u64, Piece)>,
-        /// Elements of the source.
+        pieces: Vec<(u64, MappedRun)>,
+        /// The number of elements of the source.
         count: u64,
     },
 }
 
-/// Elements that follow each other in a request and in a mapping.
+/// A run of elements that are contiguous in a request and in a mapping.
 #[derive(Debug)]
-pub struct Piece {
-    /// Elements before in the mapping.
+pub struct MappedRun {
+    /// The number of elements before the run in the mapping.
     pub(super) mapped: u64,
-    /// Elements before in the request.
+    /// The number of elements before the run in the request.
     pub(super) wanted: u64,
     pub(super) length: u64,
 }
@@ -45,9 +45,12 @@ impl Places {
         Ok(Self::Part { dims: dims.clone(), selection, count })
     }
 
-    /// The blocks of the source for some pieces, and where their elements go.
-    pub(super) fn pieces(mut pieces: Vec<Piece>, source: &Ordered) -> (Vec<Block>, Self) {
-        // Points come in any order, and may come more than once; one at a time then.
+    /// Returns the blocks of the source for some runs, and the positions of their elements.
+    ///
+    /// # Errors
+    /// Returns [`Error::Internal`] if the positions of a run exceed 64 bits.
+    pub(super) fn pieces(mut pieces: Vec<MappedRun>, source: &Ordered) -> Result<(Vec<Block>, Self)> {
+        // Points come in any order and may repeat; each of them is a run of one element.
         pieces.sort_by_key(|piece| piece.mapped);
         let mut blocks: Vec<Block> = Vec::new();
         let mut count = 0_u64;
@@ -55,32 +58,35 @@ impl Places {
         let mut fetched: Option<u64> = None;
         for piece in pieces {
             if fetched == Some(piece.mapped) && piece.length == 1 {
-                placed.push((count.saturating_sub(1), piece));
+                // The element before is the same, so `count` is at least 1.
+                placed.push((count - 1, piece));
                 continue;
             }
-            placed.push((count, Piece { ..piece }));
             fetched = Some(piece.mapped).filter(|_| piece.length == 1);
             let mut at = piece.mapped;
-            let end = at.saturating_add(piece.length);
+            let end = at.checked_add(piece.length).ok_or_else(beyond)?;
             while at < end {
                 let Some((start, run)) = source.at(at) else { break };
-                let run = run.min(end.saturating_sub(at));
-                add_run(&mut blocks, start, run);
-                at = at.saturating_add(run);
+                let run = run.min(end - at);
+                add_run(&mut blocks, start, run)?;
+                at += run;
             }
-            count = count.saturating_add(piece.length);
+            let next = count.checked_add(piece.length).ok_or_else(beyond)?;
+            placed.push((count, piece));
+            count = next;
         }
-        (blocks, Self::Pieces { pieces: placed, count })
+        Ok((blocks, Self::Pieces { pieces: placed, count }))
     }
 
-    /// Elements of the source.
+    /// Returns the number of elements of the source.
     pub fn count(&self) -> u64 {
         match self {
             Self::Part { count, .. } | Self::Pieces { count, .. } => *count,
         }
     }
 
-    /// The places as one run, if they are one: elements before it, and those in it.
+    /// Returns the positions as one run, if they are one: the number of elements before the run,
+    /// and its length.
     pub(super) fn as_run(&self) -> Option<(u64, u64)> {
         match self {
             Self::Part { dims, selection, .. } => {
@@ -95,10 +101,10 @@ impl Places {
         }
     }
 
-    /// Puts elements of the source into their places.
+    /// Copies elements of the source to their positions.
     ///
     /// # Errors
-    /// If there are fewer than places.
+    /// Returns [`Error::Misuse`] if `packed` or `out` is too short.
     pub fn place(&self, packed: &[u8], out: &mut [u8], element_size: usize) -> Result<()> {
         match self {
             Self::Part { dims, selection, .. } => {
@@ -107,21 +113,23 @@ impl Places {
             Self::Pieces { pieces, .. } => {
                 for (position, piece) in pieces {
                     let (from, to) = spans(*position, piece, element_size)?;
-                    if let (Some(from), Some(to)) = (packed.get(from), out.get_mut(to)) {
-                        to.copy_from_slice(from);
-                    }
+                    let (Some(from), Some(to)) = (packed.get(from), out.get_mut(to)) else {
+                        return Err(Error::Misuse("the buffer is smaller than the selected elements".into()));
+                    };
+                    to.copy_from_slice(from);
                 }
             }
         }
         Ok(())
     }
 
-    /// The elements that stand in the places, in the order of the source. Of several for one element of it, the last.
+    /// Returns the elements at the positions, in the order of the source. If a position of the
+    /// source repeats, the last element counts.
     ///
     /// # Errors
-    /// If a place lies outside of `elements`.
+    /// Returns [`Error::Misuse`] if a position is outside `elements`.
     pub fn pack(&self, elements: &[u8], element_size: usize) -> Result<Vec<u8>> {
-        let mut packed = zeros(byte_count(self.count(), element_size, WHAT)?, WHAT)?;
+        let mut packed = zeros(byte_count(self.count(), element_size, NAME)?, NAME)?;
         match self {
             Self::Part { dims, selection, .. } => {
                 gather(elements, dims, selection, &mut packed, element_size)?;
@@ -139,43 +147,47 @@ impl Places {
         Ok(packed)
     }
 
-    /// Notes that the request has these places in a source, one value for each element that is asked for.
+    /// Sets `covered` to true at the positions; `covered` has a value for each requested element.
     ///
     /// # Errors
-    /// If there are more than memory can hold.
-    pub fn mark(&self, covered: &mut [bool]) -> Result<()> {
-        let mut mark = |start: u64, length: u64| -> Result<()> {
-            let (start, length) = (byte_count(start, 1, WHAT)?, byte_count(length, 1, WHAT)?);
+    /// Returns [`Error::Misuse`] if a position is outside `covered`.
+    pub fn set_covered(&self, covered: &mut [bool]) -> Result<()> {
+        let mut set = |start: u64, length: u64| -> Result<()> {
+            let (start, length) = (byte_count(start, 1, NAME)?, byte_count(length, 1, NAME)?);
             let run = covered.get_mut(start..).and_then(|rest| rest.get_mut(..length));
-            run.unwrap_or_default().fill(true);
+            let outside = || Error::Misuse("the buffer is smaller than the selected elements".into());
+            run.ok_or_else(outside)?.fill(true);
             Ok(())
         };
         match self {
             Self::Part { dims, selection, .. } => {
-                selection.linear_runs(dims)?.try_for_each(|run| mark(run.offset, run.length))
+                selection.linear_runs(dims)?.try_for_each(|run| set(run.offset, run.length))
             }
             Self::Pieces { pieces, .. } => {
-                pieces.iter().try_for_each(|(_, piece)| mark(piece.wanted, piece.length))
+                pieces.iter().try_for_each(|(_, piece)| set(piece.wanted, piece.length))
             }
         }
     }
 }
 
-/// The bytes of a piece among those of the source, and among those of the request.
+/// Returns the range of a run's bytes among those of the source, and among those of the request.
 fn spans(
     position: u64,
-    piece: &Piece,
+    piece: &MappedRun,
     element_size: usize,
 ) -> Result<(std::ops::Range<usize>, std::ops::Range<usize>)> {
-    let bytes = |elements: u64| byte_count(elements, element_size, WHAT);
-    let (source, wanted, length) = (bytes(position)?, bytes(piece.wanted)?, bytes(piece.length)?);
-    Ok((source..source.saturating_add(length), wanted..wanted.saturating_add(length)))
+    let bytes = |elements: u64| byte_count(elements, element_size, NAME);
+    let range = |start: u64| -> Result<_> {
+        let end = start.checked_add(piece.length).ok_or_else(beyond)?;
+        Ok(bytes(start)?..bytes(end)?)
+    };
+    Ok((range(position)?, range(piece.wanted)?))
 }
 
-/// Adds a run along the fastest dimension, to the block before if it goes on there.
-fn add_run(blocks: &mut Vec<Block>, start: Dims, length: u64) {
-    let Some((at, row)) = start.split_last() else { return };
-    let last = at.saturating_add(length.saturating_sub(1));
+/// Adds a run along the fastest dimension. Extends the last block if the run continues it.
+fn add_run(blocks: &mut Vec<Block>, start: Dims, length: u64) -> Result<()> {
+    let Some((at, row)) = start.split_last() else { return Ok(()) };
+    let last = length.checked_sub(1).and_then(|more| at.checked_add(more)).ok_or_else(beyond)?;
     if let Some(block) = blocks.last_mut()
         && let (Some((_, before)), Some(end)) = (block.start.split_last(), block.end.last())
         && before == row
@@ -184,11 +196,37 @@ fn add_run(blocks: &mut Vec<Block>, start: Dims, length: u64) {
         if let Some(end) = block.end.last_mut() {
             *end = last;
         }
-        return;
+        return Ok(());
     }
     let mut end = start.clone();
-    if let Some(place) = end.last_mut() {
-        *place = last;
+    if let Some(coordinate) = end.last_mut() {
+        *coordinate = last;
     }
     blocks.push(Block { start, end });
+    Ok(())
+}
+
+/// Returns the error of positions beyond those of a mapping's elements, whose number is checked.
+pub(super) fn beyond() -> Error {
+    Error::internal(NAME, "positions of elements fit in 64 bits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_outside_a_buffer_are_an_error() {
+        let run = MappedRun { mapped: 0, wanted: 1, length: 2 };
+        let places = Places::Pieces { pieces: vec![(0, run)], count: 2 };
+        let mut out = [0; 3];
+        places.place(&[7, 8], &mut out, 1).unwrap();
+        assert_eq!((out, places.pack(&out, 1).unwrap()), ([0, 7, 8], vec![7, 8]));
+        assert!(places.place(&[7, 8], &mut out[..2], 1).is_err());
+        assert!(places.place(&[7], &mut out, 1).is_err());
+        let mut covered = [false; 3];
+        places.set_covered(&mut covered).unwrap();
+        assert_eq!(covered, [false, true, true]);
+        assert!(places.set_covered(&mut covered[..2]).is_err());
+    }
 }

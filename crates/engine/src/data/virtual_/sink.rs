@@ -1,11 +1,11 @@
-//! A virtual dataset as a sink: it has a shape, but no elements of its own.
+//! The sink of virtual datasets: a virtual dataset has a shape, but no elements of its own.
 
 use hyperslab_dataspace::Selection;
 
 use crate::data::transfer::{Sink, WriteSource, Writing};
 use crate::error::{Error, Result};
 
-/// A virtual dataset whose header is being changed. Writes of its elements go to its sources instead.
+/// A virtual dataset whose header is being changed. Writes of elements go to the sources instead.
 #[derive(Debug)]
 pub struct VirtualSink;
 

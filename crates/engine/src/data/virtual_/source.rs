@@ -1,4 +1,5 @@
-//! What is wanted of a virtual dataset, mapping by mapping; reading it: from each source, into place.
+//! Reads of virtual datasets: finds the requested elements of each mapping, reads them from the
+//! source, and places them.
 
 use std::ops::Range;
 
@@ -6,83 +7,83 @@ use hyperslab_dataspace::{Axis, AxisPart, Dims, Hyperslab, Ordered, Region, Regu
 
 use super::Mapping;
 use super::mapping::{Growth, Slices, reach};
-use super::places::{Piece, Places};
+use super::places::{MappedRun, Places, beyond};
 use super::steps::Steps;
 use crate::data::transfer::{Fill, byte_count};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 
-/// The shapes of the datasets that a virtual one shows.
+/// The shapes of the source datasets of a virtual dataset.
 pub trait SourceShapes: std::fmt::Debug {
-    /// The shape of a dataset; `None` if there is none of that name.
+    /// Returns the shape of a dataset; `None` if there is none of this name.
     ///
     /// # Errors
-    /// If it is there, but cannot be opened.
+    /// Returns an error if the dataset exists but cannot be opened.
     fn shape(&self, file: &[u8], dataset: &[u8]) -> Result<Option<Dims>>;
 }
 
-/// The datasets that a virtual one shows.
+/// The source datasets of a virtual dataset.
 pub trait SourceDatasets: SourceShapes {
-    /// Reads the selected elements as elements of the virtual dataset's type, in the order of the selection. `out` may hold
-    /// anything before.
+    /// Reads the selected elements as elements of the virtual dataset's type, in the order of the
+    /// selection. Overwrites `out`.
     ///
     /// # Errors
-    /// If they cannot be read, or have a type that cannot be converted.
+    /// Returns an error if the elements cannot be read or cannot be converted.
     fn read(&self, file: &[u8], dataset: &[u8], selection: &Selection, out: &mut [u8]) -> Result<()>;
 }
 
-/// Where the elements of a virtual dataset are.
+/// The mappings of a virtual dataset.
 #[derive(Debug)]
 pub struct VirtualMap<'a> {
-    /// Where the elements come from; later mappings stand before earlier ones.
+    /// The mappings. Later mappings take precedence over earlier ones.
     pub mappings: &'a [Mapping],
     /// The shape.
     pub dims: &'a [u64],
-    /// The datasets that the mappings name.
+    /// The shapes of the source datasets.
     pub shapes: &'a dyn SourceShapes,
-    /// What may be done for one operation.
+    /// The work budget of the operation.
     pub steps: &'a Steps,
 }
 
 /// A virtual dataset that is read.
 #[derive(Debug)]
 pub struct VirtualSource<'a> {
-    /// Where the elements are.
+    /// The mappings of the dataset.
     pub map: VirtualMap<'a>,
-    /// Bytes of an element.
+    /// The number of bytes of an element.
     pub element_size: usize,
-    /// What elements without a source read as.
+    /// The value of elements without a source.
     pub fill: Fill,
-    /// The datasets that the mappings name.
+    /// The source datasets.
     pub sources: &'a dyn SourceDatasets,
 }
 
-/// What is asked for of one source dataset.
+/// The requested elements of one source dataset.
 #[derive(Debug)]
 pub struct SourcePart<'a> {
-    /// The source's file, as the mapping has it.
+    /// The name of the source's file, as in the mapping.
     pub file: &'a [u8],
-    /// The source's name there.
+    /// The name of the source dataset in that file.
     pub dataset: &'a [u8],
-    /// The elements of the source.
+    /// The selected elements of the source.
     pub selection: Selection,
-    /// Which of those that are asked for they are.
+    /// The positions of these elements in the request.
     pub places: Places,
 }
 
-/// What is done with each part of a request.
-type Each<'a> = dyn FnMut(SourcePart<'_>) -> Result<()> + 'a;
+/// A function that is called for each part of a request.
+type AtPart<'a> = dyn FnMut(SourcePart<'_>) -> Result<()> + 'a;
 
-/// What a request asks for.
-struct Wanted {
+/// The elements of a request.
+struct Request {
     ordered: Ordered,
     bounds: Region,
-    /// The bounds, if every element within is wanted.
+    /// The bounds, if every element inside them is requested.
     region: Option<Region>,
 }
 
 /// Elements of the virtual dataset and of one source dataset, in the same order.
-struct Part<'a> {
+struct MappingPart<'a> {
     shown: &'a Selection,
     shown_dims: Dims,
     source: &'a Selection,
@@ -92,55 +93,57 @@ struct Part<'a> {
 }
 
 impl VirtualSource<'_> {
-    /// Reads the selected elements, one after the other in the order of the selection.
+    /// Reads the selected elements in the order of the selection.
     ///
     /// # Errors
-    /// If a source that is there cannot be read, or does not have the elements that are mapped.
+    /// Returns an error if an existing source cannot be read or lacks mapped elements.
     pub fn read(&self, selection: &Selection, out: &mut [u8]) -> Result<()> {
-        // Up to there every element has a value, if only the one of those without a source.
-        let mut settled = 0;
+        // All elements before `filled` have a value: that of a source, or the fill value.
+        let mut filled = 0;
         self.map.parts(selection, &mut |part| {
             let count = part.places.count();
             self.map.steps.copy(count)?;
             let run = part.places.as_run().map(|run| self.bytes_of(run)).transpose()?;
-            self.settle(out, &mut settled, run.as_ref().map_or(usize::MAX, |run| run.start));
+            self.fill_gap(out, &mut filled, run.as_ref().map_or(usize::MAX, |run| run.start));
             if let Some(place) = run.and_then(|run| out.get_mut(run.clone()).map(|place| (place, run.end))) {
                 let (place, end) = place;
-                settled = settled.max(end);
+                filled = filled.max(end);
                 return self.sources.read(part.file, part.dataset, &part.selection, place);
             }
             let mut packed = zeros(byte_count(count, self.element_size, "virtual data")?, "virtual data")?;
             self.sources.read(part.file, part.dataset, &part.selection, &mut packed)?;
             part.places.place(&packed, out, self.element_size)
         })?;
-        self.settle(out, &mut settled, usize::MAX);
+        self.fill_gap(out, &mut filled, usize::MAX);
         Ok(())
     }
 
-    /// Gives elements without a source their value, from what is settled up to `end`.
-    fn settle(&self, out: &mut [u8], settled: &mut usize, end: usize) {
+    /// Writes the fill value to the elements from `filled` to `end`.
+    fn fill_gap(&self, out: &mut [u8], filled: &mut usize, end: usize) {
         let end = end.min(out.len());
-        if let Some(gap) = out.get_mut(*settled..end) {
+        if let Some(gap) = out.get_mut(*filled..end) {
             self.fill.write(gap);
-            *settled = end;
+            *filled = end;
         }
     }
 
     fn bytes_of(&self, (start, length): (u64, u64)) -> Result<Range<usize>> {
-        let start = byte_count(start, self.element_size, "virtual data")?;
-        Ok(start..start.saturating_add(byte_count(length, self.element_size, "virtual data")?))
+        let end = start.checked_add(length).ok_or_else(beyond)?;
+        let bytes = |elements: u64| byte_count(elements, self.element_size, "virtual data");
+        Ok(bytes(start)?..bytes(end)?)
     }
 }
 
 impl VirtualMap<'_> {
-    /// What the selected elements are of each source that there is, in the order of the mappings.
+    /// Calls `each` with the selected elements of each existing source, in the order of the
+    /// mappings.
     ///
     /// # Errors
-    /// If a source that is there cannot be opened, or does not have the elements that are mapped.
-    pub fn parts(&self, selection: &Selection, each: &mut Each<'_>) -> Result<()> {
+    /// Returns an error if an existing source cannot be opened or lacks mapped elements.
+    pub fn parts(&self, selection: &Selection, each: &mut AtPart<'_>) -> Result<()> {
         let Some(bounds) = selection.bounding_box(self.dims)? else { return Ok(()) };
         let region = selection.as_region(self.dims)?;
-        let wanted = Wanted { ordered: Ordered::new(selection, self.dims)?, bounds, region };
+        let wanted = Request { ordered: Ordered::new(selection, self.dims)?, bounds, region };
         for mapping in self.mappings {
             match &mapping.growth {
                 Growth::None => {
@@ -158,10 +161,10 @@ impl VirtualMap<'_> {
 
     fn datasets(
         &self,
-        wanted: &Wanted,
+        wanted: &Request,
         mapping: &Mapping,
         slices: &Slices,
-        each: &mut Each<'_>,
+        each: &mut AtPart<'_>,
     ) -> Result<()> {
         let Some((from, to)) = wanted.bounds.bounds().nth(slices.dimension) else { return Ok(()) };
         let block_of = |at: u64| at.checked_sub(slices.start)?.checked_div(slices.stride);
@@ -173,33 +176,34 @@ impl VirtualMap<'_> {
         Ok(())
     }
 
-    /// What is wanted of a mapping or of one block of it. `cut` gives the shapes within which selections without end
-    /// stop, by that of the source.
+    /// Handles the requested elements of a mapping, or of one block of the mapping. `cut` takes the
+    /// shape of the source. `cut` returns the shape in which the unlimited selection of the source
+    /// ends, and the dimension and size in which that of the virtual dataset ends.
     fn part(
         &self,
-        wanted: &Wanted,
+        wanted: &Request,
         mapping: &Mapping,
         shown: &Selection,
         block: u64,
         cut: impl FnOnce(Dims) -> Option<(Dims, Option<(usize, u64)>)>,
-        each: &mut Each<'_>,
+        each: &mut AtPart<'_>,
     ) -> Result<()> {
         self.steps.take(1)?;
-        if !may_meet(shown, &wanted.bounds) {
+        if !may_meet(shown, &wanted.bounds)? {
             return Ok(());
         }
         let (file, dataset) = (mapping.file.of(block), mapping.dataset.of(block));
         let Some(source_dims) = self.shapes.shape(&file, &dataset)? else { return Ok(()) };
         let Some((source_dims, shown_end)) = cut(source_dims) else { return Ok(()) };
-        // A block may reach out of the virtual dataset, where nothing is wanted.
-        let ends = reach(shown, self.dims.len());
+        // A block may extend beyond the virtual dataset. No element is requested there.
+        let ends = reach(shown, self.dims.len())?;
         let mut shown_dims: Dims = self.dims.iter().zip(ends).map(|(size, end)| end.max(*size)).collect();
         if let Some((dimension, end)) = shown_end
             && let Some(size) = shown_dims.get_mut(dimension)
         {
             *size = end;
         }
-        let part = Part { shown, shown_dims, source: &mapping.source, source_dims, file, dataset };
+        let part = MappingPart { shown, shown_dims, source: &mapping.source, source_dims, file, dataset };
         self.match_up(wanted, &part, each).map_err(|error| {
             error.context(format!(
                 "source `{}` in `{}`",
@@ -209,11 +213,11 @@ impl VirtualMap<'_> {
         })
     }
 
-    fn match_up(&self, wanted: &Wanted, part: &Part<'_>, each: &mut Each<'_>) -> Result<()> {
+    fn match_up(&self, wanted: &Request, part: &MappingPart<'_>, each: &mut AtPart<'_>) -> Result<()> {
         let shown = Ordered::new(part.shown, &part.shown_dims)?;
         let source = Ordered::new(part.source, &part.source_dims)?;
         if shown.len() != source.len() {
-            let expected = format!("{} elements, as many as are shown", shown.len());
+            let expected = format!("the {} elements of the virtual selection", shown.len());
             return Err(Error::corrupt(
                 "virtual dataset mapping",
                 "source selection",
@@ -232,7 +236,7 @@ impl VirtualMap<'_> {
         {
             return found(from, Places::part_of(&region.count, to)?);
         }
-        let (blocks, places) = Places::pieces(self.pieces(wanted, part, &shown)?, &source);
+        let (blocks, places) = Places::pieces(self.pieces(wanted, part, &shown)?, &source)?;
         let rank = part.source_dims.len();
         let selection = match blocks.first() {
             Some(_) if rank > 0 => Selection::Hyperslab(Hyperslab::Irregular { rank, blocks }),
@@ -241,8 +245,8 @@ impl VirtualMap<'_> {
         found(selection, places)
     }
 
-    /// What is wanted of the elements that a mapping shows.
-    fn pieces(&self, wanted: &Wanted, part: &Part<'_>, shown: &Ordered) -> Result<Vec<Piece>> {
+    /// Returns the requested elements of a mapping.
+    fn pieces(&self, wanted: &Request, part: &MappingPart<'_>, shown: &Ordered) -> Result<Vec<MappedRun>> {
         let mut pieces = Vec::new();
         let bounds = part.shown.bounding_box(&part.shown_dims)?;
         let Some(bounds) = bounds.and_then(|bounds| bounds.intersect(&wanted.bounds)) else {
@@ -255,12 +259,14 @@ impl VirtualMap<'_> {
                 *count = length;
             }
             shown.within(&row, |found, length, mapped| {
+                // Both coordinates are missing for a scalar.
                 let step = match (found.last(), at.last()) {
-                    (Some(found), Some(at)) => found.saturating_sub(*at),
+                    (Some(found), Some(at)) => found.checked_sub(*at).ok_or_else(beyond)?,
                     _ => 0,
                 };
                 self.steps.take(1)?;
-                pieces.push(Piece { mapped, wanted: position.saturating_add(step), length });
+                let wanted = position.checked_add(step).ok_or_else(beyond)?;
+                pieces.push(MappedRun { mapped, wanted, length });
                 Ok::<(), Error>(())
             })
         })?;
@@ -268,8 +274,8 @@ impl VirtualMap<'_> {
     }
 }
 
-/// The shapes in which both selections have as many slices: that of the source, and the end of the virtual
-/// one in its dimension.
+/// Returns the shapes in which both selections have the same number of slices: the shape of the
+/// source, and the size of the virtual dataset in its dimension.
 fn cut(
     dims: &[u64],
     mut source_dims: Dims,
@@ -277,37 +283,40 @@ fn cut(
     source: &Slices,
 ) -> Option<(Dims, Option<(usize, u64)>)> {
     let size = source_dims.get_mut(source.dimension)?;
-    let there = source.before(*size);
-    let slices = shown.before(*dims.get(shown.dimension)?).min(there);
+    let available = source.before(*size);
+    let slices = shown.before(*dims.get(shown.dimension)?).min(available);
     if slices == 0 {
         return None;
     }
-    *size = source.extent(slices, false);
-    Some((source_dims, Some((shown.dimension, shown.extent(slices, false)))))
+    *size = source.extent(slices, false)?;
+    Some((source_dims, Some((shown.dimension, shown.extent(slices, false)?))))
 }
 
 /// Returns whether the box may hold an element of the selection.
-fn may_meet(selection: &Selection, region: &Region) -> bool {
-    let apart = |start: u64, end: u64, (from, to): (u64, u64)| end <= from || start >= to;
-    match selection {
+///
+/// # Errors
+/// Returns [`Error::Corrupt`] if the end of the selection exceeds 64 bits.
+fn may_meet(selection: &Selection, region: &Region) -> Result<bool> {
+    let is_outside = |start: u64, end: u64, (from, to): (u64, u64)| end <= from || start >= to;
+    Ok(match selection {
         Selection::None => false,
         Selection::Hyperslab(Hyperslab::Regular(slab)) => {
-            let ends = reach(selection, region.rank());
-            let known = slab.start.iter().zip(ends).zip(region.bounds());
-            // An end of 0 is none.
-            !known
-                .into_iter()
-                .any(|((start, end), bounds)| apart(*start, if end == 0 { u64::MAX } else { end }, bounds))
+            let ends = reach(selection, region.rank())?;
+            let mut bounds = slab.start.iter().zip(ends).zip(region.bounds());
+            // An end of 0 means that the selection is unlimited.
+            !bounds.any(|((start, end), bounds)| {
+                is_outside(*start, if end == 0 { u64::MAX } else { end }, bounds)
+            })
         }
         Selection::Hyperslab(Hyperslab::Irregular { blocks, .. }) => {
             blocks.iter().any(|block| Region::from(block).intersect(region).is_some())
         }
         _ => true,
-    }
+    })
 }
 
-/// A box of the virtual dataset in a mapping whose selections have the same shape: what it is in the source,
-/// and in the box.
+/// Returns the selections in the source and in the box for a box of the virtual dataset. Returns
+/// `None` unless both selections of the mapping have the same shape.
 fn matching(region: &Region, shown: &[Axis], source: &[Axis]) -> Option<(Selection, Selection)> {
     let lengths =
         |axes: &[Axis]| axes.iter().map(Axis::len).filter(|length| *length != 1).collect::<Vec<u64>>();

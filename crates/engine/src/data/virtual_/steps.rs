@@ -1,17 +1,17 @@
-//! How much virtual datasets may do in one operation, however they show each other.
+//! The work budget of one operation on virtual datasets, which may be nested.
 
 use std::cell::Cell;
 
 use crate::error::{Error, Result};
 
-/// Steps for a source dataset that is looked for.
-const SOURCE: u64 = 16;
-/// Steps for each element that is asked for.
-const PER_ELEMENT: u64 = 16;
-/// Elements that are copied in one step.
-const COPIED: u64 = 4;
+/// Steps for the search for a source dataset.
+const SOURCE_STEPS: u64 = 16;
+/// Steps that each requested element adds to the budget.
+const ELEMENT_STEPS: u64 = 16;
+/// Number of elements that are copied in one step.
+const STEP_ELEMENTS: u64 = 4;
 
-/// What is left of the steps that one operation may take, in all virtual datasets that it comes to.
+/// The remaining steps of one operation, shared by all virtual datasets that it reads.
 #[derive(Debug)]
 pub struct Steps {
     left: Cell<u64>,
@@ -19,40 +19,43 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// For an operation on so many elements.
+    /// Creates the budget of an operation on `elements` elements.
     pub fn new(limit: u64, elements: u64) -> Self {
-        let limit = limit.saturating_add(elements.saturating_mul(PER_ELEMENT));
+        // Saturates because no operation takes 2^64 steps.
+        let limit = limit.saturating_add(elements.saturating_mul(ELEMENT_STEPS));
         Self { left: Cell::new(limit), limit }
     }
 
-    /// Takes so many.
+    /// Takes `steps` steps from the budget.
     ///
     /// # Errors
-    /// [`Error::Limit`] if they are not left.
+    /// Returns [`Error::Limit`] if fewer steps are left.
     pub fn take(&self, steps: u64) -> Result<()> {
-        let left = self.left.get().checked_sub(steps).ok_or_else(|| Error::Limit {
+        let left = self.left.get();
+        let left = left.checked_sub(steps).ok_or_else(|| Error::Limit {
             what: "virtual dataset: steps of one operation".into(),
-            got: self.limit.saturating_add(steps),
+            // Saturates because the sum only appears in the message.
+            got: (self.limit - left).saturating_add(steps),
             limit: self.limit,
         })?;
         self.left.set(left);
         Ok(())
     }
 
-    /// Takes those for a source dataset that is looked for.
+    /// Takes the steps for the search for a source dataset.
     ///
     /// # Errors
-    /// As [`take`](Self::take).
+    /// Returns the errors of [`take`](Self::take).
     pub fn look(&self) -> Result<()> {
-        self.take(SOURCE)
+        self.take(SOURCE_STEPS)
     }
 
-    /// Takes those for elements that are copied.
+    /// Takes the steps for copying `elements` elements.
     ///
     /// # Errors
-    /// As [`take`](Self::take).
+    /// Returns the errors of [`take`](Self::take).
     pub fn copy(&self, elements: u64) -> Result<()> {
-        self.take(elements / COPIED)
+        self.take(elements / STEP_ELEMENTS)
     }
 }
 
@@ -61,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_for_gives_more_steps() {
+    fn requested_elements_add_steps() {
         let steps = Steps::new(10, 2);
         steps.take(30).unwrap();
         steps.copy(3).unwrap();

@@ -1,21 +1,27 @@
-//! Many records behind the last one: nodes are filled one after the other and never looked at again.
+//! Insertion of many records after the last record. Nodes are filled one after the other, and each
+//! full node is put once.
 
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::btree_v2::BTreeV2Child;
 use hyperslab_format::codec::Address;
 
 use super::balance::Changes;
-use super::node::{Node, Step};
-use super::{BTreeV2, Compare};
-use crate::error::Result;
+use super::node::{Node, Step, outside};
+use super::{BTreeV2, Compare, NODE};
+use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// Takes records in ascending order, all behind those that the tree has.
+/// The largest total of a tree that can be appended to. The sums of appended records cannot
+/// overflow below this total.
+const MAX_TOTAL_RECORDS: u64 = 1 << 63;
+
+/// A writer of records in ascending order after the last record of the tree.
 #[derive(Debug)]
 pub struct Appender<'t, 'e, 'a> {
     tree: &'t mut BTreeV2,
     edit: &'e mut Edit<'a>,
-    /// The last node of each level from the leaves up. The last child of each but the first stands before it here and has
-    /// no pointer yet.
+    /// The last node of each level, from the leaf to the root. The pointer from a node to its last
+    /// child is missing, because the last child is the element before that node.
     edge: Vec<(Address, Node)>,
     size: usize,
 }
@@ -24,17 +30,17 @@ impl BTreeV2 {
     /// Returns whether `compare` finds all records `Less`.
     ///
     /// # Errors
-    /// The errors of `compare` and of reading nodes.
-    pub fn is_behind(&self, store: &Store, compare: &mut Compare<'_>) -> Result<bool> {
+    /// Returns the errors of `compare`, and read errors.
+    pub fn ends_before(&self, store: &Store, compare: &mut Compare<'_>) -> Result<bool> {
         let (path, found) = self.search(store, compare)?;
-        Ok(!found && path.iter().all(|step| step.position as u64 == step.child.records))
+        Ok(!found && path.iter().all(|step| to_u64(step.position) == step.child.records))
     }
 
-    /// Lets `feed` push records, about as many as are `expected`, that come behind all that are there, in ascending
-    /// order. What was pushed is in the tree even if `feed` fails.
+    /// Calls `feed`, which pushes about `expected` records in ascending order after the last
+    /// record. If `feed` fails, the records pushed before stay in the tree.
     ///
     /// # Errors
-    /// The errors of `feed`, of reading nodes and of [`Edit::allocate`].
+    /// Returns the errors of `feed`, of reading nodes and of [`Edit::allocate`].
     pub fn append<'a>(
         &mut self,
         edit: &mut Edit<'a>,
@@ -50,7 +56,8 @@ impl BTreeV2 {
         fed
     }
 
-    /// The last node of each level, from the leaves up, without their pointers to each other.
+    /// Returns copies of the last node of each level, from the leaf to the root, without the
+    /// pointers to each other.
     fn open_edge(&mut self, edit: &mut Edit<'_>) -> Result<Vec<(Address, Node)>> {
         let Some(mut child) = self.root() else {
             self.set_depth(0)?;
@@ -60,6 +67,11 @@ impl BTreeV2 {
         for level in (0..=self.header.depth).rev() {
             let mut node = self.copy(edit.store(), level, child)?;
             let address = child.address;
+            let total = node.entry(address, self.layout.record_size())?.total;
+            if total > MAX_TOTAL_RECORDS {
+                let expected = format!("at most {MAX_TOTAL_RECORDS}");
+                return Err(Error::corrupt(NODE, "total number of records", expected, total).at(address));
+            }
             if let Some(last) = node.children.pop() {
                 child = last;
             }
@@ -71,21 +83,22 @@ impl BTreeV2 {
 }
 
 impl BTreeV2 {
-    /// Fills the nodes before the last ones from those, where so many records come that these will still have enough.
+    /// Fills the second to last node of each level from the last node, if the last node will have
+    /// enough records after `expected` more records.
     fn pack_edge(&self, edit: &mut Edit<'_>, edge: &mut [(Address, Node)], expected: usize) -> Result<()> {
-        let (mut coming, mut filled) = (expected as u64, Vec::new());
+        let (mut coming, mut filled) = (to_u64(expected), Vec::new());
         for level in 0..self.header.depth {
-            let pair = edge.get_mut(usize::from(level)..).unwrap_or_default();
-            let [(_, node), (_, parent), ..] = pair else { break };
+            let Some([(_, node), (_, parent), ..]) = edge.get_mut(usize::from(level)..) else { break };
             filled.extend(self.pack(edit.store(), level, node, parent, coming)?.map(|node| (level, node)));
-            // So many go into the level above.
-            coming = coming.checked_div(self.capacity(level).saturating_add(1)).unwrap_or(0);
+            // One record of `capacity + 1` goes into the level above.
+            coming /= self.capacity(level) + 1;
         }
-        // Nothing was changed while it could not be read.
+        // All reads are done: put the filled nodes only now, so that a read error changes nothing.
         filled.into_iter().try_for_each(|(level, (address, node))| self.put(edit, level, address, node))
     }
 
-    /// Fills the node before the last one of a level from that; gives it back to be put into its place.
+    /// Moves records from `node`, the last node of `level`, to the node before it. Returns the
+    /// filled node, which the caller puts.
     fn pack(
         &self,
         store: &Store,
@@ -98,33 +111,36 @@ impl BTreeV2 {
         let Some(before) = parent.children.last().copied().filter(|before| before.records < capacity) else {
             return Ok(None);
         };
-        let total = before.records.saturating_add(node.count(size) as u64);
-        if total.saturating_add(coming) < capacity.saturating_add(self.minimum(level)) {
+        // Counts of records in nodes are far below 2^63. `coming` has no such bound.
+        let total = before.records + to_u64(node.count(size));
+        if coming.checked_add(total).is_some_and(|later| later < capacity + self.minimum(level)) {
             return Ok(None);
         }
         let mut left = self.copy(store, level, before)?;
-        let last = parent.children.len().saturating_sub(1);
-        let between = parent.remove(last, size);
-        // The last node has no pointer to its last child, and the rest of it has none either.
+        let last = parent.children.len() - 1;
+        let between = parent.remove(last, size)?;
+        // The last node has no pointer to its last child, so the second half has none either.
         left = left.join(&between, node);
-        let (between, right) = left.cut(usize::try_from(total.min(capacity)).unwrap_or(usize::MAX), size);
-        parent.insert(last, &between);
-        parent.set_child(last, left.entry(before.address, size));
+        // The record after the left half goes into the parent.
+        let (between, right) = left.cut(to_usize(total.min(capacity))?, size)?;
+        parent.insert(last, &between)?;
+        parent.set_child(last, left.entry(before.address, size)?)?;
         *node = right;
         Ok(Some((before.address, left)))
     }
 }
 
 impl Appender<'_, '_, '_> {
-    /// Puts a record behind the last one.
+    /// Appends a record.
     ///
     /// # Errors
-    /// [`Error::Misuse`](crate::Error::Misuse) if it is not of the tree's size; as [`Edit::allocate`].
+    /// Returns [`Error::Misuse`] if the record does not have the record size of the tree, and the
+    /// errors of [`Edit::allocate`].
     pub fn push(&mut self, record: &[u8]) -> Result<()> {
         self.tree.check_size(record)?;
         let full = self.full(0);
         match self.edge.first_mut() {
-            Some((_, leaf)) if (leaf.records.len() as u64) < full => {
+            Some((_, leaf)) if to_u64(leaf.records.len()) < full => {
                 leaf.records.extend_from_slice(record);
                 Ok(())
             }
@@ -136,19 +152,21 @@ impl Appender<'_, '_, '_> {
         }
     }
 
-    /// Bytes of the records of a full node.
+    /// Returns the bytes of the records of a full node at `level`. Does not overflow: a node has at
+    /// most 2^16 records of at most 2^16 bytes.
     fn full(&self, level: u16) -> u64 {
-        self.tree.capacity(level).saturating_mul(self.size as u64)
+        self.tree.capacity(level) * to_u64(self.size)
     }
 
-    /// Some fresh nodes; none is allocated if not all can be.
+    /// Allocates `count` empty nodes. If an allocation fails, frees the nodes allocated before.
     fn new_nodes(&mut self, count: usize) -> Result<Vec<(Address, Node)>> {
-        let room = usize::try_from(self.full(0)).unwrap_or(0);
+        let record_bytes = to_usize(self.full(0))?;
         let mut nodes = Vec::with_capacity(count);
         while nodes.len() < count {
             match self.edit.allocate(SpaceKind::BTree, self.tree.node_bytes()) {
                 Ok(address) => {
-                    nodes.push((address, Node { records: Vec::with_capacity(room), children: Vec::new() }));
+                    let records = Vec::with_capacity(record_bytes);
+                    nodes.push((address, Node { records, children: Vec::new() }));
                 }
                 Err(error) => {
                     for (address, _) in nodes {
@@ -161,75 +179,79 @@ impl Appender<'_, '_, '_> {
         Ok(nodes)
     }
 
-    /// The leaf is full: the record goes to the first node above that is not, and all below begin anew.
+    /// Appends a record while the last leaf is full: the record goes into the lowest node that is
+    /// not full, and new nodes follow on the levels below.
     fn push_above(&mut self, record: &[u8]) -> Result<()> {
         let mut level = 1_u16;
         while let Some((_, node)) = self.edge.get(usize::from(level)) {
-            if (node.records.len() as u64) < self.full(level) {
+            if to_u64(node.records.len()) < self.full(level) {
                 break;
             }
-            level = level.saturating_add(1);
+            level += 1;
         }
         let mut fresh_count = usize::from(level);
         if fresh_count == self.edge.len() {
             self.tree.set_depth(level)?;
-            self.tree.check_room(level)?;
-            fresh_count = fresh_count.saturating_add(1);
+            self.tree.check_two_records_fit(level)?;
+            fresh_count += 1;
         }
         let mut fresh = self.new_nodes(fresh_count)?;
         self.edge.extend(fresh.drain(usize::from(level)..));
         for (below, fresh) in (0..level).zip(fresh) {
-            let Some(place) = self.edge.get_mut(usize::from(below)) else { break };
-            let (address, node) = std::mem::replace(place, fresh);
-            let entry = node.entry(address, self.size);
+            let Some([last, (_, parent), ..]) = self.edge.get_mut(usize::from(below)..) else {
+                return Err(outside());
+            };
+            let entry = last.1.entry(last.0, self.size)?;
+            parent.children.push(entry);
+            let (address, node) = std::mem::replace(last, fresh);
             self.tree.put(self.edit, below, address, node)?;
-            if let Some((_, parent)) = self.edge.get_mut(usize::from(below).saturating_add(1)) {
-                parent.children.push(entry);
-            }
         }
-        if let Some((_, node)) = self.edge.get_mut(usize::from(level)) {
-            node.records.extend_from_slice(record);
-        }
+        let (_, node) = self.edge.get_mut(usize::from(level)).ok_or_else(outside)?;
+        node.records.extend_from_slice(record);
         Ok(())
     }
 
-    /// Puts the last nodes back, with as many records as they must have.
+    /// Puts the last nodes back, and moves records into last nodes that have fewer than the
+    /// minimum.
     fn close(mut self) -> Result<()> {
+        let mut edge = std::mem::take(&mut self.edge);
         let mut entry: Option<BTreeV2Child> = None;
-        let mut depth = 0;
-        for (level, (address, mut node)) in (0_u16..).zip(std::mem::take(&mut self.edge)) {
-            // Of a depth that was prepared and not reached nothing remains.
-            depth = level;
+        for (address, node) in &mut edge {
             node.children.extend(entry);
-            entry = Some(node.entry(address, self.size));
-            self.tree.put(self.edit, level, address, node)?;
+            entry = Some(node.entry(*address, self.size)?);
         }
         let Some(root) = entry else { return Ok(()) };
-        self.tree.set_depth(depth)?;
+        let levels = u16::try_from(edge.len()).map_err(|_| outside())?;
+        // `push_above` may have set a larger depth and then failed.
+        self.tree.set_depth(levels - 1)?;
         self.tree.set_root(root.address, root.records, root.total)?;
+        for (level, (address, node)) in (0..levels).zip(edge) {
+            self.tree.put(self.edit, level, address, node)?;
+        }
         self.tree.save(self.edit);
-        self.tree.feed_edge(self.edit, root)
+        self.tree.fill_edge(self.edit, root)
     }
 }
 
 impl BTreeV2 {
-    /// Lets the last nodes that have too few records take some of their neighbours', the highest first: then each has
-    /// a neighbour under the same parent.
-    fn feed_edge(&mut self, edit: &mut Edit<'_>, root: BTreeV2Child) -> Result<()> {
+    /// Moves records into the last nodes that have fewer than the minimum, from their neighbours.
+    /// Begins at the root, because then each node has a neighbour under the same parent.
+    fn fill_edge(&mut self, edit: &mut Edit<'_>, root: BTreeV2Child) -> Result<()> {
         let mut child = root;
-        for level in (1..=self.header.depth).rev() {
+        for below in (0..self.header.depth).rev() {
+            let level = below + 1;
             let mut parent = self.copy(edit.store(), level, child)?;
-            let below = level.saturating_sub(1);
-            let (last, minimum) = (parent.children.len().saturating_sub(1), self.minimum(below));
+            let minimum = self.minimum(below);
             let Some(mut node) = parent.children.last().copied() else { return Ok(()) };
+            let last = parent.children.len() - 1;
             if node.records < minimum && last > 0 {
                 let content = self.copy(edit.store(), below, node)?;
                 let step = Step { level: below, child: node, position: 0 };
                 let mut changes = Changes::default();
-                let pair = self.pair(edit, &parent, last, last.saturating_sub(1), (step, content))?;
-                let left = pair.total.saturating_sub(minimum).min(self.capacity(below));
-                self.share(&mut changes, &mut parent, below, pair, left);
-                node = parent.children.last().copied().unwrap_or(node);
+                let pair = self.pair(edit, &parent, last, last - 1, (step, content))?;
+                let left = pair.total.checked_sub(minimum).ok_or_else(outside)?.min(self.capacity(below));
+                self.share(&mut changes, &mut parent, below, pair, left)?;
+                node = parent.children.last().copied().ok_or_else(outside)?;
                 changes.put(level, child.address, parent);
                 changes.apply(self, edit)?;
             }

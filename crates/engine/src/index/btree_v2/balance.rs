@@ -1,14 +1,15 @@
-//! Nodes that have too many records or too few: neighbours share, nodes are split and merged.
+//! Nodes with too many or too few records: neighbours share records, nodes are split and merged.
 
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::codec::Address;
 use smallvec::SmallVec;
 
 use super::BTreeV2;
-use super::node::{Edge, Node, Path, Step};
+use super::node::{Edge, Node, Path, Step, outside, record_range};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
-/// What a change that touches several nodes will do: all of it, once nothing can fail any more.
+/// A planned change of several nodes. Applied as a whole, after all steps that can fail.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     nodes: SmallVec<[(u16, Address, Node); 8]>,
@@ -17,7 +18,8 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Lets `plan` say what is to be changed, and changes it. If it fails, the tree is as it was.
+    /// Calls `plan` to record the changes, and applies them. If `plan` fails, restores the tree and
+    /// frees the allocated nodes.
     pub(super) fn run<'a>(
         tree: &mut BTreeV2,
         edit: &mut Edit<'a>,
@@ -63,20 +65,20 @@ impl Changes {
     }
 }
 
-/// Two neighbours and the record between them, as one.
+/// Two neighbouring nodes and the record between them, joined to one node.
 pub(super) struct Pair {
     joined: Node,
-    /// The left one's number in the parent, and that of the record behind it.
+    /// The index of the left node in the parent, and of the record between the nodes.
     left: usize,
     addresses: [Address; 2],
-    /// Records of both.
+    /// The number of records in both nodes, without the record between them.
     pub(super) total: u64,
 }
 
 impl BTreeV2 {
-    /// Finds room for the records of child `position` of `parent`, which has too many: in a neighbour, or in a new
-    /// node beside it.
-    pub(super) fn relieve(
+    /// Moves records of child `position` of `parent`, which has too many, to a neighbour or to a
+    /// new node after the child.
+    pub(super) fn share_or_split(
         &self,
         edit: &mut Edit<'_>,
         changes: &mut Changes,
@@ -90,30 +92,30 @@ impl BTreeV2 {
         let neighbour = self.neighbours(parent, position).min_by_key(|(_, records)| *records);
         if let Some((neighbour, _)) = neighbour.filter(|(_, records)| *records < capacity) {
             let pair = self.pair(edit, parent, position, neighbour, (step, node))?;
-            let keep = self.minimum(level);
+            let rest = pair.total.checked_sub(self.minimum(level)).ok_or_else(outside)?;
+            let most = rest.min(capacity);
             let left = match edge {
-                // What comes next comes at the end: the node there gets the most room.
-                Edge::Last => pair.total.saturating_sub(keep).min(capacity),
-                Edge::First => pair.total.saturating_sub(pair.total.saturating_sub(keep).min(capacity)),
+                // The next records probably come at the same end of the tree. Leave as many free
+                // records as possible there.
+                Edge::Last => most,
+                Edge::First => pair.total - most,
                 Edge::Neither => pair.total / 2,
             };
-            self.share(changes, parent, level, pair, left);
-            return Ok(());
+            return self.share(changes, parent, level, pair, left);
         }
-        let (between, right) = node.cut(node.count(size) / 2, size);
+        let (between, right) = node.cut(node.count(size) / 2, size)?;
         let address = changes.allocate(self, edit)?;
-        parent.insert(position, &between);
-        parent.set_child(position, node.entry(step.child.address, size));
-        let next = position.saturating_add(1).min(parent.children.len());
-        parent.children.insert(next, right.entry(address, size));
+        parent.insert(position, &between)?;
+        parent.set_child(position, node.entry(step.child.address, size)?)?;
+        parent.children.insert(position + 1, right.entry(address, size)?);
         changes.put(level, step.child.address, node);
         changes.put(level, address, right);
         Ok(())
     }
 
-    /// Finds records for child `position` of `parent`, which has too few: from a neighbour, or by becoming one with
-    /// it.
-    fn feed(
+    /// Moves records from a neighbour to child `position` of `parent`, which has too few, or merges
+    /// the child with the neighbour.
+    fn share_or_merge(
         &self,
         edit: &mut Edit<'_>,
         changes: &mut Changes,
@@ -129,21 +131,21 @@ impl BTreeV2 {
             );
         };
         let pair = self.pair(edit, parent, position, neighbour, (step, node))?;
-        if pair.total >= self.minimum(level).saturating_mul(2) {
+        // A minimum is at most 32,767.
+        if pair.total >= 2 * self.minimum(level) {
             let half = pair.total / 2;
-            self.share(changes, parent, level, pair, half);
-            return Ok(());
+            return self.share(changes, parent, level, pair, half);
         }
         let [left, right] = pair.addresses;
-        parent.remove(pair.left, size);
+        parent.remove(pair.left, size)?;
         parent.children.remove(pair.left);
-        parent.set_child(pair.left, pair.joined.entry(left, size));
+        parent.set_child(pair.left, pair.joined.entry(left, size)?)?;
         changes.put(level, left, pair.joined);
         changes.free(right);
         Ok(())
     }
 
-    /// The numbers of a child's neighbours and of their records.
+    /// Returns the index and the number of records of each neighbour of a child.
     fn neighbours(&self, parent: &Node, position: usize) -> impl Iterator<Item = (usize, u64)> {
         let at = |number: Option<usize>| number.and_then(|at| Some((at, parent.children.get(at)?.records)));
         [at(position.checked_sub(1)), at(position.checked_add(1))].into_iter().flatten()
@@ -158,12 +160,11 @@ impl BTreeV2 {
         (step, node): (Step, Node),
     ) -> Result<Pair> {
         let size = self.layout.record_size();
-        let other = parent.children.get(neighbour).copied().unwrap_or(step.child);
+        let other = parent.children.get(neighbour).copied().ok_or_else(outside)?;
         let beside = self.copy(edit.store(), step.level, other)?;
         let left = position.min(neighbour);
-        let total = node.count(size).saturating_add(beside.count(size)) as u64;
-        let start = left.saturating_mul(size);
-        let between = parent.records.get(start..start.saturating_add(size)).unwrap_or_default();
+        let total = to_u64(node.count(size)) + to_u64(beside.count(size));
+        let between = parent.records.get(record_range(left, size)?).ok_or_else(outside)?;
         let (joined, addresses) = if left == position {
             (node.join(between, &beside), [step.child.address, other.address])
         } else {
@@ -172,20 +173,30 @@ impl BTreeV2 {
         Ok(Pair { joined, left, addresses, total })
     }
 
-    /// Gives the left one of two neighbours `count` records and the right one what is left.
-    pub(super) fn share(&self, changes: &mut Changes, parent: &mut Node, level: u16, pair: Pair, count: u64) {
+    /// Distributes the records of two neighbours: `count` to the left node, the rest to the parent
+    /// and the right node.
+    pub(super) fn share(
+        &self,
+        changes: &mut Changes,
+        parent: &mut Node,
+        level: u16,
+        pair: Pair,
+        count: u64,
+    ) -> Result<()> {
         let size = self.layout.record_size();
         let Pair { joined: mut first, left, addresses: [left_address, right_address], .. } = pair;
-        let (between, second) = first.cut(usize::try_from(count).unwrap_or(usize::MAX), size);
-        parent.replace(left, &between);
-        parent.set_child(left, first.entry(left_address, size));
-        parent.set_child(left.saturating_add(1), second.entry(right_address, size));
+        let (between, second) = first.cut(to_usize(count)?, size)?;
+        parent.replace(left, &between)?;
+        parent.set_child(left, first.entry(left_address, size)?)?;
+        parent.set_child(left + 1, second.entry(right_address, size)?)?;
         changes.put(level, left_address, first);
         changes.put(level, right_address, second);
+        Ok(())
     }
 
-    /// Takes a record out of a leaf that has no more than it must. `found` is the step of the way at which the
-    /// record to be removed stands; if that is no leaf, the leaf's takes its place.
+    /// Removes a record from a leaf that has the minimum number of records. `found` is the index of
+    /// the step with the removed record. If that step is an internal node, the record of the leaf
+    /// replaces the removed record.
     pub(super) fn remove_merging(
         &mut self,
         edit: &mut Edit<'_>,
@@ -201,7 +212,7 @@ impl BTreeV2 {
                     node
                 } else {
                     let mut leaf = tree.copy(edit.store(), step.level, step.child)?;
-                    removed = leaf.remove(step.position, size);
+                    removed = leaf.remove(step.position, size)?;
                     leaf
                 };
                 let Some(up) = index.checked_sub(1).and_then(|above| path.get(above)) else {
@@ -209,12 +220,12 @@ impl BTreeV2 {
                 };
                 let mut parent = tree.copy(edit.store(), up.level, up.child)?;
                 if index.checked_sub(1) == Some(found) {
-                    removed = parent.replace(up.position, &removed);
+                    removed = parent.replace(up.position, &removed)?;
                 }
-                if (node.count(size) as u64) < tree.minimum(step.level) {
-                    tree.feed(edit, changes, &mut parent, up.position, (*step, node))?;
+                if to_u64(node.count(size)) < tree.minimum(step.level) {
+                    tree.share_or_merge(edit, changes, &mut parent, up.position, (*step, node))?;
                 } else {
-                    parent.set_child(up.position, node.entry(step.child.address, size));
+                    parent.set_child(up.position, node.entry(step.child.address, size)?)?;
                     changes.put(step.level, step.child.address, node);
                 }
                 changed = Some(parent);
@@ -224,7 +235,8 @@ impl BTreeV2 {
         Ok(removed)
     }
 
-    /// The root after something was taken out below it or of it.
+    /// Puts the root after a removal. Replaces a root without records by its only child, and frees
+    /// the empty root of an empty tree.
     fn shrink_root(
         &mut self,
         edit: &mut Edit<'_>,
@@ -233,13 +245,13 @@ impl BTreeV2 {
         node: Node,
     ) -> Result<()> {
         if !node.records.is_empty() {
-            return self.settle_root(edit, changes, step, node);
+            return self.put_root(edit, changes, step, node);
         }
         changes.free(step.child.address);
         match node.children.first() {
             None => self.set_root(Address::UNDEFINED, 0, 0),
             Some(child) => {
-                self.set_depth(step.level.saturating_sub(1))?;
+                self.set_depth(step.level.checked_sub(1).ok_or_else(outside)?)?;
                 self.set_root(child.address, child.records, child.total)
             }
         }

@@ -1,81 +1,73 @@
-//! Taking records out of a tree, and deleting all of it.
+//! Removal of records from a version 2 B-tree, and deletion of a whole tree.
 
+use hyperslab_exact::to_usize;
 use hyperslab_format::btree_v2::BTreeV2Child;
 use smallvec::SmallVec;
 
-use super::edit::header_size;
-use super::node::{Path, Step};
-use super::{BTreeV2, Compare, Walk};
-use crate::error::Result;
+use super::edit::{CountChange, header_size};
+use super::node::{Path, Step, outside};
+use super::{BTreeV2, Compare, NODE, Walk};
+use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// What is done with each record of a tree that is deleted.
+/// A function that is called with each record of a deleted tree.
 pub type AtDeleted<'a, 'e> = dyn FnMut(&mut Edit<'e>, &[u8]) -> Result<()> + 'a;
 
 impl BTreeV2 {
-    /// Removes the record that `compare` finds `Equal` and gives it back; `None` if there is none.
+    /// Removes the record that `compare` finds `Equal` and returns its bytes. Returns `None` if the
+    /// tree has no such record.
     ///
     /// # Errors
-    /// The errors of `compare` and of reading nodes; nothing is changed then.
+    /// Returns the errors of `compare`, read errors, and [`Error::Corrupt`] if a count of records
+    /// cannot be right. The tree is unchanged then.
     pub fn remove(&mut self, edit: &mut Edit<'_>, compare: &mut Compare<'_>) -> Result<Option<Vec<u8>>> {
         let (mut path, found) = self.search(edit.store(), compare)?;
-        if !found {
-            return Ok(None);
-        }
-        let place = path.len().saturating_sub(1);
-        self.to_leaf(edit.store(), &mut path)?;
-        let Some(leaf) = path.last() else { return Ok(None) };
+        let Some(found) = path.len().checked_sub(1).filter(|_| found) else { return Ok(None) };
+        CountChange::Remove.apply(self.header.total_records, self.address)?;
+        self.extend_to_leaf(edit.store(), &mut path)?;
+        let leaf = path.last().copied().ok_or_else(outside)?;
         let fewest = if self.header.depth == 0 { 1 } else { self.minimum(0) };
         if leaf.child.records <= fewest {
-            return self.remove_merging(edit, &path, place).map(Some);
+            return self.remove_merging(edit, &path, found).map(Some);
         }
         let size = self.layout.record_size();
-        let mut removed = Vec::new();
-        for (index, step) in path.iter().enumerate().rev() {
-            let mut node = self.take(edit, step.level, step.child)?;
-            if step.level == 0 {
-                removed = node.remove(step.position, size);
-            } else {
-                if let Some(child) = node.children.get_mut(step.position) {
-                    child.total = child.total.saturating_sub(1);
-                    child.records = child.records.saturating_sub(u64::from(step.level == 1));
-                }
-                if index == place {
-                    removed = node.replace(step.position, &removed);
-                }
+        let removed = self.change_path(edit, &path, CountChange::Remove, |nodes| {
+            let removed = nodes.last_mut().ok_or_else(outside)?.remove(leaf.position, size)?;
+            match (path.get(found), nodes.get_mut(found)) {
+                // The last record of the leaf replaces the removed record of the internal node.
+                (Some(step), Some(node)) if step.level > 0 => node.replace(step.position, &removed),
+                _ => Ok(removed),
             }
-            self.put(edit, step.level, step.child.address, node)?;
-        }
-        self.header.total_records = self.header.total_records.saturating_sub(1);
-        if self.header.depth == 0 {
-            self.header.root_records = self.header.root_records.saturating_sub(1);
-        }
-        self.save(edit);
+        })?;
         Ok(Some(removed))
     }
 
-    /// Goes on from a record in an internal node to the one before it, which is the last of a leaf.
-    fn to_leaf(&self, store: &Store, path: &mut Path) -> Result<()> {
+    /// Extends the path to a record of an internal node with the path to the previous record, which
+    /// is the last record of a leaf.
+    fn extend_to_leaf(&self, store: &Store, path: &mut Path) -> Result<()> {
         while let Some(step) = path.last().filter(|step| step.level > 0) {
-            let node = self.keep(store, step.level, step.child)?;
+            let node = self.node(store, step.level, step.child)?;
             let child = self.child_at(&node, step.position, step.child.address)?;
-            let level = step.level.saturating_sub(1);
-            let last = if level == 0 { child.records.saturating_sub(1) } else { child.records };
-            path.push(Step { level, child, position: usize::try_from(last).unwrap_or(usize::MAX) });
+            let level = step.level - 1;
+            let last = if level == 0 { child.records.checked_sub(1) } else { Some(child.records) };
+            let last = last.ok_or_else(|| {
+                Error::corrupt(NODE, "number of records", "at least 1 in a leaf", 0).at(child.address)
+            })?;
+            path.push(Step { level, child, position: to_usize(last)? });
         }
         Ok(())
     }
 
-    /// Deletes the tree: `at_record` is called for each record in no certain order, then nodes and header are freed.
+    /// Deletes the tree: calls `at_record` for each record in unspecified order, then frees the
+    /// nodes and the header.
     ///
     /// # Errors
-    /// The errors of reading nodes, in which case nothing is changed; those of `at_record`.
+    /// Returns read errors, with the tree unchanged, and the errors of `at_record`.
     pub fn delete<'e>(self, edit: &mut Edit<'e>, at_record: &mut AtDeleted<'_, 'e>) -> Result<()> {
         let nodes = self.nodes(edit.store())?;
-        let size = self.layout.record_size();
         for (level, child) in &nodes {
-            let node = self.keep(edit.store(), *level, *child)?;
-            for record in node.records().chunks_exact(size.max(1)) {
+            let node = self.node(edit.store(), *level, *child)?;
+            for record in node.records().chunks_exact(self.layout.record_size()) {
                 at_record(edit, record)?;
             }
         }
@@ -85,16 +77,19 @@ impl BTreeV2 {
         edit.free(SpaceKind::BTree, self.address, header_size(self.params))
     }
 
-    /// All nodes with their levels, each checked to be there and to be visited once.
+    /// Returns all nodes with their levels. Reads each node, and checks that the tree leads to each
+    /// node once.
     pub(super) fn nodes(&self, store: &Store) -> Result<Vec<(u16, BTreeV2Child)>> {
         let mut guard = Walk::new(store, "version 2 B-tree");
-        let mut pending: SmallVec<[(u16, BTreeV2Child); 64]> = SmallVec::new();
-        pending.extend(self.root().map(|root| (self.header.depth, root)));
+        let mut unvisited: SmallVec<[(u16, BTreeV2Child); 64]> = SmallVec::new();
+        unvisited.extend(self.root().map(|root| (self.header.depth, root)));
         let mut nodes = Vec::new();
-        while let Some((level, child)) = pending.pop() {
+        while let Some((level, child)) = unvisited.pop() {
             guard.enter(child.address)?;
-            let node = self.keep(store, level, child)?;
-            pending.extend(node.children().iter().map(|below| (level.saturating_sub(1), *below)));
+            let node = self.node(store, level, child)?;
+            if let Some(below) = level.checked_sub(1) {
+                unvisited.extend(node.children().iter().map(|child| (below, *child)));
+            }
             nodes.push((level, child));
         }
         Ok(nodes)

@@ -1,41 +1,46 @@
-//! Making a tree, and putting records into it.
+//! Creation of version 2 B-trees, and insertion of records.
 
-use hyperslab_format::btree_v2::BTreeV2Header;
+use hyperslab_exact::to_u64;
+use hyperslab_format::btree_v2::{BTreeV2Child, BTreeV2Header};
 use hyperslab_format::codec::{Address, FileParams, Structure as _};
+use smallvec::SmallVec;
 
 use super::balance::Changes;
-use super::node::{Edge, Node, Path, Step};
-use super::{BTreeV2, BTreeV2Layout, Compare};
+use super::node::{Edge, Node, Path, Step, outside, record_range};
+use super::{BTreeV2, BTreeV2Layout, Compare, NODE};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store, at};
 
-/// What a tree is made with, and keeps.
+/// Parameters of a new tree, which never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BTreeV2Creation {
-    /// One of [`types`](hyperslab_format::btree_v2::records::types).
+    /// Record type, one of [`types`](hyperslab_format::btree_v2::records::types).
     pub record_type: u8,
-    /// Bytes of a record.
+    /// Size of a record in bytes.
     pub record_size: u16,
-    /// Bytes of a node.
+    /// Size of a node in bytes.
     pub node_size: u32,
-    /// How full a node may be, in percent.
+    /// Largest number of records of a node before it is split, in percent of its capacity.
     pub split_percent: u8,
-    /// How full a node must be, in percent; at most half of the other.
+    /// Smallest number of records of a node before it is merged, in percent of its capacity; at
+    /// most half of `split_percent`.
     pub merge_percent: u8,
 }
 
 impl BTreeV2Creation {
-    /// A tree as libhdf5 makes them for everything but chunks: nodes of 512 bytes.
+    /// Returns the parameters that libhdf5 uses for all trees except chunk indexes: nodes of 512
+    /// bytes.
     pub fn new(record_type: u8, record_size: u16) -> Self {
         Self { record_type, record_size, node_size: 512, split_percent: 100, merge_percent: 40 }
     }
 }
 
 impl BTreeV2 {
-    /// Makes an empty tree, which can be changed at once. Its [`address`](Self::address) is what refers to it.
+    /// Creates an empty tree. Other structures refer to the tree by its [`address`](Self::address).
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if nodes of that size do not hold two records; as [`Edit::allocate`].
+    /// Returns [`Error::Corrupt`] if nodes of this size do not hold two records, and the errors of
+    /// [`Edit::allocate`].
     pub fn create(edit: &mut Edit<'_>, creation: &BTreeV2Creation) -> Result<Self> {
         let params = edit.params();
         let header = BTreeV2Header {
@@ -53,37 +58,38 @@ impl BTreeV2 {
             total_records: 0,
         };
         let mut tree = Self::of(header, params, Address::UNDEFINED)?;
-        tree.check_room(0)?;
+        tree.check_two_records_fit(0)?;
         tree.address = edit.allocate(SpaceKind::BTree, header_size(params))?;
         tree.save(edit);
         Ok(tree)
     }
 
-    /// The tree whose header lies at `address`, to be changed. There is to be one at a time of each tree; it can
-    /// be kept over many changes.
+    /// Opens the tree with the header at `address` for changes. At most one such value may exist
+    /// for each tree at a time. The value stays valid over many changes.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Returns the same errors as [`open`](Self::open).
     pub fn edit(edit: &Edit<'_>, address: Address) -> Result<Self> {
         Self::of_store(edit.store(), address)
     }
 
-    /// As [`edit`](Self::edit), before there is an edit.
+    /// Opens a tree for changes as [`edit`](Self::edit) does, without an [`Edit`].
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Returns the same errors as [`open`](Self::open).
     pub fn of_store(store: &Store, address: Address) -> Result<Self> {
         let params = store.params();
         let header = store.shared::<BTreeV2Header>(address, &params)?;
         Self::of((*header).clone(), params, address)
     }
 
-    /// Inserts a record where `compare` says, which finds no record `Equal`. `false`, and nothing is changed, if it
-    /// does.
+    /// Inserts a record at the position that `compare` finds. Returns `false` and changes nothing
+    /// if `compare` finds a record `Equal`.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if the record is not of the tree's size; those of `compare`, of reading nodes and of
-    /// [`Edit::allocate`], and nothing is changed then.
+    /// Returns [`Error::Misuse`] if the record does not have the record size of the tree,
+    /// [`Error::Corrupt`] if a count of records cannot be right, and the errors of `compare`, of
+    /// reading nodes and of [`Edit::allocate`]. The tree is unchanged then.
     pub fn insert(&mut self, edit: &mut Edit<'_>, record: &[u8], compare: &mut Compare<'_>) -> Result<bool> {
         self.check_size(record)?;
         let (path, found) = self.search(edit.store(), compare)?;
@@ -93,10 +99,11 @@ impl BTreeV2 {
         Ok(!found)
     }
 
-    /// Inserts a record, or puts it in the place of the one that `compare` finds `Equal`, which is given back.
+    /// Inserts a record, or overwrites the record that `compare` finds `Equal` and returns the
+    /// previous bytes.
     ///
     /// # Errors
-    /// As [`insert`](Self::insert).
+    /// Returns the same errors as [`insert`](Self::insert).
     pub fn set(
         &mut self,
         edit: &mut Edit<'_>,
@@ -110,17 +117,17 @@ impl BTreeV2 {
                 let mut node = self.take(edit, step.level, step.child)?;
                 let before = node.replace(step.position, record);
                 self.put(edit, step.level, step.child.address, node)?;
-                Ok(Some(before))
+                before.map(Some)
             }
             None => self.insert_at(edit, &path, record).map(|()| None),
         }
     }
 
-    /// Changes the record that `compare` finds `Equal` in its place, which its order must not leave; `None` if
-    /// there is none.
+    /// Changes the record that `compare` finds `Equal`. `change` must keep the order of the
+    /// records. Returns `None` if the tree has no such record.
     ///
     /// # Errors
-    /// The errors of `compare` and of reading nodes; nothing is changed then.
+    /// Returns the errors of `compare`, and read errors. The tree is unchanged then.
     pub fn modify<R>(
         &mut self,
         edit: &mut Edit<'_>,
@@ -130,38 +137,62 @@ impl BTreeV2 {
         let (path, found) = self.search(edit.store(), compare)?;
         let Some(step) = path.last().filter(|_| found) else { return Ok(None) };
         let mut node = self.take(edit, step.level, step.child)?;
-        let size = self.layout.record_size();
-        let start = step.position.saturating_mul(size);
-        let result = node.records.get_mut(start..start.saturating_add(size)).map(change);
+        let range = record_range(step.position, self.layout.record_size());
+        let result = range.and_then(|range| node.records.get_mut(range).map(change).ok_or_else(outside));
         self.put(edit, step.level, step.child.address, node)?;
-        Ok(result)
+        result.map(Some)
     }
 
-    /// Puts a record at the end of a way down.
+    /// Inserts a record at the end of `path`.
     fn insert_at(&mut self, edit: &mut Edit<'_>, path: &Path, record: &[u8]) -> Result<()> {
         let Some(leaf) = path.last() else { return self.insert_first(edit, record) };
-        if self.header.total_records == u64::MAX {
-            return Err(Error::Misuse("a version 2 B-tree of 2^64 records".into()));
-        }
+        CountChange::Insert.apply(self.header.total_records, self.address)?;
         if leaf.child.records >= self.capacity(0) {
             return self.insert_splitting(edit, path, record);
         }
-        for step in path.iter().rev() {
-            let mut node = self.take(edit, step.level, step.child)?;
-            if step.level == 0 {
-                node.insert(step.position, record);
-            } else if let Some(child) = node.children.get_mut(step.position) {
-                child.total = child.total.saturating_add(1);
-                child.records = child.records.saturating_add(u64::from(step.level == 1));
-            }
-            self.put(edit, step.level, step.child.address, node)?;
-        }
-        self.header.total_records = self.header.total_records.saturating_add(1);
+        self.change_path(edit, path, CountChange::Insert, |nodes| {
+            nodes.last_mut().ok_or_else(outside)?.insert(leaf.position, record)
+        })
+    }
+
+    /// Changes the nodes of `path` in place with `change`, and the counts of records on the path to
+    /// the leaf and in the header.
+    ///
+    /// # Errors
+    /// Returns read errors, and [`Error::Corrupt`] if a count cannot be right. The tree is
+    /// unchanged then.
+    pub(super) fn change_path<R>(
+        &mut self,
+        edit: &mut Edit<'_>,
+        path: &Path,
+        count: CountChange,
+        change: impl FnOnce(&mut [Node]) -> Result<R>,
+    ) -> Result<R> {
+        let total = count.apply(self.header.total_records, self.address)?;
+        let mut root_records = self.header.root_records.into();
         if self.header.depth == 0 {
-            self.header.root_records = self.header.root_records.saturating_add(1);
+            root_records = count.apply(root_records, self.address)?;
         }
+        // The new pointer from the node of each step to the node of the next step.
+        let entries = path.iter().skip(1).map(|Step { level, child, .. }| {
+            let total = count.apply(child.total, child.address)?;
+            let records =
+                if *level == 0 { count.apply(child.records, child.address)? } else { child.records };
+            Ok(BTreeV2Child { total, records, ..*child })
+        });
+        let entries = entries.collect::<Result<SmallVec<[_; 6]>>>()?;
+        let mut nodes = self.take_path(edit, path)?;
+        let changed = change(&mut nodes).and_then(|result| {
+            for ((step, node), entry) in path.iter().zip(&mut nodes).zip(entries) {
+                node.set_child(step.position, entry)?;
+            }
+            Ok(result)
+        });
+        self.put_path(edit, path, nodes)?;
+        let result = changed?;
+        self.set_root(self.header.root, root_records, total)?;
         self.save(edit);
-        Ok(())
+        Ok(result)
     }
 
     fn insert_first(&mut self, edit: &mut Edit<'_>, record: &[u8]) -> Result<()> {
@@ -173,28 +204,29 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Inserts into a full leaf.
+    /// Inserts a record into a full leaf.
     fn insert_splitting(&mut self, edit: &mut Edit<'_>, path: &Path, record: &[u8]) -> Result<()> {
         Changes::run(self, edit, |tree, edit, changes| {
             let end = Edge::of(path);
             let mut changed: Option<Node> = None;
             for (index, step) in path.iter().enumerate().rev() {
-                let mut node = if let Some(node) = changed.take() {
+                let node = if let Some(node) = changed.take() {
                     node
                 } else {
                     let mut leaf = tree.copy(edit.store(), step.level, step.child)?;
-                    leaf.insert(step.position, record);
+                    leaf.insert(step.position, record)?;
                     leaf
                 };
                 let Some(up) = index.checked_sub(1).and_then(|above| path.get(above)) else {
-                    return tree.settle_root(edit, changes, *step, node);
+                    return tree.put_root(edit, changes, *step, node);
                 };
                 let mut parent = tree.copy(edit.store(), up.level, up.child)?;
-                if node.count(tree.layout.record_size()) as u64 > tree.capacity(step.level) {
-                    tree.relieve(edit, changes, &mut parent, up.position, (*step, node), end)?;
+                if to_u64(node.count(tree.layout.record_size())) > tree.capacity(step.level) {
+                    tree.share_or_split(edit, changes, &mut parent, up.position, (*step, node), end)?;
                 } else {
-                    parent.set_child(up.position, node.entry(step.child.address, tree.layout.record_size()));
-                    changes.put(step.level, step.child.address, std::mem::take(&mut node));
+                    let entry = node.entry(step.child.address, tree.layout.record_size())?;
+                    parent.set_child(up.position, entry)?;
+                    changes.put(step.level, step.child.address, node);
                 }
                 changed = Some(parent);
             }
@@ -202,8 +234,8 @@ impl BTreeV2 {
         })
     }
 
-    /// The root after a change below it or in it.
-    pub(super) fn settle_root(
+    /// Puts the changed root. Splits a root that has too many records, under a new root.
+    pub(super) fn put_root(
         &mut self,
         edit: &mut Edit<'_>,
         changes: &mut Changes,
@@ -211,20 +243,21 @@ impl BTreeV2 {
         mut node: Node,
     ) -> Result<()> {
         let size = self.layout.record_size();
-        let mut root = node.entry(step.child.address, size);
+        let mut root = node.entry(step.child.address, size)?;
         if root.records > self.capacity(step.level) {
-            let level = step.level.saturating_add(1);
+            // The layout refuses depths above 64.
+            let level = step.level + 1;
             self.set_depth(level)?;
-            self.check_room(level)?;
+            self.check_two_records_fit(level)?;
             let half = node.count(size) / 2;
-            let (records, right) = node.cut(half, size);
+            let (records, right) = node.cut(half, size)?;
             let right_address = changes.allocate(self, edit)?;
-            let children = vec![node.entry(root.address, size), right.entry(right_address, size)];
+            let children = vec![node.entry(root.address, size)?, right.entry(right_address, size)?];
             changes.put(step.level, right_address, right);
             let above = Node { records, children };
             let address = changes.allocate(self, edit)?;
             changes.put(step.level, root.address, node);
-            root = above.entry(address, size);
+            root = above.entry(address, size)?;
             changes.put(level, address, above);
         } else {
             changes.put(step.level, root.address, node);
@@ -232,37 +265,37 @@ impl BTreeV2 {
         self.set_root(root.address, root.records, root.total)
     }
 
-    /// Most records that a node at `level` may keep.
+    /// Returns the largest number of records in a node at `level`: at most 65,535, because the
+    /// header counts the records of the root in 16 bits.
     pub(super) fn capacity(&self, level: u16) -> u64 {
-        let max = self.layout.max_records(level);
-        max.saturating_mul(self.header.split_percent.into())
-            .checked_div(100)
-            .unwrap_or(0)
-            .clamp(2.min(max), max)
+        let max = self.layout.max_records(level).min(u16::MAX.into());
+        (max * u64::from(self.header.split_percent) / 100).clamp(2.min(max), max)
     }
 
-    /// Fewest records that a node at `level` may keep, if it is not the root.
+    /// Returns the smallest number of records in a node at `level` that is not the root.
     pub(super) fn minimum(&self, level: u16) -> u64 {
-        let merge = self.layout.max_records(level).saturating_mul(self.header.merge_percent.into());
-        merge.checked_div(100).unwrap_or(0).clamp(1, (self.capacity(level) / 2).max(1))
+        let max = self.layout.max_records(level).min(u16::MAX.into());
+        let merge = max * u64::from(self.header.merge_percent) / 100;
+        merge.clamp(1, (self.capacity(level) / 2).max(1))
     }
 
-    /// That nodes at `level` can be split.
-    pub(super) fn check_room(&self, level: u16) -> Result<()> {
+    /// Checks that a node at `level` holds two records, so that it can be split.
+    pub(super) fn check_two_records_fit(&self, level: u16) -> Result<()> {
         if self.layout.max_records(level) >= 2 {
             return Ok(());
         }
-        let expected = format!("room for two records at level {level}");
+        let expected = format!("enough bytes for two records at level {level}");
         Err(Error::corrupt(BTreeV2Header::NAME, "node size", expected, self.header.node_size)
             .at(self.address))
     }
 
     pub(super) fn set_root(&mut self, address: Address, records: u64, total: u64) -> Result<()> {
-        self.header.root = address;
-        self.header.total_records = total;
-        self.header.root_records = u16::try_from(records).map_err(|_| {
-            Error::corrupt(BTreeV2Header::NAME, "node size", "at most 65535 records in a node", records)
+        let root_records = u16::try_from(records).map_err(|_| {
+            Error::corrupt(BTreeV2Header::NAME, "number of records in root node", "at most 65535", records)
         })?;
+        self.header.root = address;
+        self.header.root_records = root_records;
+        self.header.total_records = total;
         Ok(())
     }
 
@@ -275,7 +308,7 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Puts the header in its place.
+    /// Puts the header.
     pub(super) fn save(&self, edit: &mut Edit<'_>) {
         edit.put(self.address, &self.params, self.header.clone());
     }
@@ -295,7 +328,28 @@ impl BTreeV2 {
     }
 }
 
-/// Bytes of a tree's header.
+/// Returns the size of a header in bytes.
 pub(super) fn header_size(params: FileParams) -> u64 {
-    BTreeV2Header::size(&params) as u64
+    to_u64(BTreeV2Header::size(&params))
+}
+
+/// A change of the number of records by one.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum CountChange {
+    Insert,
+    Remove,
+}
+
+impl CountChange {
+    /// Returns the changed count.
+    ///
+    /// # Errors
+    /// Returns [`Error::Corrupt`] if no tree can have `count` records before the change.
+    pub(super) fn apply(self, count: u64, address: Address) -> Result<u64> {
+        let (changed, expected) = match self {
+            Self::Insert => (count.checked_add(1), "less than 2^64 - 1"),
+            Self::Remove => (count.checked_sub(1), "at least 1"),
+        };
+        changed.ok_or_else(|| Error::corrupt(NODE, "number of records", expected, count).at(address))
+    }
 }

@@ -1,43 +1,47 @@
-//! Many records at once, in ascending order but not all behind those that the tree has.
+//! Insertion of many records in ascending order, at any position of the tree.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, FormatError};
 
 use super::BTreeV2;
 use crate::error::Result;
 use crate::store::{Edit, SpaceKind};
 
-/// A tree with at most so many times as many records is made anew.
-const REBUILT: u64 = 8;
+/// The largest ratio of existing to new records at which the whole tree is rewritten.
+const MAX_REWRITE_RATIO: u64 = 8;
 
-/// How a record of the tree lies to the new one of that number.
+/// A function that compares a record of the tree with the new record of the given index. `Less`
+/// means that the record of the tree comes first.
 pub(super) type CompareWith<'a> = dyn FnMut(&[u8], usize) -> Result<Ordering, FormatError> + 'a;
 
 impl BTreeV2 {
-    /// Inserts records, side by side in `records` and in ascending order, none of which is in the tree.
+    /// Inserts the concatenated `records`, which must be in ascending order. The tree must have
+    /// none of these records.
     ///
     /// # Errors
-    /// The errors of `compare`, of reading nodes and of [`Edit::allocate`].
+    /// Returns the errors of `compare`, of reading nodes and of [`Edit::allocate`].
     pub fn insert_sorted(
         &mut self,
         edit: &mut Edit<'_>,
         records: &[u8],
         compare: &mut CompareWith<'_>,
     ) -> Result<()> {
-        let size = self.layout.record_size().max(1);
-        let count = records.len() / size;
+        let size = self.layout.record_size();
+        let count = to_u64(records.len() / size);
         let total = self.header().total_records;
         if count == 0 {
             return Ok(());
         }
-        if total == 0 || self.is_behind(edit.store(), &mut |record| compare(record, 0))? {
+        if total == 0 || self.ends_before(edit.store(), &mut |record| compare(record, 0))? {
             return self.append_all(edit, records);
         }
-        if (count as u64).saturating_mul(REBUILT) < total {
+        // Equivalent to `count * MAX_REWRITE_RATIO < total`, without overflow.
+        if count < total.div_ceil(MAX_REWRITE_RATIO) {
             for (number, record) in records.chunks_exact(size).enumerate() {
-                self.insert(edit, record, &mut |there| compare(there, number))?;
+                self.insert(edit, record, &mut |existing| compare(existing, number))?;
             }
             return Ok(());
         }
@@ -51,16 +55,16 @@ impl BTreeV2 {
     }
 
     fn append_all(&mut self, edit: &mut Edit<'_>, records: &[u8]) -> Result<()> {
-        let size = self.layout.record_size().max(1);
+        let size = self.layout.record_size();
         self.append(edit, records.len() / size, |to| {
             records.chunks_exact(size).try_for_each(|record| to.push(record))
         })
     }
 
-    /// The records of the tree and the new ones, in their order.
+    /// Returns the records of the tree and the new records, in ascending order.
     fn merged(&self, edit: &Edit<'_>, records: &[u8], compare: &mut CompareWith<'_>) -> Result<Vec<u8>> {
         let mut merged = Vec::with_capacity(records.len());
-        let mut new = records.chunks_exact(self.layout.record_size().max(1)).enumerate().peekable();
+        let mut new = records.chunks_exact(self.layout.record_size()).enumerate().peekable();
         self.walk(edit.store(), &mut |record| {
             while let Some((number, before)) = new.peek() {
                 if compare(record, *number).map_err(|error| error.at(self.address))? == Ordering::Less {

@@ -1,7 +1,8 @@
-//! Version 2 B-trees: walks and look-ups here, changes below. Records stay bytes; their meaning is the caller's.
+//! Version 2 B-trees: walks and look-ups in this module, changes in the submodules. Records are
+//! bytes; the callers interpret them.
 //!
-//! Changes keep what libhdf5 relies on: no node has more records than its split percentage allows, no node but the root
-//! fewer than the merge percentage asks for.
+//! Changes keep two invariants that libhdf5 relies on: no node has more records than the split
+//! percentage allows, and no node except the root has fewer than the merge percentage requires.
 
 mod append;
 mod balance;
@@ -17,6 +18,7 @@ use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::btree_v2::{BTreeV2Child, BTreeV2Header, BTreeV2Internal, BTreeV2Layout, BTreeV2Leaf};
 use hyperslab_format::codec::{Address, FileParams, FormatError, Structure as _};
 
@@ -27,17 +29,20 @@ use crate::store::{Store, at};
 pub use append::Appender;
 pub use delete::AtDeleted;
 pub use edit::BTreeV2Creation;
+use node::{outside, record_range, sum_of_totals};
 
-/// How a record lies to what is looked for: `Less` when it comes before.
+/// A function that compares a record with the searched position. `Less` means that the record comes
+/// first.
 pub type Compare<'a> = dyn FnMut(&[u8]) -> Result<Ordering, FormatError> + 'a;
 
-/// How the first of two records lies to the second.
+/// A function that compares two records.
 pub type Order<'a> = dyn Fn(&[u8], &[u8]) -> Ordering + 'a;
 
-/// What is done with each record; `Break` ends the walk.
+/// A function that is called with each record. `Break` ends the walk.
 pub type AtRecord<'a> = dyn FnMut(&[u8]) -> Result<ControlFlow<()>> + 'a;
 
-/// A tree by its header. One that [`open`](Self::open) gave is for reading, and is as the tree was then.
+/// A version 2 B-tree. A value from [`open`](Self::open) is for reading, and does not see later
+/// changes of the header.
 #[derive(Debug, Clone)]
 pub struct BTreeV2 {
     header: BTreeV2Header,
@@ -50,7 +55,7 @@ impl BTreeV2 {
     /// Reads the header at `address`.
     pub fn open(store: &Store, address: Address) -> Result<Arc<Self>> {
         let params = store.params();
-        store.keep(address, &params, BTreeV2Header::size(&params) as u64, || {
+        store.keep(address, &params, to_u64(BTreeV2Header::size(&params)), || {
             let header: Arc<BTreeV2Header> = store.shared(address, &params)?;
             Self::of((*header).clone(), params, address)
         })
@@ -61,18 +66,18 @@ impl BTreeV2 {
         Ok(Self { header, layout, params, address })
     }
 
-    /// Where the header lies.
+    /// Returns the address of the header.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// The header.
+    /// Returns the header.
     pub fn header(&self) -> &BTreeV2Header {
         &self.header
     }
 
-    /// Calls `visit` for the records that `compare` finds `Equal`, in order. `compare` must be monotonic:
-    /// `Less` up to the first of them, `Greater` after the last.
+    /// Calls `visit` for the records that `compare` finds `Equal`, in order. `compare` must be
+    /// monotonic: `Less` before the first of these records, `Greater` after the last.
     pub fn walk_range(
         &self,
         store: &Store,
@@ -82,8 +87,9 @@ impl BTreeV2 {
         self.walk_checked(store, None, compare, visit)
     }
 
-    /// As [`walk_range`](Self::walk_range). With an `order`, nodes on the way are held to it: records must ascend, within
-    /// a node and between those around it above, and the totals in pointers must be those of the nodes.
+    /// Walks a range as [`walk_range`](Self::walk_range) does. If there is an `order`, checks each
+    /// node on the path: the records ascend within the node and between the neighbouring records of
+    /// the nodes above, and the totals in the pointers equal the totals of the nodes.
     pub fn walk_checked(
         &self,
         store: &Store,
@@ -94,7 +100,8 @@ impl BTreeV2 {
         self.walk_as(store, order, false, compare, visit)
     }
 
-    /// Leaves are kept for the next walk, unless all of them are `passing`.
+    /// Walks the records that `compare` finds `Equal`. Keeps leaves in the cache for the next walk,
+    /// unless `passing` is set.
     fn walk_as(
         &self,
         store: &Store,
@@ -121,7 +128,7 @@ impl BTreeV2 {
         self.walk_as(store, None, true, &mut |_| Ok(Ordering::Equal), visit)
     }
 
-    /// The first record that `compare` finds `Equal`.
+    /// Returns the first record that `compare` finds `Equal`.
     pub fn find(&self, store: &Store, compare: &mut Compare<'_>) -> Result<Option<Vec<u8>>> {
         let mut found = None;
         self.walk_range(store, compare, &mut |record| {
@@ -131,11 +138,9 @@ impl BTreeV2 {
         Ok(found)
     }
 
-    /// One of several records side by side.
+    /// Returns the record at `position` of concatenated records.
     fn record<'r>(&self, records: &'r [u8], position: usize) -> Option<&'r [u8]> {
-        let size = self.layout.record_size();
-        let start = position.checked_mul(size)?;
-        records.get(start..start.checked_add(size)?)
+        records.get(record_range(position, self.layout.record_size()).ok()?)
     }
 
     fn root(&self) -> Option<BTreeV2Child> {
@@ -150,7 +155,7 @@ impl BTreeV2 {
 
 const NODE: &str = "version 2 B-tree node";
 
-/// The records above before and behind a node.
+/// The records of the nodes above that come directly before and directly after a node.
 type Around<'r> = [Option<&'r [u8]>; 2];
 
 struct RangeWalk<'a, 'f> {
@@ -164,32 +169,32 @@ struct RangeWalk<'a, 'f> {
 }
 
 impl RangeWalk<'_, '_> {
-    /// `around` are the records above between which the node lies.
+    /// Walks the node that `child` points to. `around` holds the neighbouring records above.
     fn node(&mut self, level: u16, child: BTreeV2Child, around: Around<'_>) -> Result<ControlFlow<()>> {
-        if level == 0 {
+        let Some(below) = level.checked_sub(1) else {
             let leaf = self.leaf_at(child, around);
             return match self.store.forgive(leaf)? {
                 Some(leaf) => self.leaf(&leaf.records, child.address),
                 None => Ok(ControlFlow::Continue(())),
             };
-        }
+        };
         let node = self.internal_at(level, child, around);
         let Some(node) = self.store.forgive(node)? else { return Ok(ControlFlow::Continue(())) };
         let record = |position: usize| self.tree.record(&node.records, position);
         let [left, right] = around;
         let first = self.first_not_less(&node.records, child.address)?;
         for (position, grandchild) in node.children.iter().enumerate().skip(first) {
-            // Records below this child lie between the two neighbours.
+            // The records below this child lie between these two records.
             let before = position.checked_sub(1).and_then(record).or(left);
-            let behind = record(position);
-            if self.node(level.saturating_sub(1), *grandchild, [before, behind.or(right)])?.is_break() {
+            let after = record(position);
+            if self.node(below, *grandchild, [before, after.or(right)])?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            let Some(behind) = behind else { break };
-            if at((self.compare)(behind), child.address)? != Ordering::Equal {
+            let Some(after) = after else { break };
+            if at((self.compare)(after), child.address)? != Ordering::Equal {
                 break;
             }
-            if (self.visit)(behind)?.is_break() {
+            if (self.visit)(after)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -200,7 +205,7 @@ impl RangeWalk<'_, '_> {
         self.guard.enter(child.address)?;
         let context = at(self.tree.layout.leaf(child.records), self.tree.address)?;
         let leaf: Arc<BTreeV2Leaf> = if self.passing {
-            self.store.passing(child.address, &context)?
+            self.store.shared_once(child.address, &context)?
         } else {
             self.store.shared(child.address, &context)?
         };
@@ -221,7 +226,7 @@ impl RangeWalk<'_, '_> {
         Ok(node)
     }
 
-    /// That the node is what `entry` says, and its records ascend.
+    /// Checks that the node has the total of its pointer, and that its records ascend.
     fn check(
         &self,
         records: &[u8],
@@ -230,21 +235,23 @@ impl RangeWalk<'_, '_> {
         [left, right]: Around<'_>,
     ) -> Result<()> {
         let Some(order) = self.order else { return Ok(()) };
-        let total = children.iter().fold(entry.records, |total, child| total.saturating_add(child.total));
-        if total != entry.total {
+        let total = sum_of_totals(entry.records, children);
+        if total != Some(entry.total) {
+            let expected = total
+                .map_or("totals of children whose sum fits in 64 bits".into(), |total| total.to_string());
             let field = "total number of records";
-            return Err(Error::corrupt(NODE, field, total.to_string(), entry.total).at(entry.address));
+            return Err(Error::corrupt(NODE, field, expected, entry.total).at(entry.address));
         }
         let inside = records.chunks_exact(self.tree.layout.record_size());
         let all = || left.into_iter().chain(inside.clone()).chain(right);
         if all().zip(all().skip(1)).any(|(one, next)| order(one, next) != Ordering::Less) {
-            let got = "one that is not behind the one before";
-            return Err(Error::corrupt(NODE, "records", "ascending ones", got).at(entry.address));
+            let got = "a record that is not greater than the previous record";
+            return Err(Error::corrupt(NODE, "records", "ascending records", got).at(entry.address));
         }
         Ok(())
     }
 
-    /// Only the records in range, found by bisection.
+    /// Visits the records in range, which bisection finds.
     fn leaf(&mut self, records: &[u8], address: Address) -> Result<ControlFlow<()>> {
         let size = self.tree.layout.record_size();
         let first = self.first_not_less(records, address)?;
@@ -259,15 +266,15 @@ impl RangeWalk<'_, '_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The position of the first of these records that does not come before what is looked for.
+    /// Returns the index of the first record that does not come before the searched position.
     fn first_not_less(&mut self, records: &[u8], address: Address) -> Result<usize> {
         let size = self.tree.layout.record_size();
-        let (mut low, mut high) = (0, records.len().checked_div(size).unwrap_or(0));
+        let (mut low, mut high) = (0, records.len() / size);
         while low < high {
             let middle = low.midpoint(high);
-            let record = self.tree.record(records, middle).unwrap_or_default();
+            let record = self.tree.record(records, middle).ok_or_else(outside)?;
             if at((self.compare)(record), address)? == Ordering::Less {
-                low = middle.saturating_add(1);
+                low = middle + 1;
             } else {
                 high = middle;
             }

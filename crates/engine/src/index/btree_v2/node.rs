@@ -1,45 +1,48 @@
-//! Nodes of either kind as changes see them: records, and the children between them if there are any.
+//! Nodes of version 2 B-trees as changes see them: records, and in internal nodes also children.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::sync::Arc;
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::btree_v2::{BTreeV2Child, BTreeV2Internal, BTreeV2Leaf};
 use hyperslab_format::codec::Address;
 use smallvec::SmallVec;
 
-use super::{BTreeV2, Compare};
+use super::{BTreeV2, Compare, NODE};
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store, at};
 
-/// The content of a node.
+/// The decoded content of a node.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Node {
-    /// Records, side by side.
+    /// Concatenated bytes of the records.
     pub(super) records: Vec<u8>,
-    /// One more than there are records; none in a leaf.
+    /// Pointers to the children: one more than the number of records; none in a leaf.
     pub(super) children: Vec<BTreeV2Child>,
 }
 
-/// A node that stays where it is.
+/// A node that is only read, shared with the cache.
 #[derive(Debug)]
-pub(super) enum Kept {
+pub(super) enum SharedNode {
     Leaf(Arc<BTreeV2Leaf>),
     Internal(Arc<BTreeV2Internal>),
 }
 
-/// A node on the way down, and where the way leads on.
+/// A node on a path from the root to a leaf.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) level: u16,
     pub(super) child: BTreeV2Child,
-    /// The record that was found or before which the wanted one belongs, or the child of the same number.
+    /// The index of the found record, or of the first record that is greater than the searched
+    /// position. In an internal node also the index of the child on the path.
     pub(super) position: usize,
 }
 
-/// The way from the root down.
+/// The nodes from the root down to a leaf or to the found record.
 pub(super) type Path = SmallVec<[Step; 6]>;
 
-impl Kept {
+impl SharedNode {
     pub(super) fn records(&self) -> &[u8] {
         match self {
             Self::Leaf(leaf) => &leaf.records,
@@ -55,53 +58,73 @@ impl Kept {
     }
 }
 
+/// Returns the error of a position that lies outside its node.
+pub(super) fn outside() -> Error {
+    Error::internal(NODE, "a position lies inside its node")
+}
+
+/// Returns the byte range of the record at `position`.
+pub(super) fn record_range(position: usize, size: usize) -> Result<Range<usize>> {
+    let start = position.checked_mul(size).ok_or_else(outside)?;
+    Ok(start..start.checked_add(size).ok_or_else(outside)?)
+}
+
 impl Node {
-    /// The number of records of `size` bytes.
+    /// Returns the number of records of `size` bytes. `size` is not 0, because [`BTreeV2Layout`]
+    /// refuses records of 0 bytes.
+    ///
+    /// [`BTreeV2Layout`]: hyperslab_format::btree_v2::BTreeV2Layout
     pub(super) fn count(&self, size: usize) -> usize {
-        self.records.len().checked_div(size).unwrap_or(0)
+        self.records.len() / size
     }
 
-    /// What a pointer to the node says.
-    pub(super) fn entry(&self, address: Address, size: usize) -> BTreeV2Child {
-        let records = self.count(size) as u64;
-        let below = self.children.iter().fold(records, |total, child| total.saturating_add(child.total));
-        BTreeV2Child { address, records, total: below }
+    /// Returns the pointer to this node, for its parent.
+    ///
+    /// # Errors
+    /// Returns [`Error::Corrupt`] if the totals of the children do not fit in 64 bits.
+    pub(super) fn entry(&self, address: Address, size: usize) -> Result<BTreeV2Child> {
+        let records = to_u64(self.count(size));
+        let total = sum_of_totals(records, &self.children).ok_or_else(|| {
+            let expected = "totals of children whose sum fits in 64 bits";
+            Error::corrupt(NODE, "total number of records", expected, "a larger sum").at(address)
+        })?;
+        Ok(BTreeV2Child { address, records, total })
     }
 
-    /// Puts a record before that at `position`.
-    pub(super) fn insert(&mut self, position: usize, record: &[u8]) {
-        let start = position.saturating_mul(record.len()).min(self.records.len());
+    /// Inserts a record before the record at `position`, or after the last record.
+    pub(super) fn insert(&mut self, position: usize, record: &[u8]) -> Result<()> {
+        let start = record_range(position, record.len())?.start;
+        if start > self.records.len() {
+            return Err(outside());
+        }
         self.records.splice(start..start, record.iter().copied());
+        Ok(())
     }
 
-    /// Takes the record at `position` out.
-    pub(super) fn remove(&mut self, position: usize, size: usize) -> Vec<u8> {
-        let start = position.saturating_mul(size).min(self.records.len());
-        let end = start.saturating_add(size).min(self.records.len());
-        self.records.drain(start..end).collect()
-    }
-
-    /// Puts a record in the place of that at `position`; gives back what was there.
-    pub(super) fn replace(&mut self, position: usize, record: &[u8]) -> Vec<u8> {
-        let start = position.saturating_mul(record.len());
-        match self.records.get_mut(start..start.saturating_add(record.len())) {
-            Some(place) => {
-                let before = place.to_vec();
-                place.copy_from_slice(record);
-                before
-            }
-            None => Vec::new(),
+    /// Removes the record at `position` and returns its bytes.
+    pub(super) fn remove(&mut self, position: usize, size: usize) -> Result<Vec<u8>> {
+        let range = record_range(position, size)?;
+        if range.end > self.records.len() {
+            return Err(outside());
         }
+        Ok(self.records.drain(range).collect())
     }
 
-    /// Changes what a pointer says.
-    pub(super) fn set_child(&mut self, position: usize, entry: BTreeV2Child) {
-        if let Some(child) = self.children.get_mut(position) {
-            *child = entry;
-        }
+    /// Overwrites the record at `position` and returns the previous bytes.
+    pub(super) fn replace(&mut self, position: usize, record: &[u8]) -> Result<Vec<u8>> {
+        let old = self.records.get_mut(record_range(position, record.len())?).ok_or_else(outside)?;
+        let before = old.to_vec();
+        old.copy_from_slice(record);
+        Ok(before)
     }
 
-    /// This node, the record behind it and the node behind that as one.
+    /// Overwrites the pointer to the child at `position`.
+    pub(super) fn set_child(&mut self, position: usize, entry: BTreeV2Child) -> Result<()> {
+        *self.children.get_mut(position).ok_or_else(outside)? = entry;
+        Ok(())
+    }
+
+    /// Returns this node, the record `between` and the node `right` as one node.
     pub(super) fn join(mut self, between: &[u8], right: &Self) -> Self {
         self.records.extend_from_slice(between);
         self.records.extend_from_slice(&right.records);
@@ -109,38 +132,45 @@ impl Node {
         self
     }
 
-    /// Keeps the first `count` records; the record behind them and a node of what is left.
-    pub(super) fn cut(&mut self, count: usize, size: usize) -> (Vec<u8>, Self) {
-        let end = count.saturating_mul(size).min(self.records.len());
-        let mut between = self.records.split_off(end);
-        let records = between.split_off(size.min(between.len()));
-        let children = if self.children.is_empty() {
-            Vec::new()
-        } else {
-            self.children.split_off(count.saturating_add(1).min(self.children.len()))
-        };
-        (between, Self { records, children })
+    /// Keeps the first `count` records. Returns the record after them, and a node with the rest.
+    pub(super) fn cut(&mut self, count: usize, size: usize) -> Result<(Vec<u8>, Self)> {
+        let range = record_range(count, size)?;
+        // The edge of an appender has one child fewer than a complete internal node.
+        if range.end > self.records.len() || (!self.children.is_empty() && self.children.len() <= count) {
+            return Err(outside());
+        }
+        let mut between = self.records.split_off(range.start);
+        let records = between.split_off(size);
+        let children = if self.children.is_empty() { Vec::new() } else { self.children.split_off(count + 1) };
+        Ok((between, Self { records, children }))
     }
 }
 
+/// Returns the sum of `records` and the totals of `children`, or `None` if the sum does not fit in
+/// 64 bits.
+pub(super) fn sum_of_totals(records: u64, children: &[BTreeV2Child]) -> Option<u64> {
+    children.iter().try_fold(records, |sum, child| sum.checked_add(child.total))
+}
+
 impl BTreeV2 {
-    /// The node that `child` points to.
-    pub(super) fn keep(&self, store: &Store, level: u16, child: BTreeV2Child) -> Result<Kept> {
+    /// Returns the node that `child` points to, for reading.
+    pub(super) fn node(&self, store: &Store, level: u16, child: BTreeV2Child) -> Result<SharedNode> {
         if level == 0 {
             let context = at(self.layout.leaf(child.records), self.address)?;
-            return store.shared(child.address, &context).map(Kept::Leaf);
+            return store.shared(child.address, &context).map(SharedNode::Leaf);
         }
         let context = at(self.layout.internal(level, child.records), self.address)?;
-        store.shared(child.address, &context).map(Kept::Internal)
+        store.shared(child.address, &context).map(SharedNode::Internal)
     }
 
-    /// The content of the node that `child` points to. It stays what it is until it is put back.
+    /// Returns a copy of the node that `child` points to.
     pub(super) fn copy(&self, store: &Store, level: u16, child: BTreeV2Child) -> Result<Node> {
-        let node = self.keep(store, level, child)?;
+        let node = self.node(store, level, child)?;
         Ok(Node { records: node.records().to_vec(), children: node.children().to_vec() })
     }
 
-    /// The content of the node that `child` points to, taken out.
+    /// Takes the node that `child` points to out of the cache. The caller must call
+    /// [`put`](Self::put) afterwards.
     pub(super) fn take(&self, edit: &mut Edit<'_>, level: u16, child: BTreeV2Child) -> Result<Node> {
         if level == 0 {
             let context = at(self.layout.leaf(child.records), self.address)?;
@@ -152,10 +182,33 @@ impl BTreeV2 {
         Ok(Node { records: node.records, children: node.children })
     }
 
-    /// Puts a node in its place.
+    /// Takes all nodes of `path` out of the cache. If a node cannot be read, puts the nodes before
+    /// that node back.
+    pub(super) fn take_path(&self, edit: &mut Edit<'_>, path: &Path) -> Result<PathNodes> {
+        let mut nodes = PathNodes::new();
+        for step in path {
+            match self.take(edit, step.level, step.child) {
+                Ok(node) => nodes.push(node),
+                Err(error) => {
+                    self.put_path(edit, path, nodes)?;
+                    return Err(error);
+                }
+            }
+        }
+        Ok(nodes)
+    }
+
+    /// Puts the nodes of `path` back.
+    pub(super) fn put_path(&self, edit: &mut Edit<'_>, path: &Path, nodes: PathNodes) -> Result<()> {
+        let mut steps = path.iter().zip(nodes);
+        steps.try_for_each(|(step, node)| self.put(edit, step.level, step.child.address, node))
+    }
+
+    /// Puts a node at `address`.
     pub(super) fn put(&self, edit: &mut Edit<'_>, level: u16, address: Address, node: Node) -> Result<()> {
-        // Only the header has another version in trees of structured chunks.
-        let (version, records) = (0, node.count(self.layout.record_size()) as u64);
+        // The nodes of all trees have version 0. Trees of structured chunks have version 1 only in
+        // the header.
+        let (version, records) = (0, to_u64(node.count(self.layout.record_size())));
         if level == 0 {
             let context = at(self.layout.leaf(records), self.address)?;
             edit.put(address, &context, BTreeV2Leaf { version, records: node.records });
@@ -167,22 +220,21 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// The way to the record that `compare` finds `Equal`, and whether there is one; otherwise to the leaf where it
-    /// belongs. Empty in an empty tree.
+    /// Returns the path to the record that `compare` finds `Equal`, and `true`. Without such a
+    /// record, returns the path to its position in a leaf, and `false`. The path in an empty tree
+    /// is empty.
     pub(super) fn search(&self, store: &Store, compare: &mut Compare<'_>) -> Result<(Path, bool)> {
         let mut path = Path::new();
         let Some(mut child) = self.root() else { return Ok((path, false)) };
         let size = self.layout.record_size();
         for level in (0..=self.header.depth).rev() {
-            let node = self.keep(store, level, child)?;
-            let count = node.records().len().checked_div(size).unwrap_or(0);
-            let (mut low, mut high) = (0, count);
+            let node = self.node(store, level, child)?;
+            let (mut low, mut high) = (0, node.records().len() / size);
             while low < high {
                 let position = low.midpoint(high);
-                let start = position.saturating_mul(size);
-                let record = node.records().get(start..start.saturating_add(size)).unwrap_or_default();
+                let record = self.record(node.records(), position).ok_or_else(outside)?;
                 match at(compare(record), child.address)? {
-                    Ordering::Less => low = position.saturating_add(1),
+                    Ordering::Less => low = position + 1,
                     Ordering::Greater => high = position,
                     Ordering::Equal => {
                         path.push(Step { level, child, position });
@@ -198,21 +250,29 @@ impl BTreeV2 {
         Ok((path, false))
     }
 
-    /// The record that `compare` finds `Equal`, of which there is one at most.
+    /// Returns the record that `compare` finds `Equal`, if the tree has it. At most one record may
+    /// be `Equal`.
     ///
     /// # Errors
-    /// The errors of `compare` and of reading nodes.
+    /// Returns the errors of `compare`, and read errors.
     pub fn get(&self, store: &Store, compare: &mut Compare<'_>) -> Result<Option<Vec<u8>>> {
         let (path, found) = self.search(store, compare)?;
         let Some(step) = path.last().filter(|_| found) else { return Ok(None) };
-        let node = self.keep(store, step.level, step.child)?;
-        let start = step.position.saturating_mul(self.layout.record_size());
-        let end = start.saturating_add(self.layout.record_size());
-        Ok(node.records().get(start..end).map(<[u8]>::to_vec))
+        let node = self.node(store, step.level, step.child)?;
+        let record = self.record(node.records(), step.position).ok_or_else(outside)?;
+        Ok(Some(record.to_vec()))
     }
 
-    /// A child of a node that says it has one there.
-    pub(super) fn child_at(&self, node: &Kept, position: usize, address: Address) -> Result<BTreeV2Child> {
+    /// Returns the child of `node` at `position`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Corrupt`] if the node has fewer children.
+    pub(super) fn child_at(
+        &self,
+        node: &SharedNode,
+        position: usize,
+        address: Address,
+    ) -> Result<BTreeV2Child> {
         node.children().get(position).copied().ok_or_else(|| {
             let (expected, got) = (format!("more than {position}"), node.children().len());
             Error::corrupt("version 2 B-tree internal node", "children", expected, got).at(address)
@@ -220,7 +280,10 @@ impl BTreeV2 {
     }
 }
 
-/// The end of the tree at which new records come, as far as one path shows it.
+/// The contents of the nodes of a path, in the order of the path.
+pub(super) type PathNodes = SmallVec<[Node; 6]>;
+
+/// The end of the tree at which insertions happen, as far as one path shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Edge {
     First,
@@ -229,9 +292,9 @@ pub(super) enum Edge {
 }
 
 impl Edge {
-    /// Returns the end at which the path lies.
+    /// Returns the end of the tree at which `path` lies.
     pub(super) fn of(path: &Path) -> Self {
-        let last = path.iter().all(|step| step.position as u64 == step.child.records);
+        let last = path.iter().all(|step| to_u64(step.position) == step.child.records);
         let first = path.iter().all(|step| step.position == 0);
         match (first, last) {
             (_, true) => Self::Last,

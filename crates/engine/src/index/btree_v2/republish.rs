@@ -1,18 +1,20 @@
-//! Changed nodes in other places: for those who read the tree while it is written, what they may look at stays as it is,
-//! until the header says where the new root lies.
+//! Copy-on-write of changed nodes for SWMR: a SWMR reader sees the old nodes until the header has
+//! the address of the new root.
 
 use hyperslab_format::btree_v2::BTreeV2Child;
 use hyperslab_format::codec::Address;
 
 use super::BTreeV2;
+use super::node::outside;
 use crate::error::Result;
 use crate::store::{Edit, SpaceKind};
 
 impl BTreeV2 {
-    /// Gives all nodes that were changed since the last flush, and those that lead to them, places that no reader knows.
+    /// Moves all nodes that changed since the last flush, and the nodes above them, to new
+    /// addresses.
     ///
     /// # Errors
-    /// The errors of reading nodes and of [`Edit::allocate`].
+    /// Returns read errors, and the errors of [`Edit::allocate`].
     pub fn republish(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         let Some(root) = self.root() else { return Ok(()) };
         if let Some(address) = self.move_changed(edit, self.header.depth, root)? {
@@ -22,11 +24,11 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// The new place of a node, if it needs one.
+    /// Moves a node if the node or a node below has changed. Returns the new address.
     fn move_changed(&self, edit: &mut Edit<'_>, level: u16, child: BTreeV2Child) -> Result<Option<Address>> {
         let mut moved = Vec::new();
         if let Some(below) = level.checked_sub(1) {
-            let children = self.keep(edit.store(), level, child)?.children().to_vec();
+            let children = self.node(edit.store(), level, child)?.children().to_vec();
             for (position, child) in children.into_iter().enumerate() {
                 if let Some(address) = self.move_changed(edit, below, child)? {
                     moved.push((position, address));
@@ -39,9 +41,7 @@ impl BTreeV2 {
         }
         let mut node = self.take(edit, level, child)?;
         for (position, address) in moved {
-            if let Some(child) = node.children.get_mut(position) {
-                child.address = address;
-            }
+            node.children.get_mut(position).ok_or_else(outside)?.address = address;
         }
         if new {
             return self.put(edit, level, old, node).map(|()| None);

@@ -1,9 +1,11 @@
-//! Trees against a map, with nodes so small that they are deep; and what libhdf5 relies on, looked at after each step.
+//! Comparison of trees with a map. Small nodes make the trees deep. Each step is followed by a
+//! check of the invariants that libhdf5 relies on.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
+use hyperslab_format::btree_v2::BTreeV2Header;
 use hyperslab_format::codec::{Address, FormatError};
 use proptest::prelude::*;
 
@@ -13,7 +15,7 @@ use crate::store::image::new_file_to_reopen;
 use crate::store::{Edit, SpaceKind, Store};
 use crate::versions::LibverBounds;
 
-/// Records of four bytes: a key of two, and a value.
+/// Returns a record of four bytes: a key of two bytes, and a value.
 fn record(key: u16, value: u16) -> [u8; 4] {
     let ([a, b], [c, d]) = (key.to_be_bytes(), value.to_be_bytes());
     [a, b, c, d]
@@ -34,7 +36,7 @@ const fn shape(split_percent: u8, merge_percent: u8) -> BTreeV2Creation {
     BTreeV2Creation { record_type: 0, record_size: 4, node_size: 0, split_percent, merge_percent }
 }
 
-/// That every node is as it must be, and that the tree holds what the model does.
+/// Checks every node, and that the tree has the records of the model.
 fn check(store: &Store, tree: &BTreeV2, model: &BTreeMap<u16, u16>) {
     let mut records = Vec::new();
     tree.walk(store, &mut |record| {
@@ -51,7 +53,7 @@ fn check(store: &Store, tree: &BTreeV2, model: &BTreeMap<u16, u16>) {
     for (level, child) in tree.nodes(store).unwrap() {
         assert!(addresses.insert(child.address));
         let node = tree.copy(store, level, child).unwrap();
-        assert_eq!(node.entry(child.address, 4), child, "what the pointer says");
+        assert_eq!(node.entry(child.address, 4).unwrap(), child, "the pointer to the node");
         let root = child.address == header.root;
         assert!(child.records >= if root { 1 } else { tree.minimum(level) }, "{child:?} at level {level}");
         assert!(child.records <= tree.capacity(level), "{child:?} at level {level}");
@@ -66,10 +68,11 @@ enum Step {
     Set(u16, u16),
     Modify(u16, u16),
     Remove(u16),
-    /// So many records from the last on.
+    /// Appends this many records.
     Append(u16),
     Commit,
-    /// Keys from one to another, one after the other: up, down or out.
+    /// First key, number of keys, and the operation: 0 inserts ascending keys, 1 inserts descending
+    /// keys, 2 removes keys.
     Run(u16, u16, u8),
 }
 
@@ -82,7 +85,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         5 => key.clone().prop_map(Step::Remove),
         1 => (0_u16..150).prop_map(Step::Append),
         1 => Just(Step::Commit),
-        2 => (key, 0_u16..80, 0_u8..3).prop_map(|(from, count, way)| Step::Run(from, count, way)),
+        2 => (key, 0_u16..80, 0_u8..3).prop_map(|(from, count, kind)| Step::Run(from, count, kind)),
     ];
     prop::collection::vec(step, 1..60)
 }
@@ -128,9 +131,9 @@ impl Run<'_> {
                 model.extend((start..start + count).map(|key| (key, 2)));
             }
             Step::Commit => edit.commit().unwrap(),
-            Step::Run(from, count, way) => {
+            Step::Run(from, count, kind) => {
                 for at in 0..count {
-                    match way {
+                    match kind {
                         0 => self.step(&Step::Insert(from + at)),
                         1 => self.step(&Step::Insert(from + count - at)),
                         _ => self.step(&Step::Remove(from + at)),
@@ -289,7 +292,7 @@ fn nodes_too_small_for_two_records_are_refused() {
         let made = BTreeV2::create(&mut edit, &BTreeV2Creation { node_size, ..SHAPES[0] });
         assert_eq!(made.unwrap_err().kind(), ErrorKind::Corrupt);
     }
-    // Five records in a leaf, one above: such a tree stops growing where it would need another level.
+    // Five records in a leaf, one in an internal node: the tree cannot get another level.
     let mut tree = BTreeV2::create(&mut edit, &BTreeV2Creation { node_size: 32, ..SHAPES[0] }).unwrap();
     let mut model = BTreeMap::new();
     for key in 0..100 {
@@ -300,4 +303,48 @@ fn nodes_too_small_for_two_records_are_refused() {
     }
     assert!(model.len() < 100);
     check(&store, &tree, &model);
+}
+
+#[test]
+fn a_wrong_count_leaves_the_tree_as_it_was() {
+    let (store, _) = new_file_to_reopen(LibverBounds::DEFAULT);
+    let mut edit = store.edit().unwrap();
+    for (keys, total) in [(3, 0), (3, u64::MAX), (100, 0), (100, u64::MAX)] {
+        let mut tree = BTreeV2::create(&mut edit, &SHAPES[1]).unwrap();
+        for key in 0..keys {
+            tree.insert(&mut edit, &record(key * 2, 0), &mut by_key(key * 2)).unwrap();
+        }
+        let params = edit.params();
+        edit.modify(tree.address(), &params, |header: &mut BTreeV2Header| header.total_records = total)
+            .unwrap();
+        let mut tree = BTreeV2::edit(&edit, tree.address()).unwrap();
+        let before = tree.header().clone();
+        let failed = if total == 0 {
+            tree.remove(&mut edit, &mut by_key(0)).map(drop)
+        } else {
+            tree.insert(&mut edit, &record(1, 0), &mut by_key(1)).map(drop)
+        };
+        assert_eq!(failed.unwrap_err().kind(), ErrorKind::Corrupt, "{keys} {total}");
+        assert_eq!(*tree.header(), before);
+        let mut found = 0;
+        tree.walk(&store, &mut |_| {
+            found += 1;
+            Ok(ControlFlow::Continue(()))
+        })
+        .unwrap();
+        assert_eq!(found, keys);
+    }
+}
+
+#[test]
+fn nodes_have_at_most_as_many_records_as_the_header_can_count() {
+    let (store, _) = new_file_to_reopen(LibverBounds::DEFAULT);
+    let mut edit = store.edit().unwrap();
+    let mut tree = BTreeV2::create(&mut edit, &BTreeV2Creation { node_size: 1 << 19, ..SHAPES[0] }).unwrap();
+    tree.append(&mut edit, 65_535, |tree| (0..65_535).try_for_each(|key| tree.push(&record(key, 0))))
+        .unwrap();
+    assert_eq!((tree.header().depth, tree.header().root_records), (0, 65_535));
+    assert!(tree.insert(&mut edit, &record(65_535, 0), &mut by_key(65_535)).unwrap());
+    let header = tree.header();
+    assert_eq!((header.depth, header.root_records, header.total_records), (1, 1, 65_536));
 }

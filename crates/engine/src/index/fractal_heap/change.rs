@@ -1,46 +1,52 @@
-//! Changing a heap: inserting, replacing and removing objects.
+//! Changes of a heap: objects are inserted, replaced and removed.
+//!
+//! Each operation computes the header's new counters before it changes anything, so that an error
+//! because of a counter leaves the heap as it was.
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::fractal_heap::HeapId;
 use hyperslab_format::free_space::{FreeSpaceClient, FreeSpaceHeader, FreeSpaceSectionsContext};
 
-use super::FractalHeap;
 use super::free_sections::{FreeSections, FreeSectionsContext};
+use super::{FractalHeap, counter};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store, at};
 
-/// Kinds of sections that heaps have.
+/// Number of section types in heaps.
 const SECTION_CLASSES: u16 = 4;
-/// What manager headers of heaps say of how section lists shrink and grow.
+/// Shrink percentage in the manager headers of heaps.
 const SHRINK_PERCENT: u16 = 80;
+/// Expand percentage in the manager headers of heaps.
 const EXPAND_PERCENT: u16 = 120;
-/// What manager headers are to the file's space.
+/// Kind of the space of manager headers.
 const MANAGER_SPACE: SpaceKind = SpaceKind::ObjectHeader;
-/// What section lists are to the file's space.
+/// Kind of the space of section lists.
 const LIST_SPACE: SpaceKind = SpaceKind::LocalHeap;
 
-/// A heap and its free sections, taken out of the file to be changed.
+/// A heap and its free sections during a change.
 #[derive(Debug)]
-pub(super) struct Change<'e, 's> {
+pub(super) struct HeapChange<'e, 's> {
     pub(super) edit: &'e mut Edit<'s>,
     pub(super) heap: FractalHeap,
     pub(super) free: FreeSections,
 }
 
 impl FractalHeap {
-    /// Adds an object to the heap at `address` and gives its ID.
+    /// Adds an object to the heap at `address` and returns the heap ID.
     ///
     /// # Errors
-    /// [`Error::Misuse`] for an object without bytes, [`Error::Limit`] if the heap is full, [`Error::Corrupt`] and
-    /// [`Error::Io`] of what has to be read.
+    /// Returns [`Error::Misuse`] for an object without bytes, [`Error::Limit`] if the heap is full,
+    /// [`Error::Corrupt`] if a counter of the header cannot be right, and read errors.
     pub fn insert(edit: &mut Edit<'_>, address: Address, bytes: &[u8]) -> Result<Vec<u8>> {
         change(edit, address, |change| change.insert(bytes))
     }
 
-    /// Adds objects in their order and gives their IDs.
+    /// Adds objects in order and returns their heap IDs.
     ///
     /// # Errors
-    /// As [`insert`](Self::insert); those before the one that fails are in the heap.
+    /// Returns the same errors as [`insert`](Self::insert). The heap keeps the objects before the
+    /// object that fails.
     pub fn insert_many<'b>(
         edit: &mut Edit<'_>,
         address: Address,
@@ -61,15 +67,15 @@ impl FractalHeap {
         })
     }
 
-    /// Puts other bytes in place of an object, and gives its ID, which is another one unless the object is as long as
-    /// that before and lies in the heap's blocks.
+    /// Replaces the bytes of an object and returns the new heap ID. The ID stays the same if the
+    /// object is a managed object and keeps its length.
     ///
     /// # Errors
-    /// As [`insert`](Self::insert) and [`remove`](Self::remove).
+    /// Returns the same errors as [`insert`](Self::insert) and [`remove`](Self::remove).
     pub fn update(edit: &mut Edit<'_>, address: Address, id: &[u8], bytes: &[u8]) -> Result<Vec<u8>> {
         let heap = Self::open(edit.store(), address)?;
         match at(heap.ids.decode(id), address)? {
-            HeapId::Managed { offset, length } if length == bytes.len() as u64 => {
+            HeapId::Managed { offset, length } if length == to_u64(bytes.len()) => {
                 drop(heap);
                 change(edit, address, |change| change.overwrite_managed(offset, bytes))?;
                 Ok(id.to_vec())
@@ -83,20 +89,16 @@ impl FractalHeap {
         }
     }
 
-    /// Removes an object. Its space is used again; with the last one the heap gives up all its blocks.
+    /// Removes an object, whose space later objects can take. With its last object, the heap frees
+    /// all its blocks.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if there is no object with that ID, as far as that can be seen; [`Error::Corrupt`] and
-    /// [`Error::Io`] of what has to be read.
+    /// Returns [`Error::NotFound`] if there is no managed or huge object with this ID,
+    /// [`Error::Corrupt`] if a counter of the header cannot be right, and read errors.
     pub fn remove(edit: &mut Edit<'_>, address: Address, id: &[u8]) -> Result<()> {
         change(edit, address, |change| match at(change.heap.ids.decode(id), address)? {
             HeapId::Managed { offset, length } => change.remove_managed(offset, length),
-            HeapId::Tiny { data } => {
-                let header = &mut change.heap.header;
-                header.tiny_objects = header.tiny_objects.saturating_sub(1);
-                header.tiny_size = header.tiny_size.saturating_sub(data.len() as u64);
-                Ok(())
-            }
+            HeapId::Tiny { data } => change.remove_tiny(&data),
             huge => change.remove_huge(&huge),
         })
     }
@@ -106,7 +108,7 @@ impl FractalHeap {
     }
 }
 
-impl Change<'_, '_> {
+impl HeapChange<'_, '_> {
     fn insert(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
         if bytes.is_empty() {
             return Err(Error::Misuse("an object of a fractal heap has one byte at least".into()));
@@ -120,32 +122,42 @@ impl Change<'_, '_> {
         }
     }
 
-    /// Returns whether an object belongs into a direct block: it is too long for an ID, and not too long for a block.
+    /// Returns whether an object is a managed object: too long for a heap ID, and not too long for
+    /// a direct block.
     pub(super) fn is_managed(&self, bytes: &[u8]) -> bool {
-        let most = self.heap.shape.largest_room().min(self.heap.header.max_managed_size.into());
-        bytes.len() > self.heap.ids.max_tiny_size() && bytes.len() as u64 <= most
+        let most = self.heap.shape.max_object_bytes().min(self.heap.header.max_managed_size.into());
+        bytes.len() > self.heap.ids.max_tiny_size() && to_u64(bytes.len()) <= most
     }
 
     fn insert_tiny(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
         let id = self.heap.encode_id(&HeapId::Tiny { data: bytes.to_vec() })?;
-        let header = &mut self.heap.header;
-        header.tiny_objects = header.tiny_objects.saturating_add(1);
-        header.tiny_size = header.tiny_size.saturating_add(bytes.len() as u64);
+        let (heap, header) = (&self.heap, &self.heap.header);
+        let objects = heap.increased(counter::TINY_OBJECTS, header.tiny_objects, 1)?;
+        let size = heap.increased(counter::TINY_SIZE, header.tiny_size, to_u64(bytes.len()))?;
+        (self.heap.header.tiny_objects, self.heap.header.tiny_size) = (objects, size);
         Ok(id)
+    }
+
+    fn remove_tiny(&mut self, bytes: &[u8]) -> Result<()> {
+        let (heap, header) = (&self.heap, &self.heap.header);
+        let objects = heap.decreased(counter::TINY_OBJECTS, header.tiny_objects, 1)?;
+        let size = heap.decreased(counter::TINY_SIZE, header.tiny_size, to_u64(bytes.len()))?;
+        (self.heap.header.tiny_objects, self.heap.header.tiny_size) = (objects, size);
+        Ok(())
     }
 }
 
-/// Takes the heap out of the file, changes it and puts it back.
+/// Changes the heap at `address` and its free sections with `with`.
 pub(super) fn change<R>(
     edit: &mut Edit<'_>,
     address: Address,
-    with: impl FnOnce(&mut Change<'_, '_>) -> Result<R>,
+    with: impl FnOnce(&mut HeapChange<'_, '_>) -> Result<R>,
 ) -> Result<R> {
     let heap = FractalHeap::open(edit.store(), address)?;
     let free = take_free(edit, &heap)?;
-    let mut change = Change { edit, heap: FractalHeap::clone(&heap), free };
+    let mut change = HeapChange { edit, heap: FractalHeap::clone(&heap), free };
     let result = with(&mut change);
-    let Change { edit, mut heap, free } = change;
+    let HeapChange { edit, mut heap, free } = change;
     let stored = put_free(edit, &mut heap, free);
     let context = heap.changed_context(edit.params())?;
     edit.put(address, &context, heap);
@@ -153,7 +165,7 @@ pub(super) fn change<R>(
     stored.map(|()| result)
 }
 
-/// The context of the section list that the manager with that header has; `None` if it has none.
+/// Returns the context of the section list of a manager, or `None` if the manager has no list.
 fn list_context(
     heap: &FractalHeap,
     manager: &FreeSpaceHeader,
@@ -165,7 +177,7 @@ fn list_context(
     let address = heap.header.free_space_manager;
     if manager.client != FreeSpaceClient::FRACTAL_HEAP {
         let got = manager.client.0;
-        return Err(Error::corrupt(FreeSpaceHeader::NAME, "client ID", "that of a heap", got).at(address));
+        return Err(Error::corrupt(FreeSpaceHeader::NAME, "client ID", "0 (fractal heap)", got).at(address));
     }
     let width = heap.table.offset_width();
     let list = at(FreeSpaceSectionsContext::new(manager, address, width, store.params()), address)?;
@@ -185,7 +197,7 @@ fn take_free(edit: &mut Edit<'_>, heap: &FractalHeap) -> Result<FreeSections> {
     }
 }
 
-/// Frees the manager of a heap, and its section list.
+/// Frees the free-space manager of a heap, and its section list.
 pub(super) fn free_manager(edit: &mut Edit<'_>, heap: &mut FractalHeap) -> Result<()> {
     let address = heap.header.free_space_manager;
     if !address.is_defined() {
@@ -196,7 +208,7 @@ pub(super) fn free_manager(edit: &mut Edit<'_>, heap: &mut FractalHeap) -> Resul
     if manager.list.is_defined() {
         edit.free(LIST_SPACE, manager.list, manager.list_allocated)?;
     }
-    edit.free(MANAGER_SPACE, address, FreeSpaceHeader::size(&params) as u64)?;
+    edit.free(MANAGER_SPACE, address, to_u64(FreeSpaceHeader::size(&params)))?;
     heap.header.free_space_manager = Address::UNDEFINED;
     Ok(())
 }
@@ -219,7 +231,7 @@ fn new_manager(heap: &FractalHeap) -> FreeSpaceHeader {
     }
 }
 
-/// Puts the sections back, with a manager as long as there are any.
+/// Puts the free sections. A heap without free sections has no free-space manager.
 fn put_free(edit: &mut Edit<'_>, heap: &mut FractalHeap, free: FreeSections) -> Result<()> {
     if free.is_empty() {
         return free_manager(edit, heap);
@@ -229,18 +241,20 @@ fn put_free(edit: &mut Edit<'_>, heap: &mut FractalHeap, free: FreeSections) -> 
         FreeSpaceHeader::clone(&*edit.store().shared(heap.header.free_space_manager, &params)?)
     } else {
         heap.header.free_space_manager =
-            edit.allocate(MANAGER_SPACE, FreeSpaceHeader::size(&params) as u64)?;
+            edit.allocate(MANAGER_SPACE, to_u64(FreeSpaceHeader::size(&params)))?;
         new_manager(heap)
     };
     let totals = free.totals();
     manager.total_space = totals.space;
-    manager.sections = totals.stored.saturating_add(totals.derived);
+    let sections = totals.stored.checked_add(totals.derived);
+    manager.sections = sections
+        .ok_or_else(|| Error::internal(FreeSpaceHeader::NAME, "a heap has less than 2^64 sections"))?;
     manager.serialized_sections = totals.stored;
     manager.unserialized_sections = totals.derived;
     let used = manager.list_size(totals.sizes, totals.runs, heap.table.offset_width(), params);
     manager.list_used = used;
     if !manager.list.is_defined() || used != manager.list_allocated {
-        // libhdf5 cannot change a list that has more room than it needs ("size of entry changed").
+        // libhdf5 cannot change a list with unused bytes ("size of entry changed").
         if manager.list.is_defined() {
             edit.free(LIST_SPACE, manager.list, manager.list_allocated)?;
         }

@@ -1,5 +1,6 @@
-//! New heaps, and heaps that are no longer needed.
+//! Creation and deletion of heaps.
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, FileParams, Structure as _};
 use hyperslab_format::fractal_heap::{
     FractalHeapFilters, FractalHeapFlags, FractalHeapHeader, FractalHeapIndirectBlock,
@@ -12,34 +13,35 @@ use crate::error::{Error, Result};
 use crate::index::Walk;
 use crate::store::{Edit, SpaceKind};
 
-/// What header blocks are to the file's space.
+/// Kind of the space of heap headers.
 pub(super) const HEADER_SPACE: SpaceKind = SpaceKind::ObjectHeader;
 
-/// What cannot be changed in a heap once it is made. Sizes are in bytes.
+/// Parameters of a new heap, which never change. Sizes are in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FractalHeapCreation {
-    /// Bytes of an object's ID.
+    /// Length of a heap ID.
     pub id_length: u16,
-    /// Columns of the doubling table: a power of two.
+    /// Number of columns of the doubling table: a power of two.
     pub table_width: u16,
     /// Size of the blocks in the first two rows: a power of two.
     pub starting_block_size: u64,
     /// Size of the largest direct block: a power of two.
     pub max_direct_size: u64,
-    /// Bits of an offset in the heap's address space.
+    /// Number of bits of an offset in the heap's address space.
     pub max_heap_bits: u16,
-    /// Larger objects lie outside the heap's blocks.
+    /// Size of the largest managed object. Larger objects are huge objects, outside the heap's
+    /// blocks.
     pub max_managed_size: u32,
-    /// Rows that a new root indirect block has; 0: as many as there can be.
+    /// Number of rows of a new root indirect block; 0 for the largest possible number.
     pub starting_rows: u16,
     /// True if direct blocks have checksums.
     pub checksums: bool,
-    /// A filter pipeline message, through which direct blocks and huge objects pass; empty for none.
+    /// Filter pipeline message for direct blocks and huge objects; empty for none.
     pub filters: Vec<u8>,
 }
 
 impl FractalHeapCreation {
-    /// As libhdf5 makes heaps for the links of a group.
+    /// The parameters of libhdf5 for the links of a group.
     pub const LINKS: Self = Self {
         id_length: 7,
         table_width: 4,
@@ -52,7 +54,7 @@ impl FractalHeapCreation {
         filters: Vec::new(),
     };
 
-    /// As libhdf5 makes heaps for the attributes of an object.
+    /// The parameters of libhdf5 for the attributes of an object.
     pub const ATTRIBUTES: Self = Self {
         id_length: 8,
         table_width: 4,
@@ -65,14 +67,14 @@ impl FractalHeapCreation {
         filters: Vec::new(),
     };
 
-    /// As libhdf5 makes heaps for shared messages.
+    /// The parameters of libhdf5 for shared messages.
     pub const SHARED_MESSAGES: Self = Self::ATTRIBUTES;
 
-    /// The header of an empty heap. Where the file's lengths are short, the heap stays so small that they can say
-    /// all its sizes.
+    /// Returns the header of an empty heap. Limits the heap to sizes that the length fields of the
+    /// file can store.
     pub(super) fn header(&self, params: FileParams) -> FractalHeapHeader {
-        let bits = u16::from(params.size_of_lengths).saturating_mul(8).saturating_sub(1).min(63);
-        let largest = 1_u64.checked_shl(bits.into()).unwrap_or(u64::MAX);
+        let bits = (u16::from(params.size_of_lengths) * 8).clamp(1, 64) - 1;
+        let largest = 1_u64 << bits;
         let mut flags = FractalHeapFlags::empty();
         flags.set(FractalHeapFlags::CHECKSUM_DIRECT_BLOCKS, self.checksums);
         let pipeline = self.filters.clone();
@@ -109,16 +111,17 @@ impl FractalHeapCreation {
 }
 
 impl FractalHeap {
-    /// Makes a heap without objects and gives the address of its header.
+    /// Creates a heap without objects. Returns the address of the header.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if there can be no such heap.
+    /// Returns [`Error::Misuse`] if the parameters contradict each other, and the errors of
+    /// [`Edit::allocate`].
     pub fn create(edit: &mut Edit<'_>, creation: &FractalHeapCreation) -> Result<Address> {
         let params = edit.params();
         let header = creation.header(params);
-        let cannot = |error| Error::Misuse(format!("there can be no such heap: {error}"));
+        let cannot = |error| Error::Misuse(format!("the parameters of a fractal heap are invalid: {error}"));
         let context = header.context(params).map_err(cannot)?;
-        let length = FractalHeapHeader::size(&context) as u64;
+        let length = to_u64(FractalHeapHeader::size(&context));
         let heap = Self::with_header(header, Address::new(0), params).map_err(cannot)?;
         let address = edit.allocate(HEADER_SPACE, length)?;
         let heap = Self { address, ..heap };
@@ -126,10 +129,10 @@ impl FractalHeap {
         Ok(address)
     }
 
-    /// Frees the heap at `address` with all that is in it.
+    /// Frees the heap at `address` and all its objects.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] and [`Error::Io`] of what has to be read.
+    /// Returns read errors.
     pub fn delete(edit: &mut Edit<'_>, address: Address) -> Result<()> {
         let mut heap = Self::clone(&*Self::open(edit.store(), address)?);
         heap.delete_huge(edit)?;
@@ -141,7 +144,7 @@ impl FractalHeap {
         }
         free_manager(edit, &mut heap)?;
         let length = FractalHeapHeader::size(&heap.changed_context(edit.params())?.header);
-        edit.free(HEADER_SPACE, address, length as u64)
+        edit.free(HEADER_SPACE, address, to_u64(length))
     }
 
     fn delete_indirect(
@@ -164,6 +167,6 @@ impl FractalHeap {
                 self.delete_indirect(edit, walk, *child, below)?;
             }
         }
-        edit.free(INDIRECT_SPACE, address, FractalHeapIndirectBlock::size(&context) as u64)
+        edit.free(INDIRECT_SPACE, address, to_u64(FractalHeapIndirectBlock::size(&context)))
     }
 }

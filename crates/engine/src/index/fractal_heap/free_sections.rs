@@ -1,8 +1,9 @@
-//! The free sections of one heap: unused parts of direct blocks, and direct blocks that do not exist although others
-//! do behind them.
+//! The free sections of one heap: unused parts of direct blocks, and missing direct blocks before
+//! the last direct block.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::codec::{Address, FormatError, Result, Structure};
 use hyperslab_format::free_space::{
     FreeSpaceSection, FreeSpaceSectionKind, FreeSpaceSections, FreeSpaceSectionsContext, IndirectSection,
@@ -10,7 +11,7 @@ use hyperslab_format::free_space::{
 
 use super::shape::Shape;
 
-/// The sections as a living index: what stands in the section list of the heap's free-space manager.
+/// The decoded section list of a heap's free-space manager, indexed by offset and by size.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct FreeSections {
     /// Unused bytes of direct blocks: offset in the heap's address space, and length.
@@ -18,45 +19,63 @@ pub(super) struct FreeSections {
     by_size: BTreeSet<(u64, u64)>,
     /// Missing blocks by the offset of their indirect block.
     runs: BTreeMap<u64, Vec<Run>>,
-    /// How many stored sections have each size.
+    /// Number of stored sections of each size. No number is 0.
     sizes: BTreeMap<u64, usize>,
     stored: u64,
     derived: u64,
     total: u64,
 }
 
-/// Missing blocks in a row of one indirect block.
+/// Consecutive missing blocks of one indirect block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
     offset: u64,
     first: usize,
     count: usize,
-    /// What fits into a block of the first row.
-    room: u64,
-    sections: u64,
+    /// Bytes for objects in one block of the first row; the size of the stored section.
+    size: u64,
+    /// Number of sections of the rows after the first row.
+    derived: u64,
     space: u64,
 }
 
-/// What the section list of a heap is read and written under.
+/// Context for decoding and encoding the section list of a heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FreeSectionsContext {
     pub(super) list: FreeSpaceSectionsContext,
     pub(super) shape: Shape,
 }
 
-/// The numbers that a manager's header holds.
+/// The totals in a manager's header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Totals {
     /// Bytes in all sections.
     pub(super) space: u64,
-    /// Sections that are stored.
+    /// Number of sections in the list.
     pub(super) stored: u64,
-    /// Sections that follow from those: further rows of missing blocks.
+    /// Number of sections that follow from the stored sections: the rows of missing blocks after
+    /// the first row.
     pub(super) derived: u64,
-    /// Different sizes of stored sections.
+    /// Number of different sizes of stored sections.
     pub(super) sizes: usize,
-    /// Stored sections that name an indirect block.
+    /// Number of stored sections that name an indirect block.
     pub(super) runs: usize,
+}
+
+/// Returns the error of totals that differ from the sections.
+fn miscounted() -> FormatError {
+    FormatError::internal(FreeSpaceSections::NAME, "the totals are the sums over all sections")
+}
+
+/// Returns the error of sections that cannot be in one list.
+fn corrupt(field: &'static str, expected: &str, got: u64) -> FormatError {
+    FormatError::corrupt(FreeSpaceSections::NAME, field, expected, got)
+}
+
+/// Returns the end of a section.
+fn end_of(offset: u64, size: u64) -> Result<u64> {
+    let end = offset.checked_add(size);
+    end.ok_or_else(|| corrupt("section", "a section that ends below 2^64", offset))
 }
 
 impl FreeSections {
@@ -74,136 +93,201 @@ impl FreeSections {
         }
     }
 
-    fn count_in(&mut self, size: u64) {
-        *self.sizes.entry(size).or_insert(0) += 1;
-        self.stored = self.stored.saturating_add(1);
+    /// Returns the total space with `size` more bytes.
+    fn increased_total(&self, size: u64) -> Result<u64> {
+        let total = self.total.checked_add(size);
+        total.ok_or_else(|| corrupt("sections", "sections of less than 2^64 bytes", self.total))
     }
 
-    fn count_out(&mut self, size: u64) {
-        if let Some(count) = self.sizes.get_mut(&size) {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                self.sizes.remove(&size);
-            }
+    /// Counts one more stored section of `size` bytes. The counts are at most the number of entries
+    /// in memory.
+    fn count_in(&mut self, size: u64) {
+        *self.sizes.entry(size).or_insert(0) += 1;
+        self.stored += 1;
+    }
+
+    /// Counts one stored section of `size` bytes less.
+    fn count_out(&mut self, size: u64) -> Result<()> {
+        let stored = self.stored.checked_sub(1).ok_or_else(miscounted)?;
+        let count = self.sizes.get_mut(&size).ok_or_else(miscounted)?;
+        match count.checked_sub(1).ok_or_else(miscounted)? {
+            0 => drop(self.sizes.remove(&size)),
+            fewer => *count = fewer,
         }
-        self.stored = self.stored.saturating_sub(1);
+        self.stored = stored;
+        Ok(())
     }
 
     /// Adds unused bytes of a direct block.
-    pub(super) fn add_single(&mut self, offset: u64, size: u64) {
+    ///
+    /// # Errors
+    /// Returns [`FormatError::Corrupt`] if another section begins at `offset`, or if the section or
+    /// the total ends beyond 64 bits. The sections are unchanged then.
+    pub(super) fn add_single(&mut self, offset: u64, size: u64) -> Result<()> {
         if size == 0 {
-            return;
+            return Ok(());
         }
-        if let Some(before) = self.singles.insert(offset, size) {
-            self.by_size.remove(&(before, offset));
-            self.count_out(before);
-            self.total = self.total.saturating_sub(before);
+        end_of(offset, size)?;
+        if self.singles.contains_key(&offset) {
+            return Err(corrupt("section", "one section at each offset", offset));
         }
+        self.total = self.increased_total(size)?;
+        self.singles.insert(offset, size);
         self.by_size.insert((size, offset));
         self.count_in(size);
-        self.total = self.total.saturating_add(size);
+        Ok(())
     }
 
-    /// Removes the unused bytes that begin at `offset`.
-    pub(super) fn remove_single(&mut self, offset: u64) -> Option<u64> {
-        let size = self.singles.remove(&offset)?;
+    /// Removes the unused bytes that begin at `offset`, if there are any.
+    pub(super) fn remove_single(&mut self, offset: u64) -> Result<()> {
+        let Some(size) = self.singles.remove(&offset) else { return Ok(()) };
         self.by_size.remove(&(size, offset));
-        self.count_out(size);
-        self.total = self.total.saturating_sub(size);
-        Some(size)
+        self.count_out(size)?;
+        self.total = self.total.checked_sub(size).ok_or_else(miscounted)?;
+        Ok(())
     }
 
-    /// The smallest unused part of a direct block that `length` bytes fit into: offset and size.
+    /// Returns the smallest unused part of a direct block that holds `length` bytes: offset and
+    /// size.
     pub(super) fn fitting_single(&self, length: u64) -> Option<(u64, u64)> {
         self.by_size.range((length, 0)..).next().map(|&(size, offset)| (offset, size))
     }
 
-    /// The smallest missing direct block of at least `least` bytes: offset and size.
-    pub(super) fn fitting_block(&self, shape: &Shape, least: u64) -> Option<(u64, u64)> {
-        let runs = self.runs.iter().flat_map(|(base, runs)| runs.iter().map(|run| (*base, run)));
-        let blocks = runs.filter_map(|(base, run)| shape.smallest_missing(base, run.first, run.count, least));
-        blocks.min_by_key(|(offset, size)| (*size, *offset))
+    /// Returns the smallest missing direct block of at least `least` bytes: offset and size.
+    pub(super) fn fitting_block(&self, shape: &Shape, least: u64) -> Result<Option<(u64, u64)>> {
+        let mut best: Option<(u64, u64)> = None;
+        for (base, runs) in &self.runs {
+            for run in runs {
+                let found = shape.smallest_missing(*base, run.first, run.count, least)?;
+                let found = found.map(|(offset, size)| (size, offset));
+                best = found.into_iter().chain(best).min();
+            }
+        }
+        Ok(best.map(|(size, offset)| (offset, size)))
     }
 
-    /// Adds what an object took at `offset`, joined with the unused bytes before and behind it that lie in the same
-    /// block, from `start` to `end`. Gives the whole section, or `None` if some of it was unused already.
+    /// Adds the bytes of a removed object, joined with the adjacent unused bytes in the same direct
+    /// block, whose objects lie from `start` to `end`. Returns the size of the joined section, or
+    /// `None` without a change if some bytes of the object are unused or lie outside the block.
     pub(super) fn release(
         &mut self,
         offset: u64,
         length: u64,
         (start, end): (u64, u64),
-    ) -> Option<(u64, u64)> {
-        let mut from = offset;
-        let mut to = offset.checked_add(length)?;
+    ) -> Result<Option<u64>> {
+        let (mut from, mut to) = (offset, end_of(offset, length)?);
         if from < start || to > end {
-            return None;
+            return Ok(None);
         }
         let before = self.singles.range(..to).next_back().map(|(offset, size)| (*offset, *size));
-        let behind = self.singles.range(to..).next().map(|(offset, size)| (*offset, *size));
+        let after = self.singles.range(to..).next().map(|(offset, size)| (*offset, *size));
+        let mut joined = Vec::new();
         if let Some((other, size)) = before {
-            let other_end = other.saturating_add(size);
+            let other_end = end_of(other, size)?;
             if other_end > from {
-                return None;
+                return Ok(None);
             }
             if other_end == from && other >= start {
-                self.remove_single(other);
+                joined.push(other);
                 from = other;
             }
         }
-        if let Some((other, size)) = behind
+        if let Some((other, size)) = after
             && other == to
-            && other.saturating_add(size) <= end
         {
-            self.remove_single(other);
-            to = other.saturating_add(size);
+            let other_end = end_of(other, size)?;
+            if other_end <= end {
+                joined.push(other);
+                to = other_end;
+            }
         }
-        self.add_single(from, to.saturating_sub(from));
-        Some((from, to.saturating_sub(from)))
+        for other in joined {
+            self.remove_single(other)?;
+        }
+        let size = to - from;
+        self.add_single(from, size)?;
+        Ok(Some(size))
     }
 
-    /// Forgets the missing blocks of the indirect block at `base`.
-    pub(super) fn remove_runs(&mut self, base: u64) {
-        for run in self.runs.remove(&base).unwrap_or_default() {
-            self.count_out(run.room);
-            self.derived = self.derived.saturating_sub(run.sections.saturating_sub(1));
-            self.total = self.total.saturating_sub(run.space);
+    /// Removes the missing blocks of the indirect block at `base`.
+    pub(super) fn remove_runs(&mut self, base: u64) -> Result<()> {
+        for run in self.runs.remove(&base).into_iter().flatten() {
+            self.count_out(run.size)?;
+            self.derived = self.derived.checked_sub(run.derived).ok_or_else(miscounted)?;
+            self.total = self.total.checked_sub(run.space).ok_or_else(miscounted)?;
         }
+        Ok(())
     }
 
-    fn add_run(&mut self, shape: &Shape, base: u64, first: usize, count: usize) {
-        let rows = shape.missing(first, count);
-        let room = shape.first_room(first);
-        let offset = base.saturating_add(shape.table.entry(first).block_offset);
-        self.count_in(room);
-        self.derived = self.derived.saturating_add(rows.count.saturating_sub(1));
-        self.total = self.total.saturating_add(rows.space);
-        let run = Run { offset, first, count, room, sections: rows.count, space: rows.space };
+    /// Adds missing blocks of the indirect block at `base`.
+    fn add_run(&mut self, base: u64, run: Run) -> Result<()> {
+        let total = self.increased_total(run.space)?;
+        let derived = self.derived.checked_add(run.derived);
+        self.derived = derived.ok_or_else(|| corrupt("sections", "less than 2^64 sections", self.derived))?;
+        self.total = total;
+        self.count_in(run.size);
         self.runs.entry(base).or_default().push(run);
+        Ok(())
     }
 
-    /// Notes which blocks the indirect block at `base` misses before the offset `end`.
-    pub(super) fn set_runs(&mut self, shape: &Shape, base: u64, children: &[Address], end: u64) {
-        self.remove_runs(base);
+    /// Records the blocks that the indirect block at `base` misses before the offset `end`.
+    pub(super) fn set_runs(
+        &mut self,
+        shape: &Shape,
+        base: u64,
+        children: &[Address],
+        end: u64,
+    ) -> Result<()> {
+        let mut runs = Vec::new();
         let mut first = None;
         for (number, child) in children.iter().enumerate() {
             let entry = shape.table.entry(number);
-            let block_end = base.saturating_add(entry.block_offset).saturating_add(entry.block_size);
-            let missing = !child.is_defined() && block_end <= end;
+            let block_end =
+                base.checked_add(entry.block_offset).and_then(|start| start.checked_add(entry.block_size));
+            // `end` is below 2^64: a block that ends at 2^64 or beyond ends after `end`.
+            let inside = block_end.is_some_and(|block_end| block_end <= end);
+            let missing = !child.is_defined() && inside;
             first = match first {
                 None => missing.then_some(number),
-                Some(start) if missing && number.saturating_sub(start) < usize::from(u16::MAX) => Some(start),
+                Some(start) if missing && number - start < usize::from(u16::MAX) => Some(start),
                 Some(start) => {
-                    self.add_run(shape, base, start, number.saturating_sub(start));
+                    runs.push(Run::new(shape, base, start, number - start)?);
                     missing.then_some(number)
                 }
             };
-            if block_end > end {
+            if !inside {
                 break;
             }
         }
         if let Some(start) = first {
-            self.add_run(shape, base, start, children.len().saturating_sub(start));
+            runs.push(Run::new(shape, base, start, children.len() - start)?);
         }
+        self.remove_runs(base)?;
+        runs.into_iter().try_for_each(|run| self.add_run(base, run))
+    }
+}
+
+impl Run {
+    /// Returns the run of `count` missing blocks from the entry `first` of the indirect block at
+    /// `base` on.
+    ///
+    /// # Errors
+    /// Returns [`FormatError::Corrupt`] if there is no such block in the heap's address space.
+    fn new(shape: &Shape, base: u64, first: usize, count: usize) -> Result<Self> {
+        let outside = || corrupt("block offset", "blocks in the heap's address space", base);
+        let last = first.checked_add(count).and_then(|end| end.checked_sub(1)).ok_or_else(outside)?;
+        let last = shape.table.entry(last);
+        if count == 0 || last.row >= shape.table.max_root_rows() {
+            return Err(outside());
+        }
+        // The last block may end at 2^64.
+        let last_byte = base.checked_add(last.block_offset);
+        last_byte.and_then(|start| start.checked_add(last.block_size - 1)).ok_or_else(outside)?;
+        let rows = shape.missing(first, count)?;
+        let offset = base.checked_add(shape.table.entry(first).block_offset).ok_or_else(outside)?;
+        let derived = rows.count.checked_sub(1).ok_or_else(miscounted)?;
+        let size = shape.first_object_bytes(first);
+        Ok(Self { offset, first, count, size, derived, space: rows.space })
     }
 }
 
@@ -219,24 +303,25 @@ impl Structure for FreeSections {
         let list = FreeSpaceSections::decode(bytes, &context.list)?;
         let mut sections = Self::default();
         let table = context.shape.table;
+        let width = to_usize(table.width())?;
         for section in list.sections {
             match section.kind {
                 FreeSpaceSectionKind::Plain(kind)
                     if FreeSpaceSectionKind::Plain(kind) == FreeSpaceSectionKind::SINGLE =>
                 {
-                    sections.add_single(section.offset, section.size);
+                    sections.add_single(section.offset, section.size)?;
                 }
-                // Rows after the first follow from the first one.
+                // Later rows are derived from the first row.
                 FreeSpaceSectionKind::Plain(_) => {}
                 FreeSpaceSectionKind::FirstRow(run) | FreeSpaceSectionKind::Indirect(run) => {
-                    let first =
-                        u64::from(run.row).saturating_mul(table.width()).saturating_add(run.column.into());
-                    let Ok(first) = usize::try_from(first) else { continue };
                     if u32::from(run.row) >= table.max_root_rows() || run.blocks == 0 {
                         let most = format!("a row before {}", table.max_root_rows());
                         return Err(FormatError::corrupt(Self::NAME, "block start row", most, run.row));
                     }
-                    sections.add_run(&context.shape, run.block_offset, first, usize::from(run.blocks));
+                    // No overflow: a row is below 2^7, a width and a column are below 2^16.
+                    let first = usize::from(run.row) * width + usize::from(run.column);
+                    let base = run.block_offset;
+                    sections.add_run(base, Run::new(&context.shape, base, first, run.blocks.into())?)?;
                 }
             }
         }
@@ -244,7 +329,7 @@ impl Structure for FreeSections {
     }
 
     fn encode(&self, context: &FreeSectionsContext) -> Result<Vec<u8>> {
-        let width = context.shape.table.width().max(1);
+        let width = context.shape.table.width();
         let narrow = |value: u64| {
             u16::try_from(value).map_err(|_| FormatError::Encode {
                 structure: Self::NAME,
@@ -258,14 +343,14 @@ impl Structure for FreeSections {
         }
         for (&block_offset, runs) in &self.runs {
             for run in runs {
-                let first = run.first as u64;
+                let first = to_u64(run.first);
                 let kind = FreeSpaceSectionKind::FirstRow(IndirectSection {
                     block_offset,
                     row: narrow(first / width)?,
                     column: narrow(first % width)?,
-                    blocks: narrow(run.count as u64)?,
+                    blocks: narrow(to_u64(run.count))?,
                 });
-                list.sections.push(FreeSpaceSection { offset: run.offset, size: run.room, kind });
+                list.sections.push(FreeSpaceSection { offset: run.offset, size: run.size, kind });
             }
         }
         list.sections.sort_by_key(|section| (section.size, section.offset));

@@ -1,33 +1,38 @@
-//! Objects too large for a heap's blocks: each lies on its own in the file, and a version 2 B-tree knows where.
+//! Huge objects: objects too large for a heap's blocks. Each object has its own block in the file,
+//! and a version 2 B-tree holds the addresses.
 
 use std::cmp::Ordering;
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::btree_v2::records::{
     BTreeV2Record as _, HugeObjectFiltered, HugeObjectRecord, HugeRecordContext,
 };
 use hyperslab_format::codec::{Address, FormatError};
 use hyperslab_format::fractal_heap::{FractalHeapFlags, HeapId};
 
-use super::FractalHeap;
-use super::change::Change;
+use super::change::HeapChange;
+use super::{FractalHeap, counter};
 use crate::error::{Error, Result};
 use crate::index::btree_v2::{BTreeV2, BTreeV2Creation};
 use crate::store::{Edit, SpaceKind, at};
 
-/// What huge objects are to the file's space.
+/// Kind of the space of huge objects.
 const HUGE_SPACE: SpaceKind = SpaceKind::RawData;
 
-/// How a record lies to the one with that key: in trees of direct objects that is the address.
+/// Compares the key of a record with `key`. In trees of directly accessed objects, the key is the
+/// address.
 fn compare(record: &[u8], key: u64, context: HugeRecordContext) -> Result<Ordering, FormatError> {
     let record = HugeObjectRecord::decode(record, context)?;
     Ok(if context.indirect { record.id } else { record.address.raw() }.cmp(&key))
 }
 
-impl Change<'_, '_> {
-    /// Puts an object in a place of its own.
+impl HeapChange<'_, '_> {
+    /// Inserts an object into a block of its own.
     pub(super) fn insert_huge(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
         let context = self.heap.ids.huge_records();
-        let memory_size = bytes.len() as u64;
+        let memory_size = to_u64(bytes.len());
+        let objects = self.heap.increased(counter::HUGE_OBJECTS, self.heap.header.huge_objects, 1)?;
+        let size = self.heap.increased(counter::HUGE_SIZE, self.heap.header.huge_size, memory_size)?;
         let (stored, filtered) = if self.heap.header.filters.is_some() {
             let (stored, filter_mask) = self.filter(bytes)?;
             (std::borrow::Cow::Owned(stored), Some(HugeObjectFiltered { filter_mask, memory_size }))
@@ -35,28 +40,38 @@ impl Change<'_, '_> {
             (bytes.into(), None)
         };
         let id = if context.indirect { self.next_huge_key()? } else { 0 };
-        let length = stored.len() as u64;
+        let length = to_u64(stored.len());
         let address = self.edit.allocate(HUGE_SPACE, length)?;
-        self.edit.write_raw_or_keep(address, &stored)?;
-        self.record_huge(&HugeObjectRecord { address, length, filtered, id })?;
+        let heap_id = if context.indirect {
+            HeapId::HugeIndirect { key: id }
+        } else {
+            HeapId::HugeDirect { address, length, filtered }
+        };
+        let inserted = self.heap.encode_id(&heap_id).and_then(|heap_id| {
+            self.edit.write_raw_or_buffer(address, &stored)?;
+            self.record_huge(&HugeObjectRecord { address, length, filtered, id })?;
+            Ok(heap_id)
+        });
+        if inserted.is_err() {
+            self.edit.free(HUGE_SPACE, address, length)?;
+            return inserted;
+        }
         let header = &mut self.heap.header;
-        header.huge_objects = header.huge_objects.saturating_add(1);
-        header.huge_size = header.huge_size.saturating_add(memory_size);
+        (header.huge_objects, header.huge_size) = (objects, size);
         if context.indirect {
             header.next_huge_id = id;
-            return self.heap.encode_id(&HeapId::HugeIndirect { key: id });
         }
-        self.heap.encode_id(&HeapId::HugeDirect { address, length, filtered })
+        inserted
     }
 
-    /// A key that no object had before. The header holds the last one.
+    /// Returns a key that no object had before. The header holds the last used key.
     fn next_huge_key(&self) -> Result<u64> {
         let header = &self.heap.header;
         let limit = self.heap.ids.max_huge_key();
         let wrapped = header.flags.contains(FractalHeapFlags::HUGE_IDS_WRAPPED);
         let next = header.next_huge_id.checked_add(1).filter(|next| *next <= limit && !wrapped);
         next.ok_or_else(|| Error::Limit {
-            what: "a fractal heap: huge objects that it ever had".into(),
+            what: "keys of huge objects in a fractal heap".into(),
             got: header.next_huge_id,
             limit,
         })
@@ -67,7 +82,8 @@ impl Change<'_, '_> {
         let mut tree = if self.heap.header.huge_btree.is_defined() {
             BTreeV2::edit(self.edit, self.heap.header.huge_btree)?
         } else {
-            let size = u16::try_from(HugeObjectRecord::size(context)).unwrap_or(u16::MAX);
+            let size = u16::try_from(HugeObjectRecord::size(context))
+                .map_err(|_| Error::internal("huge object record", "a record has less than 65536 bytes"))?;
             BTreeV2::create(self.edit, &BTreeV2Creation::new(context.record_type(), size))?
         };
         self.heap.header.huge_btree = tree.address();
@@ -76,11 +92,11 @@ impl Change<'_, '_> {
         if tree.insert(self.edit, &bytes, &mut |other| compare(other, key, context))? {
             return Ok(());
         }
-        Err(Error::corrupt("fractal heap", "huge object", "a key that is not in use", key)
-            .at(self.heap.address))
+        let expected = "a key without a huge object";
+        Err(Error::corrupt("fractal heap", "huge object", expected, key).at(self.heap.address))
     }
 
-    /// Removes an object that lies on its own; with the last one its B-tree.
+    /// Removes a huge object. Removes the B-tree together with the last huge object.
     pub(super) fn remove_huge(&mut self, id: &HeapId) -> Result<()> {
         let context = self.heap.ids.huge_records();
         let key = match id {
@@ -93,16 +109,17 @@ impl Change<'_, '_> {
             return Err(missing());
         }
         let mut tree = BTreeV2::edit(self.edit, self.heap.header.huge_btree)?;
-        let removed =
-            tree.remove(self.edit, &mut |record| compare(record, key, context))?.ok_or_else(missing)?;
-        let record = at(HugeObjectRecord::decode(&removed, context), tree.address())?;
-        self.edit.free(HUGE_SPACE, record.address, record.length)?;
-        let empty = tree.header().total_records == 0;
-        let header = &mut self.heap.header;
+        let compare = &mut |record: &[u8]| compare(record, key, context);
+        let record = tree.get(self.edit.store(), compare)?.ok_or_else(missing)?;
+        let record = at(HugeObjectRecord::decode(&record, context), tree.address())?;
         let size = record.filtered.map_or(record.length, |filtered| filtered.memory_size);
-        header.huge_objects = header.huge_objects.saturating_sub(1);
-        header.huge_size = header.huge_size.saturating_sub(size);
-        if empty {
+        let objects = self.heap.decreased(counter::HUGE_OBJECTS, self.heap.header.huge_objects, 1)?;
+        let size = self.heap.decreased(counter::HUGE_SIZE, self.heap.header.huge_size, size)?;
+        tree.remove(self.edit, compare)?.ok_or_else(missing)?;
+        let header = &mut self.heap.header;
+        (header.huge_objects, header.huge_size) = (objects, size);
+        self.edit.free(HUGE_SPACE, record.address, record.length)?;
+        if tree.header().total_records == 0 {
             tree.delete(self.edit, &mut |_, _| Ok(()))?;
             header.huge_btree = Address::UNDEFINED;
             header.next_huge_id = 0;
@@ -113,7 +130,7 @@ impl Change<'_, '_> {
 }
 
 impl FractalHeap {
-    /// Frees all objects that lie on their own.
+    /// Frees all huge objects and their B-tree.
     pub(super) fn delete_huge(&self, edit: &mut Edit<'_>) -> Result<()> {
         if !self.header.huge_btree.is_defined() {
             return Ok(());

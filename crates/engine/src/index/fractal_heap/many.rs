@@ -1,102 +1,111 @@
-//! Many objects at once, each block looked up once and no object copied.
+//! Access to many objects of a heap. Reads each direct block once and copies no managed object.
 
 use std::sync::Arc;
 
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::fractal_heap::{FractalHeapDirectBlock, FractalHeapDirectContext, HeapId};
 
 use super::FractalHeap;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::{Bytes, Store, at};
 
-/// Objects of a heap, and the blocks that they lie in.
+/// Objects of a heap, and the direct blocks that contain the objects.
 #[derive(Debug)]
 pub struct Objects<'h> {
     heap: &'h FractalHeap,
     store: &'h Store,
-    blocks: Vec<Block>,
-    /// Where blocks begin in the heap's address space, ascending, and their number.
+    blocks: Vec<HeldBlock>,
+    /// Offsets of the blocks in the heap's address space, ascending, with indices into `blocks`.
     starts: Vec<(u64, usize)>,
-    /// Objects that lie in no block, or in one that passed filters.
-    apart: Vec<Bytes>,
+    /// Tiny objects, huge objects, and the objects of heaps with filters.
+    owned: Vec<Bytes>,
 }
 
-/// An object that was found.
+/// An object that [`Objects::find`] has found.
 #[derive(Debug, Clone, Copy)]
-pub struct Found(Place);
+pub struct HeapObject(ObjectLocation);
 
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum ObjectLocation {
     Block { number: usize, start: usize, length: usize },
-    Apart(usize),
+    Owned(usize),
 }
 
 #[derive(Debug)]
-struct Block {
+struct HeldBlock {
     block: Arc<FractalHeapDirectBlock>,
     context: FractalHeapDirectContext,
 }
 
+/// Returns the error of an object that is not in the blocks at hand.
+fn not_found() -> Error {
+    Error::internal("objects of a fractal heap", "a found object is in the blocks at hand")
+}
+
 impl FractalHeap {
-    /// Objects of this heap, none of them found yet.
+    /// Returns an empty set of objects of this heap.
     pub fn objects<'h>(&'h self, store: &'h Store) -> Objects<'h> {
-        Objects { heap: self, store, blocks: Vec::new(), starts: Vec::new(), apart: Vec::new() }
+        Objects { heap: self, store, blocks: Vec::new(), starts: Vec::new(), owned: Vec::new() }
     }
 }
 
 impl Objects<'_> {
-    /// Finds the object with that ID.
+    /// Finds the object with the heap ID `id`.
     ///
     /// # Errors
-    /// As [`FractalHeap::get`].
-    pub fn find(&mut self, id: &[u8]) -> Result<Found> {
+    /// Returns the same errors as [`FractalHeap::get`].
+    pub fn find(&mut self, id: &[u8]) -> Result<HeapObject> {
         let heap = self.heap;
         match at(heap.ids.decode(id), heap.address)? {
-            // Blocks that are kept as long as all objects are together must not be larger than the file.
+            // The decoded blocks of heaps with filters can be larger than the file, so that holding
+            // all of them could take too much memory.
             HeapId::Managed { offset, length } if heap.header.filters.is_none() => {
                 let number = self.block(offset)?;
-                let place = self.blocks.get(number).map(|Block { block, context }| {
-                    at(block.object(offset, length, context), heap.address)?;
-                    let start = usize::try_from(offset.saturating_sub(block.block_offset));
-                    let length = usize::try_from(length).unwrap_or(usize::MAX);
-                    Ok(Found(Place::Block { number, start: start.unwrap_or(usize::MAX), length }))
-                });
-                place.unwrap_or(Ok(Found(Place::Apart(usize::MAX))))
+                let HeldBlock { block, context } = self.blocks.get(number).ok_or_else(not_found)?;
+                at(block.object(offset, length, context), heap.address)?;
+                let start = offset.checked_sub(block.block_offset).ok_or_else(not_found)?;
+                let (start, length) = (to_usize(start)?, to_usize(length)?);
+                Ok(HeapObject(ObjectLocation::Block { number, start, length }))
             }
             _ => {
-                self.apart.push(heap.get(self.store, id)?);
-                Ok(Found(Place::Apart(self.apart.len().saturating_sub(1))))
+                let number = self.owned.len();
+                self.owned.push(heap.get(self.store, id)?);
+                Ok(HeapObject(ObjectLocation::Owned(number)))
             }
         }
     }
 
-    /// The bytes of an object that was found here.
-    pub fn bytes(&self, Found(place): Found) -> &[u8] {
-        let bytes = match place {
-            Place::Block { number, start, length } => self
+    /// Returns the bytes of an object that these objects have found.
+    ///
+    /// # Errors
+    /// Returns [`Error::Internal`] if other objects have found the object.
+    pub fn bytes(&self, HeapObject(location): HeapObject) -> Result<&[u8]> {
+        let bytes = match location {
+            ObjectLocation::Block { number, start, length } => self
                 .blocks
                 .get(number)
-                .and_then(|Block { block, .. }| block.bytes.get(start..start.checked_add(length)?)),
-            Place::Apart(number) => self.apart.get(number).map(|bytes| &**bytes),
+                .and_then(|HeldBlock { block, .. }| block.bytes.get(start..start.checked_add(length)?)),
+            ObjectLocation::Owned(number) => self.owned.get(number).map(|bytes| &**bytes),
         };
-        bytes.unwrap_or_default()
+        bytes.ok_or_else(not_found)
     }
 
-    /// The number of the block that holds `offset`.
+    /// Returns the index of the block that contains `offset`.
     fn block(&mut self, offset: u64) -> Result<usize> {
-        let behind = self.starts.partition_point(|(start, _)| *start <= offset);
-        let before = behind.checked_sub(1).and_then(|before| self.starts.get(before));
+        let next = self.starts.partition_point(|(start, _)| *start <= offset);
+        let before = next.checked_sub(1).and_then(|before| self.starts.get(before));
         if let Some((start, number)) = before.copied()
-            && let Some(Block { block, .. }) = self.blocks.get(number)
-            && offset.saturating_sub(start) < block.bytes.len() as u64
+            && let Some(HeldBlock { block, .. }) = self.blocks.get(number)
+            && offset - start < to_u64(block.bytes.len())
         {
             return Ok(number);
         }
-        let place = self.heap.find_block(self.store, offset)?;
-        let block = self.heap.block(self.store, &place)?;
-        let context = self.heap.direct_context(self.store, place.size)?;
+        let location = self.heap.find_block(self.store, offset)?;
+        let block = self.heap.block(self.store, &location)?;
+        let context = self.heap.direct_context(self.store, location.size)?;
         let number = self.blocks.len();
-        self.starts.insert(behind, (place.offset, number));
-        self.blocks.push(Block { block, context });
+        self.starts.insert(next, (location.offset, number));
+        self.blocks.push(HeldBlock { block, context });
         Ok(number)
     }
 }

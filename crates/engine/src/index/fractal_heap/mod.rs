@@ -1,5 +1,6 @@
-//! Objects of a fractal heap by their IDs: links, attributes, shared messages.
+//! Fractal heaps: objects by heap ID. They hold links, attributes and shared messages.
 
+mod blocks;
 mod change;
 mod create;
 mod filtered;
@@ -10,9 +11,12 @@ mod many;
 mod shape;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_counters;
 
 use std::sync::Arc;
 
+use hyperslab_exact::to_u64;
 use hyperslab_filter::{ChunkTarget, FilterId, Pipeline, Stage};
 use hyperslab_format::btree_v2::records::{BTreeV2Record as _, HugeObjectFiltered, HugeObjectRecord};
 use hyperslab_format::codec::{Address, FileParams, FormatError, Structure};
@@ -27,13 +31,13 @@ use super::btree_v2::BTreeV2;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Store, at};
 
-/// About what a header takes, without filters.
+/// The cost of a header in the cache: the size of a header without filters.
 const HEADER_BYTES: u64 = 146;
 
 pub use create::FractalHeapCreation;
-pub use many::{Found, Objects};
+pub use many::{HeapObject, Objects};
 
-/// A fractal heap, by its header.
+/// A fractal heap: the header and values derived from the header.
 #[derive(Debug, Clone)]
 pub struct FractalHeap {
     address: Address,
@@ -44,24 +48,26 @@ pub struct FractalHeap {
     pipeline: Pipeline,
 }
 
-/// Where a direct block lies in the file.
+/// The location of a direct block.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct DirectBlock {
     address: Address,
+    /// Offset in the heap's address space.
     offset: u64,
+    /// Size in bytes, decoded.
     size: u64,
-    /// Stored bytes and skipped filters, in a heap with filters.
+    /// Encoded size in bytes and filter mask, in a heap with filters.
     filtered: Option<(u64, u32)>,
 }
 
-impl Place {
-    /// Bytes in the file.
+impl DirectBlock {
+    /// Returns the number of bytes in the file.
     fn stored_size(&self) -> u64 {
         self.filtered.map_or(self.size, |(size, _)| size)
     }
 }
 
-/// What a heap that was changed is kept under until it becomes bytes.
+/// Context under which the cache keeps a changed heap until it encodes the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangedHeader {
     address: Address,
@@ -86,6 +92,17 @@ impl Structure for FractalHeap {
     }
 }
 
+/// Names of the header's counters, for errors.
+mod counter {
+    pub(super) const FREE_SPACE: &str = "free space in managed blocks";
+    pub(super) const ALLOCATED: &str = "allocated managed space";
+    pub(super) const MANAGED_OBJECTS: &str = "number of managed objects";
+    pub(super) const HUGE_OBJECTS: &str = "number of huge objects";
+    pub(super) const HUGE_SIZE: &str = "size of huge objects";
+    pub(super) const TINY_OBJECTS: &str = "number of tiny objects";
+    pub(super) const TINY_SIZE: &str = "size of tiny objects";
+}
+
 impl FractalHeap {
     /// Reads the header at `address`.
     pub fn open(store: &Store, address: Address) -> Result<Arc<Self>> {
@@ -97,7 +114,7 @@ impl FractalHeap {
 
     fn read_header(store: &Store, address: Address) -> Result<Self> {
         let params = store.params();
-        let prefix = store.read(address, FractalHeapHeader::PREFIX_SIZE as u64, FractalHeapHeader::NAME)?;
+        let prefix = store.read(address, to_u64(FractalHeapHeader::PREFIX_SIZE), FractalHeapHeader::NAME)?;
         let context = at(FractalHeapHeader::stored_context(&prefix, params), address)?;
         store.get(address, &ChangedHeader { address, header: context })
     }
@@ -115,7 +132,12 @@ impl FractalHeap {
             None => Pipeline::default(),
         };
         let smallest = table.direct_block(params, address, header.starting_block_size)?;
-        let shape = Shape { table, prefix: smallest.prefix_size() as u64 };
+        let prefix = to_u64(smallest.prefix_size());
+        if header.starting_block_size <= prefix {
+            let (expected, got) = (format!("more than {prefix} bytes"), header.starting_block_size);
+            return Err(FormatError::corrupt(FractalHeapHeader::NAME, "starting block size", expected, got));
+        }
+        let shape = Shape { table, prefix };
         Ok(Self { address, header, table, shape, ids, pipeline })
     }
 
@@ -124,23 +146,45 @@ impl FractalHeap {
         Ok(ChangedHeader { address: self.address, header })
     }
 
-    /// Where the header lies.
+    /// Returns the address of the header.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// The header.
+    /// Returns the header.
     pub fn header(&self) -> &FractalHeapHeader {
         &self.header
     }
 
-    /// The object with that ID.
+    /// Returns `counter`, the header's number `field`, plus `more`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Corrupt`] if the sum does not fit in 64 bits.
+    fn increased(&self, field: &'static str, counter: u64, more: u64) -> Result<u64> {
+        counter.checked_add(more).ok_or_else(|| {
+            let expected = format!("at most {}", u64::MAX - more);
+            Error::corrupt(FractalHeapHeader::NAME, field, expected, counter).at(self.address)
+        })
+    }
+
+    /// Returns `counter`, the header's number `field`, minus `less`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Corrupt`] if `counter` is smaller.
+    fn decreased(&self, field: &'static str, counter: u64, less: u64) -> Result<u64> {
+        counter.checked_sub(less).ok_or_else(|| {
+            let expected = format!("at least {less}");
+            Error::corrupt(FractalHeapHeader::NAME, field, expected, counter).at(self.address)
+        })
+    }
+
+    /// Returns the object with the heap ID `id`.
     pub fn get(&self, store: &Store, id: &[u8]) -> Result<Bytes> {
         match at(self.ids.decode(id), self.address)? {
             HeapId::Managed { offset, length } => {
-                let place = self.find_block(store, offset)?;
-                let block = self.block(store, &place)?;
-                let context = self.direct_context(store, place.size)?;
+                let location = self.find_block(store, offset)?;
+                let block = self.block(store, &location)?;
+                let context = self.direct_context(store, location.size)?;
                 let object = at(block.object(offset, length, &context), self.address)?;
                 Ok(object.into())
             }
@@ -155,8 +199,8 @@ impl FractalHeap {
                     return Err(Error::corrupt(
                         "fractal heap",
                         "huge object",
-                        format!("one with ID {key}"),
-                        "none",
+                        format!("a record with key {key}"),
+                        "no such record",
                     )
                     .at(self.address));
                 };
@@ -187,36 +231,37 @@ impl FractalHeap {
         at(self.table.direct_block(store.params(), self.address, size), self.address)
     }
 
-    /// The direct block at that place.
-    fn block(&self, store: &Store, place: &Place) -> Result<Arc<FractalHeapDirectBlock>> {
-        let block = if place.filtered.is_some() {
-            let context = (self.address, place.offset, place.size, place.filtered);
-            store.keep(place.address, &context, place.size, || self.read_filtered(store, place))?
+    /// Returns the decoded direct block.
+    fn block(&self, store: &Store, location: &DirectBlock) -> Result<Arc<FractalHeapDirectBlock>> {
+        let block = if location.filtered.is_some() {
+            let context = (self.address, location.offset, location.size, location.filtered);
+            store.keep(location.address, &context, location.size, || self.read_filtered(store, location))?
         } else {
-            store.shared(place.address, &self.direct_context(store, place.size)?)?
+            store.shared(location.address, &self.direct_context(store, location.size)?)?
         };
-        if block.block_offset != place.offset {
-            let expected = place.offset.to_string();
+        if block.block_offset != location.offset {
+            let expected = location.offset.to_string();
             return Err(Error::corrupt(
                 FractalHeapDirectBlock::NAME,
                 "block offset",
                 expected,
                 block.block_offset,
             )
-            .at(place.address));
+            .at(location.address));
         }
         Ok(block)
     }
 
-    /// The root block, if it is a direct one.
-    fn root_block(&self) -> Option<Place> {
+    /// Returns the root block if the root is a direct block.
+    fn root_block(&self) -> Option<DirectBlock> {
         let filtered = self.header.filters.as_ref().map(|filters| (filters.root_size, filters.root_mask));
         let (address, size) = (self.header.root, self.header.starting_block_size);
         let exists = self.header.root_rows == 0 && address.is_defined();
-        exists.then_some(Place { address, offset: 0, size, filtered })
+        exists.then_some(DirectBlock { address, offset: 0, size, filtered })
     }
 
-    /// Rows of the indirect block `child` that covers `size` bytes, below one of `rows` rows.
+    /// Returns the number of rows of the indirect block at `child`, which covers `size` bytes and
+    /// whose parent has `rows` rows.
     fn rows_below(&self, size: u64, rows: u32, child: Address) -> Result<u32> {
         let below = self.table.rows_for(size);
         if below >= rows {
@@ -226,47 +271,48 @@ impl FractalHeap {
         Ok(below)
     }
 
-    /// Goes down the doubling tables to the direct block that holds `offset`.
-    fn find_block(&self, store: &Store, offset: u64) -> Result<Place> {
+    /// Returns the direct block that contains `offset` of the heap's address space.
+    fn find_block(&self, store: &Store, offset: u64) -> Result<DirectBlock> {
         let params = store.params();
         let mut address = self.header.root;
         if self.header.root_rows == 0 {
             let filtered = self.header.filters.as_ref().map(|filters| (filters.root_size, filters.root_mask));
-            return Ok(Place { address, offset: 0, size: self.header.starting_block_size, filtered });
+            return Ok(DirectBlock { address, offset: 0, size: self.header.starting_block_size, filtered });
         }
         let mut rows = u32::from(self.header.root_rows);
         let mut start = 0_u64;
         loop {
             let context = self.table.indirect_block(params, self.address, rows);
             let node: Arc<FractalHeapIndirectBlock> = store.shared(address, &context)?;
-            let entry = self.table.locate(offset.saturating_sub(start));
+            // `start` is the offset of an entry that contains `offset`, so `start <= offset`.
+            let entry = self.table.locate(offset - start);
             let number = entry.number(&self.table);
             let child = node.children.get(number).copied().filter(|child| child.is_defined());
             let Some(child) = child.filter(|_| entry.row < rows) else {
                 return Err(Error::corrupt(
                     "fractal heap",
                     "offset of an object",
-                    "one inside a block",
+                    "an offset inside a direct block",
                     offset,
                 )
                 .at(self.address));
             };
-            start = start.saturating_add(entry.block_offset);
+            start += entry.block_offset;
             if entry.direct {
                 let filtered = node.filtered.get(number).map(|block| (block.size, block.filter_mask));
-                return Ok(Place { address: child, offset: start, size: entry.block_size, filtered });
+                return Ok(DirectBlock { address: child, offset: start, size: entry.block_size, filtered });
             }
             rows = self.rows_below(entry.block_size, rows, child)?;
             address = child;
         }
     }
 
-    fn read_filtered(&self, store: &Store, place: &Place) -> Result<FractalHeapDirectBlock> {
-        let context = self.direct_context(store, place.size)?;
-        let bytes = store.read(place.address, place.stored_size(), FractalHeapDirectBlock::NAME)?;
-        let mask = place.filtered.map_or(0, |(_, mask)| mask);
-        let bytes = self.unfilter(store, &bytes, place.address, mask, place.size)?;
-        at(FractalHeapDirectBlock::decode(&bytes, &context), place.address)
+    fn read_filtered(&self, store: &Store, location: &DirectBlock) -> Result<FractalHeapDirectBlock> {
+        let context = self.direct_context(store, location.size)?;
+        let bytes = store.read(location.address, location.stored_size(), FractalHeapDirectBlock::NAME)?;
+        let mask = location.filtered.map_or(0, |(_, mask)| mask);
+        let bytes = self.unfilter(store, &bytes, location.address, mask, location.size)?;
+        at(FractalHeapDirectBlock::decode(&bytes, &context), location.address)
     }
 
     fn unfilter(
@@ -291,7 +337,11 @@ impl FractalHeap {
     }
 }
 
-/// The filters that a pipeline message describes for ordinary chunks and heap blocks.
+/// Returns the filter pipeline of a message, for chunks (other than structured chunks) and for heap
+/// blocks.
+///
+/// # Errors
+/// Returns [`Error::Unsupported`] if the message describes the sections of structured chunks.
 pub fn pipeline(message: &FilterPipeline) -> Result<Pipeline> {
     let Some(filters) = message.chunk() else {
         return Err(Error::unsupported("filters of structured chunks"));
@@ -299,7 +349,7 @@ pub fn pipeline(message: &FilterPipeline) -> Result<Pipeline> {
     Ok(stages(filters))
 }
 
-/// The same of the filters of one section of structured chunks.
+/// Returns the filter pipeline of one section of structured chunks.
 pub fn stages(filters: &[Filter]) -> Pipeline {
     let stage = |filter: &Filter| Stage {
         id: FilterId(filter.id),

@@ -1,134 +1,164 @@
-//! The doubling table of one heap together with what fits into its blocks.
+//! Arithmetic on the doubling table of one heap and on the bytes that objects can take in its
+//! blocks.
+//!
+//! The functions take rows and entries of tables that the heap can have. All blocks of such a table
+//! lie below 2^64, so that no sum overflows. An overflow is an internal error.
 
+use hyperslab_exact::{to_u64, to_usize};
+use hyperslab_format::codec::{FormatError, Result};
 use hyperslab_format::fractal_heap::{DoublingTable, DoublingTableEntry};
 
-/// The table, and the bytes of each direct block that no object can take.
+/// The doubling table and the size of the prefix of direct blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) table: DoublingTable,
+    /// Bytes of each direct block before the first object. Smaller than the smallest direct block.
     pub(super) prefix: u64,
 }
 
-/// Missing blocks of an indirect block, as free-space managers count them: a section for each row of direct blocks.
+/// The sections of missing blocks of an indirect block, as free-space managers count them: one
+/// section for each row of direct blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct RowSections {
     pub(super) count: u64,
-    /// The sum of what fits into one block of each row.
+    /// The sum over all sections of the object bytes of one block of the row.
     pub(super) space: u64,
 }
 
 impl RowSections {
-    fn add(&mut self, other: Self, times: u64) {
-        self.count = self.count.saturating_add(other.count.saturating_mul(times));
-        self.space = self.space.saturating_add(other.space.saturating_mul(times));
+    /// Adds `other` `times` times.
+    fn add(&mut self, other: Self, times: u64) -> Result<()> {
+        self.count = add_product(self.count, other.count, times)?;
+        self.space = add_product(self.space, other.space, times)?;
+        Ok(())
     }
 }
 
+fn overflow() -> FormatError {
+    FormatError::internal("doubling table of a fractal heap", "all blocks lie below 2^64")
+}
+
+fn add_product(sum: u64, factor: u64, times: u64) -> Result<u64> {
+    factor.checked_mul(times).and_then(|product| sum.checked_add(product)).ok_or_else(overflow)
+}
+
 impl Shape {
-    /// Bytes for objects in a direct block of that size.
-    pub(super) fn room(&self, size: u64) -> u64 {
-        size.saturating_sub(self.prefix)
+    /// Returns the bytes for objects in a direct block of `size` bytes.
+    pub(super) fn object_bytes(&self, size: u64) -> u64 {
+        // `FractalHeap::with_header` refuses blocks that are not larger than the prefix.
+        size - self.prefix
     }
 
-    /// The same for a row of direct blocks.
-    pub(super) fn row_room(&self, row: u32) -> u64 {
-        self.room(self.table.row_block_size(row))
+    /// Returns the bytes for objects in one direct block of `row`.
+    pub(super) fn row_object_bytes(&self, row: u32) -> u64 {
+        self.object_bytes(self.table.row_block_size(row))
     }
 
-    /// Bytes for objects in the largest direct block.
-    pub(super) fn largest_room(&self) -> u64 {
-        self.room(self.table.max_direct_size())
+    /// Returns the bytes for objects in the largest direct block.
+    pub(super) fn max_object_bytes(&self) -> u64 {
+        self.object_bytes(self.table.max_direct_size())
     }
 
-    /// The size of the smallest direct block that an object of `length` bytes fits into.
+    /// Returns the size of the smallest direct block that can hold an object of `length` bytes.
     pub(super) fn block_for(&self, length: u64) -> Option<u64> {
         let size = length.checked_add(self.prefix)?.checked_next_power_of_two()?;
         Some(size.max(self.table.row_block_size(0))).filter(|size| *size <= self.table.max_direct_size())
     }
 
-    /// Bytes that an indirect block of `rows` rows covers.
+    /// Returns the number of bytes that an indirect block of `rows` rows covers.
     pub(super) fn covered(&self, rows: u32) -> u64 {
         if rows == 0 { 0 } else { self.table.row_offset(rows) }
     }
 
-    /// Bytes for objects in all direct blocks that an indirect block of `rows` rows can have below it.
-    pub(super) fn capacity(&self, rows: u32) -> u64 {
-        let mut by_rows = vec![0_u64];
-        for row in 0..rows {
-            let block = if row < self.table.max_direct_rows() {
-                self.row_room(row)
-            } else {
-                let below = self.table.rows_for(self.table.row_block_size(row));
-                by_rows.get(below as usize).copied().unwrap_or(u64::MAX)
-            };
-            let before = by_rows.last().copied().unwrap_or(0);
-            by_rows.push(before.saturating_add(block.saturating_mul(self.table.width())));
-        }
-        by_rows.last().copied().unwrap_or(0)
+    /// Returns the number of rows of the indirect blocks in `row`.
+    fn rows_of_child(&self, row: u32) -> u32 {
+        self.table.rows_for(self.table.row_block_size(row))
     }
 
-    /// The sections of an indirect block of `rows` rows that misses all its blocks.
-    fn all_missing(&self, rows: u32) -> RowSections {
-        let mut by_rows = vec![RowSections::default()];
+    /// Returns the bytes for objects in all direct blocks that can lie below an indirect block of
+    /// `rows` rows.
+    pub(super) fn capacity(&self, rows: u32) -> Result<u64> {
+        let mut capacity = 0;
+        // The capacities of indirect blocks of 0, 1, 2, … rows.
+        let mut capacities = vec![capacity];
         for row in 0..rows {
-            let mut sections = by_rows.last().copied().unwrap_or_default();
-            if row < self.table.max_direct_rows() {
-                sections.add(RowSections { count: 1, space: self.row_room(row) }, 1);
+            let block = if row < self.table.max_direct_rows() {
+                self.row_object_bytes(row)
             } else {
-                let below = self.table.rows_for(self.table.row_block_size(row));
-                sections.add(by_rows.get(below as usize).copied().unwrap_or_default(), self.table.width());
+                *capacities.get(self.rows_of_child(row) as usize).ok_or_else(overflow)?
+            };
+            capacity = add_product(capacity, block, self.table.width())?;
+            capacities.push(capacity);
+        }
+        Ok(capacity)
+    }
+
+    /// Returns the sections of an indirect block of `rows` rows without any blocks.
+    fn all_missing(&self, rows: u32) -> Result<RowSections> {
+        let mut sections = RowSections::default();
+        // The sections of indirect blocks of 0, 1, 2, … rows.
+        let mut by_rows = vec![sections];
+        for row in 0..rows {
+            if row < self.table.max_direct_rows() {
+                sections.add(RowSections { count: 1, space: self.row_object_bytes(row) }, 1)?;
+            } else {
+                let below = *by_rows.get(self.rows_of_child(row) as usize).ok_or_else(overflow)?;
+                sections.add(below, self.table.width())?;
             }
             by_rows.push(sections);
         }
-        by_rows.last().copied().unwrap_or_default()
+        Ok(sections)
     }
 
-    /// The first of `count` entries from `first` on, and of those behind it in each further row; with their number
-    /// in the row.
-    fn by_rows(&self, first: usize, count: usize) -> impl Iterator<Item = (DoublingTableEntry, u64)> {
-        let (table, end) = (self.table, first.saturating_add(count));
+    /// Splits `count` entries from the entry `first` on into rows. Returns the first entry of each
+    /// row and the number of entries in the row.
+    fn by_rows(&self, first: usize, count: usize) -> Result<impl Iterator<Item = (DoublingTableEntry, u64)>> {
+        let (table, end) = (self.table, first.checked_add(count).ok_or_else(overflow)?);
+        let width = to_usize(table.width())?;
         let mut number = first;
-        std::iter::from_fn(move || {
+        Ok(std::iter::from_fn(move || {
             if number >= end {
                 return None;
             }
             let entry = table.entry(number);
-            let in_row = table.width().saturating_sub(entry.column).max(1);
-            let step = usize::try_from(in_row).unwrap_or(usize::MAX).min(end.saturating_sub(number));
-            number = number.saturating_add(step);
-            Some((entry, step as u64))
-        })
+            let in_row = (width - number % width).min(end - number);
+            number += in_row;
+            Some((entry, to_u64(in_row)))
+        }))
     }
 
-    /// The sections of `count` missing blocks from the entry `first` of an indirect block on.
-    pub(super) fn missing(&self, first: usize, count: usize) -> RowSections {
+    /// Returns the sections of `count` missing blocks from the entry `first` of an indirect block
+    /// on.
+    pub(super) fn missing(&self, first: usize, count: usize) -> Result<RowSections> {
         let mut sections = RowSections::default();
-        for (entry, in_row) in self.by_rows(first, count) {
+        for (entry, in_row) in self.by_rows(first, count)? {
             if entry.direct {
-                sections.add(RowSections { count: 1, space: self.row_room(entry.row) }, 1);
+                sections.add(RowSections { count: 1, space: self.row_object_bytes(entry.row) }, 1)?;
             } else {
-                sections.add(self.all_missing(self.table.rows_for(entry.block_size)), in_row);
+                sections.add(self.all_missing(self.table.rows_for(entry.block_size))?, in_row)?;
             }
         }
-        sections
+        Ok(sections)
     }
 
-    /// What fits into a block of the first row of those sections.
-    pub(super) fn first_room(&self, first: usize) -> u64 {
+    /// Returns the object bytes of one block of the first row of the sections from the entry
+    /// `first` on.
+    pub(super) fn first_object_bytes(&self, first: usize) -> u64 {
         let entry = self.table.entry(first);
-        self.row_room(if entry.direct { entry.row } else { 0 })
+        self.row_object_bytes(if entry.direct { entry.row } else { 0 })
     }
 
-    /// The size of the largest direct block below an entry that covers `size` bytes.
+    /// Returns the size of the largest direct block below an entry that covers `size` bytes.
     fn largest_below(&self, size: u64) -> u64 {
         let rows = self.table.rows_for(size).min(self.table.max_direct_rows());
         rows.checked_sub(1).map_or(0, |row| self.table.row_block_size(row))
     }
 
-    /// The first direct block of at least `least` bytes at `from` or behind it in a table of `rows` rows that begins
-    /// at `base`: its offset in the heap's address space, and its size.
+    /// Returns the first direct block of at least `least` bytes that begins at or after the offset
+    /// `from`, in a table of `rows` rows at `base`: the offset in the heap's address space, and the
+    /// size.
     pub(super) fn first_block(&self, base: u64, rows: u32, from: u64, least: u64) -> Option<(u64, u64)> {
-        let next_row = |row: u32| usize::try_from(u64::from(row.saturating_add(1)) * self.table.width()).ok();
+        let next_row = |row: u32| usize::try_from(u64::from(row + 1) * self.table.width()).ok();
         let mut number = match from.checked_sub(base) {
             Some(inside) => self.table.locate(inside).number(&self.table),
             None => 0,
@@ -158,18 +188,18 @@ impl Shape {
         }
     }
 
-    /// The smallest direct block of at least `least` bytes among `count` missing ones from the entry `first` of the
-    /// table at `base` on: its offset and size.
+    /// Returns the smallest direct block of at least `least` bytes among `count` missing blocks,
+    /// from the entry `first` of the table at `base` on: the offset and the size.
     pub(super) fn smallest_missing(
         &self,
         base: u64,
         first: usize,
         count: usize,
         least: u64,
-    ) -> Option<(u64, u64)> {
+    ) -> Result<Option<(u64, u64)>> {
         let mut best: Option<(u64, u64)> = None;
-        for (entry, _) in self.by_rows(first, count) {
-            let start = base.saturating_add(entry.block_offset);
+        for (entry, _) in self.by_rows(first, count)? {
+            let start = base.checked_add(entry.block_offset).ok_or_else(overflow)?;
             let found = if entry.direct {
                 (entry.block_size >= least).then_some((start, entry.block_size))
             } else {
@@ -185,7 +215,7 @@ impl Shape {
                 }
             }
         }
-        best
+        Ok(best)
     }
 }
 
@@ -203,22 +233,22 @@ mod tests {
     #[test]
     fn capacities_are_sums_over_all_blocks() {
         let shape = links();
-        assert_eq!((shape.capacity(0), shape.capacity(1), shape.capacity(2)), (0, 4 * 491, 8 * 491));
+        assert_eq!([0, 1, 2].map(|rows| shape.capacity(rows).unwrap()), [0, 4 * 491, 8 * 491]);
         // libhdf5 states 243391 free bytes for a heap of 8 rows and 9 objects of 2009 bytes.
-        assert_eq!(shape.capacity(8) - 9 * 2009, 243_391);
+        assert_eq!(shape.capacity(8).unwrap() - 9 * 2009, 243_391);
         assert_eq!((shape.covered(0), shape.covered(1), shape.covered(8)), (0, 2048, 262_144));
     }
 
     #[test]
     fn missing_blocks_are_counted_by_rows() {
         let shape = links();
-        // As a manager of libhdf5 counts 12 and 15 blocks skipped.
-        assert_eq!(shape.missing(0, 12), RowSections { count: 3, space: 491 + 491 + 1003 });
-        assert_eq!(shape.missing(1, 15), RowSections { count: 4, space: 491 + 491 + 1003 + 2027 });
+        // Counts of a manager of libhdf5 for 12 and 15 skipped blocks.
+        assert_eq!(shape.missing(0, 12).unwrap(), RowSections { count: 3, space: 491 + 491 + 1003 });
+        assert_eq!(shape.missing(1, 15).unwrap(), RowSections { count: 4, space: 491 + 491 + 1003 + 2027 });
         let below = RowSections { count: 7, space: 2 * 491 + 1003 + 2027 + 4075 + 8171 + 16363 };
-        assert_eq!(shape.missing(36, 1), below);
-        assert_eq!(shape.missing(35, 2), RowSections { count: 8, space: below.space + 65515 });
-        assert_eq!(shape.missing(36, 2), RowSections { count: 14, space: 2 * below.space });
+        assert_eq!(shape.missing(36, 1).unwrap(), below);
+        assert_eq!(shape.missing(35, 2).unwrap(), RowSections { count: 8, space: below.space + 65515 });
+        assert_eq!(shape.missing(36, 2).unwrap(), RowSections { count: 14, space: 2 * below.space });
     }
 
     #[test]
@@ -228,7 +258,7 @@ mod tests {
         assert_eq!(shape.first_block(0, rows, 0, 512), Some((0, 512)));
         assert_eq!(shape.first_block(0, rows, 512, 512), Some((512, 512)));
         assert_eq!(shape.first_block(0, rows, 512, 2048), Some((8192, 2048)));
-        // The first indirect block has no direct ones of 32 KiB, those of the next row have.
+        // The first indirect block has no direct blocks of 32 KiB. The blocks of the next row have.
         assert_eq!(shape.first_block(0, rows, 524_288, 512), Some((524_288, 512)));
         assert_eq!(shape.first_block(0, rows, 524_288, 32768), Some((1_048_576 + 131_072, 32768)));
         assert_eq!(shape.first_block(0, rows, 0, 131_072), None);

@@ -1,4 +1,4 @@
-//! Heaps that are written, looked at from outside.
+//! Comparison of written heaps with an independent walk over their blocks.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ use crate::store::Edit;
 use crate::store::image::{editable, new_file, new_file_to_reopen};
 use crate::versions::LibverBounds;
 
-/// A heap in which a few hundred bytes make deep tables.
-fn small() -> FractalHeapCreation {
+/// Returns parameters with small blocks, so that a few hundred bytes make deep tables.
+pub(super) fn small() -> FractalHeapCreation {
     FractalHeapCreation {
         table_width: 2,
         starting_block_size: 64,
@@ -28,19 +28,26 @@ fn small() -> FractalHeapCreation {
     }
 }
 
-/// What an independent walk over the blocks finds.
+/// The result of an independent walk over the blocks.
 #[derive(Debug, Default)]
-struct Found {
+struct WalkedBlocks {
     allocated: u64,
-    /// Room of direct blocks that exist, by their first byte for objects.
-    rooms: BTreeMap<u64, u64>,
-    missing_room: u64,
+    /// Bytes for objects in the existing direct blocks, by the offset of the first byte.
+    object_bytes: BTreeMap<u64, u64>,
+    missing_bytes: u64,
     last_end: u64,
     /// Missing blocks: offset of the indirect block, entry, offset, end.
     missing: Vec<(u64, usize, u64, u64)>,
 }
 
-fn walk(store: &Store, heap: &FractalHeap, address: Address, rows: u32, start: u64, found: &mut Found) {
+fn walk(
+    store: &Store,
+    heap: &FractalHeap,
+    address: Address,
+    rows: u32,
+    start: u64,
+    found: &mut WalkedBlocks,
+) {
     let context = heap.table.indirect_block(store.params(), heap.address, rows);
     let node: FractalHeapIndirectBlock = store.get(address, &context).unwrap();
     assert_eq!(node.block_offset, start);
@@ -50,16 +57,16 @@ fn walk(store: &Store, heap: &FractalHeap, address: Address, rows: u32, start: u
         let offset = start + entry.block_offset;
         if !child.is_defined() {
             found.missing.push((start, number, offset, offset + entry.block_size));
-            found.missing_room += if entry.direct {
+            found.missing_bytes += if entry.direct {
                 entry.block_size - heap.shape.prefix
             } else {
-                heap.shape.capacity(heap.table.rows_for(entry.block_size))
+                heap.shape.capacity(heap.table.rows_for(entry.block_size)).unwrap()
             };
         } else if entry.direct {
             any = true;
             let filtered = node.filtered.get(number).map(|block| (block.size, block.filter_mask));
-            let place = Place { address: *child, offset, size: entry.block_size, filtered };
-            direct(store, heap, &place, found);
+            let block = DirectBlock { address: *child, offset, size: entry.block_size, filtered };
+            direct(store, heap, &block, found);
         } else {
             any = true;
             walk(store, heap, *child, heap.table.rows_for(entry.block_size), offset, found);
@@ -68,18 +75,18 @@ fn walk(store: &Store, heap: &FractalHeap, address: Address, rows: u32, start: u
     assert!(any, "an indirect block without children");
 }
 
-fn direct(store: &Store, heap: &FractalHeap, place: &Place, found: &mut Found) {
-    heap.block(store, place).unwrap();
-    found.allocated += place.size;
-    found.rooms.insert(place.offset + heap.shape.prefix, place.size - heap.shape.prefix);
-    found.last_end = place.offset + place.size;
+fn direct(store: &Store, heap: &FractalHeap, block: &DirectBlock, found: &mut WalkedBlocks) {
+    heap.block(store, block).unwrap();
+    found.allocated += block.size;
+    found.object_bytes.insert(block.offset + heap.shape.prefix, block.size - heap.shape.prefix);
+    found.last_end = block.offset + block.size;
 }
 
-/// Checks every number of the heap against its blocks and the objects that should be in it.
-fn verify(store: &Store, address: Address, objects: &BTreeMap<Vec<u8>, Vec<u8>>) {
+/// Compares every number of the heap with its blocks and with the expected objects.
+pub(super) fn verify(store: &Store, address: Address, objects: &BTreeMap<Vec<u8>, Vec<u8>>) {
     let heap = FractalHeap::open(store, address).unwrap();
     let header = heap.header();
-    let mut found = Found::default();
+    let mut found = WalkedBlocks::default();
     match heap.root_block() {
         Some(root) => direct(store, &heap, &root, &mut found),
         None if header.root.is_defined() => {
@@ -111,8 +118,8 @@ fn verify(store: &Store, address: Address, objects: &BTreeMap<Vec<u8>, Vec<u8>>)
     assert_eq!(in_header, counts);
     assert_eq!(header.allocated_size, found.allocated);
     let managed: u64 = used.iter().map(|(_, length)| length).sum();
-    let room: u64 = found.rooms.values().sum();
-    assert_eq!(header.free_space, room + found.missing_room - managed);
+    let object_bytes: u64 = found.object_bytes.values().sum();
+    assert_eq!(header.free_space, object_bytes + found.missing_bytes - managed);
     let covered = match (header.root.is_defined(), u32::from(header.root_rows)) {
         (false, _) => 0,
         (true, 0) => header.starting_block_size,
@@ -127,20 +134,20 @@ fn verify(store: &Store, address: Address, objects: &BTreeMap<Vec<u8>, Vec<u8>>)
     used.extend(sections);
     used.sort_unstable();
     let mut parts = used.into_iter();
-    for (start, room) in found.rooms {
+    for (start, length) in found.object_bytes {
         let mut at = start;
-        while at < start + room {
+        while at < start + length {
             let (offset, length) = parts.next().unwrap();
             assert_eq!(offset, at);
             at += length;
         }
-        assert_eq!(at, start + room);
+        assert_eq!(at, start + length);
     }
     assert_eq!(parts.next(), None);
 }
 
-/// The unused parts of direct blocks that the manager lists.
-fn verify_manager(store: &Store, heap: &FractalHeap, found: &Found) -> Vec<(u64, u64)> {
+/// Checks the manager. Returns the unused parts of direct blocks in its list.
+fn verify_manager(store: &Store, heap: &FractalHeap, found: &WalkedBlocks) -> Vec<(u64, u64)> {
     let header = heap.header();
     let missing: Vec<_> =
         found.missing.iter().filter(|(.., end)| *end <= header.iterator_offset).copied().collect();
@@ -162,7 +169,7 @@ fn verify_manager(store: &Store, heap: &FractalHeap, found: &Found) -> Vec<(u64,
     for section in &list.sections {
         if let FreeSpaceSectionKind::FirstRow(run) = section.kind {
             let first = usize::from(run.row) * usize::from(header.table_width) + usize::from(run.column);
-            let rows = heap.shape.missing(first, run.blocks.into());
+            let rows = heap.shape.missing(first, run.blocks.into()).unwrap();
             total += rows.space;
             derived += rows.count - 1;
             for number in first..first + usize::from(run.blocks) {
@@ -170,7 +177,7 @@ fn verify_manager(store: &Store, heap: &FractalHeap, found: &Found) -> Vec<(u64,
                 let offset = run.block_offset + entry.block_offset;
                 if number == first {
                     assert_eq!(section.offset, offset);
-                    assert_eq!(section.size, heap.shape.first_room(first));
+                    assert_eq!(section.size, heap.shape.first_object_bytes(first));
                 }
                 listed.push((run.block_offset, number, offset, offset + entry.block_size));
             }
@@ -205,7 +212,7 @@ fn steps(longest: usize) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..150)
 }
 
-type Objects = BTreeMap<Vec<u8>, Vec<u8>>;
+pub(super) type Objects = BTreeMap<Vec<u8>, Vec<u8>>;
 
 fn nth(objects: &Objects, at: usize) -> Option<Vec<u8>> {
     objects.keys().nth(at.checked_rem(objects.len())?).cloned()
@@ -216,7 +223,7 @@ fn apply(edit: &mut Edit<'_>, heap: Address, objects: &mut Objects, step: &Step)
         Step::Insert(length, byte) => {
             let bytes = vec![*byte; *length];
             let id = FractalHeap::insert(edit, heap, &bytes).unwrap();
-            // A tiny object has the ID of another that is like it.
+            // Equal tiny objects have equal IDs.
             if objects.insert(id.clone(), bytes).is_some() {
                 FractalHeap::remove(edit, heap, &id).unwrap();
             }
@@ -340,20 +347,21 @@ fn a_heap_that_is_full_says_so() {
     assert_eq!(FractalHeap::create(&mut edit, &wrong).unwrap_err().kind(), ErrorKind::Misuse);
 }
 
-/// A filter pipeline message.
+/// Returns a filter pipeline message with the deflate filter.
 fn deflate() -> Vec<u8> {
     let filter = Filter { id: 1, flags: 1, name: Vec::new(), client_data: [6].into_iter().collect() };
     let message = FilterPipeline { version: 2, filters: Filters::Chunk(vec![filter]) };
     message.to_bytes(FileParams::DEFAULT).unwrap()
 }
 
-/// Where the first block with that signature lies, and that byte at `at`.
+/// Returns the address of the first block with this signature and with `byte` at the offset `at`.
 fn search(bytes: &[u8], signature: &[u8; 4], at: usize, byte: u8) -> Address {
     let found = bytes.windows(16).position(|window| window.starts_with(signature) && window[at] == byte);
     Address::new(found.unwrap() as u64)
 }
 
-/// Takes all links of the one dense group out of its heap and puts them in again, among others that go.
+/// Removes all links of the only dense group from its heap and inserts them again, together with
+/// objects that are removed at the end.
 fn shuffle(bytes: Vec<u8>, seed: u64) -> Vec<u8> {
     let (store, committed) = editable(bytes.clone(), LibverBounds::LATEST);
     let (heap, tree) = (search(&bytes, b"FRHP", 4, 0), search(&bytes, b"BTHD", 5, 5));

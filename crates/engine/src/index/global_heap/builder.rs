@@ -1,38 +1,46 @@
-//! Filling collections in memory, at addresses that were set aside for them.
+//! New collections in memory, in space that is allocated in advance.
 
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::codec::{Address, FileParams};
 use hyperslab_format::global_heap::{GLOBAL_HEAP_MIN_SIZE, GlobalHeapCollection, GlobalHeapId};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
-/// The largest collection that is made for more than one object, as in libhdf5.
-pub(super) const LARGEST: usize = 64 << 10;
+/// Size in bytes of the largest collection for more than one object, as in libhdf5.
+pub(super) const MAX_SHARED_BYTES: usize = 64 << 10;
 
-/// The size of the next collection where that many bytes went into others before: small heaps stay small, large
-/// ones have few collections.
-pub(super) fn next_size(written: u64) -> usize {
-    let share = usize::try_from(written / 4).unwrap_or(LARGEST);
-    (share - share % GLOBAL_HEAP_MIN_SIZE).clamp(GLOBAL_HEAP_MIN_SIZE, LARGEST)
+/// Returns the size of the next collection after collections of `written` bytes. Small heaps stay
+/// small, and large heaps have few collections.
+pub(super) fn next_size(written: u64) -> Result<usize> {
+    let share = to_usize((written / 4).min(to_u64(MAX_SHARED_BYTES)))?;
+    Ok((share - share % GLOBAL_HEAP_MIN_SIZE).clamp(GLOBAL_HEAP_MIN_SIZE, MAX_SHARED_BYTES))
 }
 
-/// Collections that are being filled.
+/// Returns the error of an object that does not fit into a collection of its own.
+pub(super) fn does_not_fit() -> Error {
+    Error::internal("global heap", "an object fits into a new collection")
+}
+
+/// A builder of collections.
 #[derive(Debug, Clone)]
 pub(super) struct Builder {
     params: FileParams,
-    /// Set aside, and not yet a collection.
+    /// Start of the allocated space without a collection.
     pub(super) start: u64,
+    /// End of the allocated space.
     pub(super) end: u64,
-    /// Bytes that went into collections, to choose the sizes of the next ones.
+    /// Total size of the new collections in bytes, which determines the size of the next
+    /// collection.
     pub(super) written: u64,
-    /// Bytes that were missing at the end of what is set aside.
+    /// Size of the collection that did not fit into the allocated space, or 0.
     pub(super) wanted: u64,
     pub(super) full: Vec<(Address, GlobalHeapCollection)>,
     pub(super) current: Option<(Address, GlobalHeapCollection)>,
-    /// A collection that was there before.
+    /// The collection that existed before, to which the builder adds objects.
     old: Option<Address>,
-    /// Bytes of a page, in a file in which blocks keep to pages.
+    /// Size of a page in bytes, in a file with paged allocation.
     page: Option<u64>,
-    /// What was skipped of what is set aside, up to the next page.
+    /// Start and length of allocated space that was skipped up to the next page.
     pub(super) skipped: Vec<(u64, u64)>,
 }
 
@@ -52,9 +60,10 @@ impl Builder {
         }
     }
 
-    /// Where a collection of that size may begin, from `start` on: in a file of pages, on one page if it is shorter than one,
-    /// else at the beginning of one.
-    fn place_for(&self, size: u64) -> Option<u64> {
+    /// Returns the next offset, from `start` on, where a collection of `size` bytes may begin. In a
+    /// file with paged allocation, a collection smaller than a page lies within a page, and a
+    /// larger collection begins at a page.
+    fn start_for(&self, size: u64) -> Option<u64> {
         let Some(page) = self.page else { return Some(self.start) };
         let on_page = self.start.checked_rem(page)?;
         if on_page == 0 || (size < page && on_page.checked_add(size)? <= page) {
@@ -63,19 +72,28 @@ impl Builder {
         self.start.checked_next_multiple_of(page)
     }
 
-    /// Goes on with a collection that is there.
+    /// Sets the allocated space: `length` bytes at `address`.
+    pub(super) fn set_space(&mut self, address: Address, length: u64) -> Result<()> {
+        let end = address.raw().checked_add(length);
+        self.end = end.ok_or_else(|| Error::internal("global heap", "allocated space ends below 2^64"))?;
+        self.start = address.raw();
+        Ok(())
+    }
+
+    /// Adds objects to an existing collection first.
     pub(super) fn with(mut self, address: Address, collection: GlobalHeapCollection) -> Self {
         self.old = Some(address);
         self.current = Some((address, collection));
         self
     }
 
-    /// Returns whether the collection at `address` is one that was made here.
+    /// Returns whether this builder has created the collection at `address`.
     pub(super) fn is_new(&self, address: Address) -> bool {
         self.old != Some(address)
     }
 
-    /// Puts an object into the current collection, or into a new one. `None` if nothing is set aside for that.
+    /// Inserts an object into the current collection or into a new collection. Returns `None` if
+    /// the allocated space is too small for a new collection, and sets `wanted`.
     pub(super) fn insert(&mut self, bytes: &[u8]) -> Result<Option<GlobalHeapId>> {
         if let Some((address, collection)) = &mut self.current
             && let Some(index) = collection.insert(bytes)?
@@ -83,21 +101,24 @@ impl Builder {
             return Ok(Some(GlobalHeapId { collection: *address, index: index.into() }));
         }
         let least = GlobalHeapCollection::size_for(bytes.len(), self.params);
-        let size = least.max(next_size(self.written));
-        let start = self.place_for(size as u64);
-        let end = start.and_then(|start| start.checked_add(size as u64)).filter(|end| *end <= self.end);
+        let size = least.max(next_size(self.written)?);
+        let length = to_u64(size);
+        let start = self.start_for(length);
+        let end = start.and_then(|start| start.checked_add(length)).filter(|end| *end <= self.end);
         let (Some(start), Some(end)) = (start, end) else {
-            self.wanted = size as u64;
+            self.wanted = length;
             return Ok(None);
         };
         let mut collection = GlobalHeapCollection::new(size, self.params)?;
-        let Some(index) = collection.insert(bytes)? else { return Ok(None) };
+        let index = collection.insert(bytes)?.ok_or_else(does_not_fit)?;
+        let written = self.written.checked_add(length).ok_or_else(does_not_fit)?;
         if self.start < start {
-            self.skipped.push((self.start, start.saturating_sub(self.start)));
+            self.skipped.push((self.start, start - self.start));
         }
         let address = Address::new(start);
-        (self.start, self.written) = (end, self.written.saturating_add(size as u64));
-        // What has more room stays open: a large object fills a collection of its own.
+        (self.start, self.written) = (end, written);
+        // The collection with more free space stays open. A large object fills a collection of its
+        // own.
         let before = self.current.replace((address, collection));
         self.full.extend(before);
         if let (Some((_, now)), Some((_, last))) = (&self.current, self.full.last())
@@ -109,7 +130,7 @@ impl Builder {
         Ok(Some(GlobalHeapId { collection: address, index: index.into() }))
     }
 
-    /// All collections there are.
+    /// Removes and returns all collections.
     pub(super) fn take_all(&mut self) -> Vec<(Address, GlobalHeapCollection)> {
         let mut all = std::mem::take(&mut self.full);
         all.extend(self.current.take());

@@ -1,169 +1,196 @@
-//! Many objects at once: collections that are full from the start go into the file as they are put together, and never
-//! wait for a commit.
+//! Insertion of many objects into full collections, which are written to the file at once, without
+//! waiting for a commit.
 
 use std::ops::Range;
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, FileParams};
 use hyperslab_format::global_heap::{GlobalHeapCollection, GlobalHeapId};
 
 use super::GlobalHeap;
-use super::builder::LARGEST;
+use super::builder::MAX_SHARED_BYTES;
 use super::edit::SPACE;
 use crate::error::{Error, Result};
 use crate::store::Edit;
 
-/// Full collections that are worth it; fewer objects go where there is room.
-const WORTH: usize = 4;
+/// Smallest number of full collections. Fewer objects go into collections with free space.
+const MIN_COLLECTIONS: usize = 4;
 
-/// Places for objects in collections that they fill.
+/// Space for objects in collections that the objects fill.
 #[derive(Debug)]
 pub struct Bulk<'a> {
     params: FileParams,
     objects: &'a [&'a [u8]],
-    collections: Vec<Full>,
+    collections: Vec<FullCollection>,
 }
 
-/// A collection, and which of the objects go into it.
+/// A collection and the range of its objects.
 #[derive(Debug)]
-struct Full {
+struct FullCollection {
     address: Address,
     size: usize,
     objects: Range<usize>,
 }
 
-/// Collections side by side, which are written with one call.
+/// Collections at consecutive addresses, which are written with one call.
 #[derive(Debug, Clone)]
-pub struct Stretch {
-    /// Where they begin in the file.
+pub struct CollectionRun {
+    /// Address of the first collection.
     pub address: Address,
-    /// The bytes of all.
+    /// Total size of the collections in bytes.
     pub length: usize,
     collections: Range<usize>,
 }
 
 impl GlobalHeap {
-    /// Gives the first of these objects places in new collections, as long as they fill them. How many there are tells
-    /// [`Bulk::len`]; there may be none.
+    /// Allocates new collections for the first objects, as long as the objects fill collections.
+    /// [`Bulk::len`] returns the number of these objects, which can be 0.
     ///
     /// # Errors
-    /// As [`Edit::allocate`].
+    /// Returns the errors of [`Edit::allocate`].
     pub fn place_many<'a>(&self, edit: &mut Edit<'_>, objects: &'a [&'a [u8]]) -> Result<Bulk<'a>> {
         let params = edit.params();
-        let mut collections = full_collections(objects, params);
-        if collections.len() < WORTH {
+        let mut collections = full_collections(objects, params)?;
+        if collections.len() < MIN_COLLECTIONS {
             collections.clear();
         }
-        for alike in collections.chunk_by_mut(|one, other| one.size == other.size) {
-            let size = alike.first().map_or(0, |first| first.size as u64);
-            let places = edit.allocate_blocks(SPACE, size, alike.len())?;
-            alike.iter_mut().zip(places).for_each(|(full, address)| full.address = address);
+        let bytes = exact_sum(collections.iter().map(|full| full.size))?;
+        let made = self.open.lock().made.checked_add(bytes).ok_or_else(too_many_bytes)?;
+        for equal in collections.chunk_by_mut(|one, other| one.size == other.size) {
+            let Some(first) = equal.first() else { continue };
+            let addresses = edit.allocate_blocks(SPACE, to_u64(first.size), equal.len())?;
+            equal.iter_mut().zip(addresses).for_each(|(full, address)| full.address = address);
         }
         for full in &collections {
             self.collections.remove(&full.address);
         }
-        let bytes = collections.iter().fold(0_u64, |sum, full| sum.saturating_add(full.size as u64));
-        self.open.lock().made += bytes;
+        self.open.lock().made = made;
         Ok(Bulk { params, objects, collections })
     }
 }
 
-/// Which objects fill which collection; those that do not fill the last one are left out.
-fn full_collections(objects: &[&[u8]], params: FileParams) -> Vec<Full> {
-    let room = GlobalHeapCollection::object_capacity(LARGEST, params);
+/// Returns the error of a range that belongs to other objects or collections.
+fn other_range() -> Error {
+    Error::internal("bulk insertion of objects", "a range lies inside the list")
+}
+
+fn too_many_bytes() -> Error {
+    Error::internal("global heap", "all collections together have less than 2^64 bytes")
+}
+
+fn exact_sum(sizes: impl Iterator<Item = usize>) -> Result<u64> {
+    let mut sizes = sizes.map(to_u64);
+    sizes.try_fold(0_u64, u64::checked_add).ok_or_else(too_many_bytes)
+}
+
+/// Distributes objects to collections. Leaves out the last objects if they do not fill a
+/// collection.
+fn full_collections(objects: &[&[u8]], params: FileParams) -> Result<Vec<FullCollection>> {
+    let capacity = GlobalHeapCollection::object_capacity(MAX_SHARED_BYTES, params);
     let address = Address::UNDEFINED;
     let (mut collections, mut first, mut used) = (Vec::new(), 0_usize, 0_usize);
     for (at, object) in objects.iter().enumerate() {
         let size = GlobalHeapCollection::object_size(object.len(), params);
-        let number = at.saturating_sub(first);
-        if used.saturating_add(size) > room || number >= usize::from(u16::MAX) {
+        // `first` is the position of an object at or before `at`.
+        let number = at - first;
+        let needed = used.checked_add(size).ok_or_else(too_many_bytes)?;
+        if needed > capacity || number >= usize::from(u16::MAX) {
             if number > 0 {
-                collections.push(Full { address, size: LARGEST, objects: first..at });
+                collections.push(FullCollection { address, size: MAX_SHARED_BYTES, objects: first..at });
             }
             (first, used) = (at, 0);
         }
-        if size > room {
+        if size > capacity {
             let size = GlobalHeapCollection::size_for(object.len(), params);
-            let behind = at.saturating_add(1);
-            collections.push(Full { address, size, objects: at..behind });
-            first = behind;
+            collections.push(FullCollection { address, size, objects: at..at + 1 });
+            first = at + 1;
             continue;
         }
-        used = used.saturating_add(size);
+        // At most `capacity`: either the objects before fit together with this object, or `used` is
+        // 0.
+        used += size;
     }
-    collections
+    Ok(collections)
 }
 
 impl<'a> Bulk<'a> {
-    /// How many objects have places.
+    /// Returns the number of objects in these collections.
     pub fn len(&self) -> usize {
         self.collections.last().map_or(0, |last| last.objects.end)
     }
 
-    /// Returns whether none has.
+    /// Returns whether there are no collections.
     pub fn is_empty(&self) -> bool {
         self.collections.is_empty()
     }
 
-    /// The collections in stretches of about so many bytes.
-    pub fn stretches(&self, bytes: usize) -> Vec<Stretch> {
-        let mut stretches: Vec<Stretch> = Vec::new();
+    /// Returns the collections in runs of about `bytes` bytes.
+    pub fn stretches(&self, bytes: usize) -> Vec<CollectionRun> {
+        let mut runs: Vec<CollectionRun> = Vec::new();
         for (at, full) in self.collections.iter().enumerate() {
-            let behind = at.saturating_add(1);
-            if let Some(last) = stretches.last_mut()
+            let collections = at..at + 1;
+            if let Some(last) = runs.last_mut()
                 && last.length < bytes
-                && last.address.checked_add(last.length as u64) == Some(full.address)
+                && last.address.checked_add(to_u64(last.length)) == Some(full.address)
+                && let Some(length) = last.length.checked_add(full.size)
             {
-                last.length = last.length.saturating_add(full.size);
-                last.collections.end = behind;
+                last.length = length;
+                last.collections.end = collections.end;
                 continue;
             }
-            stretches.push(Stretch { address: full.address, length: full.size, collections: at..behind });
+            runs.push(CollectionRun { address: full.address, length: full.size, collections });
         }
-        stretches
+        runs
     }
 
-    /// Puts the collections of a stretch together.
+    /// Encodes the collections of a run into `bytes`.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if an object is too long for the file's lengths, or `bytes` has another length.
-    pub fn fill(&self, stretch: &Stretch, bytes: &mut [u8]) -> Result<()> {
+    /// Returns [`Error::Misuse`] if an object is too long for the length fields of the file, or if
+    /// `bytes` is shorter than the run.
+    pub fn fill(&self, run: &CollectionRun, bytes: &mut [u8]) -> Result<()> {
         let mut rest = bytes;
-        for full in self.collections.get(stretch.collections.clone()).unwrap_or_default() {
-            let Some((place, behind)) = rest.split_at_mut_checked(full.size) else {
-                return Err(Error::Misuse("too little room for a collection".into()));
+        let collections = self.collections.get(run.collections.clone());
+        for full in collections.ok_or_else(other_range)? {
+            let Some((target, after)) = rest.split_at_mut_checked(full.size) else {
+                return Err(Error::Misuse("the buffer is shorter than a collection".into()));
             };
-            GlobalHeapCollection::write_all(place, self.of(full), self.params)?;
-            rest = behind;
+            GlobalHeapCollection::write_all(target, self.of(full)?, self.params)?;
+            rest = after;
         }
         Ok(())
     }
 
-    fn of(&self, full: &Full) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        self.objects.get(full.objects.clone()).unwrap_or_default().iter().copied()
+    fn of(&self, full: &FullCollection) -> Result<impl Iterator<Item = &'a [u8]> + use<'a>> {
+        let objects = self.objects.get(full.objects.clone());
+        Ok(objects.ok_or_else(other_range)?.iter().copied())
     }
 
-    /// Makes `out` the elements that lead to the objects: their length in bytes and their ID each.
+    /// Writes the elements that refer to the objects: for each object its length in bytes and its
+    /// ID.
     ///
     /// # Errors
-    /// If a length does not fit its field.
+    /// Returns [`Error::Misuse`] if a length does not fit its field, or if `out` is too short.
     pub fn write_elements(&self, out: &mut [u8]) -> Result<()> {
-        let size = GlobalHeapId::size(self.params).saturating_add(4);
+        let size = GlobalHeapId::size(self.params) + 4;
         let mut rest = out;
         for full in &self.collections {
-            let place = rest.split_at_mut_checked(full.objects.len().saturating_mul(size));
-            let (place, behind) = place.unwrap_or_default();
-            let lengths = self.of(full).map(<[u8]>::len);
-            GlobalHeapId::write_elements(full.address, lengths, place, self.params)?;
-            rest = behind;
+            let length = full.objects.len().checked_mul(size);
+            let Some((target, after)) = length.and_then(|length| rest.split_at_mut_checked(length)) else {
+                return Err(Error::Misuse("the buffer is shorter than the elements".into()));
+            };
+            let lengths = self.of(full)?.map(<[u8]>::len);
+            GlobalHeapId::write_elements(full.address, lengths, target, self.params)?;
+            rest = after;
         }
         Ok(())
     }
 
-    /// Gives the places back.
+    /// Frees the space of all collections.
     ///
     /// # Errors
-    /// As [`Edit::free`].
+    /// Returns the errors of [`Edit::free`].
     pub fn free(&self, edit: &mut Edit<'_>) -> Result<()> {
-        self.collections.iter().try_for_each(|full| edit.free(SPACE, full.address, full.size as u64))
+        self.collections.iter().try_for_each(|full| edit.free(SPACE, full.address, to_u64(full.size)))
     }
 }

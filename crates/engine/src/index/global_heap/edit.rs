@@ -1,43 +1,44 @@
-//! Changing the global heap: objects in, objects out, collections that come and go with them.
+//! Changes of the global heap: objects are inserted and removed, collections are created and freed.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::Address;
 use hyperslab_format::global_heap::{GlobalHeapCollection, GlobalHeapContext, GlobalHeapId};
 
 use super::GlobalHeap;
-use super::builder::{Builder, LARGEST, next_size};
+use super::builder::{Builder, MAX_SHARED_BYTES, does_not_fit, next_size};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
-/// What collections are to the file's space.
+/// Kind of the space of collections.
 pub(super) const SPACE: SpaceKind = SpaceKind::GlobalHeap;
-/// Collections that are remembered for the room in them.
-const REMEMBERED: usize = 16;
-/// Less room is not worth it.
-const WORTH: usize = 32;
+/// Largest number of collections with free space in memory.
+const MAX_OPEN_COLLECTIONS: usize = 16;
+/// Smallest free space in bytes of a collection that stays open.
+const MIN_FREE_BYTES: usize = 32;
 
-/// Collections with room for more.
+/// Collections with free space.
 #[derive(Debug, Default)]
-pub(super) struct Open {
-    /// Address and free bytes; the last one was changed last.
+pub(super) struct OpenCollections {
+    /// Addresses and free bytes, in the order of the last changes.
     collections: Vec<(Address, usize)>,
-    /// Bytes of collections made since the file was opened.
+    /// Total size in bytes of the collections that were created since the file was opened.
     pub(super) made: u64,
 }
 
-impl Open {
+impl OpenCollections {
     pub(super) fn note(&mut self, address: Address, free: usize) {
         self.forget(address);
-        if free < WORTH {
+        if free < MIN_FREE_BYTES {
             return;
         }
-        if self.collections.len() >= REMEMBERED {
-            // The one with the least room is given up.
+        if self.collections.len() >= MAX_OPEN_COLLECTIONS {
+            // Remove the collection with the least free space.
             let least = self.collections.iter().enumerate().min_by_key(|(_, (_, free))| *free);
-            if let Some((place, _)) = least {
-                self.collections.remove(place);
+            if let Some((position, _)) = least {
+                self.collections.remove(position);
             }
         }
         self.collections.push((address, free));
@@ -47,22 +48,22 @@ impl Open {
         self.collections.retain(|(other, _)| *other != address);
     }
 
-    fn with_room(&self, bytes: usize) -> Option<Address> {
+    fn with_free(&self, bytes: usize) -> Option<Address> {
         self.collections.iter().rev().find(|(_, free)| *free >= bytes).map(|(address, _)| *address)
     }
 }
 
-/// Gives back what was set aside and is not used.
+/// Frees the unused part of a builder's allocated space.
 pub(super) fn free_rest(edit: &mut Edit<'_>, builder: &mut Builder) -> Result<()> {
     for (start, length) in std::mem::take(&mut builder.skipped) {
         edit.free(SPACE, Address::new(start), length)?;
     }
-    // What is left of a page is room for small blocks, what is behind it for others.
+    // The rest of a page becomes free space for small blocks, the following pages for large blocks.
     let page_end = edit.page().and_then(|page| builder.start.checked_next_multiple_of(page));
     let border = page_end.unwrap_or(builder.start).min(builder.end);
     for (start, end) in [(builder.start, border), (border, builder.end)] {
         if start < end {
-            edit.free(SPACE, Address::new(start), end.saturating_sub(start))?;
+            edit.free(SPACE, Address::new(start), end - start)?;
         }
     }
     builder.end = builder.start;
@@ -70,39 +71,42 @@ pub(super) fn free_rest(edit: &mut Edit<'_>, builder: &mut Builder) -> Result<()
 }
 
 impl GlobalHeap {
-    /// Adds an object.
+    /// Adds an object and returns its ID.
     ///
     /// # Errors
-    /// As [`Edit::allocate`]; [`Error::Misuse`] if the file's lengths cannot say how long it is.
+    /// Returns [`Error::Misuse`] if the object is too long for the length fields of the file, and
+    /// the errors of [`Edit::allocate`].
     pub fn insert(&self, edit: &mut Edit<'_>, bytes: &[u8]) -> Result<GlobalHeapId> {
         let params = edit.params();
         let need = GlobalHeapCollection::object_size(bytes.len(), params);
-        let room = self.open.lock().with_room(need);
-        if let Some(address) = room {
+        let open = self.open.lock().with_free(need);
+        if let Some(address) = open {
             let mut collection = self.take(edit, address)?;
             let index = collection.insert(bytes);
-            let no_number = matches!(index, Ok(None));
+            let all_numbers_used = matches!(index, Ok(None));
             self.put(edit, address, collection);
             if let Some(index) = index? {
                 return Ok(GlobalHeapId { collection: address, index: index.into() });
             }
-            if no_number {
+            if all_numbers_used {
                 self.open.lock().forget(address);
             }
         }
-        let size = GlobalHeapCollection::size_for(bytes.len(), params).max(next_size(self.open.lock().made));
+        let made = self.open.lock().made;
+        let size = GlobalHeapCollection::size_for(bytes.len(), params).max(next_size(made)?);
+        let made = made.checked_add(to_u64(size)).ok_or_else(does_not_fit)?;
         let mut collection = GlobalHeapCollection::new(size, params)?;
-        let index = collection.insert(bytes)?.unwrap_or(0);
-        let address = edit.allocate(SPACE, size as u64)?;
-        self.open.lock().made += size as u64;
+        let index = collection.insert(bytes)?.ok_or_else(does_not_fit)?;
+        let address = edit.allocate(SPACE, to_u64(size))?;
+        self.open.lock().made = made;
         self.put(edit, address, collection);
         Ok(GlobalHeapId { collection: address, index: index.into() })
     }
 
-    /// Adds objects: as [`insert`](Self::insert) of each, but collections are put into the file when they are full.
+    /// Adds objects and returns their IDs. Fills each collection before putting the collection.
     ///
     /// # Errors
-    /// As [`insert`](Self::insert).
+    /// Returns the same errors as [`insert`](Self::insert).
     pub fn insert_many<'a>(
         &self,
         edit: &mut Edit<'_>,
@@ -116,11 +120,10 @@ impl GlobalHeap {
                 if id.is_none() {
                     let wanted = builder.wanted;
                     free_rest(edit, &mut builder)?;
-                    builder.start = edit.allocate(SPACE, wanted)?.raw();
-                    builder.end = builder.start.saturating_add(wanted);
+                    builder.set_space(edit.allocate(SPACE, wanted)?, wanted)?;
                     id = builder.insert(bytes)?;
                 }
-                ids.extend(id);
+                ids.push(id.ok_or_else(does_not_fit)?);
             }
             Ok(())
         };
@@ -129,30 +132,31 @@ impl GlobalHeap {
         result.map(|()| ids)
     }
 
-    /// A builder that goes on with the collection that has the most room.
+    /// Returns a builder that adds to the collection with the most free space.
     fn builder(&self, edit: &mut Edit<'_>) -> Result<Builder> {
         let mut builder = Builder::new(edit.params(), self.open.lock().made, edit.page());
-        if let Some(address) = self.roomiest() {
+        if let Some(address) = self.most_free() {
             builder = builder.with(address, self.take(edit, address)?);
         }
         Ok(builder)
     }
 
-    /// The same with a copy: the objects of the collection can be read until it is put in place of itself.
+    /// Returns a builder that adds to a copy of the collection with the most free space. The
+    /// objects of the collection stay readable until the copy replaces the collection.
     pub(super) fn copying_builder(&self, edit: &Edit<'_>) -> Result<Builder> {
         let mut builder = Builder::new(edit.params(), self.open.lock().made, edit.page());
-        if let Some(address) = self.roomiest() {
+        if let Some(address) = self.most_free() {
             let collection = self.collection(edit.store(), address)?;
             builder = builder.with(address, GlobalHeapCollection::clone(&collection));
         }
         Ok(builder)
     }
 
-    fn roomiest(&self) -> Option<Address> {
+    fn most_free(&self) -> Option<Address> {
         self.open.lock().collections.iter().max_by_key(|(_, free)| *free).map(|(address, _)| *address)
     }
 
-    /// Puts the collections of a builder into the file.
+    /// Puts all collections of a builder.
     pub(super) fn put_all(&self, edit: &mut Edit<'_>, builder: &mut Builder) {
         for (address, collection) in builder.take_all() {
             self.put(edit, address, collection);
@@ -160,11 +164,11 @@ impl GlobalHeap {
         self.open.lock().made = builder.written;
     }
 
-    /// Puts the full collections of a builder into the file: those that were not there before as bytes, which wait for
-    /// no commit.
+    /// Puts the full collections of a builder. Writes large new collections to the file at once,
+    /// without waiting for a commit.
     pub(super) fn put_full(&self, edit: &mut Edit<'_>, builder: &mut Builder) -> Result<()> {
         for (address, collection) in std::mem::take(&mut builder.full) {
-            if collection.len() < LARGEST || !builder.is_new(address) {
+            if collection.len() < MAX_SHARED_BYTES || !builder.is_new(address) {
                 self.put(edit, address, collection);
                 continue;
             }
@@ -175,18 +179,19 @@ impl GlobalHeap {
         Ok(())
     }
 
-    /// Removes an object. With the last one its collection goes.
+    /// Removes an object. Frees a collection with its last object.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if there is no such object; [`Error::Corrupt`] and [`Error::Io`] of its collection.
+    /// Returns [`Error::NotFound`] if there is no such object, and read errors.
     pub fn remove(&self, edit: &mut Edit<'_>, id: GlobalHeapId) -> Result<()> {
         self.remove_many(edit, [id])
     }
 
-    /// Removes objects, of which each collection is gone through once. IDs without an object are left out.
+    /// Removes objects. Changes each collection once. Skips null IDs.
     ///
     /// # Errors
-    /// As [`remove`](Self::remove). Objects of other collections may be gone then.
+    /// Returns the same errors as [`remove`](Self::remove). The objects of other collections may be
+    /// removed then.
     pub fn remove_many(
         &self,
         edit: &mut Edit<'_>,
@@ -210,7 +215,7 @@ impl GlobalHeap {
             if collection.is_empty() {
                 self.open.lock().forget(address);
                 self.collections.remove(&address);
-                edit.free(SPACE, address, collection.len() as u64)?;
+                edit.free(SPACE, address, to_u64(collection.len()))?;
             } else {
                 self.put(edit, address, collection);
             }
@@ -218,17 +223,18 @@ impl GlobalHeap {
         Ok(())
     }
 
-    /// Puts other bytes in place of an object. Its ID stays the same if it is as long as before.
+    /// Replaces the bytes of an object and returns its ID. The ID stays the same if the object
+    /// keeps its length.
     ///
     /// # Errors
-    /// As [`insert`](Self::insert) and [`remove`](Self::remove).
+    /// Returns the same errors as [`insert`](Self::insert) and [`remove`](Self::remove).
     pub fn overwrite(&self, edit: &mut Edit<'_>, id: GlobalHeapId, bytes: &[u8]) -> Result<GlobalHeapId> {
         if id.is_null() {
             return self.insert(edit, bytes);
         }
         let mut collection = self.take(edit, id.collection)?;
-        let place = collection.get_mut(id.index).filter(|object| object.len() == bytes.len());
-        let same = place.map(|object| object.copy_from_slice(bytes)).is_some();
+        let old = collection.get_mut(id.index).filter(|object| object.len() == bytes.len());
+        let same = old.map(|object| object.copy_from_slice(bytes)).is_some();
         self.put(edit, id.collection, collection);
         if same {
             return Ok(id);
@@ -237,7 +243,7 @@ impl GlobalHeap {
         self.insert(edit, bytes)
     }
 
-    /// Takes a collection out of the file to be changed.
+    /// Takes a collection out of the caches. The caller must call [`put`](Self::put) afterwards.
     fn take(&self, edit: &mut Edit<'_>, address: Address) -> Result<GlobalHeapCollection> {
         let store = edit.store();
         let changed = store.changed::<GlobalHeapCollection>(address).map(|collection| collection.len());
@@ -249,6 +255,7 @@ impl GlobalHeap {
         Ok(Arc::unwrap_or_clone(collection))
     }
 
+    /// Puts a changed collection.
     pub(super) fn put(&self, edit: &mut Edit<'_>, address: Address, collection: GlobalHeapCollection) {
         self.collections.remove(&address);
         self.open.lock().note(address, collection.free_space());

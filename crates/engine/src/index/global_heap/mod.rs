@@ -1,4 +1,4 @@
-//! Variable-length data and references, by their IDs in global heap collections.
+//! The global heap: variable-length data and references, by their IDs in collections.
 
 mod builder;
 mod bulk;
@@ -9,28 +9,29 @@ mod writer;
 
 use std::sync::{Arc, LazyLock};
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::global_heap::{GlobalHeapCollection, GlobalHeapContext, GlobalHeapId};
 use parking_lot::Mutex;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-pub use bulk::{Bulk, Stretch};
+pub use bulk::{Bulk, CollectionRun};
 pub use writer::GlobalHeapWriter;
 
-use self::edit::Open;
+use self::edit::OpenCollections;
 use crate::error::{Error, Result};
 use crate::store::{Store, at, cache};
 
-/// Bytes of decoded collections that are kept.
-const KEPT_BYTES: u64 = 16 << 20;
+/// Limit of the cache of decoded collections in bytes.
+const CACHE_BYTES: u64 = 16 << 20;
 
-/// The global heap of one file: collections are decoded once and kept while there is room.
+/// The global heap of one file. A cache keeps decoded collections.
 #[derive(Debug)]
 pub struct GlobalHeap {
     collections: LazyLock<Cache<Address, Arc<GlobalHeapCollection>, BySize>>,
-    /// Where there is room for more, in a file that may be written.
-    open: Mutex<Open>,
+    /// The collections with free space, in a writable file.
+    open: Mutex<OpenCollections>,
 }
 
 #[derive(Debug, Clone)]
@@ -38,11 +39,11 @@ struct BySize;
 
 impl Weighter<Address, Arc<GlobalHeapCollection>> for BySize {
     fn weight(&self, _: &Address, collection: &Arc<GlobalHeapCollection>) -> u64 {
-        (collection.bytes().len() as u64).max(1)
+        to_u64(collection.bytes().len()).max(1)
     }
 }
 
-/// An object of the heap, held by its collection.
+/// An object of the heap, which shares its collection.
 #[derive(Debug, Clone)]
 pub struct HeapObject {
     collection: Arc<GlobalHeapCollection>,
@@ -50,19 +51,24 @@ pub struct HeapObject {
 }
 
 impl HeapObject {
-    /// The object's bytes.
+    /// Returns the object's bytes.
     pub fn bytes(&self) -> &[u8] {
+        // Never the default: `GlobalHeap::get` has found the object, and the collection is
+        // immutable.
         self.collection.get(self.index).unwrap_or_default()
     }
 }
 
 impl GlobalHeap {
-    /// A heap of which nothing is read yet.
+    /// Returns a heap with an empty cache.
     pub fn new() -> Self {
-        Self { collections: LazyLock::new(|| cache(256, KEPT_BYTES, BySize)), open: Mutex::default() }
+        Self { collections: LazyLock::new(|| cache(256, CACHE_BYTES, BySize)), open: Mutex::default() }
     }
 
-    /// The object with that ID.
+    /// Returns the object with the ID `id`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Corrupt`] if the collection has no such object, and read errors.
     pub fn get(&self, store: &Store, id: GlobalHeapId) -> Result<HeapObject> {
         let collection = self.collection(store, id.collection)?;
         if collection.get(id.index).is_none() {
@@ -71,13 +77,16 @@ impl GlobalHeap {
         Ok(HeapObject { collection, index: id.index })
     }
 
-    /// That a collection has no object of that number.
+    /// Returns the error of an ID whose collection has no such object.
     pub fn no_object(id: GlobalHeapId) -> Error {
         let expected = "an object of the collection";
         Error::corrupt(GlobalHeapCollection::NAME, "object index", expected, id.index).at(id.collection)
     }
 
-    /// The collection at `address`.
+    /// Returns the collection at `address`.
+    ///
+    /// # Errors
+    /// Returns read errors.
     pub fn collection(&self, store: &Store, address: Address) -> Result<Arc<GlobalHeapCollection>> {
         if let Some(changed) = store.changed(address) {
             return Ok(changed);
@@ -100,7 +109,7 @@ impl Default for GlobalHeap {
 
 fn load(store: &Store, address: Address) -> Result<GlobalHeapCollection> {
     let params = store.params();
-    let prefix_size = GlobalHeapCollection::prefix_size(params) as u64;
+    let prefix_size = to_u64(GlobalHeapCollection::prefix_size(params));
     let prefix = store.read(address, prefix_size, GlobalHeapCollection::NAME)?;
     let stored = at(GlobalHeapCollection::stored_size(&prefix, params), address)?;
     let bytes = store.read(address, stored, GlobalHeapCollection::NAME)?;

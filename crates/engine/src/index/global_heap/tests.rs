@@ -1,4 +1,4 @@
-//! The heap against a map of its objects, and in files of libhdf5.
+//! Comparison of the heap with a map of its objects, also in files of libhdf5.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -82,7 +82,7 @@ fn apply(heap: &GlobalHeap, edit: &mut Edit<'_>, model: &mut Model, change: &Cha
         Change::Filled(lengths, byte) => {
             let objects = objects(lengths, *byte);
             let writer = GlobalHeapWriter::new(heap, edit).unwrap();
-            let short = || Error::Misuse("no room".into());
+            let short = || Error::Misuse("no space".into());
             for objects in objects.chunks(7) {
                 let run = || {
                     objects
@@ -222,12 +222,12 @@ proptest! {
         let bulk = heap.place_many(&mut edit, &views).unwrap();
         let mut elements = vec![0; bulk.len() * 16];
         bulk.write_elements(&mut elements).unwrap();
-        for stretch in bulk.stretches(100_000) {
-            let mut bytes = vec![0xee; stretch.length];
-            bulk.fill(&stretch, &mut bytes).unwrap();
-            store.write_raw(stretch.address, &bytes).unwrap();
+        for run in bulk.stretches(100_000) {
+            let mut bytes = vec![0xee; run.length];
+            bulk.fill(&run, &mut bytes).unwrap();
+            store.write_raw(run.address, &bytes).unwrap();
         }
-        // What is left over fills less than a collection, or all together is little.
+        // The other objects do not fill a collection, or all objects fill too few collections.
         let left: usize = views[bulk.len()..].iter().map(|object| object.len().next_multiple_of(8) + 16).sum();
         prop_assert!(left < 64 << 10 || bulk.is_empty() && left < 5 * (264 << 10));
         let later = heap.insert(&mut edit, b"later").unwrap();

@@ -1,21 +1,23 @@
-//! Objects into the heap from where the file cannot be changed: within conversions, which run on a block of elements
-//! at a time. Addresses are set aside before; a block for which that was not enough is converted once more.
+//! Insertion of objects during conversions, which cannot change the file. The space for objects is
+//! allocated before each block of elements is converted. If the space is too small, it is enlarged
+//! and the block is converted again.
 
+use hyperslab_format::codec::FileParams;
 use hyperslab_format::global_heap::GlobalHeapId;
 use parking_lot::Mutex;
 
 use super::GlobalHeap;
-use super::builder::Builder;
+use super::builder::{Builder, does_not_fit};
 use super::edit::{SPACE, free_rest};
 use crate::error::Result;
 use crate::store::Edit;
-use hyperslab_format::codec::FileParams;
 
-/// Bytes that are set aside at first.
-const FIRST: u64 = 64 << 10;
+/// Size of the first allocation in bytes.
+const MIN_ALLOCATION_BYTES: u64 = 64 << 10;
 
-/// Takes objects without the right to change the file. Until it is [finished](Self::finish), which must be done also
-/// when a conversion fails, nothing else may change the heap; it may be read.
+/// A writer that inserts objects without exclusive access to the file. No other code may change the
+/// heap until [`finish`](Self::finish). The caller must call `finish` also after a failed
+/// conversion. Concurrent reads are allowed.
 #[derive(Debug)]
 pub struct GlobalHeapWriter {
     params: FileParams,
@@ -23,32 +25,35 @@ pub struct GlobalHeapWriter {
 }
 
 impl GlobalHeapWriter {
-    /// A writer that goes on where the heap has room.
+    /// Returns a writer that adds to the collection with the most free space first.
     ///
     /// # Errors
-    /// [`Error::Corrupt`](crate::Error::Corrupt) and [`Error::Io`](crate::Error::Io) of a collection with room.
+    /// Returns read errors.
     pub fn new(heap: &GlobalHeap, edit: &Edit<'_>) -> Result<Self> {
         Ok(Self { params: edit.params(), builder: Mutex::new(heap.copying_builder(edit)?) })
     }
 
-    /// Widths of addresses and lengths of the file.
+    /// Returns the widths of addresses and lengths in the file.
     pub fn params(&self) -> FileParams {
         self.params
     }
 
-    /// Adds an object; `None` if nothing is set aside for it, which lets [`fill`](Self::fill) try again.
+    /// Adds an object. Returns `None` if the allocated space is too small. [`fill`](Self::fill)
+    /// then runs the conversion again.
     ///
     /// # Errors
-    /// As [`GlobalHeap::insert`].
+    /// Returns the same errors as [`GlobalHeap::insert`].
     pub fn insert(&self, bytes: &[u8]) -> Result<Option<GlobalHeapId>> {
         self.builder.lock().insert(bytes)
     }
 
-    /// Runs what inserts objects, again as long as there is too little room for them; what was inserted before it
-    /// failed is gone then.
+    /// Calls `run`, which inserts objects. If the allocated space was too small, discards the
+    /// objects, enlarges the space and calls `run` again. Discards the objects also if `run` fails.
     ///
     /// # Errors
-    /// The errors of `run` that do not come from a lack of room; as [`Edit::allocate`].
+    /// Returns the errors of `run`, except after an insertion into too little space, and the errors
+    /// of
+    /// [`Edit::allocate`].
     pub fn fill<R>(
         &self,
         heap: &GlobalHeap,
@@ -68,22 +73,23 @@ impl GlobalHeapWriter {
                 heap.put_full(edit, &mut builder)?;
                 return result;
             }
-            let asked = before.end.saturating_sub(before.start);
+            // `start` never exceeds `end`.
+            let allocated = before.end - before.start;
             *builder = before;
             if wanted == 0 {
                 return result;
             }
             free_rest(edit, &mut builder)?;
-            let length = asked.saturating_mul(2).max(wanted.saturating_mul(2)).max(FIRST);
-            builder.start = edit.allocate(SPACE, length)?.raw();
-            builder.end = builder.start.saturating_add(length);
+            let double = allocated.max(wanted).checked_mul(2).ok_or_else(does_not_fit)?;
+            let length = double.max(MIN_ALLOCATION_BYTES);
+            builder.set_space(edit.allocate(SPACE, length)?, length)?;
         }
     }
 
-    /// Puts the last collection into the file, and gives back what was set aside.
+    /// Puts the remaining collections and frees the unused allocated space.
     ///
     /// # Errors
-    /// As [`Edit::free`].
+    /// Returns the errors of [`Edit::free`].
     pub fn finish(&self, heap: &GlobalHeap, edit: &mut Edit<'_>) -> Result<()> {
         let mut builder = self.builder.lock();
         free_rest(edit, &mut builder)?;

@@ -1,101 +1,120 @@
-//! Changing a local heap: names in, names out, and a data segment that grows and shrinks with them.
+//! Changes of a local heap: names are inserted and removed, and the data segment grows and shrinks.
 
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::codec::{Address, FileParams, FormatError, Structure as _};
 use hyperslab_format::local_heap::{LOCAL_HEAP_ALIGNMENT, LocalHeapHeader, name_at, read_free_blocks};
 
 use super::free_blocks::FreeBlocks;
 use super::{LocalHeap, LocalHeapSegment, LocalHeapSegmentContext};
 use crate::error::{Error, Result};
-use crate::store::{Edit, SpaceKind, at};
+use crate::store::{Edit, SpaceKind};
 
-/// What heaps are to the file's space.
+/// Kind of the space of local heaps.
 const SPACE: SpaceKind = SpaceKind::LocalHeap;
-/// A data segment of that many bytes never shrinks.
-const SMALL: u64 = 512;
+/// Size of the largest data segment that never shrinks, in bytes.
+const MIN_SHRINK_BYTES: u64 = 512;
 
-/// Bytes that a name takes, with the zero behind it.
-fn taken(name: &[u8]) -> u64 {
-    (name.len() as u64).saturating_add(1).next_multiple_of(LOCAL_HEAP_ALIGNMENT)
+/// Returns the size of a name in the data segment, with the zero byte at its end.
+fn size_of(name: &[u8]) -> u64 {
+    (to_u64(name.len()) + 1).next_multiple_of(LOCAL_HEAP_ALIGNMENT)
+}
+
+/// Name of the structure in internal errors.
+const HEAP: &str = "local heap";
+
+/// Returns the size of an entry of the free list: an offset and a size.
+fn free_block_size(params: FileParams) -> u64 {
+    2 * u64::from(params.size_of_lengths)
+}
+
+fn not_free() -> Error {
+    Error::internal(HEAP, "free blocks are the unused bytes of the data segment")
 }
 
 impl LocalHeap {
-    /// Bytes of the smallest data segment.
+    /// Returns the size of the smallest data segment in bytes.
     pub fn least_segment(params: FileParams) -> u64 {
-        LOCAL_HEAP_ALIGNMENT.saturating_add(2 * u64::from(params.size_of_lengths))
+        LOCAL_HEAP_ALIGNMENT + free_block_size(params)
     }
 
-    /// Makes a heap whose data segment has `size` bytes. At offset 0 it has an empty name. Gives its address.
+    /// Creates a heap with a data segment of `size` bytes and an empty name at offset 0. Returns
+    /// the address of the heap.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if there is no room for anything.
+    /// Returns [`Error::Misuse`] if the size is too small or too large, and the errors of
+    /// [`Edit::allocate`].
     pub fn create(edit: &mut Edit<'_>, size: u64) -> Result<Address> {
         let params = edit.params();
-        let size = size.next_multiple_of(LOCAL_HEAP_ALIGNMENT);
-        let least = 2 * u64::from(params.size_of_lengths);
-        let length = usize::try_from(size).ok().filter(|_| size >= Self::least_segment(params));
-        let Some(length) = length else {
+        let too_large = || Error::Misuse(format!("a local heap of {size} bytes is too large"));
+        let prefix = to_u64(LocalHeapHeader::size(&params));
+        let size = size.checked_next_multiple_of(LOCAL_HEAP_ALIGNMENT).ok_or_else(too_large)?;
+        if size < Self::least_segment(params) {
             return Err(Error::Misuse(format!("a local heap of {size} bytes is too small")));
-        };
-        let prefix = LocalHeapHeader::size(&params) as u64;
-        let address = edit.allocate(SPACE, prefix.saturating_add(size))?;
-        let segment = Address::new(address.raw().saturating_add(prefix));
-        let mut free = FreeBlocks::new(least);
-        free.add(LOCAL_HEAP_ALIGNMENT, size.saturating_sub(LOCAL_HEAP_ALIGNMENT));
+        }
+        let whole = prefix.checked_add(size).ok_or_else(too_large)?;
+        let length = to_usize(size)?;
+        let mut free = FreeBlocks::new(free_block_size(params));
+        if !free.add(LOCAL_HEAP_ALIGNMENT, size - LOCAL_HEAP_ALIGNMENT) {
+            return Err(not_free());
+        }
+        let address = edit.allocate(SPACE, whole)?;
+        let segment = address.checked_add(prefix).ok_or_else(not_free)?;
         let header = LocalHeapHeader { segment_size: size, free_list: free.first(), segment };
-        let context = LocalHeapSegmentContext::new(&header, params);
+        let context = LocalHeapSegmentContext::new(&header, params)?;
         edit.put(segment, &context, LocalHeapSegment { bytes: vec![0; length], free: Some(free) });
         edit.put(address, &params, header);
         Ok(address)
     }
 
-    /// Adds a name and gives its offset.
+    /// Adds a name and returns its offset in the data segment.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if there is a zero byte in it, [`Error::Limit`] if the heap becomes too large,
-    /// [`Error::Corrupt`] and [`Error::Io`] of what has to be read.
+    /// Returns [`Error::Misuse`] if the name contains a zero byte, [`Error::Limit`] if the heap
+    /// becomes too large, and read errors.
     pub fn insert(edit: &mut Edit<'_>, address: Address, name: &[u8]) -> Result<u64> {
         let offsets = Self::insert_many(edit, address, &[name])?;
-        Ok(offsets.first().copied().unwrap_or(0))
+        offsets.first().copied().ok_or_else(|| Error::internal(HEAP, "an inserted name has an offset"))
     }
 
-    /// Adds names in their order and gives their offsets.
+    /// Adds names in order and returns their offsets in the data segment.
     ///
     /// # Errors
-    /// As [`insert`](Self::insert).
+    /// Returns the same errors as [`insert`](Self::insert).
     pub fn insert_many(edit: &mut Edit<'_>, address: Address, names: &[&[u8]]) -> Result<Vec<u64>> {
         if names.iter().any(|name| name.contains(&0)) {
             return Err(Error::Misuse("a name in a local heap has no zero byte".into()));
         }
         change(edit, address, |edit, header, segment| {
             let mut offsets = Vec::with_capacity(names.len());
-            for (number, name) in names.iter().enumerate() {
-                let length = taken(name);
-                let mut place = segment.free()?.take(length);
-                if place.is_none() {
-                    let rest = names.get(number..).unwrap_or_default();
-                    let wanted = rest.iter().fold(0, |all: u64, name| all.saturating_add(taken(name)));
+            let mut rest = names;
+            while let [name, others @ ..] = rest {
+                let length = size_of(name);
+                let mut offset = segment.free()?.take(length);
+                if offset.is_none() {
+                    let sizes = rest.iter().map(|name| size_of(name));
+                    let wanted = sizes.fold(Some(0_u64), |sum, size| sum?.checked_add(size));
                     grow(edit, header, segment, wanted)?;
-                    place = segment.free()?.take(length);
+                    offset = segment.free()?.take(length);
                 }
-                let full = || Error::Limit { what: "a local heap: bytes".into(), got: length, limit: 0 };
-                let offset = place.ok_or_else(full)?;
-                segment.write(offset, length, name).ok_or_else(full)?;
+                let offset = offset.ok_or_else(not_free)?;
+                segment.write(offset, length, name).ok_or_else(not_free)?;
                 offsets.push(offset);
+                rest = others;
             }
             Ok(offsets)
         })
     }
 
-    /// Takes the name at `offset` out.
+    /// Removes the name at `offset` of the data segment.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if there is none, and of what has to be read; [`Error::Io`].
+    /// Returns [`Error::Corrupt`] if there is no name, and read errors.
     pub fn remove(edit: &mut Edit<'_>, address: Address, offset: u64) -> Result<()> {
         change(edit, address, |edit, header, segment| {
-            let length = taken(name_at(&segment.bytes, offset)?);
+            let length = size_of(name_at(&segment.bytes, offset)?);
             let inside = offset.checked_add(length).is_some_and(|end| end <= header.segment_size);
             if !inside || !segment.free()?.add(offset, length) {
-                let expected = "one that is in use";
+                let expected = "an offset of a name";
                 return Err(Error::corrupt(LocalHeapSegment::NAME, "name", expected, offset).at(address));
             }
             shrink(edit, header, segment)
@@ -105,17 +124,17 @@ impl LocalHeap {
     /// Frees the heap at `address`.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] and [`Error::Io`] of what has to be read.
+    /// Returns read errors.
     pub fn delete(edit: &mut Edit<'_>, address: Address) -> Result<()> {
         let params = edit.params();
         let header = edit.store().shared::<LocalHeapHeader>(address, &params)?;
         edit.free(SPACE, header.segment, header.segment_size)?;
-        edit.free(SPACE, address, LocalHeapHeader::size(&params) as u64)
+        edit.free(SPACE, address, to_u64(LocalHeapHeader::size(&params)))
     }
 }
 
 impl LocalHeapSegment {
-    /// Writes a name, and zeros behind it.
+    /// Writes a name, and zero bytes after the name.
     fn write(&mut self, offset: u64, length: u64, name: &[u8]) -> Option<()> {
         let start = usize::try_from(offset).ok()?;
         let end = start.checked_add(usize::try_from(length).ok()?)?;
@@ -126,12 +145,12 @@ impl LocalHeapSegment {
     }
 
     fn free(&mut self) -> Result<&mut FreeBlocks> {
-        let missing = || Error::Misuse("the free blocks of a local heap are not known".into());
-        self.free.as_mut().ok_or_else(missing)
+        let unread = || Error::internal(HEAP, "the free blocks are read before a change");
+        self.free.as_mut().ok_or_else(unread)
     }
 }
 
-/// Takes header and data segment out of the file, changes them and puts them back.
+/// Changes the header and the data segment of the heap at `address` with `with`.
 fn change<R>(
     edit: &mut Edit<'_>,
     address: Address,
@@ -139,20 +158,21 @@ fn change<R>(
 ) -> Result<R> {
     let params = edit.params();
     let mut header = LocalHeapHeader::clone(&*edit.store().shared(address, &params)?);
-    let context = LocalHeapSegmentContext::new(&header, params);
+    let context = LocalHeapSegmentContext::new(&header, params)?;
     let mut segment: LocalHeapSegment = edit.take(header.segment, &context)?;
-    let result = match segment.know_free(&header, context) {
+    let result = match segment.read_free(&header, context) {
         Ok(()) => with(edit, &mut header, &mut segment),
         Err(error) => Err(error.at(address).into()),
     };
     header.free_list = segment.free.as_ref().map_or(header.free_list, FreeBlocks::first);
-    edit.put(header.segment, &LocalHeapSegmentContext::new(&header, params), segment);
+    edit.put(header.segment, &LocalHeapSegmentContext::new(&header, params)?, segment);
     edit.put(address, &params, header);
     result
 }
 
 impl LocalHeapSegment {
-    fn know_free(
+    /// Reads the free list, unless the free blocks are known.
+    fn read_free(
         &mut self,
         header: &LocalHeapHeader,
         context: LocalHeapSegmentContext,
@@ -160,16 +180,12 @@ impl LocalHeapSegment {
         if self.free.is_some() {
             return Ok(());
         }
-        let mut free = FreeBlocks::new(2 * u64::from(context.params.size_of_lengths));
+        let mut free = FreeBlocks::new(free_block_size(context.params));
         for block in read_free_blocks(&self.bytes, header.free_list, context.params)? {
             if !free.add(block.offset, block.size) {
-                let got = format!("two at {}", block.offset);
-                return Err(FormatError::corrupt(
-                    Self::NAME,
-                    "free list",
-                    "blocks apart from each other",
-                    got,
-                ));
+                let got = format!("two blocks at offset {}", block.offset);
+                let expected = "blocks that do not overlap";
+                return Err(FormatError::corrupt(Self::NAME, "free list", expected, got));
             }
         }
         self.free = Some(free);
@@ -177,52 +193,50 @@ impl LocalHeapSegment {
     }
 }
 
-/// Makes the data segment twice as large, or larger, so that `length` bytes have room behind its end.
+/// Makes the data segment at least twice as large, so that `length` more bytes fit after its end.
+/// No `length` means more than 2^64 bytes.
 fn grow(
     edit: &mut Edit<'_>,
     header: &mut LocalHeapHeader,
     segment: &mut LocalHeapSegment,
-    length: u64,
+    length: Option<u64>,
 ) -> Result<()> {
     let before = header.segment_size;
-    // What is left behind the name has to be long enough for the list of free blocks.
-    let rest = 2 * u64::from(edit.params().size_of_lengths);
-    let size =
-        before.saturating_add(length.saturating_add(rest).max(before)).next_multiple_of(LOCAL_HEAP_ALIGNMENT);
+    // The rest after the names must hold an entry of the free list.
+    let more = length.and_then(|length| length.checked_add(free_block_size(edit.params())));
+    let size = more.and_then(|more| before.checked_add(more.max(before)));
+    let size = size.and_then(|size| size.checked_next_multiple_of(LOCAL_HEAP_ALIGNMENT));
     let limit = edit.store().limits().metadata_block;
-    let Some(bytes) = usize::try_from(size).ok().filter(|_| size <= limit) else {
-        return Err(Error::Limit { what: "a local heap: bytes".into(), got: size, limit });
-    };
-    let place = edit.allocate(SPACE, size)?;
+    let too_large = |got| Error::Limit { what: "a local heap: bytes".into(), got, limit };
+    let size = size.ok_or_else(|| too_large(u64::MAX))?;
+    if size > limit {
+        return Err(too_large(size));
+    }
+    let bytes = to_usize(size)?;
+    let address = edit.allocate(SPACE, size)?;
     edit.free(SPACE, header.segment, before)?;
     segment.bytes.resize(bytes, 0);
-    segment.free()?.add(before, size.saturating_sub(before));
-    (header.segment, header.segment_size) = (place, size);
-    Ok(())
+    (header.segment, header.segment_size) = (address, size);
+    if segment.free()?.add(before, size - before) { Ok(()) } else { Err(not_free()) }
 }
 
-/// Gives bytes at the end of the data segment back when half of it is free.
+/// Frees bytes at the end of the data segment if half of the segment is free.
 fn shrink(edit: &mut Edit<'_>, header: &mut LocalHeapHeader, segment: &mut LocalHeapSegment) -> Result<()> {
     let before = header.segment_size;
     let tail = segment.free()?.tail(before);
-    if before <= SMALL || tail < before / 2 {
+    if before <= MIN_SHRINK_BYTES || tail < before / 2 {
         return Ok(());
     }
-    let size = before.saturating_sub(tail).saturating_add(tail / 4).next_multiple_of(LOCAL_HEAP_ALIGNMENT);
-    let Ok(bytes) = usize::try_from(size) else { return Ok(()) };
-    let rest = at(
-        header.segment.checked_add(size).ok_or_else(|| {
-            FormatError::corrupt(
-                LocalHeapHeader::NAME,
-                "address of data segment",
-                "one in the file",
-                header.segment,
-            )
-        }),
-        header.segment,
-    )?;
+    // A quarter of at least half of more than 512 bytes: the rounded size is less than `before`.
+    let size = (before - tail + tail / 4).next_multiple_of(LOCAL_HEAP_ALIGNMENT);
+    let bytes = to_usize(size)?;
+    let rest = header.segment.checked_add(size).ok_or_else(|| {
+        let expected = "an address in the file";
+        Error::corrupt(LocalHeapHeader::NAME, "address of data segment", expected, header.segment)
+    })?;
+    edit.free(SPACE, rest, before - size)?;
     segment.free()?.cut_tail(before, size);
     segment.bytes.truncate(bytes);
     header.segment_size = size;
-    edit.free(SPACE, rest, before.saturating_sub(size))
+    Ok(())
 }

@@ -1,93 +1,98 @@
-//! Unused parts of a local heap's data segment.
+//! Free blocks of a local heap's data segment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hyperslab_format::local_heap::LocalHeapFreeBlock;
 
-/// Unused parts by offset and by size.
+/// Free blocks by offset and by size. All blocks end below 2^64.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FreeBlocks {
     by_offset: BTreeMap<u64, u64>,
     by_size: BTreeSet<(u64, u64)>,
-    /// Fewer bytes than this cannot stand in the list, and are lost unless their neighbours come free.
+    /// Size of an entry of the free list in bytes. Smaller blocks are not in the list, and stay
+    /// unused until an adjacent name is removed.
     least: u64,
 }
 
 impl FreeBlocks {
-    /// No blocks; those of at least `least` bytes can be listed.
+    /// Returns an empty set. The heap lists blocks of at least `least` bytes.
     pub(super) fn new(least: u64) -> Self {
         Self { least, ..Self::default() }
     }
 
-    /// The blocks that the heap lists.
+    /// Returns the blocks in the heap's free list.
     pub(super) fn listed(&self) -> Vec<LocalHeapFreeBlock> {
         let listed = self.by_offset.iter().filter(|(_, size)| **size >= self.least);
         listed.map(|(&offset, &size)| LocalHeapFreeBlock { offset, size }).collect()
     }
 
-    /// Where the first of them lies.
+    /// Returns the offset of the first block in the heap's free list.
     pub(super) fn first(&self) -> Option<u64> {
         self.by_offset.iter().find(|(_, size)| **size >= self.least).map(|(offset, _)| *offset)
     }
 
-    /// Takes `length` bytes of the block that is closest in size.
+    /// Takes `length` bytes: a block of this size, or the start of the smallest block whose rest
+    /// can be listed. Returns the offset.
     pub(super) fn take(&mut self, length: u64) -> Option<u64> {
         let exact = self.by_size.range((length, 0)..).next().copied().filter(|(size, _)| *size == length);
         let larger = || self.by_size.range((length.checked_add(self.least)?, 0)..).next().copied();
         let (size, offset) = exact.or_else(larger)?;
-        self.forget(offset, size);
+        self.remove(offset, size);
         if size > length {
-            self.note(offset.saturating_add(length), size.saturating_sub(length));
+            self.insert(offset + length, size - length);
         }
         Some(offset)
     }
 
-    /// Adds a block, joined with its neighbours; `false`, and nothing is changed, if some of it is free already.
+    /// Adds a block, joined with adjacent blocks. Returns `false` without a change if some bytes of
+    /// the block are free, or if the block ends beyond 2^64.
     pub(super) fn add(&mut self, offset: u64, size: u64) -> bool {
-        let (mut start, mut end) = (offset, offset.saturating_add(size));
+        let Some(mut end) = offset.checked_add(size) else { return false };
+        let mut start = offset;
         let before = self.by_offset.range(..end).next_back().map(|(offset, size)| (*offset, *size));
         if let Some((other, length)) = before {
-            let other_end = other.saturating_add(length);
+            let other_end = other + length;
             if other_end > start {
                 return false;
             }
             if other_end == start {
-                self.forget(other, length);
+                self.remove(other, length);
                 start = other;
             }
         }
         if let Some(&length) = self.by_offset.get(&end) {
-            self.forget(end, length);
-            end = end.saturating_add(length);
+            self.remove(end, length);
+            end += length;
         }
-        self.note(start, end.saturating_sub(start));
+        self.insert(start, end - start);
         true
     }
 
-    /// Bytes of the block that ends at `end`, or 0.
+    /// Returns the size of the block that ends at `end`, or 0 without such a block.
     pub(super) fn tail(&self, end: u64) -> u64 {
         let last = self.by_offset.iter().next_back();
-        last.filter(|(offset, size)| offset.saturating_add(**size) == end).map_or(0, |(_, size)| *size)
+        last.filter(|(offset, size)| **offset + **size == end).map_or(0, |(_, size)| *size)
     }
 
-    /// Cuts the block that ends at `end`, so that it ends at `new_end`.
+    /// Shortens the block that ends at `end`, so that the block ends at `new_end`.
     pub(super) fn cut_tail(&mut self, end: u64, new_end: u64) {
         let size = self.tail(end);
-        let offset = end.saturating_sub(size);
+        // The block ends at `end`, so it is not longer than `end`.
+        let offset = end - size;
         if size > 0 && offset <= new_end {
-            self.forget(offset, size);
-            self.note(offset, new_end.saturating_sub(offset));
+            self.remove(offset, size);
+            self.insert(offset, new_end - offset);
         }
     }
 
-    fn note(&mut self, offset: u64, size: u64) {
+    fn insert(&mut self, offset: u64, size: u64) {
         if size > 0 {
             self.by_offset.insert(offset, size);
             self.by_size.insert((size, offset));
         }
     }
 
-    fn forget(&mut self, offset: u64, size: u64) {
+    fn remove(&mut self, offset: u64, size: u64) {
         self.by_offset.remove(&offset);
         self.by_size.remove(&(size, offset));
     }

@@ -1,10 +1,11 @@
-//! Names of an old-style group, and of external files.
+//! Local heaps: the names of links in symbol tables, and of external files.
 
 mod edit;
 mod free_blocks;
 
 use std::sync::Arc;
 
+use hyperslab_exact::to_usize;
 use hyperslab_format::codec::{Address, FileParams, FormatError, Structure};
 use hyperslab_format::local_heap::{LocalHeapHeader, name_at, write_free_blocks};
 
@@ -19,15 +20,15 @@ pub struct LocalHeap {
     segment: Arc<LocalHeapSegment>,
 }
 
-/// The data segment of a local heap: names one behind the other.
+/// The data segment of a local heap: names and free blocks.
 #[derive(Debug, Clone)]
 pub struct LocalHeapSegment {
     bytes: Vec<u8>,
-    /// Looked at only when the heap is changed.
+    /// The free blocks. Read only when the heap is changed.
     free: Option<FreeBlocks>,
 }
 
-/// What the bytes of a data segment depend on.
+/// Parameters that determine the layout of a data segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocalHeapSegmentContext {
     params: FileParams,
@@ -56,8 +57,8 @@ impl Structure for LocalHeapSegment {
 }
 
 impl LocalHeapSegmentContext {
-    fn new(header: &LocalHeapHeader, params: FileParams) -> Self {
-        Self { params, size: usize::try_from(header.segment_size).unwrap_or(usize::MAX) }
+    fn new(header: &LocalHeapHeader, params: FileParams) -> Result<Self> {
+        Ok(Self { params, size: to_usize(header.segment_size)? })
     }
 }
 
@@ -66,11 +67,11 @@ impl LocalHeap {
     pub fn load(store: &Store, address: Address) -> Result<Self> {
         let params = store.params();
         let header = store.shared::<LocalHeapHeader>(address, &params)?;
-        let segment = store.shared(header.segment, &LocalHeapSegmentContext::new(&header, params))?;
+        let segment = store.shared(header.segment, &LocalHeapSegmentContext::new(&header, params)?)?;
         Ok(Self { address, segment })
     }
 
-    /// The text that starts at `offset` of the data segment and ends before a zero byte.
+    /// Returns the name at `offset` of the data segment, without the zero byte at its end.
     pub fn name(&self, offset: u64) -> Result<&[u8]> {
         at(name_at(&self.segment.bytes, offset), self.address)
     }

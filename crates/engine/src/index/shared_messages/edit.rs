@@ -1,4 +1,4 @@
-//! Messages that come to be shared, and that are no longer used.
+//! Insertion of shared messages, and removal of messages without users.
 
 use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::message::MessageType;
@@ -12,36 +12,36 @@ use super::records::{self, Records, Wanted};
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Edit};
 
-/// A message that one header more uses.
+/// A shared message after [`SharedMessages::insert`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inserted {
-    /// The message in the heap of its index.
+    /// The heap ID of the message.
     pub id: [u8; 8],
-    /// Nobody used it before.
+    /// True if the message had no user before.
     pub first: bool,
 }
 
-/// What became of a message that one user less has.
+/// A shared message after the removal of one user.
 #[derive(Debug, Clone)]
 pub enum Released {
-    /// Others use it.
+    /// The message has other users.
     Used,
-    /// Nobody does, and it is gone; this is what it was.
-    Gone(Bytes),
+    /// The message had no other user and was removed. Contains the bytes of the message.
+    Removed(Bytes),
 }
 
 impl SharedMessages {
-    /// Lets one user more share a message, in the heap or with the first user's header, from which it is then copied
-    /// to the heap. `None`, and nothing is changed, if such messages are not shared.
+    /// Adds a user of a message. Copies a message that is in the header of its only user to the
+    /// heap. Returns `None` without a change if the file does not share such messages.
     ///
     /// # Errors
-    /// [`Error::Limit`] if the message has as many users as can be counted; those of reading the index, and of the
-    /// medium.
+    /// Returns [`Error::Limit`] if the message has 2^32 - 1 users, read errors, and the errors of
+    /// [`Edit::allocate`].
     pub fn insert(&self, edit: &mut Edit<'_>, kind: MessageType, body: &[u8]) -> Result<Option<Inserted>> {
         if !self.wants(kind, body.len()) || body.is_empty() {
             return Ok(None);
         }
-        let (place, mut index) = self.index_of(edit.store(), kind)?;
+        let (position, mut index) = self.index_of(edit.store(), kind)?;
         let wanted = Wanted::new(kind, body);
         let records = Records::of(&index, self.in_header);
         let found = records.find(edit.store(), &index, wanted)?;
@@ -52,7 +52,7 @@ impl SharedMessages {
                 Ok(Some(Inserted { id: heap_id, first: false }))
             }
             Some(SharedMessageLocation::Header { .. }) => {
-                // The header keeps it, and counts as a user.
+                // The header keeps its copy and counts as a user.
                 let id = insert_in_heap(edit, &index, body)?;
                 records.replace(edit, &index, wanted, wanted.record(id, 2))?;
                 Ok(Some(Inserted { id, first: false }))
@@ -68,16 +68,17 @@ impl SharedMessages {
                 let id = insert_in_heap(edit, &index, body)?;
                 let records = Records::of(&index, self.in_header);
                 records.insert(edit, &mut index, wanted, wanted.record(id, 1))?;
-                self.note(edit, place, index)?;
+                self.put_index(edit, position, index)?;
                 Ok(Some(Inserted { id, first: true }))
             }
         }
     }
 
-    /// Lets a message in the heap count one user more.
+    /// Adds a user of a message in the heap.
     ///
     /// # Errors
-    /// As [`insert`](Self::insert), and if there is no such message.
+    /// Returns [`Error::Corrupt`] if there is no such message, and the same errors as
+    /// [`insert`](Self::insert).
     pub fn acquire(&self, edit: &mut Edit<'_>, kind: MessageType, id: [u8; 8]) -> Result<()> {
         let (_, index) = self.index_of(edit.store(), kind)?;
         let body = FractalHeap::open(edit.store(), index.heap)?.get(edit.store(), &id)?;
@@ -92,12 +93,12 @@ impl SharedMessages {
         }
     }
 
-    /// Takes one user from a message in the heap. Without any it is removed.
+    /// Removes a user of a message in the heap. Removes a message without users.
     ///
     /// # Errors
-    /// If there is no such message; those of reading the index, and of the medium.
+    /// Returns [`Error::Corrupt`] if there is no such message, and read errors.
     pub fn release(&self, edit: &mut Edit<'_>, kind: MessageType, id: [u8; 8]) -> Result<Released> {
-        let (place, index) = self.index_of(edit.store(), kind)?;
+        let (position, index) = self.index_of(edit.store(), kind)?;
         let body = Bytes::from(&*FractalHeap::open(edit.store(), index.heap)?.get(edit.store(), &id)?);
         let record =
             Records::of(&index, self.in_header).find(edit.store(), &index, Wanted::new(kind, &body))?;
@@ -105,17 +106,17 @@ impl SharedMessages {
             Some(SharedMessageRecord { location: SharedMessageLocation::Heap { heap_id, .. }, .. })
                 if heap_id == id =>
             {
-                self.uncount(edit, place, index, kind, &body)
+                self.remove_user(edit, position, index, kind, &body)
             }
             _ => Err(unknown(&index, kind)),
         }
     }
 
-    /// Notes that the header at `header` no longer holds a message that it may share with others: it stood there
-    /// itself, perhaps with zeros behind it. `None` if the index knows nothing of it.
+    /// Removes the header at `header` as a user of a message whose bytes were in the header itself,
+    /// possibly padded with zero bytes. Returns `None` if the index has no record of the message.
     ///
     /// # Errors
-    /// The errors of reading the index, and of the medium.
+    /// Returns read errors.
     pub fn release_held(
         &self,
         edit: &mut Edit<'_>,
@@ -123,29 +124,33 @@ impl SharedMessages {
         header: Address,
         body: &[u8],
     ) -> Result<Option<Released>> {
-        if self.place_of(kind).is_none() {
+        if self.position_of(kind).is_none() {
             return Ok(None);
         }
-        let (place, index) = self.index_of(edit.store(), kind)?;
-        let zeros = body.iter().rev().take(records::PADDING).take_while(|byte| **byte == 0).count();
-        for padding in 0..=zeros {
-            let own = body.get(..body.len().saturating_sub(padding)).unwrap_or_default();
+        let (position, index) = self.index_of(edit.store(), kind)?;
+        let zeros = body.iter().rev().take(records::MAX_PADDING_BYTES).take_while(|byte| **byte == 0).count();
+        // The message without 0, 1, 2, … of the zero bytes at its end.
+        let mut own = body;
+        for _ in 0..=zeros {
             let wanted = Wanted::new(kind, own);
             let records = Records::of(&index, self.in_header);
             match records.find(edit.store(), &index, wanted)?.map(|record| record.location) {
                 None => {}
                 Some(SharedMessageLocation::Header { header: holder, .. }) if holder != header => {}
-                Some(_) => return self.uncount(edit, place, index, kind, own).map(Some),
+                Some(_) => return self.remove_user(edit, position, index, kind, own).map(Some),
+            }
+            if let [shorter @ .., _] = own {
+                own = shorter;
             }
         }
         Ok(None)
     }
 
-    /// Takes one user from a message that has a record.
-    fn uncount(
+    /// Removes a user of a message that has a record.
+    fn remove_user(
         &self,
         edit: &mut Edit<'_>,
-        place: usize,
+        position: usize,
         mut index: SharedMessageIndex,
         kind: MessageType,
         body: &[u8],
@@ -155,7 +160,7 @@ impl SharedMessages {
         let found = records.find(edit.store(), &index, wanted)?.map(|record| record.location);
         if let Some(SharedMessageLocation::Heap { reference_count, heap_id }) = found {
             if reference_count > 1 {
-                let record = wanted.record(heap_id, reference_count.saturating_sub(1));
+                let record = wanted.record(heap_id, reference_count - 1);
                 records.replace(edit, &index, wanted, record)?;
                 return Ok(Released::Used);
             }
@@ -169,18 +174,19 @@ impl SharedMessages {
             FractalHeap::delete(edit, index.heap)?;
             index.heap = Address::UNDEFINED;
         }
-        self.note(edit, place, index)?;
-        Ok(Released::Gone(Bytes::from(body)))
+        self.put_index(edit, position, index)?;
+        Ok(Released::Removed(Bytes::from(body)))
     }
 
-    /// Writes what has become of an index to the table.
-    fn note(&self, edit: &mut Edit<'_>, place: usize, index: SharedMessageIndex) -> Result<()> {
+    /// Puts a changed index into the table.
+    fn put_index(&self, edit: &mut Edit<'_>, position: usize, index: SharedMessageIndex) -> Result<()> {
         let context = self.context(edit.store());
         edit.modify(self.address, &context, |table: &mut SharedMessageTable| {
-            if let Some(slot) = table.indexes.get_mut(place) {
-                *slot = index;
-            }
-        })
+            let entry = table.indexes.get_mut(position);
+            *entry.ok_or_else(|| Error::internal(SharedMessageTable::NAME, "indexes are never removed"))? =
+                index;
+            Ok(())
+        })?
     }
 }
 
@@ -188,7 +194,7 @@ fn insert_in_heap(edit: &mut Edit<'_>, index: &SharedMessageIndex, body: &[u8]) 
     let id = FractalHeap::insert(edit, index.heap, body)?;
     <[u8; 8]>::try_from(id.as_slice()).map_err(|_| {
         let found = format_args!("{} bytes", id.len());
-        Error::corrupt("fractal heap header", "heap ID length", "8 bytes, of shared messages", found)
+        Error::corrupt("fractal heap header", "heap ID length", "8 bytes for shared messages", found)
             .at(index.heap)
     })
 }

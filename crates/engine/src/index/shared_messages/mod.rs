@@ -1,4 +1,4 @@
-//! The file's shared object header messages: found by type and heap ID, or by what they say.
+//! Shared object header messages: found by type and heap ID, or by content.
 
 mod edit;
 mod records;
@@ -7,6 +7,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::message::MessageType;
 use hyperslab_format::shared_message::{
@@ -19,69 +20,68 @@ use crate::store::{Bytes, Store};
 
 pub use edit::{Inserted, Released};
 
-/// Reads the n-th message of a type, from 0, of the object header at an address.
+/// A function that reads a message of an object header: the message of a type with an index from 0.
 pub type MessageInHeader = fn(&Store, Address, MessageType, u16) -> Result<Bytes>;
 
-/// The indexes of shared messages, each with a heap. What they hold at present stands in the file.
+/// The indexes of shared messages, each with a heap. The records are always read from the file.
 #[derive(Debug)]
 pub struct SharedMessages {
     address: Address,
-    /// As it was when the file was opened. Types, sizes and cutoffs stay.
+    /// The table as it was when the file was opened. Message types, smallest sizes and cutoffs
+    /// never change.
     table: Arc<SharedMessageTable>,
+    indexes: u8,
     in_header: MessageInHeader,
 }
 
 impl SharedMessages {
-    /// Reads the master table at `address`, of which the superblock extension says how many indexes it has.
-    /// `in_header` reads messages that are still in the header of their one user.
+    /// Reads the master table at `address`. The superblock extension holds the number of `indexes`.
+    /// `in_header` reads messages that are still in the header of their only user.
     ///
     /// # Errors
-    /// If it is damaged, or cannot be read.
+    /// Returns read errors.
     pub fn open(store: &Store, address: Address, indexes: u8, in_header: MessageInHeader) -> Result<Self> {
         let context = SharedMessageTableContext { params: store.params(), indexes };
-        Ok(Self { address, table: store.shared(address, &context)?, in_header })
+        Ok(Self { address, table: store.shared(address, &context)?, indexes, in_header })
     }
 
-    /// The indexes as the table described them when the file was opened: the types of their messages, the least size
-    /// and the cutoffs do not change.
+    /// Returns the indexes as they were when the file was opened. Message types, smallest sizes and
+    /// cutoffs never change.
     pub fn indexes(&self) -> impl Iterator<Item = &SharedMessageIndex> {
         self.table.indexes.iter()
     }
 
-    /// The message of type `kind` with that ID in the heap of the type's index.
+    /// Returns the message of type `kind` with the heap ID `id`.
     ///
     /// # Errors
-    /// If there is no such message.
+    /// Returns [`Error::Corrupt`] if there is no such message, and read errors.
     pub fn get(&self, store: &Store, kind: MessageType, id: &[u8]) -> Result<Bytes> {
         let (_, index) = self.index_of(store, kind)?;
         FractalHeap::open(store, index.heap)?.get(store, id)
     }
 
-    /// Returns whether messages of that type and so many bytes are shared.
+    /// Returns whether the file shares messages of type `kind` and `length` bytes.
     pub fn wants(&self, kind: MessageType, length: usize) -> bool {
-        let least =
-            |index: &SharedMessageIndex| usize::try_from(index.min_message_size).unwrap_or(usize::MAX);
-        self.place_of(kind)
-            .and_then(|place| self.table.indexes.get(place))
-            .is_some_and(|index| length >= least(index))
+        self.position_of(kind)
+            .and_then(|position| self.table.indexes.get(position))
+            .is_some_and(|index| to_u64(length) >= u64::from(index.min_message_size))
     }
 
     fn context(&self, store: &Store) -> SharedMessageTableContext {
-        let indexes = u8::try_from(self.table.indexes.len()).unwrap_or(u8::MAX);
-        SharedMessageTableContext { params: store.params(), indexes }
+        SharedMessageTableContext { params: store.params(), indexes: self.indexes }
     }
 
-    /// Which of the indexes holds messages of that type.
-    fn place_of(&self, kind: MessageType) -> Option<usize> {
+    /// Returns the position of the index for messages of type `kind`.
+    fn position_of(&self, kind: MessageType) -> Option<usize> {
         let wanted = message_types(kind);
         self.indexes().position(|index| index.message_types.intersects(wanted))
     }
 
-    /// The index of messages of that type as it is now, and which one it is.
+    /// Returns the current index for messages of type `kind`, and its position in the table.
     fn index_of(&self, store: &Store, kind: MessageType) -> Result<(usize, SharedMessageIndex)> {
         let table: Arc<SharedMessageTable> = store.shared(self.address, &self.context(store))?;
-        let place = self.place_of(kind);
-        let index = place.and_then(|place| Some((place, table.indexes.get(place)?.clone())));
+        let position = self.position_of(kind);
+        let index = position.and_then(|position| Some((position, table.indexes.get(position)?.clone())));
         index.ok_or_else(|| {
             let expected = format!("an index for the {}", kind.name());
             Error::corrupt(SharedMessageTable::NAME, "message types", expected, "none")

@@ -1,10 +1,12 @@
-//! The records of an index, in a list or a version 2 B-tree.
+//! The records of an index of shared messages, in a list or in a version 2 B-tree.
 //!
-//! In the tree they stand by their hashes; messages of the same hash by their lengths, then by their bytes, as libhdf5
-//! looks for them.
+//! The order in the tree is the order of libhdf5: by hash, then by length, then by the bytes of the
+//! message.
 
 use std::cmp::Ordering;
+use std::ops::ControlFlow;
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::btree_v2::records::{BTreeV2Record as _, types};
 use hyperslab_format::codec::{Address, FormatError, Structure as _, checksum_from};
 use hyperslab_format::message::MessageType;
@@ -19,20 +21,23 @@ use super::MessageInHeader;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Edit, SpaceKind, Store, at};
 
-/// What lists are to the file's space.
+/// Name of the structure in errors.
+const NAME: &str = "shared message index";
+
+/// Kind of the space of lists.
 const LIST_SPACE: SpaceKind = SpaceKind::BTree;
 
-/// Zero bytes that version 1 headers may have behind a message.
-pub(super) const PADDING: usize = 7;
+/// Largest number of zero bytes that version 1 headers may have after a message.
+pub(super) const MAX_PADDING_BYTES: usize = 7;
 
-/// A message that is looked for.
+/// A message to find.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'a> {
     hash: u32,
     body: &'a [u8],
 }
 
-/// The records of an index, and where their messages are read.
+/// The records of an index, and the sources of their messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Records {
     heap: Address,
@@ -44,7 +49,7 @@ impl<'a> Wanted<'a> {
         Self { hash: checksum_from(kind.0.into(), body), body }
     }
 
-    /// The record of this message, in the heap with so many users.
+    /// Returns the record of this message in the heap, with `reference_count` users.
     pub(super) fn record(&self, heap_id: [u8; 8], reference_count: u32) -> SharedMessageRecord {
         let location = SharedMessageLocation::Heap { reference_count, heap_id };
         SharedMessageRecord { hash: self.hash, location }
@@ -56,7 +61,7 @@ impl Records {
         Self { heap: index.heap, in_header }
     }
 
-    /// The record of the message.
+    /// Returns the record of the message.
     pub(super) fn find(
         self,
         store: &Store,
@@ -69,8 +74,8 @@ impl Records {
         match index.kind {
             SharedMessageIndexKind::List => {
                 let list = store.shared::<SharedMessageList>(index.index, &list_context(store, index))?;
-                let place = self.place(store, &list, wanted)?;
-                Ok(place.and_then(|place| list.records.get(place).copied()))
+                let position = self.position(store, &list, wanted)?;
+                Ok(position.and_then(|position| list.records.get(position).copied()))
             }
             SharedMessageIndexKind::BTree => {
                 let mut compare = ByMessage::new(self, store, wanted);
@@ -84,7 +89,7 @@ impl Records {
         }
     }
 
-    /// Puts a record in place of that of the message.
+    /// Overwrites the record of the message, which [`find`](Self::find) must have found.
     pub(super) fn replace(
         self,
         edit: &mut Edit<'_>,
@@ -97,26 +102,25 @@ impl Records {
             SharedMessageIndexKind::List => {
                 let context = list_context(store, index);
                 let list = store.shared::<SharedMessageList>(index.index, &context)?;
-                let place = self.place(store, &list, wanted)?;
+                let position = self.position(store, &list, wanted)?.ok_or_else(no_record)?;
                 drop(list);
                 edit.modify(index.index, &context, |list: &mut SharedMessageList| {
-                    if let Some(slot) = place.and_then(|place| list.records.get_mut(place)) {
-                        *slot = record;
-                    }
-                })
+                    *list.records.get_mut(position).ok_or_else(no_record)? = record;
+                    Ok(())
+                })?
             }
             SharedMessageIndexKind::BTree => {
                 let bytes = record.encode(edit.params())?;
                 let mut compare = ByMessage::new(self, store, wanted);
                 let mut tree = BTreeV2::edit(edit, index.index)?;
-                let change = |slot: &mut [u8]| slot.copy_from_slice(&bytes);
+                let change = |old: &mut [u8]| old.copy_from_slice(&bytes);
                 let outcome = tree.modify(edit, &mut |record| compare.compare(record), change);
-                compare.outcome(outcome).map(drop)
+                compare.outcome(outcome)?.ok_or_else(no_record)
             }
         }
     }
 
-    /// Adds the record of a message that has none. A list that is full becomes a tree.
+    /// Adds the record of a message without a record. Converts a full list to a tree.
     pub(super) fn insert(
         self,
         edit: &mut Edit<'_>,
@@ -124,6 +128,8 @@ impl Records {
         wanted: Wanted<'_>,
         record: SharedMessageRecord,
     ) -> Result<()> {
+        let messages = index.messages.checked_add(1);
+        let messages = messages.ok_or_else(|| Error::internal(NAME, "a full index gets no message"))?;
         if index.kind == SharedMessageIndexKind::List && index.messages >= index.list_cutoff {
             self.become_tree(edit, index)?;
         }
@@ -132,14 +138,14 @@ impl Records {
                 let before = list_context(edit.store(), index);
                 let mut list: SharedMessageList = edit.take(index.index, &before)?;
                 list.records.push(record);
-                index.messages = index.messages.saturating_add(1);
+                index.messages = messages;
                 let after = list_context(edit.store(), index);
                 edit.put(index.index, &after, list);
                 Ok(())
             }
             SharedMessageIndexKind::BTree => {
                 self.insert_in_tree(edit, index.index, wanted, record)?;
-                index.messages = index.messages.saturating_add(1);
+                index.messages = messages;
                 Ok(())
             }
         }
@@ -158,27 +164,31 @@ impl Records {
         if compare.outcome(inserted)? {
             return Ok(());
         }
-        Err(Error::corrupt(SharedMessageRecord::NAME, "message", "one that no other record has", "two")
-            .at(tree))
+        let expected = "one record for each message";
+        Err(Error::corrupt(SharedMessageRecord::NAME, "message", expected, "two").at(tree))
     }
 
-    /// Takes the record of the message out. A tree that has too few becomes a list.
+    /// Removes the record of the message. Converts a tree with few records to a list.
     pub(super) fn remove(
         self,
         edit: &mut Edit<'_>,
         index: &mut SharedMessageIndex,
         wanted: Wanted<'_>,
     ) -> Result<()> {
+        let messages = index
+            .messages
+            .checked_sub(1)
+            .ok_or_else(|| Error::corrupt(NAME, "number of messages", "at least 1", 0).at(index.index))?;
         match index.kind {
             SharedMessageIndexKind::List => {
                 let before = list_context(edit.store(), index);
                 let list = edit.store().shared::<SharedMessageList>(index.index, &before)?;
-                let place = self.place(edit.store(), &list, wanted)?;
+                let position = self.position(edit.store(), &list, wanted)?;
                 drop(list);
-                let Some(place) = place else { return Ok(()) };
+                let Some(position) = position else { return Ok(()) };
                 let mut list: SharedMessageList = edit.take(index.index, &before)?;
-                list.records.remove(place);
-                index.messages = index.messages.saturating_sub(1);
+                list.records.remove(position);
+                index.messages = messages;
                 let after = list_context(edit.store(), index);
                 edit.put(index.index, &after, list);
                 Ok(())
@@ -188,9 +198,10 @@ impl Records {
                 let mut tree = BTreeV2::edit(edit, index.index)?;
                 let removed = tree.remove(edit, &mut |record| compare.compare(record));
                 if compare.outcome(removed)?.is_some() {
-                    index.messages = index.messages.saturating_sub(1);
+                    index.messages = messages;
                 }
-                // What is left has room in a list, unless the file has odd cutoffs.
+                // In most files `btree_cutoff` is at most `list_cutoff + 1`, but the format does
+                // not require it.
                 if index.messages > 0
                     && index.messages < index.btree_cutoff
                     && index.messages <= index.list_cutoff
@@ -202,17 +213,17 @@ impl Records {
         }
     }
 
-    /// Which record of a list is that of the message.
-    fn place(self, store: &Store, list: &SharedMessageList, wanted: Wanted<'_>) -> Result<Option<usize>> {
-        for (place, record) in list.records.iter().enumerate() {
+    /// Returns the position of the message's record in a list.
+    fn position(self, store: &Store, list: &SharedMessageList, wanted: Wanted<'_>) -> Result<Option<usize>> {
+        for (position, record) in list.records.iter().enumerate() {
             if record.hash == wanted.hash && self.compare(store, record, wanted)?.is_eq() {
-                return Ok(Some(place));
+                return Ok(Some(position));
             }
         }
         Ok(None)
     }
 
-    /// How the message of a record with the same hash lies to the one that is wanted.
+    /// Compares the message of a record with the wanted message, which has the same hash.
     fn compare(self, store: &Store, record: &SharedMessageRecord, wanted: Wanted<'_>) -> Result<Ordering> {
         let found = self.body(store, record)?;
         if matches!(record.location, SharedMessageLocation::Header { .. })
@@ -223,7 +234,7 @@ impl Records {
         Ok(found.len().cmp(&wanted.body.len()).then_with(|| (*found).cmp(wanted.body)))
     }
 
-    /// The message of a record. One in an object header has whatever the header padded it with.
+    /// Returns the message of a record. A message in an object header includes its padding.
     fn body(self, store: &Store, record: &SharedMessageRecord) -> Result<Bytes> {
         match &record.location {
             SharedMessageLocation::Heap { heap_id, .. } => {
@@ -244,14 +255,19 @@ impl Records {
             self.insert_in_tree(edit, tree, Wanted { hash: record.hash, body: &body }, *record)?;
         }
         drop(list);
-        edit.free(LIST_SPACE, index.index, SharedMessageList::size(&context) as u64)?;
+        edit.free(LIST_SPACE, index.index, to_u64(SharedMessageList::size(&context)))?;
         (index.kind, index.index) = (SharedMessageIndexKind::BTree, tree);
         Ok(())
     }
 }
 
+/// Returns the error of a message whose record was found before and is missing now.
+fn no_record() -> Error {
+    Error::internal(NAME, "a found record stays in the index")
+}
+
 fn is_padding(bytes: &[u8]) -> bool {
-    bytes.len() <= PADDING && bytes.iter().all(|byte| *byte == 0)
+    bytes.len() <= MAX_PADDING_BYTES && bytes.iter().all(|byte| *byte == 0)
 }
 
 fn list_context(store: &Store, index: &SharedMessageIndex) -> SharedMessageListContext {
@@ -260,7 +276,8 @@ fn list_context(store: &Store, index: &SharedMessageIndex) -> SharedMessageListC
 
 fn create_tree(edit: &mut Edit<'_>) -> Result<Address> {
     let size = SharedMessageRecord::size(edit.params());
-    let size = u16::try_from(size).unwrap_or(u16::MAX);
+    let size = u16::try_from(size)
+        .map_err(|_| Error::internal(SharedMessageRecord::NAME, "a record has less than 65536 bytes"))?;
     Ok(BTreeV2::create(edit, &BTreeV2Creation::new(types::SHARED_MESSAGE, size))?.address())
 }
 
@@ -268,25 +285,22 @@ fn become_list(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Result<()
     let params = edit.params();
     let tree = BTreeV2::edit(edit, index.index)?;
     let mut list = SharedMessageList::default();
-    let mut failure = None;
-    tree.delete(edit, &mut |_, record| {
-        match SharedMessageRecord::decode(record, params) {
-            Ok(record) => list.records.push(record),
-            Err(error) => failure = Some(error),
-        }
-        Ok(())
+    tree.walk(edit.store(), &mut |record| {
+        list.records.push(at(SharedMessageRecord::decode(record, params), index.index)?);
+        Ok(ControlFlow::Continue(()))
     })?;
-    if let Some(failure) = failure {
-        return at(Err(failure), index.index);
+    if list.records.len() != usize::from(index.messages) {
+        let (expected, got) = (list.records.len().to_string(), index.messages);
+        return Err(Error::corrupt(NAME, "number of messages", expected, got).at(index.index));
     }
-    index.messages = u16::try_from(list.records.len()).unwrap_or(u16::MAX);
+    tree.delete(edit, &mut |_, _| Ok(()))?;
     let context = list_context(edit.store(), index);
     index.kind = SharedMessageIndexKind::List;
     index.index = edit.add(LIST_SPACE, &context, list)?;
     Ok(())
 }
 
-/// Makes an index without records, of the kind that its cutoffs ask for.
+/// Creates an index without records: a list, or a tree if the list cutoff is 0.
 pub(super) fn create(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Result<()> {
     index.messages = 0;
     if index.list_cutoff == 0 {
@@ -299,11 +313,11 @@ pub(super) fn create(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Res
     Ok(())
 }
 
-/// Gives the room of an index back. Its heap stays.
+/// Frees the list or the tree of an index. Keeps its heap.
 pub(super) fn delete(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Result<()> {
     match index.kind {
         SharedMessageIndexKind::List => {
-            let length = SharedMessageList::size(&list_context(edit.store(), index)) as u64;
+            let length = to_u64(SharedMessageList::size(&list_context(edit.store(), index)));
             edit.free(LIST_SPACE, index.index, length)?;
         }
         SharedMessageIndexKind::BTree => {
@@ -318,7 +332,8 @@ pub(super) fn delete(edit: &mut Edit<'_>, index: &mut SharedMessageIndex) -> Res
     Ok(())
 }
 
-/// Compares the records of a tree with a message. What fails where their own messages are read is kept.
+/// A comparison of the records of a tree with a message. Keeps the first error from reading a
+/// record's message.
 struct ByMessage<'a> {
     records: Records,
     store: &'a Store,
@@ -336,13 +351,18 @@ impl<'a> ByMessage<'a> {
         match record.hash.cmp(&self.wanted.hash) {
             Ordering::Equal => self.records.compare(self.store, &record, self.wanted).map_err(|error| {
                 self.failure = Some(error);
-                FormatError::corrupt(SharedMessageRecord::NAME, "location", "that of a message", "none")
+                FormatError::corrupt(
+                    SharedMessageRecord::NAME,
+                    "location",
+                    "the location of a message",
+                    "none",
+                )
             }),
             other => Ok(other),
         }
     }
 
-    /// The result, or what failed where a message was read.
+    /// Returns the result, or the error from reading a message.
     fn outcome<T>(self, result: Result<T>) -> Result<T> {
         match (result, self.failure) {
             (Err(_), Some(failure)) => Err(failure),

@@ -1,4 +1,4 @@
-//! Messages that come and go at random, held against a count of each.
+//! Comparison of shared messages with counts of their users, under random operations.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::store::image::new_file;
 use crate::store::{Edit, SpaceKind};
 use crate::versions::LibverBounds;
 
-/// What the header at any address holds: a message of some bytes, and what version 1 pads it with.
+/// Returns the message in a header of a test, with the padding of version 1.
 fn in_header(_: &Store, header: Address, _: MessageType, index: u16) -> Result<Bytes> {
     let mut body = held(header.raw(), index);
     body.resize(body.len().next_multiple_of(8), 0);
@@ -25,7 +25,7 @@ fn held(header: u64, index: u16) -> Vec<u8> {
     format!("message {index} in {header}").into_bytes()
 }
 
-/// A table of one index for all types of messages.
+/// Creates a table with one index for datatypes and attributes.
 fn table(edit: &mut Edit<'_>, list_cutoff: u16, btree_cutoff: u16) -> SharedMessages {
     let index = SharedMessageIndex {
         message_types: SharedMessageTypes::ATTRIBUTE | SharedMessageTypes::DATATYPE,
@@ -44,13 +44,13 @@ fn index(shared: &SharedMessages, edit: &Edit<'_>) -> SharedMessageIndex {
     shared.index_of(edit.store(), MessageType::ATTRIBUTE).unwrap().1
 }
 
-/// Bytes of the file that are given away.
+/// Returns the number of allocated bytes of the file.
 fn taken(edit: &Edit<'_>) -> u64 {
     let usage = edit.usage();
     usage.end - usage.free - usage.pending
 }
 
-/// A message: number `number` is longer by that many bytes.
+/// Returns the message `number`. Messages differ in length.
 fn body(number: usize) -> Vec<u8> {
     let mut body = format!("message {number}").into_bytes();
     body.resize(5 + number * number, b'.');
@@ -74,7 +74,7 @@ fn assert_same(shared: &SharedMessages, edit: &Edit<'_>, model: &Model) {
     }
 }
 
-/// Takes one user away, and forgets the message with the last one.
+/// Removes a user of a message. Removes the message from the model together with its last user.
 fn release(shared: &SharedMessages, edit: &mut Edit<'_>, model: &mut Model, which: usize) {
     let Some(key) = model.keys().copied().min_by_key(|(_, number)| number.abs_diff(which)) else { return };
     let (id, users) = model[&key];
@@ -83,7 +83,7 @@ fn release(shared: &SharedMessages, edit: &mut Edit<'_>, model: &mut Model, whic
             assert!(users > 1);
             model.insert(key, (id, users - 1));
         }
-        Released::Gone(message) => {
+        Released::Removed(message) => {
             assert_eq!((users, &*message), (1, body(key.1).as_slice()));
             model.remove(&key);
         }
@@ -124,7 +124,7 @@ proptest! {
             release(&shared, &mut edit, &mut model, 0);
             assert_same(&shared, &edit, &model);
         }
-        prop_assert_eq!(taken(&edit), before, "all room was given back");
+        prop_assert_eq!(taken(&edit), before, "all space was freed");
     }
 }
 
@@ -159,7 +159,7 @@ fn short_messages_and_those_of_other_types_are_not_shared() {
     assert!(shared.insert(&mut edit, MessageType::DATATYPE, b"five!").unwrap().is_some());
 }
 
-/// Two messages with one hash.
+/// Returns two messages with the same hash.
 fn same_hash() -> [Vec<u8>; 2] {
     let mut seen: HashMap<u32, u64> = HashMap::new();
     for number in 0_u64.. {
@@ -172,7 +172,7 @@ fn same_hash() -> [Vec<u8>; 2] {
 }
 
 #[test]
-fn messages_of_one_hash_are_told_apart() {
+fn messages_with_equal_hashes_are_distinguished() {
     let [one, other] = same_hash();
     for cutoff in [0, 50] {
         let store = new_file(LibverBounds::DEFAULT);
@@ -184,12 +184,12 @@ fn messages_of_one_hash_are_told_apart() {
         assert!(first.first && second.first && first.id != second.id);
         assert_eq!(insert(&other), Inserted { first: false, ..second });
         let gone = shared.release(&mut edit, MessageType::ATTRIBUTE, first.id).unwrap();
-        assert!(matches!(gone, Released::Gone(body) if *body == *one));
+        assert!(matches!(gone, Released::Removed(body) if *body == *one));
         assert_eq!(&*shared.get(&store, MessageType::ATTRIBUTE, &second.id).unwrap(), other);
     }
 }
 
-/// As libhdf5 leaves the first of a kind.
+/// Creates a list with one message in a header, as libhdf5 leaves the first message of its kind.
 fn list_of_held(edit: &mut Edit<'_>, shared: &SharedMessages, header: u64) {
     let before = index(shared, edit);
     let location = SharedMessageLocation::Header { message_type: 12, index: 2, header: Address::new(header) };
@@ -209,7 +209,7 @@ fn a_message_in_the_header_of_its_only_user_comes_to_the_heap() {
     let store = new_file(LibverBounds::DEFAULT);
     let mut edit = store.edit().unwrap();
     let shared = table(&mut edit, 4, 3);
-    // A heap is there as soon as there is a record.
+    // An index with a record has a heap.
     let other = shared.insert(&mut edit, MessageType::DATATYPE, b"another").unwrap().unwrap().id;
     shared.acquire(&mut edit, MessageType::DATATYPE, other).unwrap();
     let heap = index(&shared, &edit).heap;
@@ -220,12 +220,12 @@ fn a_message_in_the_header_of_its_only_user_comes_to_the_heap() {
     let inserted = shared.insert(&mut edit, kind, &body).unwrap().unwrap();
     assert!(!inserted.first);
     assert_eq!(index(&shared, &edit).messages, 1);
-    // The header, which has zeros behind the message, gives it up; then the other user.
+    // Remove the header, whose message has padding, as a user, and then the other user.
     let mut padded = body.clone();
     padded.resize(body.len().next_multiple_of(8), 0);
     let left = shared.release_held(&mut edit, kind, address, &padded).unwrap();
     assert!(matches!(left, Some(Released::Used)));
-    assert!(matches!(shared.release(&mut edit, kind, inserted.id).unwrap(), Released::Gone(_)));
+    assert!(matches!(shared.release(&mut edit, kind, inserted.id).unwrap(), Released::Removed(_)));
     assert!(shared.release_held(&mut edit, kind, address, &padded).unwrap().is_none());
 }
 
@@ -237,9 +237,9 @@ fn a_message_that_only_its_header_used_leaves_the_index() {
     shared.insert(&mut edit, MessageType::DATATYPE, b"another").unwrap().unwrap();
     list_of_held(&mut edit, &shared, 4000);
     let (kind, body) = (MessageType::ATTRIBUTE, held(4000, 2));
-    // Another header's message is not this one's.
+    // A record of another header does not match.
     assert!(shared.release_held(&mut edit, kind, Address::new(5000), &body).unwrap().is_none());
     let gone = shared.release_held(&mut edit, kind, Address::new(4000), &body).unwrap();
-    assert!(matches!(gone, Some(Released::Gone(message)) if *message == *body));
+    assert!(matches!(gone, Some(Released::Removed(message)) if *message == *body));
     assert_eq!(index(&shared, &edit).messages, 0);
 }

@@ -2,6 +2,7 @@
 
 use hyperslab_dataspace::Dataspace;
 use hyperslab_datatype::{CharacterSet, Datatype};
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, Writer};
 use hyperslab_format::message::{
     Attribute as AttributeMessage, AttributeFlags, Message as _, MessageType, SharedReference,
@@ -16,21 +17,22 @@ use crate::object::sharing::{self, Placed};
 use crate::store::Edit;
 use crate::versions::LibraryVersion;
 
-/// The largest message in a version 1 object header, in bytes. Such headers pad messages to a multiple of 8 bytes.
-pub(super) const LONGEST_IN_OLD: usize = 65_528;
+/// Size in bytes of the largest message in a version 1 object header, which pads messages to a
+/// multiple of 8 bytes.
+pub(super) const MAX_V1_MESSAGE_BYTES: usize = 65_528;
 
 /// A new attribute.
 #[derive(Debug, Clone, Copy)]
 pub struct NewAttribute<'a> {
-    /// The name in the bytes of the file.
+    /// The bytes of the name.
     pub name: &'a [u8],
-    /// The encoding of the name.
+    /// Character set of the name.
     pub charset: CharacterSet,
-    /// The type of the elements.
+    /// Datatype of the elements.
     pub datatype: &'a Datatype,
-    /// The address of the object header if the datatype is a committed one.
+    /// Address of the committed datatype, if the attribute uses one.
     pub committed: Option<Address>,
-    /// The shape.
+    /// Dataspace of the elements.
     pub dataspace: &'a Dataspace,
     /// The stored elements: `datatype.size` bytes each.
     pub data: &'a [u8],
@@ -42,7 +44,7 @@ impl NewAttribute<'_> {
         check_name(self.name)?;
         let count = self.dataspace.element_count();
         let wanted = count.and_then(|count| count.checked_mul(u64::from(self.datatype.size)));
-        if wanted != Some(self.data.len() as u64) {
+        if wanted != Some(to_u64(self.data.len())) {
             return Err(Error::Misuse(format!(
                 "attribute `{}`: {} bytes for {} elements of {} bytes each",
                 lossy(self.name),
@@ -54,8 +56,9 @@ impl NewAttribute<'_> {
         Ok(())
     }
 
-    /// Encodes the message: in the oldest sufficient version for old files, in version 3 for others. Places its datatype
-    /// and dataspace among the shared messages of `shared`, if the file has any.
+    /// Encodes the message: in the earliest sufficient version for files with early bounds, in
+    /// version 3 for other files. Stores the datatype and the dataspace as shared messages of
+    /// `shared`, if the file shares such messages.
     pub(super) fn encode(&self, edit: &mut Edit<'_>, shared: Option<&Container>) -> Result<Vec<u8>> {
         let (params, bounds) = (edit.params(), edit.bounds());
         let mut flags = AttributeFlags::empty();
@@ -97,7 +100,7 @@ impl NewAttribute<'_> {
     }
 }
 
-/// Returns an error if an attribute cannot have the name.
+/// Checks that an attribute can have this name.
 pub(super) fn check_name(name: &[u8]) -> Result<()> {
     let why = match name {
         [] => "it has no bytes",
@@ -108,11 +111,11 @@ pub(super) fn check_name(name: &[u8]) -> Result<()> {
     Err(Error::Misuse(format!("`{}` cannot be the name of an attribute: {why}", lossy(name))))
 }
 
-/// Returns the error of an attribute that is too long for a version 1 object header.
-pub(super) fn too_long_for_old_header(name: &[u8], length: usize) -> Error {
+/// Returns the error for an attribute that is too long for a version 1 object header.
+pub(super) fn too_long_for_v1_header(name: &[u8], length: usize) -> Error {
     Error::Misuse(format!(
-        "attribute `{}` takes {length} bytes, but this object's header (version 1) holds at most {LONGEST_IN_OLD} for each: \
-         make the object anew in a file whose lower version bound is v18 or later",
+        "attribute `{}` takes {length} bytes, but this object's header (version 1) holds at most {MAX_V1_MESSAGE_BYTES} for each: \
+         create the object in a file whose lower version bound is v18 or later",
         lossy(name)
     ))
 }

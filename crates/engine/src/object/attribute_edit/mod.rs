@@ -1,4 +1,4 @@
-//! The editor of attributes: sets, renames and removes the attributes of an object, in its header or in a heap.
+//! Changes of attributes: attributes are set, renamed and removed, in compact and dense storage.
 
 mod message;
 mod shared;
@@ -13,12 +13,11 @@ use hyperslab_format::message::{
 };
 use hyperslab_format::object_header::AttributePhaseChange;
 
-use self::message::{LONGEST_IN_OLD, check_name, too_long_for_old_header};
+use self::message::{MAX_V1_MESSAGE_BYTES, check_name, too_long_for_v1_header};
 use super::container::Container;
-use super::header::Prefix;
+use super::deferred::Deferred;
 use super::header_edit::{HeaderEditor, now};
 use super::path::lossy;
-use super::pending::Pending;
 use super::sharing::Placed;
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Edit, at};
@@ -27,25 +26,25 @@ pub use self::message::NewAttribute;
 
 const NONE: MessageFlags = MessageFlags::empty();
 
-/// An editor of the attributes of an object. [`finish`](Self::finish) writes the object header, so that many attributes
-/// can be set at once.
+/// An editor of an object's attributes. [`finish`](Self::finish) writes the object header, so that
+/// one write covers many changes.
 #[derive(Debug)]
 pub struct AttributeEditor<'c> {
     container: &'c Container,
     open: Box<OpenAttributes>,
 }
 
-/// The state of an editor, without the file.
+/// The state of an attribute editor without the container.
 #[derive(Debug)]
 pub(super) struct OpenAttributes {
     header: HeaderEditor,
     info: Option<AttributeInfo>,
     phase_change: AttributePhaseChange,
-    /// The number of attributes in the header.
+    /// Number of attributes in compact storage.
     compact: usize,
-    /// Attributes that are not in the heap yet.
-    pending: Pending,
-    /// True if the heap may have attributes.
+    /// Deferred attributes for dense storage.
+    deferred: Deferred,
+    /// True if dense storage may contain attributes.
     stored: bool,
     changed: bool,
 }
@@ -66,11 +65,11 @@ impl OpenAttributes {
     }
 }
 
-/// Sets an attribute: creates it, or replaces the attribute with its name.
+/// Sets an attribute: creates the attribute, or replaces the attribute with this name.
 ///
 /// # Errors
-/// [`Error::Misuse`] if the name or the number of bytes is wrong, or the attribute is too long for a version 1
-/// object header.
+/// Returns [`Error::Misuse`] if the name or the number of bytes is wrong, or if the attribute is
+/// too long for a version 1 object header.
 pub fn set(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -85,7 +84,8 @@ pub fn set(
 /// Creates an attribute.
 ///
 /// # Errors
-/// [`Error::Exists`] if an attribute has the name; the errors of [`set`].
+/// Returns [`Error::Exists`] if the object has an attribute with this name, and the errors of
+/// [`set`].
 pub fn create(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -103,17 +103,18 @@ pub fn create(
 /// Removes an attribute.
 ///
 /// # Errors
-/// [`Error::NotFound`] if no attribute has the name.
+/// Returns [`Error::NotFound`] if the object has no attribute with this name.
 pub fn remove(container: &Container, edit: &mut Edit<'_>, object: Address, name: &[u8]) -> Result<()> {
     let mut editor = AttributeEditor::open(container, object)?;
     editor.remove(edit, name)?;
     editor.finish(edit)
 }
 
-/// Renames an attribute. Its creation order stays.
+/// Renames an attribute. The creation order stays the same.
 ///
 /// # Errors
-/// [`Error::NotFound`] if no attribute has the old name, [`Error::Exists`] if an attribute has the new name.
+/// Returns [`Error::NotFound`] if there is no attribute with the old name, and [`Error::Exists`] if
+/// there is an attribute with the new name.
 pub fn rename(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -127,29 +128,25 @@ pub fn rename(
 }
 
 impl<'c> AttributeEditor<'c> {
-    /// Opens an object to change its attributes.
+    /// Opens an object for changes of its attributes.
     ///
     /// # Errors
-    /// Fails if the object header cannot be read.
+    /// Returns read errors.
     pub fn open(container: &'c Container, object: Address) -> Result<Self> {
         let mut editor = Self::of(container, HeaderEditor::load(&container.store, object)?)?;
         editor.open.changed = false;
         Ok(editor)
     }
 
-    /// Creates an editor of an object whose header differs from the one in the file.
+    /// Creates an editor of an object whose header is in an editor.
     ///
     /// # Errors
-    /// Fails if the attribute messages of the header are damaged.
+    /// Returns [`Error::Corrupt`] if the attribute info message is damaged.
     pub(super) fn of(container: &'c Container, header: HeaderEditor) -> Result<Self> {
         let info = header.decode::<AttributeInfo>()?;
-        let phase_change = match header.prefix() {
-            Prefix::V1(_) => None,
-            Prefix::V2(prefix) => prefix.phase_change,
-        };
+        let phase_change = header.prefix().attribute_phase_change();
         let compact = header.messages_of(MessageType::ATTRIBUTE).count();
-        let phase_change = phase_change.unwrap_or_default();
-        let pending = Pending::default();
+        let deferred = Deferred::default();
         Ok(Self {
             container,
             open: Box::new(OpenAttributes {
@@ -157,7 +154,7 @@ impl<'c> AttributeEditor<'c> {
                 info,
                 phase_change,
                 compact,
-                pending,
+                deferred,
                 stored: true,
                 changed: true,
             }),
@@ -172,36 +169,37 @@ impl<'c> AttributeEditor<'c> {
         self.open
     }
 
-    /// Returns the object header for changes.
+    /// Returns the editor of the object header.
     pub fn header(&mut self) -> &mut HeaderEditor {
         self.open.header_to_change()
     }
 
-    /// Returns true if an attribute has the name.
+    /// Returns whether the object has an attribute with this name.
     ///
     /// # Errors
-    /// Fails if the object's structures are damaged.
+    /// Returns read errors.
     pub fn contains(&self, edit: &Edit<'_>, name: &[u8]) -> Result<bool> {
         match self.dense() {
-            Some(_) if self.open.pending.find(name).is_some() => Ok(true),
+            Some(_) if self.open.deferred.find(name).is_some() => Ok(true),
             Some(_) if !self.open.stored => Ok(false),
             Some(dense) => Ok(dense.find(self.container, edit, name)?.is_some()),
             None => Ok(self.find_compact(name)?.is_some()),
         }
     }
 
-    /// Sets an attribute: creates it, or replaces the attribute with its name and keeps the creation order. Returns the
-    /// message of the replaced attribute.
+    /// Sets an attribute: creates the attribute, or replaces the attribute with this name and keeps
+    /// its creation order. Returns the message of the replaced attribute.
     ///
     /// # Errors
-    /// The errors of [`set`].
+    /// Returns the errors of [`set`].
     pub fn set(&mut self, edit: &mut Edit<'_>, attribute: &NewAttribute<'_>) -> Result<Option<Bytes>> {
         attribute.check()?;
         let plain = attribute.encode(edit, None)?;
-        if self.version() == 1 && plain.len() > LONGEST_IN_OLD {
-            return Err(too_long_for_old_header(attribute.name, plain.len()));
+        if self.version() == 1 && plain.len() > MAX_V1_MESSAGE_BYTES {
+            return Err(too_long_for_v1_header(attribute.name, plain.len()));
         }
-        // Incremented before the count of the replaced attribute is decremented: both may have the same datatype.
+        // Increase this count before decreasing the count of the replaced attribute's datatype,
+        // because both can be the same datatype.
         if let Some(committed) = attribute.committed {
             self.refer(edit, committed)?;
         }
@@ -212,7 +210,7 @@ impl<'c> AttributeEditor<'c> {
         }
         let order = self.next_order()?;
         self.insert(edit, attribute.name, order, &placed)?;
-        self.note_order(order)?;
+        self.record_order(order)?;
         self.open.changed = true;
         Ok(None)
     }
@@ -220,10 +218,10 @@ impl<'c> AttributeEditor<'c> {
     /// Removes an attribute.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if no attribute has the name.
+    /// Returns [`Error::NotFound`] if the object has no attribute with this name.
     pub fn remove(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<()> {
         let not_found = || Error::NotFound { what: "attribute", name: lossy(name) };
-        self.insert_pending(edit)?;
+        self.insert_deferred(edit)?;
         let stored = self.take(edit, name)?.ok_or_else(not_found)?;
         self.open.changed = true;
         self.release(edit, &stored)?;
@@ -232,12 +230,12 @@ impl<'c> AttributeEditor<'c> {
                 let left = dense.len(edit)?;
                 if left == 0 {
                     dense.delete(edit)?;
-                    self.forget_info();
+                    self.remove_info()?;
                 } else if left < u64::from(self.open.phase_change.min_dense) {
                     self.become_compact(edit, &dense)?;
                 }
             }
-            None if self.open.compact == 0 => self.forget_info(),
+            None if self.open.compact == 0 => self.remove_info()?,
             None => {}
         }
         Ok(())
@@ -246,10 +244,10 @@ impl<'c> AttributeEditor<'c> {
     /// Renames an attribute.
     ///
     /// # Errors
-    /// The errors of [`rename`].
+    /// Returns the errors of [`rename`].
     pub fn rename(&mut self, edit: &mut Edit<'_>, from: &[u8], to: (&[u8], CharacterSet)) -> Result<()> {
         check_name(to.0)?;
-        self.insert_pending(edit)?;
+        self.insert_deferred(edit)?;
         if self.contains(edit, to.0)? {
             return Err(Error::Exists { what: "attribute", name: lossy(to.0) });
         }
@@ -271,10 +269,10 @@ impl<'c> AttributeEditor<'c> {
     /// Writes the object header.
     ///
     /// # Errors
-    /// The errors of [`HeaderEditor::save`].
+    /// Returns the errors of [`HeaderEditor::save`].
     pub fn finish(mut self, edit: &mut Edit<'_>) -> Result<()> {
         if self.open.changed {
-            self.insert_pending(edit)?;
+            self.insert_deferred(edit)?;
             self.open.header.touch(now())?;
             self.open.header.save(edit)?;
         }

@@ -12,14 +12,14 @@ use crate::object::sharing::{self, Placed};
 use crate::store::{Bytes, Edit, at};
 
 impl AttributeEditor<'_> {
-    /// Reads the shared message of a reference.
+    /// Reads the shared message that a reference refers to.
     pub(super) fn shared_body(&self, body: &[u8]) -> Result<Bytes> {
         let reference = at(SharedReference::decode(body, self.container.params()), self.address())?;
         let body = resolve_reference(self.container, MessageType::ATTRIBUTE, &reference)?;
         Ok(body.bytes().clone())
     }
 
-    /// Increments the reference count of a committed datatype, which may be this object.
+    /// Increases the reference count of a committed datatype, which can be this object.
     pub(super) fn refer(&mut self, edit: &mut Edit<'_>, datatype: Address) -> Result<()> {
         if datatype == self.address() {
             return delete::count_reference(edit.store(), &mut self.open.header);
@@ -27,8 +27,9 @@ impl AttributeEditor<'_> {
         delete::add_reference(edit, datatype)
     }
 
-    /// Places the message of a new attribute: `plain`, or a message with shared parts, or a reference to a shared message.
-    /// The caller has incremented the reference count of a committed datatype.
+    /// Places the message of a new attribute: `plain`, or a message with shared parts, or a
+    /// reference to a shared message. The caller has increased the reference count of a committed
+    /// datatype.
     pub(super) fn place(
         &mut self,
         edit: &mut Edit<'_>,
@@ -48,14 +49,15 @@ impl AttributeEditor<'_> {
         let parts = body.clone();
         let (placed, first) = sharing::place_counted(self.container, edit, kind, flags, body)?;
         if !first {
-            // A shared message is one user of its parts, however many objects refer to it.
+            // A shared message is one user of its parts, independent of the number of its own
+            // users.
             let targets = sharing::release_parts(self.container, edit, owner, kind, &parts)?;
             self.drop_targets(edit, targets)?;
         }
         Ok(placed)
     }
 
-    /// Places the message of a renamed attribute, whose parts also belong to the former message until that is released.
+    /// Places the message of a renamed attribute. The previous message still uses the same parts.
     pub(super) fn place_renamed(
         &mut self,
         edit: &mut Edit<'_>,
@@ -82,7 +84,7 @@ impl AttributeEditor<'_> {
         self.drop_targets(edit, targets)
     }
 
-    /// Decrements the reference counts of committed datatypes, one of which may be this object.
+    /// Decreases the reference counts of committed datatypes. One of them can be this object.
     fn drop_targets(&mut self, edit: &mut Edit<'_>, targets: Vec<Address>) -> Result<()> {
         for target in targets {
             if target == self.address() {

@@ -6,8 +6,8 @@ use hyperslab_format::message::{
 };
 use hyperslab_format::object_header::HeaderFlags;
 
-use super::message::{LONGEST_IN_OLD, too_long_for_old_header};
-use super::{AttributeEditor, NONE};
+use super::AttributeEditor;
+use super::message::{MAX_V1_MESSAGE_BYTES, too_long_for_v1_header};
 use crate::error::{Error, Result};
 use crate::object::dense::{Content, Dense, DenseKind, Entry};
 use crate::object::header::Prefix;
@@ -15,19 +15,23 @@ use crate::object::header_edit::MessageId;
 use crate::object::sharing::Placed;
 use crate::store::{Bytes, Edit, at};
 
-/// The smallest size of a message that no object header can hold, in bytes.
-const TOO_LONG: usize = 65_536;
+/// Size in bytes from which on a message does not fit in an object header.
+const MIN_TOO_LONG_BYTES: usize = 65_536;
 
-/// The creation order of attributes in a heap of an object without creation order, as in libhdf5.
-const NO_ORDER: u64 = 0xffff;
+/// Creation order of attributes in dense storage without creation order, as in libhdf5.
+const NO_ORDER: u16 = 0xffff;
 
-/// A stored attribute: its message, and the data that its object keeps beside the message.
+/// A stored attribute.
 pub(super) struct Stored {
     pub(super) body: Bytes,
     pub(super) flags: MessageFlags,
     pub(super) order: u64,
-    /// The reference that the object header has if the message is a shared one.
+    /// The reference in the object header, if the message is a shared message.
     pub(super) reference: Option<Vec<u8>>,
+}
+
+fn not_counted() -> Error {
+    Error::internal("attribute editor", "the number of compact attributes includes each attribute")
 }
 
 impl AttributeEditor<'_> {
@@ -51,23 +55,23 @@ impl AttributeEditor<'_> {
         Ok(None)
     }
 
-    /// Inserts the pending attributes into the heap.
-    pub(super) fn insert_pending(&mut self, edit: &mut Edit<'_>) -> Result<()> {
-        let pending = std::mem::take(&mut self.open.pending);
+    /// Inserts the deferred attributes into dense storage.
+    pub(super) fn insert_deferred(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        let deferred = std::mem::take(&mut self.open.deferred);
         match self.dense() {
-            Some(dense) if !pending.is_empty() => {
+            Some(dense) if !deferred.is_empty() => {
                 self.open.stored = true;
-                dense.insert_all(self.container, edit, &pending)
+                dense.insert_all(self.container, edit, &deferred)
             }
             _ => Ok(()),
         }
     }
 
-    /// Returns the pending attribute with this number.
-    fn pending(&self, number: usize) -> Result<Stored> {
-        let body = self.open.pending.body(number);
-        let (flags, order) =
-            self.open.pending.get(number).map_or((NONE, 0), |entry| (entry.flags, entry.order));
+    /// Returns the deferred attribute with this index.
+    fn deferred(&self, number: usize) -> Result<Stored> {
+        let message = self.open.deferred.get(number)?;
+        let body = self.open.deferred.body(message);
+        let (flags, order) = (message.flags, message.order);
         if flags.contains(MessageFlags::SHARED) {
             return Ok(Stored {
                 body: self.shared_body(body)?,
@@ -79,16 +83,17 @@ impl AttributeEditor<'_> {
         Ok(Stored { body: Bytes::from(body), flags, order, reference: None })
     }
 
-    /// Replaces the message of the attribute `name`. Returns the former message, or `None` if no attribute has the name.
+    /// Replaces the message of the attribute `name`. Returns the previous message, or `None`
+    /// without such an attribute.
     pub(super) fn replace(
         &mut self,
         edit: &mut Edit<'_>,
         name: &[u8],
         placed: &Placed,
     ) -> Result<Option<Bytes>> {
-        if let Some(number) = self.open.pending.find(name) {
-            let stored = self.pending(number)?;
-            self.open.pending.replace(number, placed.flags, &placed.body);
+        if let Some(number) = self.open.deferred.find(name) {
+            let stored = self.deferred(number)?;
+            self.open.deferred.replace(number, placed.flags, &placed.body)?;
             self.release(edit, &stored)?;
             return Ok(Some(stored.body));
         }
@@ -103,11 +108,11 @@ impl AttributeEditor<'_> {
             self.release(edit, &stored)?;
             return Ok(Some(stored.body));
         }
-        if placed.body.len() < TOO_LONG {
+        if placed.body.len() < MIN_TOO_LONG_BYTES {
             let Some(id) = self.find_compact(name)? else { return Ok(None) };
             let stored = self.stored(id)?;
             let kept = stored.flags & !(MessageFlags::SHARED | MessageFlags::SHAREABLE);
-            self.open.header.replace(id, kept | placed.flags, &placed.body);
+            self.open.header.replace(id, kept | placed.flags, &placed.body)?;
             self.release(edit, &stored)?;
             return Ok(Some(stored.body));
         }
@@ -118,11 +123,8 @@ impl AttributeEditor<'_> {
     }
 
     fn stored(&self, id: MessageId) -> Result<Stored> {
-        let Some(message) =
-            self.open.header.messages_of(MessageType::ATTRIBUTE).find(|message| message.id == id)
-        else {
-            return Ok(Stored { body: Bytes::from(&[][..]), flags: NONE, order: 0, reference: None });
-        };
+        let message = self.open.header.messages_of(MessageType::ATTRIBUTE).find(|message| message.id == id);
+        let message = message.ok_or_else(not_counted)?;
         let (flags, order) = (message.flags, message.creation_order.into());
         if flags.contains(MessageFlags::SHARED) {
             let reference = Some(message.body.to_vec());
@@ -131,7 +133,7 @@ impl AttributeEditor<'_> {
         Ok(Stored { body: Bytes::from(message.body), flags, order, reference: None })
     }
 
-    /// Removes an attribute and returns it.
+    /// Removes and returns an attribute.
     pub(super) fn take(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<Option<Stored>> {
         if let Some(dense) = self.dense() {
             let removed = dense.remove(self.container, edit, name)?;
@@ -139,12 +141,13 @@ impl AttributeEditor<'_> {
         }
         let Some(id) = self.find_compact(name)? else { return Ok(None) };
         let stored = self.stored(id)?;
-        self.open.header.remove(id);
-        self.open.compact = self.open.compact.saturating_sub(1);
+        let compact = self.open.compact.checked_sub(1).ok_or_else(not_counted)?;
+        self.open.header.remove(id)?;
+        self.open.compact = compact;
         Ok(Some(stored))
     }
 
-    /// Inserts an attribute whose name no other attribute has.
+    /// Inserts an attribute. No other attribute may have its name.
     pub(super) fn insert(
         &mut self,
         edit: &mut Edit<'_>,
@@ -155,25 +158,25 @@ impl AttributeEditor<'_> {
         let (flags, body) = (placed.flags, placed.body.as_slice());
         if self.dense().is_none() {
             let full = self.open.compact >= usize::from(self.open.phase_change.max_compact);
-            if self.version() == 1 || (!full && body.len() < TOO_LONG) {
-                if self.version() == 1 && body.len() > LONGEST_IN_OLD {
-                    return Err(too_long_for_old_header(name, body.len()));
+            if self.version() == 1 || (!full && body.len() < MIN_TOO_LONG_BYTES) {
+                if self.version() == 1 && body.len() > MAX_V1_MESSAGE_BYTES {
+                    return Err(too_long_for_v1_header(name, body.len()));
                 }
-                self.note_info()?;
-                let order = u16::try_from(order).unwrap_or(u16::MAX);
+                let order = self.compact_order(order)?;
+                self.add_info()?;
                 self.open.header.add_ordered(MessageType::ATTRIBUTE, flags, order, body);
-                self.open.compact = self.open.compact.saturating_add(1);
+                self.open.compact += 1;
                 return Ok(());
             }
             self.become_dense(edit)?;
         }
         let order = self.dense_order(order);
-        self.open.pending.push(name, body, flags, order, None);
-        if self.open.pending.is_crowded() { self.insert_pending(edit) } else { Ok(()) }
+        self.open.deferred.push(name, body, flags, order, None);
+        if self.open.deferred.is_over_limit() { self.insert_deferred(edit) } else { Ok(()) }
     }
 
-    /// Adds an attribute info message to a version 2 object header that has none.
-    fn note_info(&mut self) -> Result<()> {
+    /// Adds an attribute info message to a version 2 object header without such a message.
+    fn add_info(&mut self) -> Result<()> {
         if self.open.info.is_none() && self.version() != 1 {
             self.set_info(self.empty_info())?;
         }
@@ -196,10 +199,10 @@ impl AttributeEditor<'_> {
         self.open.header.set(&info, MessageFlags::DO_NOT_SHARE)
     }
 
-    /// Removes the attribute info message. The creation order of later attributes starts from 0.
-    pub(super) fn forget_info(&mut self) {
+    /// Removes the attribute info message. The creation order of later attributes begins at 0.
+    pub(super) fn remove_info(&mut self) -> Result<()> {
         self.open.info = None;
-        self.open.header.remove_messages(MessageType::ATTRIBUTE_INFO, |_| true);
+        self.open.header.remove_messages(MessageType::ATTRIBUTE_INFO, |_| true).map(drop)
     }
 
     /// Returns the creation order of the next attribute.
@@ -207,10 +210,7 @@ impl AttributeEditor<'_> {
         let info = self.open.info.unwrap_or_else(|| self.empty_info());
         match info.max_creation_index {
             Some(u16::MAX) => Err(Error::Limit {
-                what: format!(
-                    "attributes ever made on the object at {}, which tracks their order,",
-                    self.address()
-                ),
+                what: format!("creation orders of attributes of the object at {}", self.address()),
                 got: 65_536,
                 limit: 65_535,
             }),
@@ -218,23 +218,44 @@ impl AttributeEditor<'_> {
         }
     }
 
-    /// Returns the creation order of an attribute in a heap: [`NO_ORDER`] if the object does not track it.
+    /// Returns the creation order of an attribute in dense storage: [`NO_ORDER`] if the object does
+    /// not track the creation order.
     fn dense_order(&self, order: u64) -> u64 {
         let info = self.open.info.unwrap_or_else(|| self.empty_info());
-        if info.max_creation_index.is_some() { order } else { NO_ORDER }
+        if info.max_creation_index.is_some() { order } else { NO_ORDER.into() }
     }
 
-    pub(super) fn note_order(&mut self, order: u64) -> Result<()> {
+    /// Returns the creation order of an attribute in compact storage.
+    ///
+    /// # Errors
+    /// Returns [`Error::Corrupt`] if the object tracks the creation order and `order` does not fit
+    /// in its field.
+    fn compact_order(&self, order: u64) -> Result<u16> {
+        let info = self.open.info.unwrap_or_else(|| self.empty_info());
+        match u16::try_from(order) {
+            Ok(order) => Ok(order),
+            Err(_) if info.max_creation_index.is_none() => Ok(NO_ORDER),
+            Err(_) => {
+                Err(Error::corrupt("attribute", "creation order", "at most 65535", order).at(self.address()))
+            }
+        }
+    }
+
+    /// Records the creation order of a new attribute.
+    pub(super) fn record_order(&mut self, order: u64) -> Result<()> {
         match self.open.info {
             Some(info) if info.max_creation_index.is_some() => {
-                let next = u16::try_from(order.saturating_add(1)).unwrap_or(u16::MAX);
+                let next = order.checked_add(1).and_then(|next| u16::try_from(next).ok());
+                let next = next.ok_or_else(|| {
+                    Error::internal("attribute editor", "`next_order` returns an order below 65535")
+                })?;
                 self.set_info(AttributeInfo { max_creation_index: Some(next), ..info })
             }
             _ => Ok(()),
         }
     }
 
-    /// Moves the attributes from the object header into a heap.
+    /// Changes from compact to dense storage.
     fn become_dense(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         let info = self.open.info.unwrap_or_else(|| self.empty_info());
         let dense = Dense::create(edit, DenseKind::Attributes, info.creation_order_index.is_some())?;
@@ -244,7 +265,7 @@ impl AttributeEditor<'_> {
             let stored = self.stored(id)?;
             let params = self.container.params();
             let name = at(AttributeMessage::decode(&stored.body, params), self.address())?.name;
-            if self.open.pending.find(name).is_some() {
+            if self.open.deferred.find(name).is_some() {
                 let expected = "one attribute of each name";
                 return Err(Error::corrupt("attribute message", "name", expected, "two").at(self.address()));
             }
@@ -252,9 +273,9 @@ impl AttributeEditor<'_> {
                 Some(reference) => (stored.flags, reference.as_slice()),
                 None => (stored.flags & !MessageFlags::SHARED, &*stored.body),
             };
-            self.open.pending.push(name, body, flags, self.dense_order(stored.order), None);
+            self.open.deferred.push(name, body, flags, self.dense_order(stored.order), None);
         }
-        self.open.header.remove_messages(MessageType::ATTRIBUTE, |_| true);
+        self.open.header.remove_messages(MessageType::ATTRIBUTE, |_| true)?;
         (self.open.compact, self.open.stored) = (0, false);
         self.set_info(AttributeInfo {
             fractal_heap: dense.heap,
@@ -264,15 +285,16 @@ impl AttributeEditor<'_> {
         })
     }
 
-    /// Moves the attributes from the heap into the object header, if every message fits into an object header.
+    /// Changes from dense to compact storage, if each message fits in an object header.
     pub(super) fn become_compact(&mut self, edit: &mut Edit<'_>, dense: &Dense) -> Result<()> {
         let mut all = dense.all(self.container, edit)?;
-        if all.iter().any(|(entry, body)| entry.shared_id().is_none() && body.len() >= TOO_LONG) {
+        if all.iter().any(|(entry, body)| entry.shared_id().is_none() && body.len() >= MIN_TOO_LONG_BYTES) {
             return Ok(());
         }
         all.sort_by_key(|(entry, _)| entry.order);
-        for (entry, body) in &all {
-            let order = u16::try_from(entry.order).unwrap_or(u16::MAX);
+        let orders = all.iter().map(|(entry, _)| self.compact_order(entry.order));
+        let orders = orders.collect::<Result<Vec<_>>>()?;
+        for ((entry, body), order) in all.iter().zip(orders) {
             let reference = entry.shared_reference(edit.params())?;
             let body = reference.as_deref().unwrap_or(body);
             self.open.header.add_ordered(MessageType::ATTRIBUTE, entry.flags, order, body);
@@ -285,7 +307,7 @@ impl AttributeEditor<'_> {
     }
 }
 
-/// Returns the attribute of an entry in the heap.
+/// Returns the attribute of an entry in dense storage.
 fn of_entry(edit: &Edit<'_>, entry: &Entry, body: &Bytes) -> Result<Stored> {
     let reference = entry.shared_reference(edit.params())?;
     Ok(Stored { body: Bytes::from(&**body), flags: entry.flags, order: entry.order, reference })

@@ -1,4 +1,4 @@
-//! Attributes that are set, renamed and removed at random, held against a map.
+//! Comparison of attributes with a map, under random operations.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -30,7 +30,7 @@ fn container(store: Store) -> Container {
     Container::new(store, settings)
 }
 
-/// Bytes of the file that are given away.
+/// Returns the number of allocated bytes of the file.
 fn taken(edit: &Edit<'_>) -> u64 {
     let usage = edit.usage();
     usage.end - usage.free - usage.pending
@@ -66,7 +66,7 @@ fn name_of(number: usize) -> Vec<u8> {
     format!("attribute {}{number}", "x".repeat(number * number / 4)).into_bytes()
 }
 
-/// What is known of an attribute.
+/// The expected state of an attribute.
 #[derive(Debug, Clone, PartialEq)]
 struct Model {
     order: u32,
@@ -75,7 +75,7 @@ struct Model {
     utf8: bool,
 }
 
-/// An object with attributes and a committed datatype that they may use.
+/// An object with attributes, and a committed datatype for the attributes.
 struct World<'c, 'e> {
     container: &'c Container,
     edit: Edit<'e>,
@@ -229,7 +229,7 @@ proptest! {
         let header = ObjectHeader::load(&container.store, datatype).unwrap();
         prop_assert_eq!(header.reference_count(&container.store).unwrap(), 1);
         delete::drop_reference(&container, &mut world.edit, datatype, &mut none).unwrap();
-        prop_assert_eq!(taken(&world.edit), before, "all room was given back");
+        prop_assert_eq!(taken(&world.edit), before, "all space was freed");
     }
 }
 

@@ -1,4 +1,4 @@
-//! A new group.
+//! Creation of groups.
 
 use hyperslab_datatype::CharacterSet;
 use hyperslab_format::codec::Address;
@@ -20,35 +20,36 @@ use crate::index::local_heap::LocalHeap;
 use crate::store::Edit;
 use crate::versions::LibraryVersion;
 
-/// True if a group remembers the order in which its links were created.
+/// The storage of the creation order of links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum LinkOrder {
-    /// It does not.
+    /// The creation order is not tracked.
     #[default]
     Untracked,
-    /// It does.
+    /// The creation order is tracked.
     Tracked,
-    /// It does, and finds dense links by it.
+    /// The creation order is tracked, and dense storage has an index by creation order.
     Indexed,
 }
 
-/// How a group is made.
+/// Properties of a new group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupOptions {
-    /// Anything but [`LinkOrder::Untracked`] makes a group of the new style, whatever the bounds.
+    /// Storage of the creation order of links. All values except [`LinkOrder::Untracked`] require a
+    /// group without a symbol table, independent of the bounds.
     pub link_order: LinkOrder,
-    /// When links move out of the header and back.
+    /// Numbers of links at which the group changes between compact and dense storage.
     pub phase_change: LinkPhaseChange,
-    /// The header has room for so many links with names of that length.
+    /// Estimated number and name length of links, for which the object header reserves space.
     pub estimated: EstimatedEntries,
-    /// Bytes for the names of an old group's links (`H5Pset_local_heap_size_hint`); as many as the estimated links take,
-    /// if nothing is given.
+    /// Number of bytes for the names of links in a symbol table (`H5Pset_local_heap_size_hint`).
+    /// `None` or 0 for the names of the estimated links.
     pub local_heap: Option<u32>,
-    /// True if the order of attributes is tracked.
+    /// Storage of the creation order of attributes.
     pub attribute_order: AttributeOrder,
-    /// When attributes move out of the header and back.
+    /// Numbers of attributes at which the group changes between compact and dense storage.
     pub attribute_phase_change: AttributePhaseChange,
-    /// True if the header keeps times (version 2 only).
+    /// True if the object header stores times (version 2 only).
     pub times: bool,
 }
 
@@ -67,21 +68,21 @@ impl Default for GroupOptions {
 }
 
 impl GroupOptions {
-    /// Bytes of an old group's local heap.
+    /// Returns the number of bytes for names in the local heap of a symbol table.
     fn names(&self, edit: &Edit<'_>) -> u64 {
         if let Some(bytes) = self.local_heap.filter(|bytes| *bytes > 0) {
             return LocalHeap::least_segment(edit.params()).max(u64::from(bytes));
         }
-        let name = u64::from(self.estimated.name_length).saturating_add(1).next_multiple_of(8);
-        let links = u64::from(self.estimated.count).saturating_mul(name);
-        LocalHeap::least_segment(edit.params()).saturating_add(links)
+        // Both estimates are 16-bit numbers.
+        let name = (u64::from(self.estimated.name_length) + 1).next_multiple_of(8);
+        LocalHeap::least_segment(edit.params()) + u64::from(self.estimated.count) * name
     }
 }
 
-/// Makes an empty group, to which one hard link is to be made.
+/// Creates an empty group. The caller adds one hard link.
 ///
 /// # Errors
-/// As [`Edit::allocate`](crate::store::Edit::allocate).
+/// Returns the errors of [`Edit::allocate`](crate::store::Edit::allocate).
 pub fn create_group(container: &Container, edit: &mut Edit<'_>, options: &GroupOptions) -> Result<Address> {
     create_group_from(container, edit, options, options.header())
 }
@@ -93,11 +94,11 @@ impl GroupOptions {
     }
 }
 
-/// As [`create_group`]; `header` says which times its header keeps, what room it has to spare, and whether it is one of
-/// version 2 in any case.
+/// Creates a group as [`create_group`] does. `header` has the times, the reserved space, and the
+/// requirement of version 2.
 ///
 /// # Errors
-/// As [`create_group`].
+/// Returns the same errors as [`create_group`].
 pub fn create_group_from(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -124,7 +125,7 @@ pub(in crate::object) fn prepare_group(
         header.times = None;
     }
     if version_2 || options.link_order != LinkOrder::Untracked {
-        new_style(edit, options, &mut header)?;
+        add_link_info(edit, options, &mut header)?;
     } else {
         let table = symbol_table::create(container, edit, options.names(edit))?;
         header.push(edit, &table, MessageFlags::empty())?;
@@ -132,7 +133,7 @@ pub(in crate::object) fn prepare_group(
     header_edit::prepare(edit, &header)
 }
 
-fn new_style(edit: &Edit<'_>, options: &GroupOptions, header: &mut NewHeader) -> Result<()> {
+fn add_link_info(edit: &Edit<'_>, options: &GroupOptions, header: &mut NewHeader) -> Result<()> {
     let tracked = options.link_order != LinkOrder::Untracked;
     let info = LinkInfo {
         max_creation_index: tracked.then_some(0),
@@ -150,14 +151,13 @@ fn new_style(edit: &Edit<'_>, options: &GroupOptions, header: &mut NewHeader) ->
         creation_order: tracked.then_some(0),
         target: LinkTarget::Hard(Address::new(0)),
     };
-    header.spare_for(edit, usize::from(options.estimated.count), link.to_bytes(edit.params())?.len());
-    Ok(())
+    header.spare_for(edit, usize::from(options.estimated.count), link.to_bytes(edit.params())?.len())
 }
 
-/// Makes the group at `address` the root of the file.
+/// Makes the group at `address` the root group of the file.
 ///
 /// # Errors
-/// If its header cannot be read.
+/// Returns read errors.
 pub fn set_root(container: &Container, edit: &mut Edit<'_>, address: Address) -> Result<()> {
     let cache = cache_of(container, address)?;
     edit.change_superblock(|superblock| match &mut superblock.version {
@@ -172,8 +172,8 @@ pub fn set_root(container: &Container, edit: &mut Edit<'_>, address: Address) ->
     })
 }
 
-/// The root group is no longer of the old style.
-pub(super) fn forget_root_cache(edit: &mut Edit<'_>) -> Result<()> {
+/// Removes the cached symbol table of the root group from the superblock.
+pub(super) fn clear_root_cache(edit: &mut Edit<'_>) -> Result<()> {
     edit.change_superblock(|superblock| {
         if let SuperblockVersion::Old(old) = &mut superblock.version {
             old.root.cache = SymbolTableCache::Nothing;
@@ -181,7 +181,8 @@ pub(super) fn forget_root_cache(edit: &mut Edit<'_>) -> Result<()> {
     })
 }
 
-/// What links to an object of the old style repeat of its header, if the object is a group of that style.
+/// Returns the symbol table that links to this object cache, if the object is a group with a symbol
+/// table.
 pub(super) fn cache_of(container: &Container, address: Address) -> Result<Option<SymbolTable>> {
     let header = ObjectHeader::load(&container.store, address)?;
     if !header.contains(MessageType::SYMBOL_TABLE) {

@@ -1,4 +1,5 @@
-//! Groups that are made and changed: links put in, taken out and moved, in each of the three ways they are stored.
+//! Creation and changes of groups: links are inserted, removed and moved in the three kinds of
+//! storage.
 
 mod create;
 mod storage;
@@ -13,13 +14,13 @@ use hyperslab_format::message::{
 };
 
 use super::container::Container;
+use super::deferred::Deferred;
 use super::delete::{self, RawData};
 use super::group::{self, GroupStorage};
 use super::header::ObjectHeader;
 use super::header_edit::HeaderEditor;
 use super::link::{Link, LinkTarget};
 use super::path::lossy;
-use super::pending::Pending;
 use super::symbol_table;
 use crate::error::{Error, Result};
 use crate::store::Edit;
@@ -27,59 +28,60 @@ use crate::store::Edit;
 pub(super) use create::prepare_group;
 pub use create::{GroupOptions, LinkOrder, create_group, create_group_from, set_root};
 
-/// A group that is being changed. What its header says of its links is written by [`finish`](Self::finish), so that
-/// many links can be put in at once.
+/// An editor of a group's links. [`finish`](Self::finish) writes the object header, so that one
+/// write covers many changes.
 #[derive(Debug)]
 pub struct GroupEditor<'c> {
     container: &'c Container,
     open: Box<OpenLinks>,
-    /// The headers that are open in memory; their blocks in the file are out of date.
+    /// Headers in open editors. Their blocks in the file are outdated.
     headers: Option<&'c dyn OpenHeaders>,
 }
 
-/// Headers that are open in memory.
+/// Access to headers in open editors.
 pub(super) trait OpenHeaders: std::fmt::Debug {
     /// Returns the symbol table message of an object, if the header of the object is open.
     fn symbol_table(&self, object: Address) -> Option<Result<Option<SymbolTable>>>;
 }
 
-/// What an editor knows, apart from the file.
+/// The state of a group editor without the container.
 #[derive(Debug)]
 pub(super) struct OpenLinks {
     header: HeaderEditor,
     storage: GroupStorage,
     phase_change: LinkPhaseChange,
-    /// Links in the header, where they are compact.
+    /// Number of links in compact storage.
     compact: usize,
-    /// Links that are to come into the symbol table, or into heap and trees.
-    pending: Pending,
-    /// True if these may have others.
+    /// Deferred links for the symbol table or for dense storage.
+    deferred: Deferred,
+    /// True if the symbol table or dense storage may contain links.
     stored: bool,
     changed: bool,
 }
 
 impl OpenLinks {
-    /// Where the group's header lies.
+    /// Returns the address of the object header.
     pub(super) fn address(&self) -> Address {
         self.header.address()
     }
 }
 
-/// Puts a link into a group. The object that a hard link leads to must count it already: see [`add_hard_link`] for
-/// objects that have other links.
+/// Inserts a link into a group. The reference count of an object must already include a hard link.
+/// See [`add_hard_link`] for objects with other links.
 ///
 /// # Errors
-/// [`Error::Exists`] if the name is taken, [`Error::Misuse`] if it cannot be a name or the object is not a group.
+/// Returns [`Error::Exists`] if the group has a link with this name, and [`Error::Misuse`] if the
+/// name is not valid or the object is not a group.
 pub fn insert_link(container: &Container, edit: &mut Edit<'_>, group: Address, link: &Link) -> Result<()> {
     let mut group = GroupEditor::open(container, group)?;
     group.insert(edit, link)?;
     group.finish(edit)
 }
 
-/// Puts another hard link to an object into a group, and lets the object count it.
+/// Inserts a hard link to an object into a group, and increases the reference count of the object.
 ///
 /// # Errors
-/// As [`insert_link`].
+/// Returns the same errors as [`insert_link`].
 pub fn add_hard_link(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -89,16 +91,16 @@ pub fn add_hard_link(
     object: Address,
 ) -> Result<()> {
     let link = Link { name: name.to_vec(), charset, creation_order: None, target: LinkTarget::Hard(object) };
-    // The object may be the group itself, so that one header is saved before the other is read.
+    // The object can be the group itself, so save one header before reading the other header.
     insert_link(container, edit, group, &link)?;
     delete::add_reference(edit, object)
 }
 
-/// Takes a link out of a group. An object without links left is deleted, with all that only it leads to; `raw`
-/// gives the room of datasets' raw data back.
+/// Removes a link from a group. Deletes an object without links, and all objects that only this
+/// object refers to. `raw` frees the raw data of datasets.
 ///
 /// # Errors
-/// [`Error::NotFound`] if there is no link of that name.
+/// Returns [`Error::NotFound`] if the group has no link with this name.
 pub fn remove_link(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -115,11 +117,12 @@ pub fn remove_link(
     }
 }
 
-/// Gives a link another name, in the same group or another one; the object notices nothing. It becomes the newest
-/// link of its group.
+/// Moves a link to another name, in the same group or in another group. The object stays unchanged.
+/// The link becomes the newest link of its group.
 ///
 /// # Errors
-/// [`Error::NotFound`] if there is no link of the old name, [`Error::Exists`] if there is one of the new name.
+/// Returns [`Error::NotFound`] if there is no link with the old name, and [`Error::Exists`] if
+/// there is a link with the new name.
 pub fn move_link(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -142,23 +145,22 @@ pub fn move_link(
 }
 
 impl<'c> GroupEditor<'c> {
-    /// Opens a group to change it.
+    /// Opens a group for changes.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if the object is not a group; those of reading its header.
+    /// Returns [`Error::Misuse`] if the object is not a group, and read errors.
     pub fn open(container: &'c Container, group: Address) -> Result<Self> {
         let header = ObjectHeader::load(&container.store, group)?;
         let storage = GroupStorage::of(container, &header)?;
-        let info = group::info(container, &header)?.unwrap_or_default();
+        let phase_change = group::phase_change(container, &header)?;
         let header = HeaderEditor::new(&container.store, &header)?;
         let compact = header.messages_of(LinkMessage::TYPE).count();
-        let phase_change = info.phase_change.unwrap_or(LinkPhaseChange::DEFAULT);
-        let pending = Pending::default();
+        let deferred = Deferred::default();
         let stored = match &storage {
             GroupStorage::SymbolTable(table) => !symbol_table::is_empty(container, table)?,
             GroupStorage::Compact(_) | GroupStorage::Dense(_) => true,
         };
-        let open = OpenLinks { header, storage, phase_change, compact, pending, stored, changed: false };
+        let open = OpenLinks { header, storage, phase_change, compact, deferred, stored, changed: false };
         Ok(Self { container, open: Box::new(open), headers: None })
     }
 
@@ -166,8 +168,8 @@ impl<'c> GroupEditor<'c> {
         Self { container, open, headers: None }
     }
 
-    /// Takes open headers into account for the links to come.
-    pub(super) fn consider(&mut self, headers: &'c dyn OpenHeaders) {
+    /// Sets the open headers that later insertions read.
+    pub(super) fn set_open_headers(&mut self, headers: &'c dyn OpenHeaders) {
         self.headers = Some(headers);
     }
 
@@ -175,18 +177,18 @@ impl<'c> GroupEditor<'c> {
         self.open
     }
 
-    /// The link of that name.
+    /// Returns the link with this name.
     ///
     /// # Errors
-    /// If the group's structures are damaged.
+    /// Returns read errors.
     pub fn find(&self, edit: &Edit<'_>, name: &[u8]) -> Result<Option<Link>> {
         self.find_link(edit, name)
     }
 
-    /// An error if no link can be called that, or if there is one.
+    /// Checks that a link can be inserted under this name.
     ///
     /// # Errors
-    /// As [`insert_link`].
+    /// Returns the same errors as [`insert_link`].
     pub fn refuse(&self, edit: &Edit<'_>, name: &[u8]) -> Result<()> {
         check_name(name)?;
         match self.find_link(edit, name)? {
@@ -195,10 +197,10 @@ impl<'c> GroupEditor<'c> {
         }
     }
 
-    /// Puts a link in, as the newest one.
+    /// Inserts a link as the newest link.
     ///
     /// # Errors
-    /// As [`insert_link`].
+    /// Returns the same errors as [`insert_link`].
     pub fn insert(&mut self, edit: &mut Edit<'_>, link: &Link) -> Result<()> {
         check_name(&link.name)?;
         if self.insert_newest(edit, link)? {
@@ -208,12 +210,12 @@ impl<'c> GroupEditor<'c> {
         Err(Error::Exists { what: "link", name: lossy(&link.name) })
     }
 
-    /// Takes a link out and gives it; the object it leads to notices nothing.
+    /// Removes and returns a link. The object stays unchanged.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if there is no link of that name.
+    /// Returns [`Error::NotFound`] if the group has no link with this name.
     pub fn remove(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<Link> {
-        self.insert_pending(edit)?;
+        self.insert_deferred(edit)?;
         match self.remove_named(edit, name)? {
             Some(link) => {
                 self.open.changed = true;
@@ -223,13 +225,13 @@ impl<'c> GroupEditor<'c> {
         }
     }
 
-    /// Writes what the header says of the links.
+    /// Writes the object header.
     ///
     /// # Errors
-    /// As [`HeaderEditor::save`].
+    /// Returns the errors of [`HeaderEditor::save`].
     pub fn finish(mut self, edit: &mut Edit<'_>) -> Result<()> {
         if self.open.changed {
-            self.insert_pending(edit)?;
+            self.insert_deferred(edit)?;
             self.open.header.save(edit)?;
         }
         Ok(())
@@ -240,22 +242,22 @@ impl<'c> GroupEditor<'c> {
     }
 }
 
-/// An error unless a link may be called that.
+/// Checks that a link can have this name.
 ///
 /// # Errors
-/// [`Error::Misuse`].
+/// Returns [`Error::Misuse`] if the name is not valid.
 pub fn check_name(name: &[u8]) -> Result<()> {
     let why = match name {
         [] => "it has no bytes",
         b"." => "a dot means the group itself",
-        _ if name.contains(&b'/') => "a slash separates names: make the groups on the way first",
+        _ if name.contains(&b'/') => "a slash separates names: create the groups of the path first",
         _ if name.contains(&0) => "a zero byte ends names in the file",
         _ => return Ok(()),
     };
     Err(Error::Misuse(format!("`{}` cannot be the name of a link: {why}", lossy(name))))
 }
 
-/// The message of a link.
+/// Encodes the message of a link.
 fn encode(container: &Container, link: &Link) -> Result<Vec<u8>> {
     let external;
     let target = match &link.target {
@@ -272,7 +274,7 @@ fn encode(container: &Container, link: &Link) -> Result<Vec<u8>> {
     Ok(message.to_bytes(container.params())?)
 }
 
-/// What a group info message says of numbers that are not the usual ones.
+/// Returns a group info message with the numbers that differ from the default.
 fn group_info(phase_change: LinkPhaseChange) -> GroupInfo {
     let stated = (phase_change != LinkPhaseChange::DEFAULT).then_some(phase_change);
     GroupInfo { phase_change: stated, estimated: None }

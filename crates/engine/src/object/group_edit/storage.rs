@@ -1,4 +1,4 @@
-//! Links in and out of a group's storage, and its changes from one way of storing them to another.
+//! Insertion and removal of links, and changes between the kinds of storage.
 
 use hyperslab_datatype::CharacterSet;
 use hyperslab_format::codec::Address;
@@ -13,15 +13,20 @@ use super::{GroupEditor, encode, group_info};
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Edit, at};
 
-/// A message of so many bytes has no place in an object header.
-const TOO_LONG: usize = 65_536;
+/// Size in bytes from which on a message does not fit in an object header.
+const MIN_TOO_LONG_BYTES: usize = 65_536;
 
 const NONE: MessageFlags = MessageFlags::empty();
 
+fn no_link_info() -> Error {
+    Error::internal("group editor", "a group without a symbol table has link info")
+}
+
 impl GroupEditor<'_> {
     pub(super) fn find_link(&self, edit: &Edit<'_>, name: &[u8]) -> Result<Option<Link>> {
-        if let Some(number) = self.open.pending.find(name) {
-            return self.decode(self.open.pending.body(number)).map(Some);
+        if let Some(number) = self.open.deferred.find(name) {
+            let deferred = &self.open.deferred;
+            return self.decode(deferred.body(deferred.get(number)?)).map(Some);
         }
         match &self.open.storage {
             GroupStorage::SymbolTable(_) | GroupStorage::Dense(_) if !self.open.stored => Ok(None),
@@ -46,7 +51,8 @@ impl GroupEditor<'_> {
         at(group::decode(self.container, body), self.open.header.address())
     }
 
-    /// Puts a link in with the next creation order; `false`, and nothing is changed, if the name is taken.
+    /// Inserts a link with the next creation order. Returns `false` without a change if the group
+    /// has a link with this name.
     pub(super) fn insert_newest(&mut self, edit: &mut Edit<'_>, link: &Link) -> Result<bool> {
         if let GroupStorage::SymbolTable(table) = self.open.storage {
             if self.find_link(edit, &link.name)?.is_some() {
@@ -55,15 +61,15 @@ impl GroupEditor<'_> {
             if fits_symbol_table(link) {
                 let cached = self.cached(&link.target)?;
                 let body = encode(self.container, link)?;
-                return self.wait(edit, link, &body, cached).map(|()| true);
+                return self.defer(edit, link, &body, cached).map(|()| true);
             }
-            self.insert_pending(edit)?;
-            self.leave_old_style(edit, &table)?;
+            self.insert_deferred(edit)?;
+            self.leave_symbol_table(edit, &table)?;
         }
-        let Some(mut info) = self.link_info() else { return Ok(false) };
+        let info = self.link_info().ok_or_else(no_link_info)?;
         let order = info.max_creation_index;
-        if order.is_some_and(|order| i64::try_from(order).is_ok_and(|order| order == i64::MAX)) {
-            return Err(Error::Misuse("a group that has given out all numbers of creation order".into()));
+        if order.is_some_and(|order| order >= i64::MAX.cast_unsigned()) {
+            return Err(Error::Misuse("the group has used all numbers of the creation order".into()));
         }
         let link = Link { creation_order: order, ..link.clone() };
         let body = encode(self.container, &link)?;
@@ -71,8 +77,7 @@ impl GroupEditor<'_> {
             return Ok(false);
         }
         if let (Some(order), Some(now)) = (order, self.link_info()) {
-            info = LinkInfo { max_creation_index: Some(order.saturating_add(1)), ..now };
-            self.set_info(info)?;
+            self.set_info(LinkInfo { max_creation_index: Some(order + 1), ..now })?;
         }
         Ok(true)
     }
@@ -82,55 +87,59 @@ impl GroupEditor<'_> {
             if self.find_link(edit, &link.name)?.is_some() {
                 return Ok(false);
             }
-            if self.open.compact < usize::from(self.open.phase_change.max_compact) && body.len() < TOO_LONG {
+            if self.open.compact < usize::from(self.open.phase_change.max_compact)
+                && body.len() < MIN_TOO_LONG_BYTES
+            {
                 self.open.header.add_message(MessageType::LINK, NONE, body);
-                self.open.compact = self.open.compact.saturating_add(1);
+                self.open.compact += 1;
                 return Ok(true);
             }
             self.become_dense(edit, &info)?;
         }
-        if !matches!(self.open.storage, GroupStorage::Dense(_)) || self.find_link(edit, &link.name)?.is_some()
-        {
+        if !matches!(self.open.storage, GroupStorage::Dense(_)) {
+            return Err(no_link_info());
+        }
+        if self.find_link(edit, &link.name)?.is_some() {
             return Ok(false);
         }
-        self.wait(edit, link, body, None).map(|()| true)
+        self.defer(edit, link, body, None).map(|()| true)
     }
 
-    /// Lets a link whose name is free wait for others.
-    fn wait(
+    /// Adds a link, whose name no link has, to the deferred links.
+    fn defer(
         &mut self,
         edit: &mut Edit<'_>,
         link: &Link,
         body: &[u8],
         cached: Option<SymbolTable>,
     ) -> Result<()> {
-        self.open.pending.push(&link.name, body, NONE, link.creation_order.unwrap_or(0), cached);
-        if self.open.pending.is_crowded() { self.insert_pending(edit) } else { Ok(()) }
+        self.open.deferred.push(&link.name, body, NONE, link.creation_order.unwrap_or(0), cached);
+        if self.open.deferred.is_over_limit() { self.insert_deferred(edit) } else { Ok(()) }
     }
 
-    /// Puts the links that wait into the symbol table, or into heap and trees.
-    pub(super) fn insert_pending(&mut self, edit: &mut Edit<'_>) -> Result<()> {
-        let pending = std::mem::take(&mut self.open.pending);
-        if pending.is_empty() {
+    /// Inserts the deferred links into the symbol table or into dense storage.
+    pub(super) fn insert_deferred(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+        let deferred = std::mem::take(&mut self.open.deferred);
+        if deferred.is_empty() {
             return Ok(());
         }
         self.open.stored = true;
         match &self.open.storage {
             GroupStorage::SymbolTable(table) => {
-                let mut links = Vec::with_capacity(pending.entries().len());
-                for (number, entry) in pending.entries().iter().enumerate() {
-                    links.push((self.decode(pending.body(number))?, entry.cached));
+                let mut links = Vec::with_capacity(deferred.messages().len());
+                for message in deferred.messages() {
+                    links.push((self.decode(deferred.body(message))?, message.cached));
                 }
                 links.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
                 symbol_table::insert_all(self.container, edit, table, &links)
             }
-            GroupStorage::Dense(info) => Dense::from(info).insert_all(self.container, edit, &pending),
-            // Links in the header do not wait.
+            GroupStorage::Dense(info) => Dense::from(info).insert_all(self.container, edit, &deferred),
+            // Links in compact storage are never deferred.
             GroupStorage::Compact(_) => Ok(()),
         }
     }
 
-    /// What the group repeats of the group that a link leads to, if it does.
+    /// Returns the cached symbol table of the group that a link refers to, if the link caches one.
     fn cached(&self, target: &LinkTarget) -> Result<Option<SymbolTable>> {
         match (target, &self.open.storage) {
             (LinkTarget::Hard(object), GroupStorage::SymbolTable(own))
@@ -148,7 +157,7 @@ impl GroupEditor<'_> {
         }
     }
 
-    /// Takes a link out.
+    /// Removes the link with this name.
     pub(super) fn remove_named(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<Option<Link>> {
         match self.open.storage {
             GroupStorage::SymbolTable(table) => symbol_table::remove(self.container, edit, &table, name),
@@ -162,8 +171,11 @@ impl GroupEditor<'_> {
                     }
                 }
                 let Some((id, link)) = found else { return Ok(None) };
-                self.open.header.remove(id);
-                self.open.compact = self.open.compact.saturating_sub(1);
+                let compact = self.open.compact.checked_sub(1).ok_or_else(|| {
+                    Error::internal("group editor", "the number of compact links includes each link")
+                })?;
+                self.open.header.remove(id)?;
+                self.open.compact = compact;
                 if self.open.compact == 0 {
                     self.set_info(emptied(info))?;
                 }
@@ -190,7 +202,7 @@ impl GroupEditor<'_> {
         self.open.header.set(&info, NONE)
     }
 
-    /// Moves the links from the header into a heap.
+    /// Changes from compact to dense storage.
     fn become_dense(&mut self, edit: &mut Edit<'_>, info: &LinkInfo) -> Result<()> {
         let dense = Dense::create(edit, DenseKind::Links, info.creation_order_index.is_some())?;
         let bodies: Vec<Bytes> = self
@@ -201,16 +213,16 @@ impl GroupEditor<'_> {
             .collect();
         for body in bodies {
             let link = self.decode(&body)?;
-            if self.open.pending.find(&link.name).is_some() {
+            if self.open.deferred.find(&link.name).is_some() {
                 let expected = "one link of each name";
                 return Err(Error::corrupt("link message", "link name", expected, "two")
                     .at(self.open.header.address()));
             }
-            // Encoded anew: messages of version 1 headers have padding behind them.
+            // Encode the link again, because messages of version 1 headers may have padding.
             let body = encode(self.container, &link)?;
-            self.open.pending.push(&link.name, &body, NONE, link.creation_order.unwrap_or(0), None);
+            self.open.deferred.push(&link.name, &body, NONE, link.creation_order.unwrap_or(0), None);
         }
-        self.open.header.remove_messages(MessageType::LINK, |_| true);
+        self.open.header.remove_messages(MessageType::LINK, |_| true)?;
         (self.open.compact, self.open.stored) = (0, false);
         self.set_info(LinkInfo {
             fractal_heap: dense.heap,
@@ -220,11 +232,11 @@ impl GroupEditor<'_> {
         })
     }
 
-    /// Moves the links from the heap into the header, if all of them have room in one.
+    /// Changes from dense to compact storage, if each link fits in an object header.
     fn become_compact(&mut self, edit: &mut Edit<'_>, info: &LinkInfo) -> Result<()> {
         let dense = Dense::from(info);
         let bodies = dense.all(self.container, edit)?;
-        if bodies.iter().any(|(_, body)| body.len() >= TOO_LONG) {
+        if bodies.iter().any(|(_, body)| body.len() >= MIN_TOO_LONG_BYTES) {
             return Ok(());
         }
         let mut bodies: Vec<(Option<u64>, Bytes)> = bodies
@@ -241,15 +253,15 @@ impl GroupEditor<'_> {
         self.set_info(not_dense(*info))
     }
 
-    /// Turns a group of the old style into one of the new style, which can hold what the old one cannot.
-    fn leave_old_style(&mut self, edit: &mut Edit<'_>, table: &SymbolTable) -> Result<()> {
+    /// Replaces a symbol table by compact or dense storage, which can store all links.
+    fn leave_symbol_table(&mut self, edit: &mut Edit<'_>, table: &SymbolTable) -> Result<()> {
         let mut links = Vec::new();
         symbol_table::for_each(self.container, table, &mut |link| {
             links.push(link);
             Ok(std::ops::ControlFlow::Continue(()))
         })?;
         symbol_table::delete(self.container, edit, table)?;
-        self.open.header.remove_messages(MessageType::SYMBOL_TABLE, |_| true);
+        self.open.header.remove_messages(MessageType::SYMBOL_TABLE, |_| true)?;
         self.set_info(LinkInfo::EMPTY)?;
         let constants = group_info(self.open.phase_change);
         self.open.header.set(&constants, MessageFlags::CONSTANT)?;
@@ -259,13 +271,13 @@ impl GroupEditor<'_> {
             self.insert_encoded(edit, &link, &body)?;
         }
         if edit.store().superblock().root() == self.open.header.address() {
-            super::create::forget_root_cache(edit)?;
+            super::create::clear_root_cache(edit)?;
         }
         Ok(())
     }
 }
 
-/// Returns whether an old-style group can hold the link.
+/// Returns whether a symbol table can store the link.
 fn fits_symbol_table(link: &Link) -> bool {
     matches!(link.target, LinkTarget::Hard(_) | LinkTarget::Soft(_)) && link.charset == CharacterSet::Ascii
 }
@@ -279,7 +291,7 @@ fn not_dense(info: LinkInfo) -> LinkInfo {
     }
 }
 
-/// Without links a group counts from 0 again.
+/// Returns the link info message of a group without links, whose creation order begins at 0.
 fn emptied(info: LinkInfo) -> LinkInfo {
     LinkInfo { max_creation_index: info.max_creation_index.map(|_| 0), ..info }
 }

@@ -1,4 +1,4 @@
-//! Groups that are changed at random, held against maps of names.
+//! Comparison of groups with maps of names, under random operations.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
@@ -26,14 +26,14 @@ fn container(store: Store) -> Container {
     Container::new(store, settings)
 }
 
-/// What a group holds: its links with their creation order, and the number of the next one.
+/// The expected links of a group with their creation order, and the next creation order.
 #[derive(Debug, Clone, Default)]
 struct Model {
     links: BTreeMap<Vec<u8>, (u64, LinkTarget)>,
     next: u64,
 }
 
-/// Bytes of the file that are given away.
+/// Returns the number of allocated bytes of the file.
 fn taken(edit: &Edit<'_>) -> u64 {
     let usage = edit.usage();
     usage.end - usage.free - usage.pending
@@ -72,12 +72,12 @@ fn name_of(number: usize) -> Vec<u8> {
     }
 }
 
-/// A file and what should be in it.
+/// A file and its expected content.
 struct World<'c, 'e> {
     container: &'c Container,
     edit: Edit<'e>,
     groups: HashMap<Address, Model>,
-    /// Groups in the order in which they were made.
+    /// The groups in the order of their creation.
     order: Vec<Address>,
     options: GroupOptions,
 }
@@ -122,7 +122,7 @@ impl World<'_, '_> {
         target
     }
 
-    /// Forgets groups that nothing leads to.
+    /// Removes groups without links from the model.
     fn unlink(&mut self, target: LinkTarget) {
         let LinkTarget::Hard(address) = target else { return };
         if self.references(address) == 0 && address != self.order[0] {
@@ -265,10 +265,10 @@ proptest! {
             world.unlink(target);
         }
         world.check();
-        // Groups that lead to each other in a circle stay, as in libhdf5.
+        // Groups in a cycle of links stay, as in libhdf5.
         if world.groups.len() == 1 && world.references(root) == 0 {
             delete::drop_reference(&container, &mut world.edit, root, &mut |_, _| Ok(())).unwrap();
-            prop_assert_eq!(taken(&world.edit), before, "all room was given back");
+            prop_assert_eq!(taken(&world.edit), before, "all space was freed");
         }
     }
 }

@@ -1,5 +1,6 @@
-//! A new object header.
+//! Creation of object headers.
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{Message, MessageFlags, MessageType, ModificationTime, ReferenceCount};
 use hyperslab_format::object_header::{
@@ -14,48 +15,50 @@ use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 use crate::versions::LibraryVersion;
 
-/// True if an object remembers the order in which its attributes were created.
+/// The storage of the creation order of attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum AttributeOrder {
-    /// It does not.
+    /// The creation order is not tracked.
     #[default]
     Untracked,
-    /// It does.
+    /// The creation order is tracked.
     Tracked,
-    /// It does, and finds dense attributes by it.
+    /// The creation order is tracked, and dense storage has an index by creation order.
     Indexed,
 }
 
 /// A message of a new header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMessage {
-    /// What it says.
+    /// Type of the message.
     pub kind: MessageType,
-    /// How it is to be treated.
+    /// Flags of the message.
     pub flags: MessageFlags,
-    /// Its body, or a reference to it where it is shared.
+    /// The body, or the reference to a shared message.
     pub body: Vec<u8>,
 }
 
-/// What a new object header shall hold.
+/// The properties of a new object header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewHeader {
-    /// The messages in their order. Attributes are better added to the object when it is there.
+    /// The messages in order. Attributes should be added after the creation of the object.
     pub messages: Vec<NewMessage>,
-    /// True if the order of attributes is tracked; anything but [`AttributeOrder::Untracked`] makes a version 2
-    /// header, whatever the bounds.
+    /// Storage of the creation order of attributes. All values except [`AttributeOrder::Untracked`]
+    /// require a version 2 header, independent of the bounds.
     pub attribute_order: AttributeOrder,
-    /// Where given, version 2 headers store the times, and version 1 headers get a modification time message.
+    /// Times of the object. A version 2 header stores all times; a version 1 header gets a
+    /// modification time message.
     pub times: Option<ObjectTimes>,
-    /// When attributes move out of the header; version 1 headers cannot say it.
+    /// Numbers of attributes at which the object changes between compact and dense storage. Version
+    /// 1 headers cannot store the numbers.
     pub phase_change: AttributePhaseChange,
-    /// Number of hard links that will lead to the object.
+    /// Number of hard links that will refer to the object.
     pub reference_count: u32,
-    /// The first chunk gets at least so many bytes for messages.
+    /// Smallest size of the first chunk's messages and gap, in bytes.
     pub least: usize,
-    /// Bytes of the first chunk that are left free for messages to come.
+    /// Number of free bytes in the first chunk for later messages.
     pub spare: usize,
-    /// Version 2 whatever the bounds, for what version 1 cannot hold.
+    /// True for a version 2 header independent of the bounds.
     pub version_2: bool,
 }
 
@@ -75,10 +78,10 @@ impl Default for NewHeader {
 }
 
 impl NewHeader {
-    /// Adds a message that is encoded here.
+    /// Encodes and adds a message.
     ///
     /// # Errors
-    /// If a value does not fit its field.
+    /// Returns [`Error::Misuse`] if a value does not fit in its field.
     pub fn push<'a, M: Message<'a>>(
         &mut self,
         edit: &Edit<'_>,
@@ -90,20 +93,26 @@ impl NewHeader {
         Ok(())
     }
 
-    /// Leaves room for `count` messages of `body` bytes each.
-    pub fn spare_for(&mut self, edit: &Edit<'_>, count: usize, body: usize) {
+    /// Reserves space for `count` messages of `body` bytes each.
+    ///
+    /// # Errors
+    /// Returns [`Error::Misuse`] if the space does not fit in memory.
+    pub fn spare_for(&mut self, edit: &Edit<'_>, count: usize, body: usize) -> Result<()> {
         let each = total(self.layout(self.is_version_2(edit)), body);
-        self.spare = self.spare.saturating_add(each.saturating_mul(count));
+        let spare = each.checked_mul(count).and_then(|all| self.spare.checked_add(all));
+        self.spare = spare.ok_or_else(too_large)?;
+        Ok(())
     }
 
-    /// All times the same: those of an object made at `now`, in seconds since 1970-01-01 UTC.
+    /// Sets all times to `now`, in seconds since 1970-01-01 UTC.
     #[must_use]
     pub fn with_times(mut self, now: u32) -> Self {
         self.times = Some(ObjectTimes { access: now, modification: now, change: now, birth: now });
         self
     }
 
-    /// Version 2 where it is preferred, or needed.
+    /// Returns whether the header has version 2: if the bounds prefer it, or if the properties
+    /// require it.
     fn is_version_2(&self, edit: &Edit<'_>) -> bool {
         edit.bounds().prefers(LibraryVersion::V18)
             || self.attribute_order != AttributeOrder::Untracked
@@ -138,30 +147,36 @@ impl NewHeader {
     }
 }
 
-/// An error unless what moves out of a header stays out of it for a while.
+/// Checks that storage that has become dense stays dense for a while.
 pub(in super::super) fn check_phase_change(what: &str, max_compact: u16, min_dense: u16) -> Result<()> {
     if max_compact >= min_dense {
         return Ok(());
     }
     Err(Error::Misuse(format!(
-        "{what} that move out of the header beyond {max_compact} cannot come back below {min_dense}"
+        "{what} that become dense above {max_compact} and compact below {min_dense}: the second number exceeds the first"
     )))
 }
 
-/// Makes an object header: version 1 or 2 by the file's bounds, all messages in its first chunk.
+fn too_large() -> Error {
+    Error::Misuse("an object header with more free space than memory has".into())
+}
+
+/// Creates an object header with all messages in the first chunk. The bounds of the file determine
+/// the version.
 ///
 /// # Errors
-/// [`Error::Misuse`](crate::Error::Misuse) if a message is too long for a header; as [`Edit::allocate`].
+/// Returns [`Error::Misuse`](crate::Error::Misuse) if a message is too long for an object header,
+/// and the errors of [`Edit::allocate`].
 pub fn create(edit: &mut Edit<'_>, new: &NewHeader) -> Result<Address> {
     let mut editor = prepare(edit, new)?;
     editor.write(edit)?;
     Ok(editor.address)
 }
 
-/// As [`create`], but the header is only allocated: it is there once it is saved.
+/// Allocates an object header as [`create`] does. The caller saves the header.
 ///
 /// # Errors
-/// As [`create`].
+/// Returns the same errors as [`create`].
 pub fn prepare(edit: &mut Edit<'_>, new: &NewHeader) -> Result<HeaderEditor> {
     let AttributePhaseChange { max_compact, min_dense } = new.phase_change;
     check_phase_change("attributes", max_compact, min_dense)?;
@@ -175,7 +190,7 @@ pub fn prepare(edit: &mut Edit<'_>, new: &NewHeader) -> Result<HeaderEditor> {
         prefix,
         layout,
         chunks: SmallVec::new(),
-        messages: Vec::with_capacity(new.messages.len().saturating_add(1)),
+        messages: Vec::with_capacity(new.messages.len() + 1),
         arena: Vec::new(),
         shrunk: false,
         prefix_changed: false,
@@ -183,35 +198,44 @@ pub fn prepare(edit: &mut Edit<'_>, new: &NewHeader) -> Result<HeaderEditor> {
     for message in &new.messages {
         editor.add_first(message.kind, message.flags, &message.body);
     }
-    editor.add_what_is_said_elsewhere(new)?;
-    let used = editor.messages.iter().map(|slot| editor.total(slot)).fold(0, usize::saturating_add);
-    let capacity = capacity(&editor, new, used);
-    set_chunk0_size(&mut prefix, capacity as u64);
-    let length = capacity.saturating_add(overhead(&prefix)) as u64;
+    editor.add_properties(new)?;
+    let used = editor.messages.iter().map(|slot| editor.total(slot)).sum::<usize>();
+    let capacity = capacity(&editor, new, used)?;
+    set_chunk0_size(&mut prefix, to_u64(capacity))?;
+    let length = to_u64(capacity.checked_add(overhead(&prefix)).ok_or_else(too_large)?);
     let address = edit.allocate(SpaceKind::ObjectHeader, length)?;
     editor.prefix = prefix;
     editor.address = address;
     edit.store().begin_life(address);
-    editor.chunks.push(Chunk { place: Some((address, length)), used, ..Chunk::new(capacity) });
+    editor.chunks.push(Chunk { extent: Some((address, length)), used, ..Chunk::new(capacity) });
     Ok(editor)
 }
 
-/// Bytes for messages in the first chunk.
-fn capacity(editor: &HeaderEditor, new: &NewHeader, used: usize) -> usize {
-    // A header that is to grow needs the room of a continuation.
-    let continuation = editor.params.offset_width().saturating_add(editor.params.length_width());
-    let capacity = used.saturating_add(new.spare).max(new.least).max(total(editor.layout, continuation));
+/// Returns the size of the messages and the gap in the first chunk, in bytes.
+fn capacity(editor: &HeaderEditor, new: &NewHeader, used: usize) -> Result<usize> {
+    // The chunk can always hold a continuation, so that the header can grow.
+    let continuation = editor.params.offset_width() + editor.params.length_width();
+    let capacity = used.checked_add(new.spare).ok_or_else(too_large)?;
+    let capacity = capacity.max(new.least).max(total(editor.layout, continuation));
     match editor.layout {
-        EnvelopeLayout::V1 => capacity.next_multiple_of(8),
-        EnvelopeLayout::V2 { .. } => capacity,
+        EnvelopeLayout::V1 => capacity.checked_next_multiple_of(8).ok_or_else(too_large),
+        EnvelopeLayout::V2 { .. } => Ok(capacity),
     }
 }
 
-/// Says how many bytes of messages the first chunk has, in a field as wide as it must be.
-pub(super) fn set_chunk0_size(prefix: &mut Prefix, capacity: u64) {
+/// Sets the size of the messages and the gap in the first chunk. In version 2, uses the shortest
+/// possible field.
+///
+/// # Errors
+/// Returns [`Error::Limit`] if the size does not fit in a version 1 header.
+pub(super) fn set_chunk0_size(prefix: &mut Prefix, capacity: u64) -> Result<()> {
     match prefix {
-        // A size that 32 bits cannot say is that of messages which no header can hold.
-        Prefix::V1(prefix) => prefix.chunk0_size = u32::try_from(capacity).unwrap_or(u32::MAX),
+        Prefix::V1(prefix) => {
+            prefix.chunk0_size = u32::try_from(capacity).map_err(|_| {
+                let what = "bytes of messages in a version 1 object header".into();
+                Error::Limit { what, got: capacity, limit: u32::MAX.into() }
+            })?;
+        }
         Prefix::V2(prefix) => {
             prefix.chunk0_size = capacity;
             let width = match capacity {
@@ -224,17 +248,18 @@ pub(super) fn set_chunk0_size(prefix: &mut Prefix, capacity: u64) {
             prefix.flags |= HeaderFlags::from_bits_truncate(width);
         }
     }
+    Ok(())
 }
 
 impl HeaderEditor {
-    /// Adds a message to the first chunk, which is as large as it must be.
+    /// Adds a message to the first chunk, whose size is determined later.
     fn add_first(&mut self, kind: MessageType, flags: MessageFlags, body: &[u8]) {
         let body = self.keep(body);
         self.messages.push(Slot { kind, flags, creation_order: 0, body, chunk: Some(0) });
     }
 
-    /// What one version says before the messages and the other in a message.
-    fn add_what_is_said_elsewhere(&mut self, new: &NewHeader) -> Result<()> {
+    /// Adds messages for properties that the other version stores in the prefix.
+    fn add_properties(&mut self, new: &NewHeader) -> Result<()> {
         match self.prefix {
             Prefix::V1(_) => {
                 if let Some(times) = new.times {

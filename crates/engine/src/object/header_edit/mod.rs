@@ -1,9 +1,9 @@
-//! Object headers that are made and changed: messages set, added and removed in memory, then laid into the
-//! header's chunks and written.
+//! Creation and changes of object headers. Messages are set, added and removed in memory, then
+//! placed in the chunks of the header and written.
 
 mod chunk;
 mod create;
-mod room;
+mod placement;
 #[cfg(test)]
 mod tests;
 
@@ -27,7 +27,11 @@ pub use create::{AttributeOrder, NewHeader, NewMessage, create, prepare};
 
 const NAME: &str = "object header";
 
-/// An object header that is being changed. The changes stay in it until [`save`](Self::save).
+fn no_message() -> Error {
+    Error::internal(NAME, "an identity names a message of the editor")
+}
+
+/// An editor of an object header. Changes stay in memory until [`save`](Self::save).
 #[derive(Debug)]
 pub struct HeaderEditor {
     address: Address,
@@ -35,59 +39,60 @@ pub struct HeaderEditor {
     prefix: Prefix,
     layout: EnvelopeLayout,
     chunks: SmallVec<[Chunk; 2]>,
-    /// All messages but NIL, in the order of the header.
+    /// All messages except NIL messages, in the order of the header.
     messages: Vec<Slot>,
-    /// The bytes of the bodies.
+    /// Bytes of the bodies. Bytes are only appended.
     arena: Vec<u8>,
-    /// Room was given up: perhaps a continuation block can go.
+    /// True if messages were removed or shortened, so that a continuation block may be unnecessary.
     shrunk: bool,
-    /// What stands before the messages was changed.
+    /// True if the prefix was changed.
     prefix_changed: bool,
 }
 
-/// A message and the chunk that it lies in.
+/// A message and the chunk that contains the message.
 #[derive(Debug, Clone)]
 struct Slot {
     kind: MessageType,
     flags: MessageFlags,
     creation_order: u16,
     body: Range<usize>,
-    /// `None` while no room has been found for it.
+    /// Index of the chunk; `None` for a message without a place.
     chunk: Option<usize>,
 }
 
-/// A message of a header that is being changed. Valid until a message is removed.
+/// The identity of a message in an editor. Valid until a message is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageId(usize);
 
-/// A message as it stands in the header that is being changed.
+/// A message in an editor.
 #[derive(Debug, Clone, Copy)]
 pub struct MessageView<'a> {
-    /// Which one.
+    /// Identity of the message.
     pub id: MessageId,
-    /// What it says.
+    /// Type of the message.
     pub kind: MessageType,
-    /// How it is to be treated.
+    /// Flags of the message.
     pub flags: MessageFlags,
-    /// Creation order among the attributes; 0 where it is not tracked.
+    /// Creation order among the attributes, or 0 if it is not tracked.
     pub creation_order: u16,
-    /// The body, or a reference to it where it is shared.
+    /// The body, or the reference to a shared message.
     pub body: &'a [u8],
 }
 
 impl HeaderEditor {
-    /// Reads the header at `address` to change it.
+    /// Reads the header at `address` for changes.
     ///
     /// # Errors
-    /// As [`ObjectHeader::load`]; [`Error::Unsupported`] if a message that must be understood by writers is not.
+    /// Returns the errors of [`ObjectHeader::load`], and [`Error::Unsupported`] if the header has a
+    /// message of unknown type with the flag that writers must know the type.
     pub fn load(store: &Store, address: Address) -> Result<Self> {
         Self::new(store, &ObjectHeader::load(store, address)?)
     }
 
-    /// The same of a header that is read already.
+    /// Creates an editor of a header that was read before.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// Returns the same errors as [`load`](Self::load).
     pub fn new(store: &Store, header: &ObjectHeader) -> Result<Self> {
         let layout = match header.prefix() {
             Prefix::V1(_) => EnvelopeLayout::V1,
@@ -101,15 +106,15 @@ impl HeaderEditor {
             prefix: *header.prefix(),
             layout,
             chunks: Chunk::all_of(header),
-            messages: Vec::with_capacity(header.messages().len().saturating_add(2)),
-            arena: Vec::with_capacity(header.chunk_sizes().sum::<usize>().saturating_add(64)),
+            messages: Vec::with_capacity(header.messages().len() + 2),
+            arena: Vec::with_capacity(header.chunk_sizes().sum::<usize>() + 64),
             shrunk: false,
             prefix_changed: false,
         };
         for message in header.messages() {
             let kind = message.kind;
             if let Some(chunk) = editor.chunks.get_mut(message.chunk) {
-                chunk.found = chunk.found.saturating_add(1);
+                chunk.found += 1;
             }
             if kind == MessageType::NIL {
                 continue;
@@ -124,7 +129,8 @@ impl HeaderEditor {
         Ok(editor)
     }
 
-    /// What the flags of a message are when a program that knows the known types has changed the object.
+    /// Returns the flags of a message after a change by a program that knows the known message
+    /// types.
     fn flags_after_change(
         &mut self,
         kind: MessageType,
@@ -147,12 +153,12 @@ impl HeaderEditor {
         Ok(flags)
     }
 
-    /// Where the header lies; this is the object's identity in the file.
+    /// Returns the address of the header, which is the identity of the object in the file.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// 1 or 2.
+    /// Returns the version of the header: 1 or 2.
     pub fn version(&self) -> u8 {
         match self.prefix {
             Prefix::V1(_) => 1,
@@ -160,12 +166,12 @@ impl HeaderEditor {
         }
     }
 
-    /// What stands before the messages.
+    /// Returns the prefix.
     pub fn prefix(&self) -> &Prefix {
         &self.prefix
     }
 
-    /// The messages in their order, without NIL messages and continuations.
+    /// Returns the messages in order, without NIL messages and continuations.
     pub fn messages(&self) -> impl Iterator<Item = MessageView<'_>> {
         self.messages
             .iter()
@@ -180,57 +186,66 @@ impl HeaderEditor {
             kind: slot.kind,
             flags: slot.flags,
             creation_order: slot.creation_order,
-            body: self.arena.get(slot.body.clone()).unwrap_or_default(),
+            body: self.body(slot),
         }
     }
 
-    /// The messages of one kind.
+    fn body(&self, slot: &Slot) -> &[u8] {
+        // Never the default: `keep` has returned the range, and the arena only grows.
+        self.arena.get(slot.body.clone()).unwrap_or_default()
+    }
+
+    /// Returns the messages of one type.
     pub fn messages_of(&self, kind: MessageType) -> impl Iterator<Item = MessageView<'_>> {
         self.messages().filter(move |message| message.kind == kind)
     }
 
-    /// The first message of one kind.
+    /// Returns the first message of one type.
     pub fn find(&self, kind: MessageType) -> Option<MessageView<'_>> {
         self.messages_of(kind).next()
     }
 
-    /// The first message of `M`'s type, decoded; not for messages that may be shared.
+    /// Decodes the first message of `M`'s type, which must not be a shared message.
     ///
     /// # Errors
-    /// If its bytes contradict the format.
+    /// Returns [`Error::Corrupt`] if the bytes contradict the format.
     pub fn decode<'a, M: Message<'a>>(&'a self) -> Result<Option<M>> {
         self.find(M::TYPE).map(|view| at(M::decode(view.body, self.params), self.address)).transpose()
     }
 
-    /// Replaces the first message of that kind, or adds one.
-    pub fn set_message(&mut self, kind: MessageType, flags: MessageFlags, body: &[u8]) {
-        match self.find(kind).map(|message| message.id) {
-            Some(id) => self.replace(id, flags, body),
-            None => self.add_message(kind, flags, body),
-        }
-    }
-
-    /// As [`set_message`](Self::set_message), of a message that is encoded here and not shared. The flags of one
-    /// that is replaced stay.
+    /// Replaces the first message of this type, or adds a message.
     ///
     /// # Errors
-    /// If a value does not fit its field.
-    pub fn set<'a, M: Message<'a>>(&mut self, message: &M, flags: MessageFlags) -> Result<()> {
-        let body = message.to_bytes(self.params)?;
-        let flags = self.find(M::TYPE).map_or(flags, |message| message.flags);
-        self.set_message(M::TYPE, flags, &body);
+    /// Returns the same errors as [`replace`](Self::replace).
+    pub fn set_message(&mut self, kind: MessageType, flags: MessageFlags, body: &[u8]) -> Result<()> {
+        match self.find(kind).map(|message| message.id) {
+            Some(id) => self.replace(id, flags, body)?,
+            None => self.add_message(kind, flags, body),
+        }
         Ok(())
     }
 
-    /// Puts another body in a message's place.
-    pub fn replace(&mut self, id: MessageId, flags: MessageFlags, body: &[u8]) {
-        let Some(slot) = self.messages.get(id.0).cloned() else { return };
+    /// Encodes a message and sets it as [`set_message`](Self::set_message) does. A replaced message
+    /// keeps its flags, and must not be a shared message.
+    ///
+    /// # Errors
+    /// Returns [`Error::Misuse`] if a value does not fit in its field.
+    pub fn set<'a, M: Message<'a>>(&mut self, message: &M, flags: MessageFlags) -> Result<()> {
+        let body = message.to_bytes(self.params)?;
+        let flags = self.find(M::TYPE).map_or(flags, |message| message.flags);
+        self.set_message(M::TYPE, flags, &body)
+    }
+
+    /// Replaces the flags and the body of a message.
+    ///
+    /// # Errors
+    /// Returns [`Error::Internal`] if there is no such message.
+    pub fn replace(&mut self, id: MessageId, flags: MessageFlags, body: &[u8]) -> Result<()> {
+        let slot = self.messages.get(id.0).cloned().ok_or_else(no_message)?;
         let before = self.total(&slot);
-        self.vacate(&slot);
+        self.vacate(&slot)?;
         let body = if slot.body.len() == body.len() {
-            if let Some(place) = self.arena.get_mut(slot.body.clone()) {
-                place.copy_from_slice(body);
-            }
+            self.arena.get_mut(slot.body.clone()).ok_or_else(no_message)?.copy_from_slice(body);
             slot.body.clone()
         } else {
             self.keep(body)
@@ -238,16 +253,15 @@ impl HeaderEditor {
         let mut slot = Slot { flags, body, ..slot };
         let total = self.total(&slot);
         self.shrunk |= total < before;
-        // It stays where it is if there is room; otherwise `save` finds another place.
+        // The message stays in its chunk if there is space. Otherwise `save` finds a place.
         slot.chunk = slot.chunk.filter(|chunk| self.free_in(*chunk) >= total);
         self.occupy(&slot);
         self.touch_chunk(slot.chunk);
-        if let Some(place) = self.messages.get_mut(id.0) {
-            *place = slot;
-        }
+        *self.messages.get_mut(id.0).ok_or_else(no_message)? = slot;
+        Ok(())
     }
 
-    /// Adds a message behind those of its kind.
+    /// Adds a message after the messages of its type.
     pub fn add_message(&mut self, kind: MessageType, flags: MessageFlags, body: &[u8]) {
         self.add_ordered(kind, flags, 0, body);
     }
@@ -258,33 +272,39 @@ impl HeaderEditor {
         self.messages.push(Slot { kind, flags, creation_order, body, chunk: None });
     }
 
-    /// Removes a message. Other [`MessageId`]s mean nothing afterwards.
-    pub fn remove(&mut self, id: MessageId) {
-        if id.0 < self.messages.len() {
-            let slot = self.messages.remove(id.0);
-            self.vacate(&slot);
-            self.shrunk = true;
-        }
+    /// Removes a message. All other [`MessageId`]s become invalid.
+    ///
+    /// # Errors
+    /// Returns [`Error::Internal`] if there is no such message.
+    pub fn remove(&mut self, id: MessageId) -> Result<()> {
+        let slot = self.messages.get(id.0).cloned().ok_or_else(no_message)?;
+        self.vacate(&slot)?;
+        self.messages.remove(id.0);
+        self.shrunk = true;
+        Ok(())
     }
 
-    /// Removes the messages of one kind for which `which` holds; says how many there were.
+    /// Removes the messages of one type for which `which` returns true. Returns their number.
+    ///
+    /// # Errors
+    /// Returns [`Error::Internal`] if a message is not in its chunk.
     pub fn remove_messages(
         &mut self,
         kind: MessageType,
         mut which: impl FnMut(MessageView<'_>) -> bool,
-    ) -> usize {
+    ) -> Result<usize> {
         let ids: Vec<MessageId> =
             self.messages_of(kind).filter(|message| which(*message)).map(|message| message.id).collect();
         for id in ids.iter().rev() {
-            self.remove(*id);
+            self.remove(*id)?;
         }
-        ids.len()
+        Ok(ids.len())
     }
 
-    /// Number of hard links to the object.
+    /// Returns the number of hard links to the object.
     ///
     /// # Errors
-    /// If the message that says it is damaged.
+    /// Returns [`Error::Corrupt`] if the reference count message is damaged.
     pub fn reference_count(&self) -> Result<u32> {
         match &self.prefix {
             Prefix::V1(prefix) => Ok(prefix.reference_count),
@@ -295,7 +315,7 @@ impl HeaderEditor {
     /// Sets the number of hard links to the object.
     ///
     /// # Errors
-    /// Never in practice: a count always fits its field.
+    /// Returns no errors in practice: each count fits in its field.
     pub fn set_reference_count(&mut self, count: u32) -> Result<()> {
         match &mut self.prefix {
             Prefix::V1(prefix) => {
@@ -303,17 +323,18 @@ impl HeaderEditor {
                 prefix.reference_count = count;
             }
             Prefix::V2(_) if count == 1 => {
-                self.remove_messages(MessageType::REFERENCE_COUNT, |_| true);
+                self.remove_messages(MessageType::REFERENCE_COUNT, |_| true)?;
             }
             Prefix::V2(_) => self.set(&ReferenceCount { count }, MessageFlags::DO_NOT_SHARE)?,
         }
         Ok(())
     }
 
-    /// Notes that the object was changed at `now` (seconds since 1970-01-01 UTC), where the header keeps times.
+    /// Sets the time of the last change to `now`, in seconds since 1970-01-01 UTC, if the header
+    /// stores times.
     ///
     /// # Errors
-    /// If the time does not fit its field.
+    /// Returns [`Error::Misuse`] if the time does not fit in its field.
     pub fn touch(&mut self, now: u32) -> Result<()> {
         if let Prefix::V2(prefix) = &mut self.prefix
             && let Some(times) = &mut prefix.times
@@ -333,10 +354,10 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Sets the times that the header keeps: all four, or that of the last change.
+    /// Sets the times that the header stores: all four times, or the time of the last change.
     ///
     /// # Errors
-    /// If a time does not fit its field.
+    /// Returns [`Error::Misuse`] if a time does not fit in its field.
     pub fn set_times(&mut self, times: ObjectTimes) -> Result<()> {
         if let Prefix::V2(PrefixV2 { times: Some(kept), .. }) = &mut self.prefix {
             *kept = times;
@@ -348,22 +369,23 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Lays the messages into the chunks and writes the chunks that are other than before.
+    /// Places the messages in chunks and writes the changed chunks.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if a message is too long for any header; as [`Edit::allocate`] and [`Edit::write`].
+    /// Returns [`Error::Misuse`] if a message is too long for an object header, and the errors of
+    /// [`Edit::allocate`] and [`Edit::write`].
     pub fn save(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         self.lay_out(edit)?;
         self.write(edit)
     }
 
-    /// Gives the room of the whole header back. What its messages point at is the caller's to free before.
+    /// Frees all chunks of the header. The caller frees the blocks that messages refer to before.
     ///
     /// # Errors
-    /// As [`Edit::free`].
+    /// Returns the errors of [`Edit::free`].
     pub fn delete(self, edit: &mut Edit<'_>) -> Result<()> {
         for chunk in &self.chunks {
-            if let Some((address, length)) = chunk.place {
+            if let Some((address, length)) = chunk.extent {
                 edit.free(SpaceKind::ObjectHeader, address, length)?;
             }
         }
@@ -371,7 +393,7 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Appends bytes to the arena.
+    /// Appends bytes to the arena. Returns their range.
     fn keep(&mut self, body: &[u8]) -> Range<usize> {
         let start = self.arena.len();
         self.arena.extend_from_slice(body);
@@ -379,7 +401,8 @@ impl HeaderEditor {
     }
 }
 
-/// The time as headers keep it: seconds since 1970-01-01 UTC.
+/// Returns the current time as headers store it: seconds since 1970-01-01 UTC. After 2106, returns
+/// the largest 32-bit number.
 pub fn now() -> u32 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)

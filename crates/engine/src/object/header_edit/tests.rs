@@ -1,19 +1,19 @@
-//! Headers that are changed at random, held against a list of messages.
+//! Comparison of headers with a list of messages, under random operations.
 
 use hyperslab_format::object_header::{AttributePhaseChange, ObjectTimes};
 use proptest::prelude::*;
 
 use super::*;
-use crate::object::remark;
+use crate::object::annotation;
 use crate::store::image::new_file;
 use crate::versions::LibverBounds;
 
 const NONE: MessageFlags = MessageFlags::empty();
 
-/// A message of the model: the first byte of the body is unique enough to tell messages apart.
+/// A message of the model. The first byte of the body identifies the message.
 type Model = Vec<(MessageType, Vec<u8>)>;
 
-/// Bytes of the file that are given away.
+/// Returns the number of allocated bytes of the file.
 fn taken(edit: &Edit<'_>) -> u64 {
     let usage = edit.usage();
     usage.end - usage.free - usage.pending
@@ -58,7 +58,7 @@ fn body(stamp: &mut u8, size: usize) -> Vec<u8> {
     vec![*stamp; size]
 }
 
-/// The id of the message at that place among those of the model.
+/// Returns the identity of the message at a position of the model.
 fn id_of(editor: &HeaderEditor, place: usize) -> MessageId {
     let counted = |view: &MessageView<'_>| view.kind != MessageType::REFERENCE_COUNT;
     editor.messages().filter(counted).nth(place).unwrap().id
@@ -74,12 +74,12 @@ fn apply(change: Change, editor: &mut HeaderEditor, model: &mut Model, stamp: &m
         Change::Replace(at, size) if !model.is_empty() => {
             let at = at % model.len();
             let body = body(stamp, size);
-            editor.replace(id_of(editor, at), NONE, &body);
+            editor.replace(id_of(editor, at), NONE, &body).unwrap();
             model[at].1 = body;
         }
         Change::Set(kind, size) => {
             let body = body(stamp, size);
-            editor.set_message(kind, NONE, &body);
+            editor.set_message(kind, NONE, &body).unwrap();
             match model.iter_mut().find(|message| message.0 == kind) {
                 Some(message) => message.1 = body,
                 None => model.push((kind, body)),
@@ -87,11 +87,11 @@ fn apply(change: Change, editor: &mut HeaderEditor, model: &mut Model, stamp: &m
         }
         Change::Remove(at) if !model.is_empty() => {
             let at = at % model.len();
-            editor.remove(id_of(editor, at));
+            editor.remove(id_of(editor, at)).unwrap();
             model.remove(at);
         }
         Change::RemoveKind(kind) => {
-            let count = editor.remove_messages(kind, |_| true);
+            let count = editor.remove_messages(kind, |_| true).unwrap();
             let before = model.len();
             model.retain(|message| message.0 != kind);
             assert_eq!(count, before - model.len());
@@ -101,7 +101,8 @@ fn apply(change: Change, editor: &mut HeaderEditor, model: &mut Model, stamp: &m
     }
 }
 
-/// Messages as the reader sees them, in some order; bodies of version 1 without padding that may be.
+/// Returns the messages as a reader sees them, sorted. Bodies of version 1 messages have no
+/// padding.
 fn assert_same(store: &Store, address: Address, model: &Model, links: u32) {
     let header = ObjectHeader::load(store, address).unwrap();
     assert_eq!(header.reference_count(store).unwrap(), links);
@@ -164,7 +165,7 @@ proptest! {
             }
             if reload {
                 editor = HeaderEditor::load(&store, address).unwrap();
-                // Messages that were moved stand in another order now.
+                // Displaced messages change the order.
                 model = editor
                     .messages()
                     .filter(|view| view.kind != MessageType::REFERENCE_COUNT)
@@ -174,14 +175,14 @@ proptest! {
         }
         editor.save(&mut edit).unwrap();
         assert_same(&store, address, &model, links);
-        editor.remove_messages(MessageType::ATTRIBUTE, |_| true);
-        editor.remove_messages(MessageType::LINK, |_| true);
-        editor.remove_messages(MessageType::BOGUS, |_| true);
+        editor.remove_messages(MessageType::ATTRIBUTE, |_| true).unwrap();
+        editor.remove_messages(MessageType::LINK, |_| true).unwrap();
+        editor.remove_messages(MessageType::BOGUS, |_| true).unwrap();
         editor.set_reference_count(1).unwrap();
         editor.save(&mut edit).unwrap();
         prop_assert_eq!(ObjectHeader::load(&store, address).unwrap().chunk_count(), 1);
         editor.delete(&mut edit).unwrap();
-        prop_assert_eq!(taken(&edit), before, "all room was given back");
+        prop_assert_eq!(taken(&edit), before, "all space was freed");
     }
 }
 
@@ -208,7 +209,7 @@ fn times_and_phase_change_are_kept() {
             Prefix::V2(prefix) => {
                 assert_eq!(prefix.phase_change, Some(phase_change));
                 let times = ObjectTimes { access: 1000, modification: 2000, change: 2000, birth: 1000 };
-                assert_eq!(remark::times(&header), Some(times));
+                assert_eq!(annotation::times(&header), Some(times));
             }
         }
     }
@@ -253,7 +254,7 @@ fn messages_of_unknown_types_are_marked_or_refused() {
     };
     let marked = create(&mut edit, &header(MessageFlags::MARK_IF_UNKNOWN)).unwrap();
     let mut editor = HeaderEditor::load(&store, marked).unwrap();
-    editor.set_message(MessageType::COMMENT, NONE, b"hello\0");
+    editor.set_message(MessageType::COMMENT, NONE, b"hello\0").unwrap();
     editor.save(&mut edit).unwrap();
     let read = ObjectHeader::load(&store, marked).unwrap();
     assert!(read.find(MessageType(0x77)).unwrap().flags.contains(MessageFlags::WAS_UNKNOWN));
@@ -268,7 +269,7 @@ proptest! {
         lengths in proptest::collection::vec(0..90_usize, 0..6),
         added in 0..300_usize,
     ) {
-        // Version 1 has no checksums, so that damage is seen late.
+        // Version 1 has no checksums, so damage is detected late.
         let store = new_file(LibverBounds::EARLIEST);
         let mut edit = store.edit().unwrap();
         let new = NewHeader { spare: 16, ..NewHeader::default() };
@@ -284,8 +285,8 @@ proptest! {
         }
         if let Ok(mut editor) = HeaderEditor::load(&store, address) {
             editor.add_message(MessageType::ATTRIBUTE, NONE, &vec![9; added]);
-            editor.remove_messages(MessageType::BOGUS, |message| message.body.len() > 30);
-            // Whatever comes of it, it comes soon and without a panic.
+            editor.remove_messages(MessageType::BOGUS, |message| message.body.len() > 30).unwrap();
+            // The result is arbitrary, but there is no panic and no endless loop.
             if editor.save(&mut edit).is_ok() {
                 editor.delete(&mut edit).unwrap();
             }

@@ -1,5 +1,6 @@
-//! Links into an old-style group.
+//! Insertion of links into symbol tables.
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::btree_v1::{BTreeV1Keys, BTreeV1Node};
 use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::message::SymbolTable;
@@ -8,19 +9,19 @@ use hyperslab_format::symbol_table_node::SymbolTableNode;
 
 use super::super::container::Container;
 use super::super::link::{Link, LinkTarget};
-use super::way::{Step, Way, change_keys, group_keys, wrong_keys};
+use super::path::{Step, TablePath, change_keys, wrong_keys};
 use super::{node_context, tree_context};
 use crate::error::{Error, Result};
 use crate::index::local_heap::LocalHeap;
 use crate::store::{Edit, SpaceKind};
 
-/// What tree nodes and symbol table nodes are to the file's space.
+/// Kind of the space of B-tree nodes and symbol table nodes.
 pub(super) const NODE_SPACE: SpaceKind = SpaceKind::BTree;
 
-/// Makes the storage of a group without links, with so many bytes for names.
+/// Creates the storage of a group without links, with `names` bytes for names.
 ///
 /// # Errors
-/// As [`Edit::allocate`].
+/// Returns the errors of [`Edit::allocate`].
 pub(in super::super) fn create(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -31,7 +32,7 @@ pub(in super::super) fn create(
     Ok(SymbolTable { btree, heap })
 }
 
-/// A node of no level in particular.
+/// Returns a node without children.
 pub(super) fn empty_node() -> BTreeV1Node {
     BTreeV1Node {
         level: 0,
@@ -42,12 +43,12 @@ pub(super) fn empty_node() -> BTreeV1Node {
     }
 }
 
-/// Puts a link in, with what is to be cached of the group that it leads to, if it does. `false`, and nothing is
-/// changed, if there is a link of that name.
+/// Inserts a link, with the cached symbol table of the group that the link refers to. Returns
+/// `false` without a change if there is a link with this name.
 ///
 /// # Errors
-/// [`Error::Misuse`] for a link that such a group cannot hold; [`Error::Corrupt`] and [`Error::Io`] of what has to be
-/// read.
+/// Returns [`Error::Misuse`] for a link that a symbol table cannot store, read errors, and the
+/// errors of [`Edit::allocate`].
 pub(super) fn insert(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -56,47 +57,48 @@ pub(super) fn insert(
     cached: Option<SymbolTable>,
 ) -> Result<bool> {
     if link.name.is_empty() || link.name.contains(&0) {
-        return Err(Error::Misuse("a link's name is not empty and has no zero byte".into()));
+        return Err(Error::Misuse("the name of a link is not empty and has no zero byte".into()));
     }
-    // The names are let go of before they change, so that they are not copied.
-    let way = Way::to(container, table, &LocalHeap::load(edit.store(), table.heap)?, &link.name)?;
-    if way.found {
+    // Drop the heap before the insertion of names, so that the names are not copied.
+    let path = TablePath::to(container, table, &LocalHeap::load(edit.store(), table.heap)?, &link.name)?;
+    if path.found {
         return Ok(false);
     }
     let names: Vec<&[u8]> = texts(link)?.collect();
     let offsets = LocalHeap::insert_many(edit, table.heap, &names)?;
     let entry = entry_of(edit, link, cached, &mut offsets.into_iter())?;
-    Inserting { container, edit, table }.entry(&way, entry)?;
+    Inserting { container, edit, table }.entry(&path, entry)?;
     Ok(true)
 }
 
-/// What the heap is to hold of a link: its name, and the path of a soft one.
+/// Returns the texts of a link in the local heap: the name, and the path of a soft link.
 pub(super) fn texts(link: &Link) -> Result<impl Iterator<Item = &[u8]>> {
     let path = match &link.target {
         LinkTarget::Hard(_) => None,
         LinkTarget::Soft(path) => Some(&**path),
         LinkTarget::External { .. } | LinkTarget::UserDefined { .. } => {
-            return Err(Error::Misuse("an old-style group holds hard and soft links only".into()));
+            return Err(Error::Misuse("a symbol table stores only hard and soft links".into()));
         }
     };
     Ok(std::iter::once(&*link.name).chain(path))
 }
 
-/// The entry of a link whose [`texts`] have these offsets.
+/// Returns the entry of a link. `offsets` are the offsets of its [`texts`].
 pub(super) fn entry_of(
     edit: &Edit<'_>,
     link: &Link,
     cached: Option<SymbolTable>,
     offsets: &mut impl Iterator<Item = u64>,
 ) -> Result<SymbolTableEntry> {
-    let name_offset = offsets.next().unwrap_or(0);
+    let no_offset = || Error::internal("symbol table", "each text in the heap has an offset");
+    let name_offset = offsets.next().ok_or_else(no_offset)?;
     let header = match link.target {
         LinkTarget::Hard(header) => header,
         _ => Address::UNDEFINED,
     };
     let cache = match (&link.target, cached) {
         (LinkTarget::Soft(_), _) => {
-            let (value_offset, limit) = (offsets.next().unwrap_or(0), u64::from(u32::MAX));
+            let (value_offset, limit) = (offsets.next().ok_or_else(no_offset)?, u64::from(u32::MAX));
             let what = || Error::Limit { what: "offset of a soft link".into(), got: value_offset, limit };
             SymbolTableCache::SymbolicLink { value_offset: u32::try_from(value_offset).map_err(|_| what())? }
         }
@@ -108,12 +110,12 @@ pub(super) fn entry_of(
     Ok(SymbolTableEntry { name_offset, header, cache })
 }
 
-/// What stands to the right of a child that was split.
+/// The new right neighbour of a child that was split.
 struct Right {
-    /// The greatest name below the child now.
+    /// Offset of the greatest name below the left child.
     middle: u64,
     address: Address,
-    /// The greatest name below the new one.
+    /// Offset of the greatest name below the new child.
     last: u64,
 }
 
@@ -124,10 +126,10 @@ struct Inserting<'a, 'e, 's> {
 }
 
 impl Inserting<'_, '_, '_> {
-    fn entry(&mut self, way: &Way, entry: SymbolTableEntry) -> Result<()> {
+    fn entry(&mut self, path: &TablePath, entry: SymbolTableEntry) -> Result<()> {
         let context = node_context(self.container);
         let name = entry.name_offset;
-        let Some(last) = way.steps.last() else {
+        let Some(last) = path.steps.last() else {
             let node = SymbolTableNode { entries: vec![entry] };
             let child = self.edit.add(NODE_SPACE, &context, node)?;
             return self.edit.modify(self.table.btree, &tree_context(self.container), |root| {
@@ -139,58 +141,67 @@ impl Inserting<'_, '_, '_> {
             });
         };
         let capacity = context.capacity().max(1);
-        let full = edit_len(self.edit, way.node, &context)? >= capacity;
-        if !full {
-            self.edit.modify(way.node, &context, |node: &mut SymbolTableNode| {
-                node.entries.insert(way.index.min(node.entries.len()), entry);
-            })?;
-            return if way.beyond { self.greatest(&way.steps, name) } else { Ok(()) };
+        let count = edit_len(self.edit, path.node, &context)?;
+        // Also true for a name at the end of the group whose node has greater names.
+        if path.index > count || (path.at_end && path.index < count) {
+            let expected = "names up to the key after the node";
+            return Err(
+                Error::corrupt(SymbolTableNode::NAME, "entries", expected, "a greater name").at(path.node)
+            );
         }
-        let address = self.edit.allocate(NODE_SPACE, SymbolTableNode::size(&context) as u64)?;
-        let (middle, right) = self.edit.modify(way.node, &context, |node: &mut SymbolTableNode| {
-            // Names in ascending order leave full nodes behind them.
-            let half = if way.beyond { node.entries.len() } else { node.entries.len() / 2 };
+        if count < capacity {
+            self.edit.modify(path.node, &context, |node: &mut SymbolTableNode| {
+                node.entries.insert(path.index, entry);
+            })?;
+            return if path.at_end { self.greatest(&path.steps, name) } else { Ok(()) };
+        }
+        // Ascending insertions leave full nodes. `count` is at least 1, so the left node keeps an
+        // entry.
+        let half = if path.at_end { count } else { (count / 2).max(1) };
+        let address = self.edit.allocate(NODE_SPACE, to_u64(SymbolTableNode::size(&context)))?;
+        let (middle, right) = self.edit.modify(path.node, &context, |node: &mut SymbolTableNode| {
             let mut right = node.entries.split_off(half);
-            if way.index <= half && !way.beyond {
-                node.entries.insert(way.index, entry);
-            } else {
-                right.insert(way.index.saturating_sub(half).min(right.len()), entry);
+            match path.index.checked_sub(half) {
+                Some(index) if index > 0 || path.at_end => right.insert(index, entry),
+                _ => node.entries.insert(path.index, entry),
             }
-            (node.entries.last().map_or(0, |entry| entry.name_offset), right)
-        })?;
+            let middle = node.entries.last().map(|entry| entry.name_offset);
+            middle.map(|middle| (middle, right)).ok_or_else(|| wrong_keys(path.node))
+        })??;
         self.edit.put(address, &context, SymbolTableNode { entries: right });
-        let last = if way.beyond { name } else { last.right_key };
-        self.child(way, Right { middle, address, last })
+        let last = if path.at_end { name } else { last.right_key };
+        self.child(path, Right { middle, address, last })
     }
 
-    /// The greatest name of the whole group is another.
+    /// Sets the key of the greatest name of the group.
     fn greatest(&mut self, steps: &[Step], name: u64) -> Result<()> {
         let context = tree_context(self.container);
         for step in steps {
             self.edit.modify(step.address, &context, |node: &mut BTreeV1Node| {
-                if let Some(key) = change_keys(node).and_then(|keys| keys.last_mut()) {
-                    *key = name;
-                }
-            })?;
+                let key = change_keys(node).and_then(|keys| keys.last_mut());
+                *key.ok_or_else(|| wrong_keys(step.address))? = name;
+                Ok(())
+            })??;
         }
         Ok(())
     }
 
-    /// Puts children that came of splits into the nodes on the way, from the lowest up.
-    fn child(&mut self, way: &Way, right: Right) -> Result<()> {
+    /// Inserts the new child of a split into the nodes on the path, from the bottom up.
+    fn child(&mut self, path: &TablePath, right: Right) -> Result<()> {
         let context = tree_context(self.container);
         let capacity = context.capacity().max(2);
         let mut right = right;
-        for (depth, step) in way.steps.iter().enumerate().rev() {
-            let mut node: BTreeV1Node = self.edit.take(step.address, &context)?;
-            let put = put_child(&mut node, step.position, &right);
-            if put.is_none() || node.children.len() <= capacity {
+        for (depth, step) in path.steps.iter().enumerate().rev() {
+            // A copy, so that an error leaves the node in the cache as it was.
+            let node = self.edit.store().shared::<BTreeV1Node>(step.address, &context)?;
+            let mut node = BTreeV1Node::clone(&node);
+            put_child(&mut node, step.position, &right).ok_or_else(|| wrong_keys(step.address))?;
+            if node.children.len() <= capacity {
                 self.edit.put(step.address, &context, node);
-                put.ok_or_else(|| wrong_keys(step.address))?;
-                let above = way.steps.get(..depth).unwrap_or_default();
-                return if way.beyond { self.greatest(above, right.last) } else { Ok(()) };
+                let above = path.steps.get(..depth).ok_or_else(|| wrong_keys(step.address))?;
+                return if path.at_end { self.greatest(above, right.last) } else { Ok(()) };
             }
-            right = match self.split(step, node, depth == 0, way.beyond)? {
+            right = match self.split(step, node, depth == 0, path.at_end)? {
                 Some(right) => right,
                 None => return Ok(()),
             };
@@ -198,26 +209,28 @@ impl Inserting<'_, '_, '_> {
         Ok(())
     }
 
-    /// Splits a node with one child too many. The root stays where it is, above two new nodes.
+    /// Splits a node with one child too many. The root stays at its address, above two new nodes.
     fn split(
         &mut self,
         step: &Step,
         mut left: BTreeV1Node,
         root: bool,
-        beyond: bool,
+        at_end: bool,
     ) -> Result<Option<Right>> {
         let context = tree_context(self.container);
-        let size = BTreeV1Node::size(&context) as u64;
-        let address = self.edit.allocate(NODE_SPACE, size)?;
+        let size = to_u64(BTreeV1Node::size(&context));
+        // The node has at least three children.
         let count = left.children.len();
-        let keep = if beyond { count.saturating_sub(1).min(count * 9 / 10).max(1) } else { count / 2 };
-        let keys = group_keys(&left).unwrap_or_default();
-        let (first, middle) = (keys.first().copied().unwrap_or(0), keys.get(keep).copied().unwrap_or(0));
-        let last = keys.last().copied().unwrap_or(0);
-        let right_keys = keys.get(keep..).unwrap_or_default().to_vec();
-        if let Some(keys) = change_keys(&mut left) {
-            keys.truncate(keep.saturating_add(1));
-        }
+        let keep = if at_end { (count - 1).min(count * 9 / 10).max(1) } else { count / 2 };
+        let wrong = || wrong_keys(step.address);
+        let keys = change_keys(&mut left).ok_or_else(wrong)?;
+        let (first, last) = (*keys.first().ok_or_else(wrong)?, *keys.last().ok_or_else(wrong)?);
+        let right_keys = keys.get(keep..).ok_or_else(wrong)?.to_vec();
+        let middle = *right_keys.first().ok_or_else(wrong)?;
+        keys.truncate(keep + 1);
+        // A tree of 256 levels has more nodes than addresses.
+        let level_above = left.level.checked_add(1).ok_or_else(wrong)?;
+        let address = self.edit.allocate(NODE_SPACE, size)?;
         let mut right = BTreeV1Node {
             level: left.level,
             left: step.address,
@@ -228,10 +241,10 @@ impl Inserting<'_, '_, '_> {
         left.right = address;
         if root {
             let moved = self.edit.allocate(NODE_SPACE, size)?;
-            let level = left.level.saturating_add(1);
             right.left = moved;
             let keys = BTreeV1Keys::Group(vec![first, middle, last]);
-            let above = BTreeV1Node { level, keys, children: vec![moved, address], ..empty_node() };
+            let above =
+                BTreeV1Node { level: level_above, keys, children: vec![moved, address], ..empty_node() };
             self.edit.put(moved, &context, left);
             self.edit.put(address, &context, right);
             self.edit.put(step.address, &context, above);
@@ -255,15 +268,15 @@ fn edit_len(
     Ok(edit.store().shared::<SymbolTableNode>(address, context)?.entries.len())
 }
 
-/// Puts a child behind that at `position`.
+/// Inserts a child after the child at `position`.
 fn put_child(node: &mut BTreeV1Node, position: usize, right: &Right) -> Option<()> {
-    let behind = position.checked_add(1)?;
-    if behind > node.children.len() {
+    let after = position.checked_add(1)?;
+    if after > node.children.len() {
         return None;
     }
     let keys = change_keys(node)?;
-    *keys.get_mut(behind)? = right.middle;
-    keys.insert(behind.checked_add(1)?, right.last);
-    node.children.insert(behind, right.address);
+    *keys.get_mut(after)? = right.middle;
+    keys.insert(after.checked_add(1)?, right.last);
+    node.children.insert(after, right.address);
     Some(())
 }

@@ -1,8 +1,10 @@
-//! Many links into an old-style group at once: its tree is made anew from sorted entries, with full nodes.
+//! Insertion of many links into a symbol table: writes a new tree with full nodes from sorted
+//! entries.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::btree_v1::{BTreeV1Keys, BTreeV1Node};
 use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::message::SymbolTable;
@@ -13,28 +15,29 @@ use super::super::container::Container;
 use super::super::link::Link;
 use super::insert::{NODE_SPACE, empty_node, entry_of, insert, texts};
 use super::{node_context, tree_context};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::btree_v1;
 use crate::index::local_heap::LocalHeap;
 use crate::store::Edit;
 
-/// A tree with at most so many times as many entries is made anew.
-const REBUILT: usize = 8;
+/// Largest ratio of existing to new entries at which the whole tree is rewritten.
+const MAX_REWRITE_RATIO: usize = 8;
 
-/// The entries of a group in their order, and the nodes below the root of its tree.
+/// The entries of a group in order, and the nodes below the root of its tree.
 #[derive(Default)]
 struct Present {
     entries: Vec<SymbolTableEntry>,
     nodes: Vec<(Address, u64)>,
 }
 
-/// A child of a node that is being made, and the greatest name below it.
+/// Address of a child, and offset of the greatest name below the child.
 type Child = (Address, u64);
 
-/// Puts links in whose names are free, in ascending order of these, with what is to be cached of groups.
+/// Inserts links, sorted by name, with the cached symbol tables of groups. No link may have one of
+/// the names.
 ///
 /// # Errors
-/// As [`insert`].
+/// Returns the errors of [`insert`].
 pub(in super::super) fn insert_all(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -42,7 +45,8 @@ pub(in super::super) fn insert_all(
     links: &[(Link, Option<SymbolTable>)],
 ) -> Result<()> {
     let present = Present::of(container, table)?;
-    if links.len().saturating_mul(REBUILT) < present.entries.len() {
+    // Equivalent to `links.len() * MAX_REWRITE_RATIO < present.entries.len()`, without overflow.
+    if links.len() < present.entries.len().div_ceil(MAX_REWRITE_RATIO) {
         for (link, cached) in links {
             insert(container, edit, table, link, *cached)?;
         }
@@ -68,8 +72,8 @@ impl Present {
     fn of(container: &Container, table: &SymbolTable) -> Result<Self> {
         let (store, context, nodes) = (&container.store, tree_context(container), node_context(container));
         let mut present = Self::default();
-        let tree_length = BTreeV1Node::size(&context) as u64;
-        let leaf_length = SymbolTableNode::size(&nodes) as u64;
+        let tree_length = to_u64(BTreeV1Node::size(&context));
+        let leaf_length = to_u64(SymbolTableNode::size(&nodes));
         let mut walked = Vec::new();
         btree_v1::walk_nodes(store, table.btree, &context, &mut |address, node| {
             if address != table.btree {
@@ -90,13 +94,13 @@ impl Present {
     }
 }
 
-/// Two lists in one, in the order of the names.
+/// Merges two lists in the order of the names.
 fn merged(
     heap: &LocalHeap,
     present: Vec<SymbolTableEntry>,
     new: Vec<SymbolTableEntry>,
 ) -> Result<Vec<SymbolTableEntry>> {
-    let mut all = Vec::with_capacity(present.len().saturating_add(new.len()));
+    let mut all = Vec::with_capacity(present.len() + new.len());
     let mut new = new.into_iter().peekable();
     for entry in present {
         let name = heap.name(entry.name_offset)?;
@@ -112,13 +116,18 @@ fn merged(
     Ok(all)
 }
 
-/// The lengths of as few runs of about the same length as hold `count` things, `capacity` each at most.
+/// Returns the lengths of the smallest number of runs of about equal length that hold `count`
+/// items, with at most `capacity` items each.
 fn runs(count: usize, capacity: usize) -> impl Iterator<Item = usize> {
     let number = count.div_ceil(capacity.max(1)).max(1);
     (0..number).map(move |at| count / number + usize::from(at < count % number))
 }
 
-/// Makes the nodes of the tree from the leaves up; the root comes to its old place.
+fn miscounted() -> Error {
+    Error::internal("symbol table", "the runs of children contain all children")
+}
+
+/// Creates the nodes of the tree from the leaves up. The root keeps its address.
 fn build(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -130,37 +139,38 @@ fn build(
     let mut rest = entries.into_iter();
     for length in runs(rest.len(), nodes.capacity()) {
         let entries: Vec<SymbolTableEntry> = rest.by_ref().take(length).collect();
-        let last = entries.last().map_or(0, |entry| entry.name_offset);
+        // A group without links has no symbol table node.
+        let Some(last) = entries.last().map(|entry| entry.name_offset) else { continue };
         children.push((edit.add(NODE_SPACE, &nodes, SymbolTableNode { entries })?, last));
     }
     let capacity = context.capacity().max(2);
     let mut level = 0;
     while children.len() > capacity {
         let lengths: Vec<usize> = runs(children.len(), capacity).collect();
-        let length = BTreeV1Node::size(&context) as u64;
-        let places = edit.allocate_blocks(NODE_SPACE, length, lengths.len())?;
+        let length = to_u64(BTreeV1Node::size(&context));
+        let addresses = edit.allocate_blocks(NODE_SPACE, length, lengths.len())?;
         let mut above = Vec::with_capacity(lengths.len());
         let (mut rest, mut before) = (children.as_slice(), 0);
         for (number, length) in lengths.iter().enumerate() {
-            let (own, behind) = rest.split_at_checked(*length).unwrap_or((rest, &[]));
-            let place =
-                |at: Option<usize>| at.and_then(|at| places.get(at)).copied().unwrap_or(Address::UNDEFINED);
+            let (own, others) = rest.split_at_checked(*length).ok_or_else(miscounted)?;
+            let address = *addresses.get(number).ok_or_else(miscounted)?;
+            let neighbour = |number: Option<usize>| number.and_then(|number| addresses.get(number)).copied();
             let mut node = node_of(level, before, own);
-            node.left = place(number.checked_sub(1));
-            node.right = place(number.checked_add(1));
-            before = own.last().map_or(before, |(_, last)| *last);
-            edit.put(place(Some(number)), &context, node);
-            above.push((place(Some(number)), before));
-            rest = behind;
+            node.left = neighbour(number.checked_sub(1)).unwrap_or(Address::UNDEFINED);
+            node.right = neighbour(number.checked_add(1)).unwrap_or(Address::UNDEFINED);
+            (_, before) = *own.last().ok_or_else(miscounted)?;
+            edit.put(address, &context, node);
+            above.push((address, before));
+            rest = others;
         }
         children = above;
-        level = level.saturating_add(1);
+        level = level.checked_add(1).ok_or_else(miscounted)?;
     }
     edit.put(root, &context, node_of(level, 0, &children));
     Ok(())
 }
 
-/// A node without neighbours; `before` is the greatest name on its left.
+/// Returns a node without neighbours. `before` is the key before its first child.
 fn node_of(level: u8, before: u64, children: &[Child]) -> BTreeV1Node {
     let keys = std::iter::once(before).chain(children.iter().map(|(_, last)| *last)).collect();
     let children = children.iter().map(|(address, _)| *address).collect();

@@ -1,11 +1,11 @@
-//! Links of an old-style group: a B-tree of symbol table nodes and a heap of names.
+//! Symbol tables: links in a version 1 B-tree of symbol table nodes, and a local heap of names.
 
 mod insert;
 mod insert_all;
+mod path;
 mod remove;
 #[cfg(test)]
 mod tests;
-mod way;
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use hyperslab_datatype::CharacterSet;
 use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Kind, BTreeV1Node};
-use hyperslab_format::codec::{Address, Structure as _};
+use hyperslab_format::codec::Structure as _;
 use hyperslab_format::message::SymbolTable;
 use hyperslab_format::symbol_table_entry::{SymbolTableCache, SymbolTableEntry};
 use hyperslab_format::symbol_table_node::{SymbolTableNode, SymbolTableNodeContext};
@@ -28,7 +28,8 @@ use crate::error::{Error, Result};
 use crate::index::btree_v1;
 use crate::index::local_heap::LocalHeap;
 
-/// Calls `visit` for each link in ascending order of the names' bytes, until it breaks.
+/// Calls `visit` for each link in ascending order of the bytes of the names, until `visit` returns
+/// `Break`.
 pub(super) fn for_each(
     container: &Container,
     table: &SymbolTable,
@@ -38,7 +39,7 @@ pub(super) fn for_each(
     let nodes = node_context(container);
     btree_v1::walk(&container.store, table.btree, &tree_context(container), &mut |_, _| true, &mut |leaf| {
         for child in &leaf.children {
-            let node = container.store.passing::<SymbolTableNode>(*child, &nodes);
+            let node = container.store.shared_once::<SymbolTableNode>(*child, &nodes);
             let Some(node) = container.store.forgive(node)? else { continue };
             for entry in &node.entries {
                 let Some(link) = container.store.forgive(link(&heap, entry))? else { continue };
@@ -57,7 +58,7 @@ pub(super) fn is_empty(container: &Container, table: &SymbolTable) -> Result<boo
     Ok(root.children.is_empty())
 }
 
-/// The link of that name.
+/// Returns the link with this name.
 pub(super) fn find(container: &Container, table: &SymbolTable, name: &[u8]) -> Result<Option<Link>> {
     let heap = LocalHeap::load(&container.store, table.heap)?;
     let found =
@@ -65,8 +66,10 @@ pub(super) fn find(container: &Container, table: &SymbolTable, name: &[u8]) -> R
             compare(&heap, node, position, name)
         })?;
     let Some((leaf, position)) = found else { return Ok(None) };
-    let address = leaf.children.get(position).copied().unwrap_or(Address::UNDEFINED);
-    let node: Arc<SymbolTableNode> = container.store.shared(address, &node_context(container))?;
+    let address = leaf.children.get(position);
+    let address =
+        address.ok_or_else(|| Error::internal(BTreeV1Node::NAME, "a found child is in the node"))?;
+    let node: Arc<SymbolTableNode> = container.store.shared(*address, &node_context(container))?;
     for entry in &node.entries {
         if heap.name(entry.name_offset)? == name {
             return link(&heap, entry).map(Some);
@@ -75,12 +78,13 @@ pub(super) fn find(container: &Container, table: &SymbolTable, name: &[u8]) -> R
     Ok(None)
 }
 
-/// How the names below child `position` lie to `name`: key i < names below child i <= key i+1.
+/// Compares the names below child `position` with `name`. Key `i` is less than the names below
+/// child `i`, and key `i + 1` is the greatest of these names.
 fn compare(heap: &LocalHeap, node: &BTreeV1Node, position: usize, name: &[u8]) -> Result<Ordering> {
     let BTreeV1Keys::Group(keys) = &node.keys else {
         return Err(Error::corrupt(BTreeV1Node::NAME, "node type", "0 (group)", 1));
     };
-    let (Some(before), Some(last)) = (keys.get(position), keys.get(position.saturating_add(1))) else {
+    let (Some(before), Some(last)) = (keys.get(position), keys.get(position + 1)) else {
         return Err(Error::corrupt(BTreeV1Node::NAME, "keys", "one more than children", keys.len()));
     };
     if name <= heap.name(*before)? {

@@ -1,7 +1,8 @@
-//! Links out of an old-style group.
+//! Removal of links from symbol tables.
 
 use std::sync::Arc;
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::btree_v1::BTreeV1Node;
 use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::message::SymbolTable;
@@ -11,17 +12,17 @@ use hyperslab_format::symbol_table_node::SymbolTableNode;
 use super::super::container::Container;
 use super::super::link::Link;
 use super::insert::{NODE_SPACE, empty_node};
-use super::way::{Step, Way, change_keys, group_keys, wrong_keys};
+use super::path::{Step, TablePath, change_keys, group_keys, wrong_keys};
 use super::{link, node_context, tree_context};
 use crate::error::Result;
 use crate::index::Walk;
 use crate::index::local_heap::LocalHeap;
 use crate::store::Edit;
 
-/// Takes the link of that name out; `None` if there is none.
+/// Removes and returns the link with this name, or returns `None` without such a link.
 ///
 /// # Errors
-/// [`Error::Corrupt`](crate::Error::Corrupt) and [`Error::Io`](crate::Error::Io) of what has to be read.
+/// Returns read errors.
 pub(in super::super) fn remove(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -29,28 +30,28 @@ pub(in super::super) fn remove(
     name: &[u8],
 ) -> Result<Option<Link>> {
     let heap = LocalHeap::load(edit.store(), table.heap)?;
-    let way = Way::to(container, table, &heap, name)?;
-    if !way.found {
+    let path = TablePath::to(container, table, &heap, name)?;
+    if !path.found {
         return Ok(None);
     }
     let context = node_context(container);
-    let node: Arc<SymbolTableNode> = edit.store().shared(way.node, &context)?;
-    let Some(entry) = node.entries.get(way.index).cloned() else { return Ok(None) };
+    let node: Arc<SymbolTableNode> = edit.store().shared(path.node, &context)?;
+    let Some(entry) = node.entries.get(path.index).cloned() else { return Ok(None) };
     let removed = link(&heap, &entry)?;
     drop((heap, node));
-    let left: Option<u64> = edit.modify(way.node, &context, |node: &mut SymbolTableNode| {
-        node.entries.remove(way.index);
+    let left: Option<u64> = edit.modify(path.node, &context, |node: &mut SymbolTableNode| {
+        node.entries.remove(path.index);
         node.entries.last().map(|entry| entry.name_offset)
     })?;
     let mut removing = Removing { container, edit };
     match left {
         None => {
-            removing.edit.free(NODE_SPACE, way.node, SymbolTableNode::size(&context) as u64)?;
-            removing.child(&way.steps)?;
+            removing.edit.free(NODE_SPACE, path.node, to_u64(SymbolTableNode::size(&context)))?;
+            removing.child(&path.steps)?;
         }
-        // The key behind the node names its greatest name, which must be one that is there.
+        // The key after the node must be the offset of its greatest name.
         Some(greatest) => {
-            if let Some((step, above)) = way.steps.split_last()
+            if let Some((step, above)) = path.steps.split_last()
                 && step.right_key == entry.name_offset
             {
                 removing.right_key(step, above, greatest)?;
@@ -69,33 +70,34 @@ struct Removing<'a, 'e, 's> {
     edit: &'e mut Edit<'s>,
 }
 
+fn set_first_key(node: &mut BTreeV1Node, address: Address, key: u64) -> Result<()> {
+    let first = change_keys(node).and_then(|keys| keys.first_mut());
+    *first.ok_or_else(|| wrong_keys(address))? = key;
+    Ok(())
+}
+
 impl Removing<'_, '_, '_> {
     fn node<R>(&mut self, address: Address, change: impl FnOnce(&mut BTreeV1Node) -> R) -> Result<R> {
         self.edit.modify(address, &tree_context(self.container), change)
     }
 
-    /// Sets the key behind the child taken at `step`. If that is the last one, the key stands in the nodes above, too,
-    /// and as the first one in the node to the right.
+    /// Sets the key after the child of `step`. If the key is the last key of its node, sets the
+    /// equal keys: in the nodes above, and the first key of the right neighbour.
     fn right_key(&mut self, step: &Step, above: &[Step], key: u64) -> Result<()> {
         let (last, right) = self.node(step.address, |node| {
-            if let Some(old) =
-                change_keys(node).and_then(|keys| keys.get_mut(step.position.saturating_add(1)))
-            {
-                *old = key;
-            }
-            (step.position.saturating_add(1) >= node.children.len(), node.right)
-        })?;
+            let after = step.position.checked_add(1);
+            let old = after.and_then(|after| change_keys(node)?.get_mut(after));
+            *old.ok_or_else(|| wrong_keys(step.address))? = key;
+            Ok((after.is_none_or(|after| after >= node.children.len()), node.right))
+        })??;
         if last { self.end_key(right, above, key) } else { Ok(()) }
     }
 
-    /// The last key of a node is another: so is the first of that to the right, and one in the node above.
+    /// Sets the keys that equal the last key of a node: the first key of its right neighbour, and a
+    /// key of the node above.
     fn end_key(&mut self, right: Address, above: &[Step], key: u64) -> Result<()> {
         if right.is_defined() {
-            self.node(right, |node| {
-                if let Some(first) = change_keys(node).and_then(|keys| keys.first_mut()) {
-                    *first = key;
-                }
-            })?;
+            self.node(right, |node| set_first_key(node, right, key))??;
         }
         match above.split_last() {
             Some((step, above)) => self.right_key(step, above, key),
@@ -103,18 +105,18 @@ impl Removing<'_, '_, '_> {
         }
     }
 
-    /// Takes the last child of the way out, and nodes that are empty then.
+    /// Removes the last child of the path, and nodes without children.
     fn child(&mut self, steps: &[Step]) -> Result<()> {
         let Some((step, above)) = steps.split_last() else { return Ok(()) };
         let position = step.position;
         let state = self.node(step.address, |node| {
-            let behind = position.checked_add(1)?;
-            if behind > node.children.len() || group_keys(node)?.len() <= behind {
+            let after = position.checked_add(1)?;
+            if after > node.children.len() || group_keys(node)?.len() <= after {
                 return None;
             }
             node.children.remove(position);
             let keys = change_keys(node)?;
-            keys.remove(behind);
+            keys.remove(after);
             let end = keys.last().copied()?;
             let was_last = position >= node.children.len();
             Some((node.children.is_empty(), was_last, end, node.left, node.right))
@@ -132,12 +134,10 @@ impl Removing<'_, '_, '_> {
         if right.is_defined() {
             self.node(right, |node| {
                 node.left = left;
-                if let Some(first) = change_keys(node).and_then(|keys| keys.first_mut()) {
-                    *first = end;
-                }
-            })?;
+                set_first_key(node, right, end)
+            })??;
         }
-        let size = BTreeV1Node::size(&tree_context(self.container)) as u64;
+        let size = to_u64(BTreeV1Node::size(&tree_context(self.container)));
         self.edit.free(NODE_SPACE, step.address, size)?;
         self.child(above)
     }
@@ -146,8 +146,7 @@ impl Removing<'_, '_, '_> {
 /// Frees the whole storage of a group's links.
 ///
 /// # Errors
-/// [`Error::Corrupt`](crate::Error::Corrupt) and [`Error::Io`](crate::Error::Io) of what has to be read, in which case
-/// nothing is changed.
+/// Returns read errors, without a change.
 pub(in super::super) fn delete(
     container: &Container,
     edit: &mut Edit<'_>,
@@ -156,19 +155,19 @@ pub(in super::super) fn delete(
     let context = tree_context(container);
     let mut nodes = Vec::new();
     let mut guard = Walk::new(edit.store(), BTreeV1Node::NAME);
-    let mut pending = vec![table.btree];
+    let mut unvisited = vec![table.btree];
     let (node_size, leaf_size) =
         (BTreeV1Node::size(&context), SymbolTableNode::size(&node_context(container)));
-    while let Some(address) = pending.pop() {
+    while let Some(address) = unvisited.pop() {
         guard.enter(address)?;
         let node: Arc<BTreeV1Node> = edit.store().shared(address, &context)?;
-        nodes.push((address, node_size as u64));
+        nodes.push((address, to_u64(node_size)));
         for child in &node.children {
             if node.level > 0 {
-                pending.push(*child);
+                unvisited.push(*child);
             } else {
                 guard.enter(*child)?;
-                nodes.push((*child, leaf_size as u64));
+                nodes.push((*child, to_u64(leaf_size)));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Symbol tables against a map of names, and in turn with libhdf5.
+//! Comparison of symbol tables with a map of names, and alternating changes with libhdf5.
 
 use std::collections::BTreeMap;
 
@@ -42,11 +42,12 @@ fn read(container: &Container, table: &SymbolTable) -> Model {
     links
 }
 
-/// Checks keys and neighbours of a node and of those below it; gives its children's names in order.
+/// Checks the keys and neighbours of a node and of the nodes below. Returns the names of its
+/// children in order.
 struct Look<'a> {
     container: &'a Container,
     heap: LocalHeap,
-    /// The last node seen at each level.
+    /// The last visited node of each level.
     last: BTreeMap<u8, (Address, Address, u64)>,
 }
 
@@ -66,9 +67,9 @@ impl Look<'_> {
         }
         let mut greatest = None;
         for (number, child) in node.children.iter().enumerate() {
-            let (before, behind) = (keys[number], keys[number + 1]);
+            let (before, after) = (keys[number], keys[number + 1]);
             greatest = if let Some(below) = node.level.checked_sub(1) {
-                self.node(*child, Some(below), Some((before, behind)))
+                self.node(*child, Some(below), Some((before, after)))
             } else {
                 let context = node_context(self.container);
                 let leaf: Arc<SymbolTableNode> = self.container.store.shared(*child, &context).unwrap();
@@ -79,7 +80,7 @@ impl Look<'_> {
             };
             assert_eq!(
                 greatest.as_deref().unwrap(),
-                self.heap.name(behind).unwrap(),
+                self.heap.name(after).unwrap(),
                 "the key is the greatest name"
             );
         }
@@ -98,7 +99,8 @@ fn verify(container: &Container, table: &SymbolTable, model: &Model) {
     for (_, right, _) in look.last.values() {
         assert!(!right.is_defined());
     }
-    // Names, values and free blocks fill the heap, but for what is too little to be listed.
+    // Names, values and free blocks fill the heap, except for free bytes that are too few for the
+    // list.
     let params = container.params();
     let header: LocalHeapHeader = container.store.get(table.heap, &params).unwrap();
     let segment = container.store.read(header.segment, header.segment_size, "test").unwrap();
@@ -257,7 +259,8 @@ with h5py.File(path, "r+" if seed % 10 else "w", libver="earliest") as file:
     print(group.id.__class__.__name__)
 "#;
 
-/// Puts links into the group that has the second tree and the second heap of the file, and takes others out.
+/// Inserts links into the group with the second tree and the second heap of the file, and removes
+/// other links.
 fn change_file(bytes: Vec<u8>, seed: usize) -> Vec<u8> {
     let places = |signature: &[u8]| {
         let found = bytes.windows(4).enumerate().filter(|(_, window)| *window == signature);
@@ -272,9 +275,10 @@ fn change_file(bytes: Vec<u8>, seed: usize) -> Vec<u8> {
     let root = SymbolTable { btree, heap };
     let group = {
         let names = LocalHeap::load(&container.store, heap).unwrap();
-        let way = way::Way::to(&container, &root, &names, b"g").unwrap();
-        let node: Arc<SymbolTableNode> = container.store.shared(way.node, &node_context(&container)).unwrap();
-        let SymbolTableCache::Group { btree, heap } = node.entries[way.index].cache else {
+        let path = path::TablePath::to(&container, &root, &names, b"g").unwrap();
+        let node: Arc<SymbolTableNode> =
+            container.store.shared(path.node, &node_context(&container)).unwrap();
+        let SymbolTableCache::Group { btree, heap } = node.entries[path.index].cache else {
             panic!("no table")
         };
         SymbolTable { btree, heap }
@@ -284,7 +288,7 @@ fn change_file(bytes: Vec<u8>, seed: usize) -> Vec<u8> {
     let mut edit = container.store.edit().unwrap();
     for (number, name) in model.clone().into_keys().enumerate() {
         if !(number + seed).is_multiple_of(3) {
-            // Objects of removed hard links stay where they are.
+            // Objects of removed hard links are not deleted.
             remove(&container, &mut edit, &group, &name).unwrap().unwrap();
             model.remove(&name);
         }

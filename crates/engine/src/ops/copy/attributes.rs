@@ -1,11 +1,11 @@
-//! Attributes of a copy, in the order in which those of the original were made.
+//! Copies of attributes, in creation order.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::elements::Plan;
-use super::movement::MoveSource;
-use super::{Copier, Part, Task};
+use super::elements::ElementPlan;
+use super::relocate::RelocationSource;
+use super::{Copier, LostPart, Task};
 use crate::error::{Error, Result};
 use crate::object::attribute::{self, Attribute};
 use crate::object::attribute_edit::{AttributeEditor, NewAttribute};
@@ -15,7 +15,10 @@ use crate::ops::OpenFile;
 use crate::store::Edit;
 
 impl Copier<'_> {
-    /// Copies all attributes; says whether there were any.
+    /// Copies all attributes. Returns whether the object has any.
+    ///
+    /// # Errors
+    /// Returns the errors of reading and writing attributes, except damage in a salvage.
     pub(super) fn copy_attributes(
         &mut self,
         edit: &mut Edit<'_>,
@@ -28,21 +31,19 @@ impl Copier<'_> {
             found.push(attribute);
             Ok(ControlFlow::Continue(()))
         });
-        self.forgive(&task.path, Part::Attributes, all)?;
-        self.tell(source, &task.path, &Part::Attributes);
+        self.or_report(&task.path, LostPart::Attributes, all)?;
+        self.report_damage(source, &task.path, &LostPart::Attributes);
         if found.is_empty() {
             return Ok(false);
         }
         found.sort_by_key(|attribute| attribute.creation_order);
-        // A type that is copied now may be needed by many: those that the attributes use come before the editor holds
-        // this object's header, which may be that of one of them.
         let target = self.target;
         let mut editor = AttributeEditor::open(&target.container, task.copy)?;
         for attribute in &found {
             let copied = self
                 .copy_attribute(edit, source, attribute, task, &mut editor)
                 .map_err(|error| error.context(format!("attribute `{}`", lossy(attribute.name()))));
-            self.forgive(&task.path, Part::Attribute(attribute.name().to_vec()), copied)?;
+            self.or_report(&task.path, LostPart::Attribute(attribute.name().to_vec()), copied)?;
         }
         editor.finish(edit)?;
         Ok(true)
@@ -57,19 +58,21 @@ impl Copier<'_> {
         editor: &mut AttributeEditor<'_>,
     ) -> Result<()> {
         let value = attribute.value(&source.container)?;
-        let (plan, datatype) = Plan::new(&value.datatype, edit.params())?;
+        let (plan, datatype) = ElementPlan::new(&value.datatype, edit.params())?;
         let committed = match value.committed {
-            // The editor lets the type count its use.
+            // The editor increments the reference count of the datatype.
             Some(address) => self.committed(edit, task, address)?,
             None => None,
         };
-        let count = value.dataspace.element_count().unwrap_or(0);
+        let count = value.dataspace.element_count().ok_or_else(|| {
+            Error::corrupt("dataspace message", "sizes", "a product of at most 64 bits", "more")
+        })?;
         let length = usize::try_from(count).ok().and_then(|count| count.checked_mul(plan.from_size));
-        // Elements that were never written are zeros, of which there may be as many as a block of metadata has bytes.
-        let most = edit.store().limits().metadata_block;
+        // Elements that were never written are zeros. The limit of metadata blocks bounds them.
+        let max = edit.store().limits().metadata_block;
         let unwritten = value.data.is_empty();
         let length =
-            length.filter(|length| *length <= value.data.len() || (unwritten && *length as u64 <= most));
+            length.filter(|length| *length <= value.data.len() || (unwritten && *length as u64 <= max));
         let length = length.ok_or_else(|| {
             let expected = format!("{count} elements of {} bytes", plan.from_size);
             Error::corrupt("attribute message", "data", expected, format_args!("{} bytes", value.data.len()))
@@ -85,8 +88,8 @@ impl Copier<'_> {
         let data = if plan.is_copy() {
             data
         } else {
-            let origin = MoveSource { file: task.original.file, foreign: None, into: None };
-            moved = self.move_elements_of(edit, &origin, &plan, data, &task.path)?;
+            let origin = RelocationSource { file: task.original.file, foreign: None, into: None };
+            moved = self.relocate_elements_of(edit, &origin, &plan, data, &task.path)?;
             &moved
         };
         let attribute = NewAttribute {

@@ -1,23 +1,27 @@
-//! Chunks that go over as they are stored, filters and all.
+//! Copies of encoded chunks.
 
 use std::sync::Arc;
 
 use hyperslab_dataspace::{Dims, Region};
+use hyperslab_exact::to_usize;
+use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
+use hyperslab_format::message::Layout;
 
 use super::{Copier, Task};
 use crate::data::chunk_index::{ChunkBox, ChunkLocation};
 use crate::data::chunked::ChunkedSource;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory::zeros;
+use crate::object::dataset::{DatasetDescription, Filters};
 use crate::ops::{DatasetWriter, OpenDataset, OpenFile};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// Bytes of chunks that are in memory at once, but one chunk at least.
+/// Largest number of bytes of chunks in memory. A single chunk may be larger.
 const BATCH_BYTES: u64 = 16 << 20;
 
-/// Chunks that are written at once.
-const BATCH: usize = 64 << 10;
+/// Largest number of chunks in a batch.
+const BATCH_CHUNKS: usize = 64 << 10;
 
 impl Copier<'_> {
     pub(super) fn copy_chunks(
@@ -35,8 +39,8 @@ impl Copier<'_> {
             return Ok(());
         }
         if writer.is_laid_out_at_once() {
-            // Every chunk has its place before the first of them comes.
-            writer.allocate(self.target, edit)?;
+            // All chunks of an implicit index are allocated before the first chunk is written.
+            writer.allocate(self.target.writer_context(), edit)?;
         }
         let from = &source.container.store;
         let mut short = Vec::new();
@@ -47,11 +51,12 @@ impl Copier<'_> {
             if is_short { &mut short } else { &mut whole }.push((scaled, location));
         }
         for (scaled, location) in short {
-            // The bytes of a chunk that passed no filter are those of its elements: the copy has all of them.
+            // The stored bytes of an unfiltered chunk are its elements. The copy stores the whole
+            // chunk.
             let bytes = chunks.chunk(from, &scaled, &location)?;
             let size = bytes.len() as u64;
-            let address = match writer.place_of(edit.store(), &scaled)? {
-                Some(place) if place.size == size => place.address,
+            let address = match writer.location_of(edit.store(), &scaled)? {
+                Some(reserved) if reserved.size == size => reserved.address,
                 _ => edit.allocate(SpaceKind::RawData, size)?,
             };
             edit.store().write_raw(address, &bytes)?;
@@ -59,14 +64,17 @@ impl Copier<'_> {
             self.guide.copied(&task.path, size);
         }
         for batch in batches(&whole, |location| location.size) {
-            let moved = move_batch(edit, from, &mut writer, batch)?;
+            let moved = copy_batch(edit, from, &mut writer, batch)?;
             self.guide.copied(&task.path, moved);
         }
-        writer.flush(self.target, edit)
+        writer.flush(self.target.writer_context(), edit)
     }
 }
 
-/// All stored chunks inside the extent, in C order of their coordinates.
+/// Returns all stored chunks inside the extent, in C order of their coordinates.
+///
+/// # Errors
+/// Returns an error if the index is damaged.
 pub(super) fn stored_chunks(store: &Store, chunks: &ChunkedSource) -> Result<Vec<(Dims, ChunkLocation)>> {
     let mut stored = Vec::new();
     let Some(index) = &chunks.index else { return Ok(stored) };
@@ -75,7 +83,7 @@ pub(super) fn stored_chunks(store: &Store, chunks: &ChunkedSource) -> Result<Vec
         return Ok(stored);
     }
     let whole = Region::whole(counts);
-    let last = whole.bounds().map(|(_, end)| end.saturating_sub(1)).collect();
+    let last = whole.bounds().map(|(_, end)| end - 1).collect();
     let all = ChunkBox { first: whole.start.clone(), last };
     index.for_each_in(store, &all, &mut |scaled, location| {
         stored.push((Dims::from_slice(scaled), location));
@@ -85,27 +93,31 @@ pub(super) fn stored_chunks(store: &Store, chunks: &ChunkedSource) -> Result<Vec
     Ok(stored)
 }
 
-/// Chunks in parts that are in memory at once: of `bytes_of` bytes together, one at least.
+/// Returns batches of at most [`BATCH_BYTES`] bytes, as `bytes_of` counts them, or of one larger
+/// chunk.
 pub(super) fn batches<L>(
     chunks: &[(Dims, L)],
     bytes_of: impl Fn(&L) -> u64,
 ) -> impl Iterator<Item = &[(Dims, L)]> {
     let mut rest = chunks;
     std::iter::from_fn(move || {
-        let mut bytes = 0_u64;
-        let fits = rest.iter().take(BATCH).take_while(|(_, location)| {
-            bytes = bytes.saturating_add(bytes_of(location));
-            bytes <= BATCH_BYTES
+        let mut left = Some(BATCH_BYTES);
+        let fits = rest.iter().take(BATCH_CHUNKS).take_while(|(_, location)| {
+            left = left.and_then(|left| left.checked_sub(bytes_of(location)));
+            left.is_some()
         });
         let count = fits.count().max(1).min(rest.len());
-        let (batch, behind) = rest.split_at(count);
-        rest = behind;
+        let (batch, remaining) = rest.split_at(count);
+        rest = remaining;
         (!batch.is_empty()).then_some(batch)
     })
 }
 
-/// Reads chunks and writes them: neighbours in one go where they are neighbours on either side.
-fn move_batch(
+/// Reads and writes a batch of chunks. Adjacent chunks are read and written together.
+///
+/// # Errors
+/// Returns I/O errors and the errors of the index.
+fn copy_batch(
     edit: &mut Edit<'_>,
     from: &Store,
     writer: &mut DatasetWriter,
@@ -114,58 +126,113 @@ fn move_batch(
     let stored: Vec<(Address, u64)> =
         batch.iter().map(|(_, location)| (location.address, location.size)).collect();
     let bytes = read_batch(from, &stored)?;
-    let mut places = Vec::with_capacity(batch.len());
+    let mut locations = Vec::with_capacity(batch.len());
     for (scaled, location) in batch {
-        let address = match writer.place_of(edit.store(), scaled)? {
-            Some(place) if place.size == location.size => place.address,
+        let address = match writer.location_of(edit.store(), scaled)? {
+            Some(reserved) if reserved.size == location.size => reserved.address,
             _ => edit.allocate(SpaceKind::RawData, location.size)?,
         };
-        places.push((scaled.clone(), ChunkLocation { address, ..*location }));
+        locations.push((scaled.clone(), ChunkLocation { address, ..*location }));
     }
-    write_runs(edit.store(), places.iter().map(|(_, place)| (place.address, place.size)), &bytes)?;
-    writer.adopt(edit, &places)?;
+    write_runs(
+        edit.store(),
+        locations.iter().map(|(_, location)| (location.address, location.size)),
+        &bytes,
+    )?;
+    writer.adopt(edit, &locations)?;
     Ok(bytes.len() as u64)
 }
 
-/// The bytes of chunks (first byte, size), one behind the other.
+/// Returns the concatenated bytes of chunks, each given by its address and size.
+///
+/// # Errors
+/// Returns [`Error::Corrupt`] if a chunk lies outside the file, [`Error::Memory`] if memory is
+/// short, and I/O errors.
 pub(super) fn read_batch(from: &Store, chunks: &[(Address, u64)]) -> Result<Vec<u8>> {
-    let all = chunks.iter().fold(0_u64, |sum, (_, size)| sum.saturating_add(*size));
     for (address, size) in chunks {
         from.check_inside(*address, *size, "chunk")?;
     }
-    let mut buffer = zeros(usize::try_from(all).unwrap_or(usize::MAX), "chunks to copy")?;
+    let all = hyperslab_exact::sum("bytes of chunks", chunks.iter().map(|(_, size)| *size));
+    let all = all.map_err(|_| Error::internal("chunks to copy", "a batch fits in 64 bits"))?;
+    let mut buffer = zeros(to_usize(all)?, "chunks to copy")?;
     let mut rest = buffer.as_mut_slice();
     let mut requests = Vec::with_capacity(chunks.len());
     for (address, size) in chunks {
-        let size = usize::try_from(*size).unwrap_or(usize::MAX).min(rest.len());
-        let (piece, behind) = std::mem::take(&mut rest).split_at_mut(size);
-        requests.push((*address, piece));
-        rest = behind;
+        let parts = std::mem::take(&mut rest).split_at_mut_checked(to_usize(*size)?);
+        let (chunk, remaining) = parts.ok_or_else(other_size)?;
+        requests.push((*address, chunk));
+        rest = remaining;
     }
     requests.sort_by_key(|(address, _)| *address);
     from.read_raw_many(&mut requests)?;
     Ok(buffer)
 }
 
-/// Writes bytes of chunks, one behind the other, to their places (first byte, size).
+/// Writes the concatenated bytes of chunks to their addresses.
+///
+/// # Errors
+/// Returns [`Error::Internal`] if `bytes` and the sizes of the chunks differ, and I/O errors.
 pub(super) fn write_runs(
     store: &Store,
-    places: impl Iterator<Item = (Address, u64)>,
+    locations: impl Iterator<Item = (Address, u64)>,
     bytes: &[u8],
 ) -> Result<()> {
     let mut rest = bytes;
-    let mut places = places.peekable();
-    while let Some((start, mut length)) = places.next() {
-        while let Some((next, more)) = places.peek()
+    let mut locations = locations.peekable();
+    while let Some((start, mut length)) = locations.next() {
+        while let Some((next, more)) = locations.peek()
             && start.checked_add(length) == Some(*next)
         {
-            length = length.saturating_add(*more);
-            places.next();
+            length = length.checked_add(*more).ok_or_else(other_size)?;
+            locations.next();
         }
-        let length = usize::try_from(length).unwrap_or(usize::MAX).min(rest.len());
-        let (run, behind) = rest.split_at(length);
+        let (run, remaining) = rest.split_at_checked(to_usize(length)?).ok_or_else(other_size)?;
         store.write_raw(start, run)?;
-        rest = behind;
+        rest = remaining;
     }
     Ok(())
+}
+
+fn other_size() -> Error {
+    Error::internal("chunks to copy", "the bytes are those of all chunks")
+}
+
+/// Returns whether two datasets have the same chunk shape, filters and edge filtering.
+pub(super) fn same_chunks(before: &DatasetDescription, after: &DatasetDescription) -> bool {
+    let (Layout::Chunked(from), Layout::Chunked(to)) = (&before.layout.layout, &after.layout.layout) else {
+        return false;
+    };
+    let filters = match (&before.filters, &after.filters) {
+        (Filters::Chunk(from), Filters::Chunk(to)) => same_filters(from, to),
+        _ => false,
+    };
+    from.dims == to.dims && filters && from.leaves_edges_unfiltered() == to.leaves_edges_unfiltered()
+}
+
+/// Returns whether two pipelines encode alike.
+pub(super) fn same_filters(from: &Pipeline, to: &Pipeline) -> bool {
+    from.stages.len() == to.stages.len()
+        && from
+            .stages
+            .iter()
+            .zip(&to.stages)
+            .all(|(from, to)| from.id == to.id && from.client_data == to.client_data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_hold_at_most_their_bytes_or_one_chunk() {
+        let lengths = |sizes: &[u64]| -> Vec<usize> {
+            let chunks: Vec<(Dims, u64)> = sizes.iter().map(|size| (Dims::new(), *size)).collect();
+            batches(&chunks, |size| *size).map(<[_]>::len).collect()
+        };
+        let half = BATCH_BYTES / 2;
+        assert_eq!(lengths(&[half, half, 1]), [2, 1]);
+        assert_eq!(lengths(&[half, half + 1, 1]), [1, 2]);
+        assert_eq!(lengths(&[u64::MAX, u64::MAX, 0]), [1, 1, 1]);
+        assert!(lengths(&[]).is_empty());
+    }
 }

@@ -1,4 +1,4 @@
-//! Committed datatypes of the target that are like those that come.
+//! Reuse of equal committed datatypes of the target.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -7,7 +7,7 @@ use hyperslab_datatype::Datatype;
 use hyperslab_format::codec::Address;
 
 use super::Copier;
-use super::elements::Plan;
+use super::elements::ElementPlan;
 use crate::error::Result;
 use crate::object::dataset::committed_datatype;
 use crate::object::group;
@@ -17,7 +17,11 @@ use crate::object::link::LinkTarget;
 use crate::ops::OpenFile;
 
 impl Copier<'_> {
-    /// The committed datatype of the target that is like this one, if such are to be used.
+    /// Returns the committed datatype of the target that equals the datatype with this header, if
+    /// the options ask for its reuse.
+    ///
+    /// # Errors
+    /// Returns the errors of reading the datatypes.
     pub(super) fn committed_like(
         &mut self,
         source: &OpenFile,
@@ -27,7 +31,7 @@ impl Copier<'_> {
             return Ok(None);
         }
         let datatype = committed_datatype(&source.container, header)?;
-        let (_, datatype) = Plan::new(&datatype, self.target.container.params())?;
+        let (_, datatype) = ElementPlan::new(&datatype, self.target.container.params())?;
         if self.committed.is_none() {
             self.committed = Some(committed_in(self.target)?);
         }
@@ -35,7 +39,10 @@ impl Copier<'_> {
     }
 }
 
-/// All committed datatypes that hard links lead to, the first of each kind.
+/// Returns all committed datatypes that hard links lead to, the first of each type.
+///
+/// # Errors
+/// Returns the errors of reading groups and datatypes.
 fn committed_in(file: &OpenFile) -> Result<HashMap<Datatype, Address>> {
     let container = &file.container;
     let mut found = HashMap::new();

@@ -1,4 +1,5 @@
-//! What of an element means something only in its file: contents of variable length and references, at any depth.
+//! Plans for relocating elements: the positions of variable-length data and references, at any
+//! depth.
 
 use hyperslab_datatype::{
     Array, Compound, Datatype, DatatypeClass, Member, Reference, ReferenceKind, VariableLength,
@@ -9,50 +10,55 @@ use hyperslab_format::reference::StoredReference;
 
 use crate::error::{Error, Result};
 
-/// How an element of one file becomes one of another.
+/// The plan that relocates an element of one file for another file.
 #[derive(Debug, Clone)]
-pub(super) struct Plan {
-    /// Bytes of an element before.
+pub(super) struct ElementPlan {
+    /// Size of an element in the source, in bytes.
     pub(super) from_size: usize,
-    /// Bytes of an element after.
+    /// Size of an element in the target, in bytes.
     pub(super) to_size: usize,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<PlanPart>,
 }
 
-/// A part of an element: where it begins before and after.
+/// A part of an element, with its offsets in the source and in the target.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
+pub(super) struct PlanPart {
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) kind: PartKind,
 }
 
-/// What a part is.
+/// The kind of a part.
 #[derive(Debug, Clone)]
 pub(super) enum PartKind {
-    /// So many bytes, the same everywhere.
+    /// This number of bytes, equal in both files.
     Bytes(usize),
-    /// A sequence or text.
-    Variable { from_size: usize, to_size: usize, item: Box<Plan> },
+    /// A variable-length sequence or string.
+    Variable { from_size: usize, to_size: usize, item: Box<ElementPlan> },
     /// A reference.
     Reference { kind: Reference, from_size: usize, to_size: usize },
-    /// So many items side by side.
-    Array { count: usize, item: Box<Plan> },
+    /// This number of consecutive items.
+    Array { count: usize, item: Box<ElementPlan> },
 }
 
-impl Plan {
-    /// The plan for elements of a type, and that type in a file with these widths.
+impl ElementPlan {
+    /// Returns the plan for elements of a type, and the type in a file with the widths `params`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Unsupported`] if types are nested too deeply or elements are too large, and
+    /// [`Error::Corrupt`] if the type contradicts itself.
     pub(super) fn new(datatype: &Datatype, params: FileParams) -> Result<(Self, Datatype)> {
         plan(datatype, params, 1)
     }
 
-    /// Returns whether elements are the same bytes in both files.
+    /// Returns whether elements have the same bytes in both files.
     pub(super) fn is_copy(&self) -> bool {
         self.from_size == self.to_size
             && self.parts.iter().all(|part| matches!(part.kind, PartKind::Bytes(_)) && part.from == part.to)
     }
 
-    /// Returns whether elements whose contents lie in their own chunk are the same bytes in both files.
+    /// Returns whether elements with variable-length data in their chunk have the same bytes in
+    /// both files.
     pub(super) fn is_copy_within_chunks(&self) -> bool {
         self.from_size == self.to_size
             && self.parts.iter().all(|part| {
@@ -70,35 +76,35 @@ impl Plan {
 
     fn bytes(size: u32) -> Self {
         let size = size as usize;
-        let parts = vec![Part { from: 0, to: 0, kind: PartKind::Bytes(size) }];
+        let parts = vec![PlanPart { from: 0, to: 0, kind: PartKind::Bytes(size) }];
         Self { from_size: size, to_size: size, parts }
     }
 
     fn one(kind: PartKind, from_size: u32, to_size: u32) -> Self {
         let (from_size, to_size) = (from_size as usize, to_size as usize);
-        Self { from_size, to_size, parts: vec![Part { from: 0, to: 0, kind }] }
+        Self { from_size, to_size, parts: vec![PlanPart { from: 0, to: 0, kind }] }
     }
 }
 
-fn plan(datatype: &Datatype, params: FileParams, depth: usize) -> Result<(Plan, Datatype)> {
+fn plan(datatype: &Datatype, params: FileParams, depth: usize) -> Result<(ElementPlan, Datatype)> {
     if depth > Limits::MAX_DATATYPE_DEPTH {
         return Err(Error::unsupported(
-            "copying elements of types that are nested deeper than files can say",
+            "copying elements of types that are nested deeper than a file can store",
         ));
     }
     if !datatype.points_into_file() {
-        return Ok((Plan::bytes(datatype.size), datatype.clone()));
+        return Ok((ElementPlan::bytes(datatype.size), datatype.clone()));
     }
     let from = datatype.size;
     match &datatype.class {
         DatatypeClass::VariableLength(variable) => {
-            let (item, base) = plan(&variable.base, params, depth.saturating_add(1))?;
+            let (item, base) = plan(&variable.base, params, depth + 1)?;
             let size = width(4 + GlobalHeapId::size(params))?;
             let class = VariableLength { kind: variable.kind, base: Box::new(base) };
             let kind =
                 PartKind::Variable { from_size: from as usize, to_size: size as usize, item: Box::new(item) };
             let class = DatatypeClass::VariableLength(class);
-            Ok((Plan::one(kind, from, size), Datatype { size, class }))
+            Ok((ElementPlan::one(kind, from, size), Datatype { size, class }))
         }
         DatatypeClass::Reference(reference) => {
             let size = match reference.kind {
@@ -109,56 +115,62 @@ fn plan(datatype: &Datatype, params: FileParams, depth: usize) -> Result<(Plan, 
             let size = width(size)?;
             let kind =
                 PartKind::Reference { kind: *reference, from_size: from as usize, to_size: size as usize };
-            Ok((Plan::one(kind, from, size), Datatype { size, class: datatype.class.clone() }))
+            Ok((ElementPlan::one(kind, from, size), Datatype { size, class: datatype.class.clone() }))
         }
         DatatypeClass::Array(array) => {
-            let (item, base) = plan(&array.base, params, depth.saturating_add(1))?;
-            let count = datatype.array_len().unwrap_or(0);
-            let size = width(item.to_size.saturating_mul(count))?;
+            let (item, base) = plan(&array.base, params, depth + 1)?;
+            let count = datatype.array_len().ok_or_else(too_large)?;
+            let size = width(item.to_size.checked_mul(count).ok_or_else(too_large)?)?;
             let class = DatatypeClass::Array(Array { dims: array.dims.clone(), base: Box::new(base) });
             let kind = PartKind::Array { count, item: Box::new(item) };
-            Ok((Plan::one(kind, from, size), Datatype { size, class }))
+            Ok((ElementPlan::one(kind, from, size), Datatype { size, class }))
         }
         DatatypeClass::Compound(compound) => plan_compound(from, compound, params, depth),
-        _ => Ok((Plan::bytes(from), datatype.clone())),
+        _ => Ok((ElementPlan::bytes(from), datatype.clone())),
     }
 }
 
-/// Members move by as much as those before them have grown.
+/// Plans a compound type. The size changes of earlier members move later members.
 fn plan_compound(
     size: u32,
     compound: &Compound,
     params: FileParams,
     depth: usize,
-) -> Result<(Plan, Datatype)> {
+) -> Result<(ElementPlan, Datatype)> {
     let mut order: Vec<usize> = (0..compound.members.len()).collect();
     order.sort_by_key(|number| compound.members.get(*number).map_or(0, |member| member.offset));
     let mut members: Vec<Member> = compound.members.clone();
     let mut grown = 0_i64;
     let mut parts = Vec::new();
     let moved = |offset: u32, grown: i64| {
-        let place = i64::from(offset).checked_add(grown).and_then(|place| u32::try_from(place).ok());
-        place.ok_or_else(|| Error::unsupported("copying elements of 4 GiB and more"))
+        let offset_after =
+            i64::from(offset).checked_add(grown).and_then(|offset_after| u32::try_from(offset_after).ok());
+        offset_after.ok_or_else(too_large)
     };
     for number in order {
         let Some(member) = members.get_mut(number) else { continue };
-        let (inner, datatype) = plan(&member.datatype, params, depth.saturating_add(1))?;
+        let (inner, datatype) = plan(&member.datatype, params, depth + 1)?;
         let to = moved(member.offset, grown)?;
         for part in inner.parts {
-            let from = part.from.saturating_add(member.offset as usize);
-            parts.push(Part { from, to: part.to.saturating_add(to as usize), kind: part.kind });
+            let add = |start: usize, offset: u32| start.checked_add(offset as usize).ok_or_else(too_large);
+            let (from, to) = (add(part.from, member.offset)?, add(part.to, to)?);
+            parts.push(PlanPart { from, to, kind: part.kind });
         }
-        grown =
-            grown.saturating_add(i64::from(datatype.size)).saturating_sub(i64::from(member.datatype.size));
+        // The message of a type has less than 2^31 members of at most 2^32 bytes.
+        grown += i64::from(datatype.size) - i64::from(member.datatype.size);
         (member.offset, member.datatype) = (to, datatype);
     }
     let to_size = moved(size, grown)?;
-    let plan = Plan { from_size: size as usize, to_size: to_size as usize, parts };
+    let plan = ElementPlan { from_size: size as usize, to_size: to_size as usize, parts };
     Ok((plan, Datatype { size: to_size, class: DatatypeClass::Compound(Compound { members }) }))
 }
 
 fn width(size: usize) -> Result<u32> {
-    u32::try_from(size).map_err(|_| Error::unsupported("copying elements of 4 GiB and more"))
+    u32::try_from(size).map_err(|_| too_large())
+}
+
+fn too_large() -> Error {
+    Error::unsupported("copying elements of 4 GiB and more")
 }
 
 #[cfg(test)]
@@ -172,17 +184,17 @@ mod tests {
     #[test]
     fn plain_elements_are_copied() {
         let datatype = Datatype::packed([("a", Datatype::u8()), ("b", Datatype::array([3], Datatype::i8()))]);
-        let (plan, after) = Plan::new(&datatype, params(4)).unwrap();
+        let (plan, after) = ElementPlan::new(&datatype, params(4)).unwrap();
         assert!(plan.is_copy());
         assert_eq!(after, datatype);
     }
 
     #[test]
-    fn members_behind_others_that_shrink_move_up() {
+    fn members_after_smaller_ones_move_forward() {
         let reference = Datatype::object_reference(8);
         let pair = Datatype::array([2], reference);
         let datatype = Datatype::packed([("a", Datatype::u8()), ("b", pair), ("c", Datatype::u8())]);
-        let (plan, after) = Plan::new(&datatype, params(4)).unwrap();
+        let (plan, after) = ElementPlan::new(&datatype, params(4)).unwrap();
         assert!(!plan.is_copy());
         assert_eq!((plan.from_size, plan.to_size, after.size), (18, 10, 10));
         assert_eq!(after.member_at("c").map(|(offset, _)| offset), Some(9));
@@ -192,8 +204,15 @@ mod tests {
 
     #[test]
     fn pointers_are_never_copied_as_they_are() {
-        let (plan, after) = Plan::new(&Datatype::object_reference(8), params(8)).unwrap();
+        let (plan, after) = ElementPlan::new(&Datatype::object_reference(8), params(8)).unwrap();
         assert!(!plan.is_copy());
         assert_eq!(after, Datatype::object_reference(8));
+    }
+    #[test]
+    fn arrays_larger_than_memory_are_refused() {
+        let dims = [u32::MAX; 3].into_iter().collect();
+        let class = DatatypeClass::Array(Array { dims, base: Box::new(Datatype::object_reference(8)) });
+        let error = ElementPlan::new(&Datatype { size: 8, class }, params(8)).unwrap_err();
+        assert_eq!(error.kind(), crate::ErrorKind::Unsupported, "{error}");
     }
 }

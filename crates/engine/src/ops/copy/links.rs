@@ -1,12 +1,12 @@
-//! Links of a copied group.
+//! Copies of links.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use hyperslab_format::codec::Address;
 
-use super::ways::Way;
-use super::{Copier, Original, Part, Task};
+use super::paths::ObjectPath;
+use super::{Copier, LostPart, Original, Task};
 use crate::error::{Error, Result};
 use crate::object::group;
 use crate::object::group_edit::GroupEditor;
@@ -16,11 +16,14 @@ use crate::object::path::{self, Resolved, lossy};
 use crate::ops::OpenFile;
 use crate::store::Edit;
 
-/// External links that lead to external links, at most.
-const MAX_FILES: usize = 16;
+/// Largest number of consecutive external links.
+const MAX_EXTERNAL_LINKS: usize = 16;
 
 impl Copier<'_> {
-    /// Makes the links of a group, and the headers of what they lead to.
+    /// Copies the links of a group, and creates the headers of the copies to which they lead.
+    ///
+    /// # Errors
+    /// Returns the errors of reading and writing the group, except damage in a salvage.
     pub(super) fn copy_links(&mut self, edit: &mut Edit<'_>, task: &Task) -> Result<()> {
         let source = self.source(task.original.file)?;
         let header = ObjectHeader::load(&source.container.store, task.original.address)?;
@@ -29,10 +32,11 @@ impl Copier<'_> {
             links.push(link);
             Ok(ControlFlow::Continue(()))
         });
-        self.forgive(&task.path, Part::Links, found)?;
-        self.tell(&source, &task.path, &Part::Links);
+        self.or_report(&task.path, LostPart::Links, found)?;
+        self.report_damage(&source, &task.path, &LostPart::Links);
         drop(header);
-        // By name, those of groups that do not track the order; the copy is the same however the group was stored.
+        // Links without a creation order are sorted by name, so that the copy does not depend on
+        // the storage of the group.
         links.sort_by(|one, other| {
             one.creation_order.cmp(&other.creation_order).then_with(|| one.name.cmp(&other.name))
         });
@@ -43,12 +47,14 @@ impl Copier<'_> {
             let copied = self.copy_link(edit, &source, task, link);
             let inserted = copied.and_then(|link| {
                 let inserted = group.insert(edit, &link);
-                self.any_stray |= inserted.is_err();
+                self.any_unlinked |= inserted.is_err();
                 inserted.map(|()| link.target)
             });
-            // What damage lets two links of one name lead to is led to by one.
-            if let Some(LinkTarget::Hard(copy)) = self.forgive(&task.path, Part::Link(name), inserted)? {
-                self.use_once(copy);
+            // A damaged group may contain two links of one name. Only the inserted link counts.
+            if let Some(LinkTarget::Hard(copy)) =
+                self.or_report(&task.path, LostPart::Link(name), inserted)?
+            {
+                self.count_use(copy);
                 if self.is_salvaging() {
                     self.links.push((task.copy, copy));
                 }
@@ -75,12 +81,15 @@ impl Copier<'_> {
             _ => None,
         };
         let Some(original) = original else { return Ok(Link { creation_order: None, ..link }) };
-        let way = Way::below(task, &lossy(&link.name));
-        let copy = self.enter(edit, original, &way, task.depth.saturating_add(1))?;
+        let object_path = ObjectPath::below(task, &lossy(&link.name));
+        let copy = self.enter(edit, original, &object_path, false)?;
         Ok(Link { target: LinkTarget::Hard(copy), creation_order: None, ..link })
     }
 
-    /// What a path leads to from a group, if it leads anywhere.
+    /// Returns the object at a path from a group; `None` if the path leads nowhere.
+    ///
+    /// # Errors
+    /// Returns the errors of reading the groups.
     fn follow(
         &mut self,
         source: &Arc<OpenFile>,
@@ -98,10 +107,14 @@ impl Copier<'_> {
         }
     }
 
-    /// What a path in another file leads to, if that file can be opened and it leads anywhere.
+    /// Returns the object at a path in another file; `None` if the file cannot be opened or the
+    /// path leads nowhere.
+    ///
+    /// # Errors
+    /// Returns the errors of adding the file to the sources.
     fn follow_out(&mut self, source: &Arc<OpenFile>, file: &[u8], path: &[u8]) -> Result<Option<Original>> {
         let (mut from, mut name, mut path) = (Arc::clone(source), file.to_vec(), path.to_vec());
-        for _ in 0..MAX_FILES {
+        for _ in 0..MAX_EXTERNAL_LINKS {
             let Ok(other) = from.other(&name) else { return Ok(None) };
             match path::resolve(&other.container, other.root(), &path) {
                 Ok(Resolved::Object(header)) => {
@@ -117,7 +130,7 @@ impl Copier<'_> {
         Ok(None)
     }
 
-    /// Which of the files that objects come from this one is.
+    /// Returns the index of a file in `sources`. Adds the file if it is new.
     fn number_of(&mut self, file: &Arc<OpenFile>) -> usize {
         let name = file.container.store.name();
         let known = self
@@ -125,8 +138,9 @@ impl Copier<'_> {
             .iter()
             .position(|source| Arc::ptr_eq(source, file) || source.container.store.name() == name);
         known.unwrap_or_else(|| {
+            let index = self.sources.len();
             self.sources.push(Arc::clone(file));
-            self.sources.len().saturating_sub(1)
+            index
         })
     }
 }

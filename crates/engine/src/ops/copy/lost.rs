@@ -1,4 +1,5 @@
-//! A damaged file as a whole: what its root group leads to, and what nothing sound leads to any more.
+//! Salvage of a whole file: the objects below the root group, and the objects that no link leads
+//! to.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -7,8 +8,8 @@ use std::sync::Arc;
 use hyperslab_datatype::CharacterSet;
 use hyperslab_format::codec::Address;
 
-use super::ways::Way;
-use super::{Copier, CopyGuide, CopyOptions, Original, Part};
+use super::paths::ObjectPath;
+use super::{Copier, CopyGuide, CopyOptions, LostPart, Original};
 use crate::error::{Error, Result};
 use crate::object::dataset::DatasetDescription;
 use crate::object::group;
@@ -20,15 +21,16 @@ use crate::object::scan;
 use crate::ops::OpenFile;
 use crate::store::Edit;
 
-/// Where objects go that nothing leads to.
-const FOLDER: &str = "lost+found";
+/// The group for objects that no link leads to.
+const LOST_FOUND: &str = "lost+found";
 
 impl OpenFile {
-    /// As [`copy_contents`](Self::copy_contents), of a damaged file that was opened to be salvaged: the guide is told what
-    /// is left out. Where something is, the file is searched for objects that nothing leads to, if `search` says so.
+    /// Copies a damaged file like [`copy_contents`](Self::copy_contents). The guide receives the
+    /// report of lost parts. If `search` returns true, the file is searched for objects that no
+    /// link leads to.
     ///
     /// # Errors
-    /// The errors of writing.
+    /// Returns the errors of writing.
     pub fn salvage_contents(
         self: &Arc<Self>,
         edit: &mut Edit<'_>,
@@ -38,14 +40,15 @@ impl OpenFile {
     ) -> Result<()> {
         let options = CopyOptions { expand_references: true, ..CopyOptions::default() };
         let mut copier = Copier::new(self, source, options, guide);
-        copier.tell(source, "/", &Part::Block);
+        copier.report_damage(source, "/", &LostPart::Block);
         let address = source.root();
         let mut root = copier.salvage_root(edit, address)?;
         let mut lost = Vec::new();
         let searched = search();
         if searched {
             lost = copier.unreachable(source)?;
-            // Whatever leads to everything else is the root group, if the file does not say which one it is.
+            // If the root group is unreadable, the only group that leads to all other objects
+            // replaces it.
             let groups = || lost.iter().filter(|found| found.kind == ObjectKind::Group);
             if root.is_none()
                 && let Some(top) = groups().next().map(|found| found.address)
@@ -55,12 +58,12 @@ impl OpenFile {
                 lost.retain(|found| found.address != top);
             }
         }
-        if (searched || copier.any_stray)
-            && let Some(folder) = copier.put_aside(edit, source, root, &lost)?
+        if (searched || copier.any_unlinked)
+            && let Some(folder) = copier.copy_lost(edit, source, root, &lost)?
         {
             copier.link_folder(edit, root.unwrap_or(self.root()), folder)?;
         }
-        copier.settle_uses(edit)?;
+        copier.write_reference_counts(edit)?;
         let Some(root) = root else { return Ok(()) };
         let before = self.root();
         self.drop_replaced(edit, before)?;
@@ -68,44 +71,51 @@ impl OpenFile {
     }
 }
 
-/// An object that nothing leads to.
-struct Found {
+/// An object that no link leads to.
+struct LostObject {
     address: Address,
     kind: ObjectKind,
 }
 
 impl Copier<'_> {
-    /// The copy of the root group, with all that it leads to; none if it is no group.
+    /// Returns the copy of the root group, with all objects that its links lead to. Returns `None`
+    /// if the object is not a group.
+    ///
+    /// # Errors
+    /// Returns the errors of writing.
     fn salvage_root(&mut self, edit: &mut Edit<'_>, address: Address) -> Result<Option<Address>> {
         let source = self.source(0)?;
-        let (way, path) = (Way::whole("/"), "/");
+        let (object_path, path) = (ObjectPath::whole("/"), "/");
         let header = ObjectHeader::load(&source.container.store, address);
         let is_group = header.map(|header| ObjectKind::of(&header) == Some(ObjectKind::Group));
         let entered = match is_group {
-            Ok(true) => self.enter(edit, Original { file: 0, address }, &way, 0),
+            Ok(true) => self.enter(edit, Original { file: 0, address }, &object_path, true),
             Ok(false) => {
                 Err(Error::corrupt("object header", "messages", "those of a group", "others").at(address))
             }
             Err(error) => Err(error),
         };
-        self.tell(&source, path, &Part::Block);
-        let root = self.forgive(path, Part::Object, entered)?;
+        self.report_damage(&source, path, &LostPart::Block);
+        let root = self.or_report(path, LostPart::Object, entered)?;
         if let Some(root) = root {
-            self.use_once(root);
-            self.do_what_waits(edit)?;
+            self.count_use(root);
+            self.process_queues(edit)?;
         }
         Ok(root)
     }
 
-    /// Objects of the file that were not copied yet, but for those that others of them lead to.
-    fn unreachable(&self, source: &Arc<OpenFile>) -> Result<Vec<Found>> {
+    /// Returns the objects without a copy that no other such object leads to.
+    ///
+    /// # Errors
+    /// Returns the errors of the search.
+    fn unreachable(&self, source: &Arc<OpenFile>) -> Result<Vec<LostObject>> {
         let container = &source.container;
         let raw = container.store.take_raw_ranges();
         let known: HashSet<Address> = self.copies.keys().chain(&self.failed).map(|one| one.address).collect();
         let mut found = Vec::new();
         scan::headers(container, &raw, &mut |address, kind| {
             if !known.contains(&address) {
-                found.push(Found { address, kind });
+                found.push(LostObject { address, kind });
             }
         })?;
         let mut kinds: HashMap<Address, ObjectKind> =
@@ -114,36 +124,39 @@ impl Copier<'_> {
         container.store.take_damages();
         let all: Vec<Address> = found.iter().map(|found| found.address).collect();
         let tops = tops(&all, &below, &mut HashSet::new()).into_iter();
-        Ok(tops.filter_map(|address| Some(Found { address, kind: kinds.remove(&address)? })).collect())
+        Ok(tops.filter_map(|address| Some(LostObject { address, kind: kinds.remove(&address)? })).collect())
     }
 
-    /// Copies objects into a group of their own.
-    fn put_aside(
+    /// Copies objects into a group of their own, and returns the group if it has members.
+    ///
+    /// # Errors
+    /// Returns the errors of writing.
+    fn copy_lost(
         &mut self,
         edit: &mut Edit<'_>,
         source: &Arc<OpenFile>,
         root: Option<Address>,
-        lost: &[Found],
+        lost: &[LostObject],
     ) -> Result<Option<Address>> {
         let mut copies = Vec::new();
         for found in lost {
-            // A type of others, perhaps, which came with them.
+            // The object may be the datatype of another object, with which it was copied.
             if self.copies.contains_key(&Original { file: 0, address: found.address }) {
                 continue;
             }
             let name = format!("{:#x}", found.address.raw());
-            let way = Way::whole(format!("/{FOLDER}/{name}"));
-            let entered = self.enter(edit, Original { file: 0, address: found.address }, &way, 1);
-            if let Some(copy) = self.forgive(&way.text, Part::Object, entered)? {
-                self.use_once(copy);
-                self.do_what_waits(edit)?;
+            let object_path = ObjectPath::whole(format!("/{LOST_FOUND}/{name}"));
+            let entered = self.enter(edit, Original { file: 0, address: found.address }, &object_path, false);
+            if let Some(copy) = self.or_report(&object_path.text, LostPart::Object, entered)? {
+                self.count_use(copy);
+                self.process_queues(edit)?;
                 copies.push((name, copy));
             }
-            self.tell(source, &way.text, &Part::Block);
+            self.report_damage(source, &object_path.text, &LostPart::Block);
         }
         let linked = root.into_iter().chain(copies.iter().map(|(_, copy)| *copy)).collect();
         for (address, copy) in self.unlinked(linked) {
-            self.use_once(copy);
+            self.count_use(copy);
             copies.push((format!("{:#x}", address.raw()), copy));
         }
         if copies.is_empty() {
@@ -158,8 +171,9 @@ impl Copier<'_> {
         Ok(Some(folder))
     }
 
-    /// Copies that no links lead to from those: types and what references point at came with others, links to some
-    /// cannot be made. Where they lay, and where they lie.
+    /// Returns the copies that no links from `from` lead to, with the addresses of the original and
+    /// of the copy: datatypes and targets of references, and copies whose link could not be
+    /// inserted.
     fn unlinked(&self, from: Vec<Address>) -> Vec<(Address, Address)> {
         let mut below: HashMap<Address, Vec<Address>> = HashMap::new();
         for (group, copy) in &self.links {
@@ -181,8 +195,8 @@ impl Copier<'_> {
 
     fn link_folder(&self, edit: &mut Edit<'_>, root: Address, folder: Address) -> Result<()> {
         let mut group = group_edit::GroupEditor::open(&self.target.container, root)?;
-        let names =
-            std::iter::once(FOLDER.to_owned()).chain((1..).map(|number| format!("{FOLDER}-{number}")));
+        let names = std::iter::once(LOST_FOUND.to_owned())
+            .chain((1..).map(|number| format!("{LOST_FOUND}-{number}")));
         for name in names {
             if group.insert(edit, &hard_link(name, folder)).is_ok() {
                 break;
@@ -192,7 +206,8 @@ impl Copier<'_> {
     }
 }
 
-/// Those that lead to all others: what nothing leads to, then one of each circle. What was `seen` is left out.
+/// Returns objects that lead to all objects in `all`: the objects that no other leads to, then one
+/// object of each cycle. Objects in `seen` are omitted.
 fn tops(
     all: &[Address],
     below: &HashMap<Address, Vec<Address>>,
@@ -210,7 +225,7 @@ fn tops(
     tops
 }
 
-/// Sees what one leads to; says whether it was not seen before.
+/// Adds to `seen` all objects that `from` leads to. Returns whether `from` is new.
 fn reach(from: Address, below: &HashMap<Address, Vec<Address>>, seen: &mut HashSet<Address>) -> bool {
     let is_new = !seen.contains(&from);
     let mut pending = vec![from];
@@ -231,14 +246,14 @@ fn hard_link(name: String, copy: Address) -> Link {
     }
 }
 
-/// Objects that one leads to: by links, or as the type of its elements.
-fn leads_to(source: &OpenFile, found: &Found) -> Vec<Address> {
+/// Returns the objects that an object leads to: by hard links, or as its committed datatype.
+fn leads_to(source: &OpenFile, found: &LostObject) -> Vec<Address> {
     let container = &source.container;
     let Ok(header) = ObjectHeader::load(&container.store, found.address) else { return Vec::new() };
     let mut targets = Vec::new();
     match found.kind {
         ObjectKind::Group => {
-            // What cannot be read leads nowhere.
+            // An unreadable group leads to the targets that were read.
             let _ = group::for_each(container, &header, &mut |link| {
                 if let LinkTarget::Hard(address) = link.target {
                     targets.push(address);

@@ -1,21 +1,21 @@
-//! Copying objects, within a file and into another one: headers are made anew for the file they come into, raw data
-//! goes over as it is stored wherever nothing about it changes.
+//! Copies of objects, within a file and between files. Headers are created for the target file. Raw
+//! data is copied as stored if its form stays the same.
 
 mod attributes;
 mod chunks;
 mod committed;
+mod defined_share;
 mod elements;
 mod links;
 mod lost;
-mod movement;
 mod objects;
+mod paths;
 mod raw;
+mod relocate;
 mod salvage;
-mod share;
 mod sparse;
 mod storage;
 mod streamed;
-mod ways;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -30,97 +30,103 @@ use crate::object::header::ObjectHeader;
 use crate::object::header_edit::HeaderEditor;
 use crate::store::Edit;
 
-use sparse::SparseCopy;
-use ways::{Way, Ways};
+use paths::{ObjectPath, ObjectPaths};
+use storage::SparseCopy;
 
-pub use salvage::{ChunkTally, Part, Salvage};
+pub use salvage::{ChunkTally, LostPart, Salvage};
 pub use storage::{AsStored, CopyGuide, NewStorage, StoredBefore};
 
-/// What is copied with an object: the options of `H5Ocopy`.
+/// The options of a copy, as those of `H5Ocopy`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct CopyOptions {
-    /// Of a group, only the objects that it links to itself: groups among them come without their links.
+    /// True to copy only the direct members of a group. Groups among the members are copied without
+    /// links.
     pub shallow: bool,
-    /// Soft links become hard links to copies of what they lead to, where that is anything.
+    /// True to replace soft links by hard links to copies of their targets. Dangling soft links
+    /// stay.
     pub expand_soft_links: bool,
-    /// External links become hard links to copies of what they lead to, where that can be opened.
+    /// True to replace external links by hard links to copies of their targets. External links that
+    /// cannot be followed stay.
     pub expand_external_links: bool,
-    /// What references point at is copied too, linked or not. Otherwise references out of what is copied stay as they
-    /// are within one file, and point at nothing in another one.
+    /// True to copy the targets of references as well. Otherwise a reference to an object that is
+    /// not copied stays the same within one file, and becomes a null reference in another file.
     pub expand_references: bool,
-    /// Attributes stay behind.
+    /// True to copy no attributes.
     pub without_attributes: bool,
-    /// Where the file has a committed datatype like one that is needed, that one is used.
+    /// True to use an equal committed datatype of the target file, if it has one, in the place of a
+    /// copy.
     pub merge_committed_datatypes: bool,
 }
 
-/// An object before it was copied.
+/// The identity of an object before the copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Original {
-    /// Which of the files that objects come from.
+    /// The index of its file in `Copier::sources`.
     file: usize,
     address: Address,
 }
 
-/// An object that has a header, and what is still to come.
+/// A copy that has a header, and whose links, elements and attributes follow.
 #[derive(Debug, Clone)]
 struct Task {
     original: Original,
     copy: Address,
     path: Arc<str>,
-    /// The number of its path.
-    way: usize,
-    /// Steps from the object that was asked for.
-    depth: usize,
+    /// The index of the path in `Copier::paths`.
+    path_id: usize,
+    /// True for the object that the caller copies, and for targets of references. A shallow copy
+    /// copies the links of these groups only.
+    is_top: bool,
 }
 
-/// A task that waits, without its path.
+/// A task in a queue, without its path.
 #[derive(Debug, Clone, Copy)]
-struct Waiting {
+struct QueuedTask {
     original: Original,
     copy: Address,
-    way: usize,
-    depth: usize,
+    path_id: usize,
+    is_top: bool,
 }
 
-/// What leads to a copy, besides what its header counts already.
+/// The links and uses of a copy that its header does not count yet.
 #[derive(Debug, Clone, Copy, Default)]
 struct Uses {
-    count: u32,
-    /// The header was made here: it counts one use from the start.
+    count: u64,
+    /// True if the copy has created the header, whose reference count starts at 1.
     is_new: bool,
 }
 
-/// A copy on its way. Headers come first, then the links of groups, then elements and attributes: these may hold
-/// references to any object.
+/// The state of a copy. Headers are created first, then the links of groups, then elements and
+/// attributes, because these may contain references to any object.
 struct Copier<'a> {
     target: &'a OpenFile,
     sources: Vec<Arc<OpenFile>>,
     options: CopyOptions,
     guide: &'a dyn CopyGuide,
     copies: HashMap<Original, Address>,
-    /// Objects of a damaged file that could not be copied.
+    /// The objects of a damaged file that could not be copied.
     failed: HashSet<Original>,
-    /// Links from copy to copy, of a damaged file.
+    /// The links between copies, for a damaged file.
     links: Vec<(Address, Address)>,
-    /// True if there are copies that the link which led to them cannot lead to.
-    any_stray: bool,
+    /// True if a copy exists whose link could not be inserted.
+    any_unlinked: bool,
     uses: HashMap<Address, Uses>,
-    ways: Ways,
-    groups: VecDeque<Waiting>,
-    waiting: VecDeque<Waiting>,
-    /// How copies whose elements are still to come are to be sparse.
+    paths: ObjectPaths,
+    groups: VecDeque<QueuedTask>,
+    waiting: VecDeque<QueuedTask>,
+    /// The storage of sparse copies whose elements are not yet copied.
     sparse: HashMap<Address, SparseCopy>,
-    /// The committed datatypes of the target, once one is looked for.
+    /// The committed datatypes of the target, read at the first use.
     committed: Option<HashMap<Datatype, Address>>,
 }
 
 impl OpenFile {
-    /// Copies the object at `object` of `source`, which may be this file, with all that belongs to it. Gives the
-    /// header of the copy, to which one hard link is to be made.
+    /// Copies the object at `object` of `source`, which may be this file. Returns the address of
+    /// the copy's header, to which the caller adds one hard link.
     ///
     /// # Errors
-    /// The errors of reading the object, and of making the copy. What was copied until then is unreachable.
+    /// Returns the errors of reading the object and of writing the copy. Objects that were copied
+    /// before an error are unreachable.
     pub fn copy_object(
         &self,
         edit: &mut Edit<'_>,
@@ -133,15 +139,14 @@ impl OpenFile {
             self.flush_writers(edit)?;
         }
         let mut copier = Copier::new(self, source, options, guide);
-        let way = Way::whole(if object == source.root() { "/" } else { "" });
-        let copy = copier.enter(edit, Original { file: 0, address: object }, &way, 0)?;
-        copier.use_once(copy);
+        let object_path = ObjectPath::whole(if object == source.root() { "/" } else { "" });
+        let copy = copier.enter(edit, Original { file: 0, address: object }, &object_path, true)?;
+        copier.count_use(copy);
         copier.finish(edit)?;
         Ok(copy)
     }
 
-    /// Makes a copy of a whole file's contents, in place of what this one holds: its root group is a copy of the
-    /// other's.
+    /// Replaces the root group of this file by a copy of the root group of `source`.
     ///
     /// # Errors
     /// As [`copy_object`](Self::copy_object).
@@ -174,9 +179,9 @@ impl<'a> Copier<'a> {
             copies: HashMap::new(),
             failed: HashSet::new(),
             links: Vec::new(),
-            any_stray: false,
+            any_unlinked: false,
             uses: HashMap::new(),
-            ways: Ways::default(),
+            paths: ObjectPaths::default(),
             groups: VecDeque::new(),
             waiting: VecDeque::new(),
             sparse: HashMap::new(),
@@ -185,16 +190,26 @@ impl<'a> Copier<'a> {
     }
 
     fn source(&self, file: usize) -> Result<Arc<OpenFile>> {
-        self.sources.get(file).cloned().ok_or_else(|| Error::Misuse("a copy from no file".into()))
+        self.sources.get(file).cloned().ok_or_else(|| Error::internal("copy", "the source file is known"))
     }
 
-    /// Returns whether the objects of that file come from the file that they go to.
+    /// Returns whether the source with the index `file` is the target.
     fn is_same(&self, file: usize) -> bool {
         self.sources.get(file).is_some_and(|source| std::ptr::eq(self.target, Arc::as_ptr(source)))
     }
 
-    /// The copy of an object: its header, if there was none yet; the rest comes later.
-    fn enter(&mut self, edit: &mut Edit<'_>, original: Original, way: &Way, depth: usize) -> Result<Address> {
+    /// Returns the copy of an object. Creates its header if the object has no copy yet; links,
+    /// elements and attributes follow later.
+    ///
+    /// # Errors
+    /// Returns the errors of reading the object and of creating the header.
+    fn enter(
+        &mut self,
+        edit: &mut Edit<'_>,
+        original: Original,
+        object_path: &ObjectPath,
+        is_top: bool,
+    ) -> Result<Address> {
         if let Some(copy) = self.copies.get(&original) {
             return Ok(*copy);
         }
@@ -206,64 +221,70 @@ impl<'a> Copier<'a> {
         let header = header.inspect_err(|_| {
             self.failed.insert(original);
         })?;
-        let (path, number) = (Arc::clone(&way.text), self.ways.add(way));
-        let task = Task { original, copy: Address::UNDEFINED, path: Arc::clone(&path), way: number, depth };
+        let (path, number) = (Arc::clone(&object_path.text), self.paths.add(object_path));
+        let task =
+            Task { original, copy: Address::UNDEFINED, path: Arc::clone(&path), path_id: number, is_top };
         let made = self.make(edit, &source, &header, task);
-        self.tell(&source, &path, &Part::Block);
+        self.report_damage(&source, &path, &LostPart::Block);
         let made = made.inspect_err(|_| {
             self.failed.insert(original);
         });
         made.map_err(|error| error.context(format!("cannot copy `{path}`")))
     }
 
-    /// Lets a copy count one link or use more.
-    fn use_once(&mut self, copy: Address) {
+    /// Counts one more link or use of a copy.
+    fn count_use(&mut self, copy: Address) {
         let uses = self.uses.entry(copy).or_default();
-        uses.count = uses.count.saturating_add(1);
+        uses.count += 1;
     }
 
-    /// Does all that waits, and what comes up meanwhile; then headers know how many links there are.
+    /// Processes all queued tasks, and then writes the reference counts.
     fn finish(&mut self, edit: &mut Edit<'_>) -> Result<()> {
-        self.do_what_waits(edit)?;
-        self.settle_uses(edit)
+        self.process_queues(edit)?;
+        self.write_reference_counts(edit)
     }
 
-    fn do_what_waits(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+    fn process_queues(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         loop {
             while let Some(waiting) = self.groups.pop_front() {
-                let task = self.take_up(waiting);
+                let task = self.dequeue(waiting);
                 let copied = self.copy_links(edit, &task).map_err(|error| of_task(error, &task));
-                self.forgive(&task.path, Part::Links, copied)?;
+                self.or_report(&task.path, LostPart::Links, copied)?;
             }
             let Some(waiting) = self.waiting.pop_front() else { return Ok(()) };
-            let task = self.take_up(waiting);
-            let copied = self.copy_contents(edit, &task).map_err(|error| of_task(error, &task));
-            self.forgive(&task.path, Part::Block, copied)?;
+            let task = self.dequeue(waiting);
+            let copied = self.copy_body(edit, &task).map_err(|error| of_task(error, &task));
+            self.or_report(&task.path, LostPart::Block, copied)?;
         }
     }
 
-    fn take_up(&mut self, waiting: Waiting) -> Task {
-        let Waiting { original, copy, way, depth } = waiting;
-        Task { original, copy, path: self.ways.text(way), way, depth }
+    fn dequeue(&mut self, queued: QueuedTask) -> Task {
+        let QueuedTask { original, copy, path_id, is_top } = queued;
+        Task { original, copy, path: self.paths.text(path_id), path_id, is_top }
     }
 
-    /// Lets headers say how many links and uses there are.
-    fn settle_uses(&mut self, edit: &mut Edit<'_>) -> Result<()> {
+    /// Adds the links and uses of the copies to the reference counts in their headers.
+    fn write_reference_counts(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         for (copy, uses) in std::mem::take(&mut self.uses) {
-            let more = if uses.is_new { uses.count.saturating_sub(1) } else { uses.count };
+            // The initial count of a new header is the first use.
+            let more = if uses.is_new && uses.count > 0 { uses.count - 1 } else { uses.count };
             if more == 0 && (uses.count > 0 || !uses.is_new) {
                 continue;
             }
             let mut header = HeaderEditor::load(edit.store(), copy)?;
             let now = header.reference_count()?;
-            // What nothing leads to but attributes, or references, has counted the former itself.
+            // A new header without links: the initial count is removed, because attributes that use
+            // the copy as their type have counted themselves.
             let after = match uses.count {
-                0 => now.saturating_sub(1).max(1),
-                _ => now.checked_add(more).ok_or_else(|| Error::Limit {
-                    what: format!("links to the object at {copy}"),
-                    got: 1 << 32,
-                    limit: u64::from(u32::MAX),
-                })?,
+                0 => now.max(2) - 1,
+                _ => {
+                    let sum = u64::from(now).checked_add(more);
+                    sum.and_then(|sum| u32::try_from(sum).ok()).ok_or_else(|| Error::Limit {
+                        what: format!("links to the object at {copy}"),
+                        got: more,
+                        limit: u64::from(u32::MAX),
+                    })?
+                }
             };
             if after != now {
                 header.set_reference_count(after)?;
@@ -275,8 +296,8 @@ impl<'a> Copier<'a> {
 }
 
 impl Task {
-    fn wait(&self) -> Waiting {
-        Waiting { original: self.original, copy: self.copy, way: self.way, depth: self.depth }
+    fn queued(&self) -> QueuedTask {
+        QueuedTask { original: self.original, copy: self.copy, path_id: self.path_id, is_top: self.is_top }
     }
 }
 

@@ -1,9 +1,10 @@
-//! The header of a copy: what the object was, in the versions of the file that it comes into.
+//! Headers of copies: the properties of the original, in the versions of the target file.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use hyperslab_dataspace::{Dataspace, Dims};
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
 use hyperslab_format::global_heap::GlobalHeapId;
@@ -11,12 +12,12 @@ use hyperslab_format::message::{Comment, FillWriteTime, Layout, MessageFlags};
 use hyperslab_format::object_header::{HeaderFlags, ObjectTimes};
 use hyperslab_format::selection::SelectionEncoding;
 
-use super::elements::Plan;
-use super::movement::MoveSource;
-use super::sparse::SparseCopy;
+use super::elements::ElementPlan;
+use super::paths::ObjectPath;
+use super::relocate::RelocationSource;
+use super::storage::SparseCopy;
 use super::storage::{NewStorage, same_layout};
-use super::ways::Way;
-use super::{Copier, Original, Part, StoredBefore, Task};
+use super::{Copier, LostPart, Original, StoredBefore, Task};
 use crate::data::virtual_::mappings;
 use crate::error::{Error, Result};
 use crate::object::dataset::{DatasetDescription, Fill, FillDescription, Filters, committed_datatype};
@@ -25,17 +26,20 @@ use crate::object::group_edit::{self, GroupOptions, LinkOrder};
 use crate::object::header::{ObjectHeader, Prefix};
 use crate::object::header_edit::{AttributeOrder, HeaderEditor, NewHeader};
 use crate::object::kind::ObjectKind;
-use crate::object::{attribute, committed, dataset_edit, remark};
+use crate::object::{annotation, attribute, committed, dataset_edit};
 use crate::ops::dataset_create::has_new_index;
 use crate::ops::{NewDataset, NewLayout, OpenDataset, OpenFile};
 use crate::store::Edit;
 use crate::versions::LibraryVersion;
 
-/// What an attribute's message may be as long as in a version 1 header.
-const LONGEST_IN_OLD: usize = 65_528;
+/// Largest size of an attribute message in a version 1 header.
+const MAX_V1_ATTRIBUTE_BYTES: usize = 65_528;
 
 impl Copier<'_> {
-    /// Makes the header of a copy, and notes what is still to come.
+    /// Creates the header of a copy, and queues the copies of its links, elements and attributes.
+    ///
+    /// # Errors
+    /// Returns the errors of reading the original, and of creating the header.
     pub(super) fn make(
         &mut self,
         edit: &mut Edit<'_>,
@@ -58,20 +62,20 @@ impl Copier<'_> {
         };
         self.copies.insert(task.original, task.copy);
         self.uses.entry(task.copy).or_default().is_new = true;
-        if kind == Some(ObjectKind::Group) && !(self.options.shallow && task.depth > 0) {
-            self.groups.push_back(task.wait());
+        if kind == Some(ObjectKind::Group) && (task.is_top || !self.options.shallow) {
+            self.groups.push_back(task.queued());
         }
         if let (Some(salvage), Some(kind)) = (self.guide.salvage(), kind) {
             salvage.object(&task.path, kind, task.original.address);
         }
         let copy = task.copy;
-        self.waiting.push_back(task.wait());
+        self.waiting.push_back(task.queued());
         Ok(copy)
     }
 
     fn make_group(&self, edit: &mut Edit<'_>, source: &OpenFile, header: &ObjectHeader) -> Result<Address> {
         let storage = GroupStorage::of(&source.container, header)?;
-        let info = group::info(&source.container, header)?.unwrap_or_default();
+        let info = group::info(&source.container, header)?;
         let link_order = match storage.link_info() {
             Some(info) if info.creation_order_index.is_some() => LinkOrder::Indexed,
             Some(info) if info.max_creation_index.is_some() => LinkOrder::Tracked,
@@ -84,9 +88,9 @@ impl Copier<'_> {
             phase_change: self
                 .guide
                 .link_phase_change()
-                .or(info.phase_change)
+                .or(info.as_ref().and_then(|info| info.phase_change))
                 .unwrap_or(defaults.phase_change),
-            estimated: info.estimated.unwrap_or(defaults.estimated),
+            estimated: info.and_then(|info| info.estimated).unwrap_or(defaults.estimated),
             local_heap: None,
             attribute_order: new.attribute_order,
             attribute_phase_change: new.phase_change,
@@ -102,7 +106,7 @@ impl Copier<'_> {
         header: &ObjectHeader,
     ) -> Result<Address> {
         let datatype = committed_datatype(&source.container, header)?;
-        let (_, datatype) = Plan::new(&datatype, edit.params())?;
+        let (_, datatype) = ElementPlan::new(&datatype, edit.params())?;
         committed::commit_datatype(edit, &datatype, self.new_header(source, header)?)
     }
 
@@ -114,29 +118,30 @@ impl Copier<'_> {
         task: &Task,
     ) -> Result<Address> {
         let mut before = DatasetDescription::read(&source.container, header)?;
-        let (plan, datatype) = Plan::new(&before.datatype, edit.params())?;
+        let (plan, datatype) = ElementPlan::new(&before.datatype, edit.params())?;
         before.datatype = datatype;
         if let Fill::User(element) = &before.fill.value
             && element.len() == plan.from_size
             && !plan.is_copy()
         {
-            let origin = MoveSource { file: task.original.file, foreign: None, into: None };
-            before.fill.value = Fill::User(self.move_elements_of(edit, &origin, &plan, element, &task.path)?);
+            let origin = RelocationSource { file: task.original.file, foreign: None, into: None };
+            before.fill.value =
+                Fill::User(self.relocate_elements_of(edit, &origin, &plan, element, &task.path)?);
         }
-        let asked = StoredBefore {
+        let dataset_before = StoredBefore {
             description: &before,
             path: &task.path,
             file: source,
             header,
             target: (edit.bounds(), edit.params()),
         };
-        let wanted = self.guide.storage(asked)?;
-        let is_changed = wanted.is_some();
+        let new_storage = self.guide.storage(dataset_before)?;
+        let is_changed = new_storage.is_some();
         if is_changed && matches!(before.layout.layout, Layout::Virtual(_)) {
-            // It becomes as large as its sources make it.
+            // The sources determine the shape of a virtual dataset.
             before.dataspace = OpenDataset::open(source, header)?.description.dataspace;
         }
-        let storage = match wanted {
+        let storage = match new_storage {
             Some(storage) => storage,
             None => self.same_storage(edit, source, &before)?,
         };
@@ -187,25 +192,28 @@ impl Copier<'_> {
             (_, Some(NewLayout::Chunked { chunk, edges_unfiltered })) => {
                 let chunk =
                     if edit.bounds().prefers(LibraryVersion::V110) { fitting(before, chunk) } else { chunk };
-                // Elsewhere chunks at the edge have to pass the filters, too.
+                // Without an index of HDF5 1.10, chunks at the edges must be filtered.
                 let edges_unfiltered = edges_unfiltered && has_new_index(&before.dataspace, edit.params());
                 NewLayout::Chunked { chunk, edges_unfiltered }
             }
             (_, Some(layout)) => layout,
             (Layout::Virtual(virtual_), _) => {
-                let id = self.move_mappings(edit, source, virtual_.heap, virtual_.index)?;
+                let id = self.copy_mappings(edit, source, virtual_.heap, virtual_.index)?;
                 NewLayout::Virtual { heap: id.collection, index: id.index }
             }
-            _ => return Err(Error::unsupported("copying a dataset of that layout")),
+            _ => return Err(Error::unsupported("copying a dataset with this layout")),
         };
-        // Filters of what is not in chunks do nothing.
+        // Filters apply to chunks only.
         let pipeline =
             if matches!(layout, NewLayout::Chunked { .. }) { pipeline } else { Pipeline::default() };
         Ok(NewStorage { layout, pipeline, section_pipelines: before.section_pipelines(), undefined: None })
     }
 
-    /// The mappings of a virtual dataset, in the heap of the target.
-    fn move_mappings(
+    /// Copies the mappings of a virtual dataset to the global heap of the target.
+    ///
+    /// # Errors
+    /// Returns the errors of reading and writing the mappings.
+    fn copy_mappings(
         &mut self,
         edit: &mut Edit<'_>,
         source: &OpenFile,
@@ -231,7 +239,11 @@ impl Copier<'_> {
         }
     }
 
-    /// What a new header says besides the object itself, and room for its attributes.
+    /// Returns the options of the copy's header: times, attribute order, and space for the
+    /// attributes.
+    ///
+    /// # Errors
+    /// Returns the errors of reading the header, except in a salvage.
     fn new_header(&self, source: &OpenFile, header: &ObjectHeader) -> Result<NewHeader> {
         let (tracked, indexed) = (HeaderFlags::ATTRIBUTE_ORDER_TRACKED, HeaderFlags::ATTRIBUTE_ORDER_INDEXED);
         let attribute_order = match header.flags() {
@@ -243,6 +255,7 @@ impl Copier<'_> {
             Prefix::V1(_) => None,
             Prefix::V2(prefix) => prefix.phase_change,
         };
+        // A header without the counts has the default ones.
         let phase_change = phase_change.unwrap_or_default();
         let mut new = NewHeader {
             attribute_order,
@@ -255,29 +268,33 @@ impl Copier<'_> {
             ..NewHeader::default()
         };
         if !self.options.without_attributes {
-            let (mut count, mut bytes, mut longest) = (0_usize, 0_usize, 0);
+            let (mut count, mut bytes, mut longest) = (0_usize, 0_u64, 0);
             let measured = attribute::for_each(&source.container, header, &mut |found| {
                 let length = found.stored_length();
-                count = count.saturating_add(1);
-                bytes = bytes.saturating_add(length).saturating_add(16);
+                count += 1;
+                bytes += to_u64(length) + 16;
                 longest = longest.max(length);
                 Ok(ControlFlow::Continue(()))
             });
-            // When they are copied, what is wrong comes up again.
+            // The copy of the attributes reports the same damage again.
             if self.is_salvaging() {
                 source.container.store.take_damages();
             } else {
                 measured?;
             }
-            new.version_2 = longest > LONGEST_IN_OLD;
+            new.version_2 = longest > MAX_V1_ATTRIBUTE_BYTES;
             if count <= usize::from(phase_change.max_compact) && !new.version_2 {
-                new.spare = bytes;
+                new.spare = to_usize(bytes)?;
             }
         }
         Ok(new)
     }
 
-    /// What comes last: attributes and the comment; then the times, which all of this has changed.
+    /// Copies the attributes and the comment. Then writes the times, which these changes have
+    /// updated.
+    ///
+    /// # Errors
+    /// Returns the errors of reading the original, and of writing the copy.
     pub(super) fn copy_rest(
         &mut self,
         edit: &mut Edit<'_>,
@@ -288,11 +305,12 @@ impl Copier<'_> {
         let mut changed = false;
         if !self.options.without_attributes {
             let copied = self.copy_attributes(edit, source, header, task);
-            changed = self.forgive(&task.path, Part::Attributes, copied)?.unwrap_or(true);
+            changed = self.or_report(&task.path, LostPart::Attributes, copied)?.unwrap_or(true);
         }
-        let comment = self.forgive(&task.path, Part::Comment, remark::comment(&source.container, header))?;
+        let comment =
+            self.or_report(&task.path, LostPart::Comment, annotation::comment(&source.container, header))?;
         let comment = comment.flatten().filter(|text| !text.is_empty());
-        let times = self.forgive(&task.path, Part::Block, times_of(source, header))?.flatten();
+        let times = self.or_report(&task.path, LostPart::Block, times_of(source, header))?.flatten();
         let times = times.filter(|_| changed);
         if comment.is_none() && times.is_none() {
             return Ok(());
@@ -308,7 +326,7 @@ impl Copier<'_> {
     }
 }
 
-/// A dataset like another one, stored in that way.
+/// Returns the properties of a dataset like `before`, with another storage.
 fn new_dataset(before: &DatasetDescription, storage: NewStorage) -> NewDataset {
     NewDataset {
         datatype: before.datatype.clone(),
@@ -322,17 +340,18 @@ fn new_dataset(before: &DatasetDescription, storage: NewStorage) -> NewDataset {
     }
 }
 
-/// What old files say of fill values need not be what a new dataset may say.
+/// Checks a new dataset, except its fill value: fill values of old files may break the rules for
+/// new datasets.
 fn check(new: &NewDataset) -> Result<()> {
     let fill = FillDescription { value: Fill::Default, ..new.fill.clone() };
     NewDataset { fill, ..new.clone() }.check()
 }
 
 impl StoredBefore<'_> {
-    /// Returns whether its copy can be stored like this.
+    /// Checks that the copy can be stored like this.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// Returns [`Error::Misuse`] or [`Error::Unsupported`] with the reason if it cannot.
     pub fn check(&self, storage: &NewStorage) -> Result<()> {
         let new = new_dataset(self.description, storage.clone());
         check(&new)?;
@@ -341,28 +360,29 @@ impl StoredBefore<'_> {
     }
 }
 
-/// The times of an object; all the same where it keeps only one.
+/// Returns the times of an object. A header that stores only one time gives this time for all.
 fn times_of(source: &OpenFile, header: &ObjectHeader) -> Result<Option<ObjectTimes>> {
-    if let Some(times) = remark::times(header) {
+    if let Some(times) = annotation::times(header) {
         return Ok(Some(times));
     }
-    let modified = remark::modification_time(&source.container, header)?;
+    let modified = annotation::modification_time(&source.container, header)?;
     let modified = modified.and_then(|seconds| u32::try_from(seconds).ok());
     Ok(modified.map(|time| ObjectTimes { access: time, modification: time, change: time, birth: time }))
 }
 
-/// A chunk no larger than the dataset can be: some programs have written others, which only version 1 B-trees index.
+/// Returns a chunk shape no larger than the largest shape of the dataset. Some programs have
+/// written larger chunks, which only version 1 B-trees can index.
 fn fitting(before: &DatasetDescription, chunk: Dims) -> Dims {
-    let most = before.dataspace.max_dims();
-    let fit = |(size, most): (&u64, Option<u64>)| most.map_or(*size, |most| (*size).min(most.max(1)));
-    chunk.iter().zip(most).map(fit).collect()
+    let max = before.dataspace.max_dims();
+    let fit = |(size, max): (&u64, Option<u64>)| max.map_or(*size, |max| (*size).min(max.max(1)));
+    chunk.iter().zip(max).map(fit).collect()
 }
 
 fn has_chunks(dataset: &DatasetDescription) -> bool {
     matches!(&dataset.layout.layout, Layout::Chunked(layout) if layout.address.is_defined())
 }
 
-/// Datasets that become contiguous or compact can no longer grow.
+/// Returns the dataspace of the copy. Contiguous and compact datasets cannot grow.
 fn dataspace_for(dataspace: &Dataspace, layout: &NewLayout) -> Dataspace {
     match (dataspace, layout) {
         (Dataspace::Simple(extent), NewLayout::Contiguous | NewLayout::Compact)
@@ -375,8 +395,12 @@ fn dataspace_for(dataspace: &Dataspace, layout: &NewLayout) -> Dataspace {
 }
 
 impl Copier<'_> {
-    /// The copy of a committed datatype that a dataset or attribute uses; none if a damaged file names an object of
-    /// another kind that has a type. Making one of those counts the use.
+    /// Returns the copy of a committed datatype that a dataset or attribute uses, or `None` if the
+    /// object of a damaged file is not a datatype. The creation of the dataset or attribute counts
+    /// the use.
+    ///
+    /// # Errors
+    /// Returns the errors of reading and copying the datatype.
     pub(super) fn committed(
         &mut self,
         edit: &mut Edit<'_>,
@@ -389,7 +413,7 @@ impl Copier<'_> {
         if header.is_ok_and(|header| ObjectKind::of(&header) != Some(ObjectKind::Datatype)) {
             return Ok(None);
         }
-        let way = Way::whole(format!("type of {}", task.path));
-        self.enter(edit, original, &way, task.depth.saturating_add(1)).map(Some)
+        let object_path = ObjectPath::whole(format!("type of {}", task.path));
+        self.enter(edit, original, &object_path, false).map(Some)
     }
 }

@@ -1,38 +1,44 @@
-//! The elements of a copied dataset, in the way that does the least.
+//! Copies of elements, by the cheapest method that the storage of the original and of the copy
+//! permits.
 
 use std::sync::Arc;
 
-use hyperslab_filter::Pipeline;
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{ContiguousLayout, DataLayout, Layout};
 
-use super::elements::Plan;
+use super::chunks::same_chunks;
+use super::elements::ElementPlan;
 use super::streamed::Streamed;
-use super::{Copier, Part, Task};
+use super::{Copier, LostPart, Task};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
-use crate::object::dataset::{DatasetDescription, Filters};
+use crate::object::dataset::DatasetDescription;
 use crate::object::dataset_edit;
 use crate::object::header::ObjectHeader;
 use crate::object::kind::ObjectKind;
 use crate::ops::{DatasetWriter, OpenDataset, OpenFile};
 use crate::store::{Edit, SpaceKind};
 
-/// Bytes that no freed space has which a copy takes.
-const LARGE: usize = 4 << 20;
+/// Smallest number of zero bytes that need not be written. A copy allocates so large a block at the
+/// end of the file, where bytes are zero.
+const MIN_UNWRITTEN_BYTES: usize = 4 << 20;
 
-/// Bytes of a contiguous dataset that are in memory at once.
-const AT_ONCE: u64 = 8 << 20;
+/// Largest number of bytes of a contiguous dataset in memory.
+const BLOCK_BYTES: u64 = 8 << 20;
 
 impl Copier<'_> {
-    /// Elements, attributes and comment of a copy.
-    pub(super) fn copy_contents(&mut self, edit: &mut Edit<'_>, task: &Task) -> Result<()> {
+    /// Copies the elements, the attributes and the comment of an object.
+    ///
+    /// # Errors
+    /// Returns the errors of reading the original and writing the copy, except damage in a salvage.
+    pub(super) fn copy_body(&mut self, edit: &mut Edit<'_>, task: &Task) -> Result<()> {
         let source = self.source(task.original.file)?;
         let header = Arc::new(ObjectHeader::load(&source.container.store, task.original.address)?);
         if ObjectKind::of(&header) == Some(ObjectKind::Dataset) {
             let copied = self.copy_elements(edit, &source, &header, task);
-            self.forgive(&task.path, Part::Elements, copied)?;
-            self.tell(&source, &task.path, &Part::Block);
+            self.or_report(&task.path, LostPart::Elements, copied)?;
+            self.report_damage(&source, &task.path, &LostPart::Block);
         }
         self.copy_rest(edit, &source, &header, task)
     }
@@ -45,8 +51,8 @@ impl Copier<'_> {
         task: &Task,
     ) -> Result<()> {
         let before = DatasetDescription::read(&source.container, header)?;
-        let (plan, _) = Plan::new(&before.datatype, edit.params())?;
-        // What a virtual dataset's header says of its shape need not be what its sources make of it.
+        let (plan, _) = ElementPlan::new(&before.datatype, edit.params())?;
+        // The header of a virtual dataset may state another shape than its sources give.
         let is_virtual = matches!(before.layout.layout, Layout::Virtual(_));
         if !is_virtual && before.dataspace.element_count() == Some(0) {
             return Ok(());
@@ -57,9 +63,10 @@ impl Copier<'_> {
         {
             self.check_missing(&source.container.store, from.address, length_of(&before)?)?;
         }
-        let writer = DatasetWriter::open(self.target, task.copy)?;
+        let writer = DatasetWriter::open(self.target.writer_context(), task.copy)?;
         let after = writer.description();
         let same = plan.is_copy();
+        // Only copies in structured chunks have an entry.
         let sparse = self.sparse.remove(&task.copy).unwrap_or_default();
         match (&before.layout.layout, &after.layout.layout) {
             (Layout::Compact(_), Layout::Compact(_)) if same => Ok(()),
@@ -87,7 +94,40 @@ impl Copier<'_> {
         }
     }
 
-    /// Elements side by side.
+    /// Copies elements that cannot be copied as stored contiguous data or as encoded flat chunks.
+    ///
+    /// # Errors
+    /// As [`copy_body`](Self::copy_body).
+    pub(super) fn copy_streamed(
+        &mut self,
+        edit: &mut Edit<'_>,
+        streamed: &Streamed<'_>,
+        mut writer: DatasetWriter,
+        task: &Task,
+    ) -> Result<()> {
+        let sparse_source = match streamed.dataset.structured_chunks(streamed.source)? {
+            Some(chunks) if self.goes_as_stored(edit, streamed, &chunks, &writer) => {
+                return self.copy_structured(edit, streamed, &chunks, writer, task);
+            }
+            chunks => chunks.filter(|chunks| chunks.form.kind.is_sparse()),
+        };
+        let after = &writer.description().layout.layout;
+        let in_chunks = matches!(after, Layout::Chunked(_) | Layout::Structured(_));
+        match sparse_source {
+            Some(chunks) if chunks.index.is_none() => Ok(()),
+            Some(chunks) if in_chunks => self.copy_defined(edit, streamed, &chunks, writer, task),
+            None if writer.is_sparse() => {
+                writer.encode_defined_as(streamed.sparse.encoding);
+                self.define(edit, streamed, writer, task)
+            }
+            _ => self.stream(edit, streamed, writer, task),
+        }
+    }
+
+    /// Copies contiguous elements.
+    ///
+    /// # Errors
+    /// As [`copy_body`](Self::copy_body).
     fn copy_block(
         &mut self,
         edit: &mut Edit<'_>,
@@ -99,58 +139,42 @@ impl Copier<'_> {
         let length = length_of(before)?;
         let store = &source.container.store;
         let to = edit.allocate(SpaceKind::RawData, length)?;
-        // Pieces hold whole elements.
+        // A block holds whole elements.
         let size = u64::from(before.datatype.size).max(1);
-        let at_once = AT_ONCE.saturating_sub(AT_ONCE.checked_rem(size).unwrap_or(0)).max(size);
-        let mut buffer = zeros(usize::try_from(length.min(at_once)).unwrap_or(0), "raw data to copy")?;
+        let block = (BLOCK_BYTES / size).max(1) * size;
+        let mut buffer = zeros(to_usize(length.min(block))?, "raw data to copy")?;
+        let beyond = || Error::corrupt("data layout message", "address", "a block inside the file", from);
         let mut done = 0;
         while done < length {
-            let count = usize::try_from(length - done).unwrap_or(usize::MAX).min(buffer.len());
-            let piece = buffer.get_mut(..count).unwrap_or_default();
-            let place = |start: Address| start.checked_add(done).unwrap_or(Address::UNDEFINED);
-            let first = done.checked_div(size).unwrap_or(0);
-            // What is missing of a large dataset need not be written: new space is zeros.
-            let there = self.read_rows(store, before, place(from), (first, &mut *piece), task)?;
-            if there || count < LARGE {
-                edit.store().write_raw(place(to), piece)?;
+            let count = to_usize((length - done).min(to_u64(buffer.len())))?;
+            let block = buffer.get_mut(..count).ok_or_else(beyond)?;
+            let address_of_block = |start: Address| start.checked_add(done).ok_or_else(beyond);
+            let first = done / size;
+            // Missing elements of a large dataset need not be written, because new space is zero.
+            let there = self.read_rows(store, before, address_of_block(from)?, (first, &mut *block), task)?;
+            if there || count < MIN_UNWRITTEN_BYTES {
+                edit.store().write_raw(address_of_block(to)?, block)?;
             }
-            done = done.saturating_add(count as u64);
-            self.guide.copied(&task.path, count as u64);
+            done += to_u64(count);
+            self.guide.copied(&task.path, to_u64(count));
         }
         let header = ObjectHeader::load(edit.store(), task.copy)?;
         let after = DatasetDescription::read(&self.target.container, &header)?;
-        let Layout::Contiguous(layout) = after.layout.layout else { return Ok(()) };
+        let Layout::Contiguous(layout) = after.layout.layout else {
+            return Err(Error::internal("copy of contiguous elements", "the copy is contiguous"));
+        };
         let layout = Layout::Contiguous(ContiguousLayout { address: to, ..layout });
         let layout = DataLayout { version: after.layout.version, layout };
         dataset_edit::update(&self.target.container, edit, task.copy, None, Some(&layout))
     }
 }
 
-/// Bytes of all elements.
+/// Returns the number of bytes of all elements.
+///
+/// # Errors
+/// Returns [`Error::Unsupported`] if the number does not fit in 64 bits.
 fn length_of(dataset: &DatasetDescription) -> Result<u64> {
     let elements = dataset.dataspace.element_count();
     let length = elements.and_then(|elements| elements.checked_mul(u64::from(dataset.datatype.size)));
     length.ok_or_else(|| Error::unsupported("a dataset of more than 2^64 bytes"))
-}
-
-/// Returns whether stored chunks of one dataset are those of the other.
-fn same_chunks(before: &DatasetDescription, after: &DatasetDescription) -> bool {
-    let (Layout::Chunked(from), Layout::Chunked(to)) = (&before.layout.layout, &after.layout.layout) else {
-        return false;
-    };
-    let filters = match (&before.filters, &after.filters) {
-        (Filters::Chunk(from), Filters::Chunk(to)) => same_filters(from, to),
-        _ => false,
-    };
-    from.dims == to.dims && filters && from.leaves_edges_unfiltered() == to.leaves_edges_unfiltered()
-}
-
-/// Returns whether what one pipeline encodes is what the other does.
-pub(super) fn same_filters(from: &Pipeline, to: &Pipeline) -> bool {
-    from.stages.len() == to.stages.len()
-        && from
-            .stages
-            .iter()
-            .zip(&to.stages)
-            .all(|(from, to)| from.id == to.id && from.client_data == to.client_data)
 }

@@ -1,14 +1,13 @@
-//! Copying what is left of a damaged file: what cannot be read is left out, part by part, and told.
+//! Copies of damaged files: unreadable parts are omitted and reported.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
-use hyperslab_dataspace::{Dataspace, Dims, Region, Selection};
+use hyperslab_dataspace::{Dataspace, Dims, Region};
+use hyperslab_exact::to_u64;
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{ChunkIndex, Layout};
 
-use super::streamed::Streamed;
 use super::{Copier, Task};
 use crate::data::chunk_index::{ChunkLocation, StructuredLocation};
 use crate::data::chunked::ChunkedSource;
@@ -20,30 +19,27 @@ use crate::object::kind::ObjectKind;
 use crate::ops::{NewDataset, OpenFile};
 use crate::store::{Damage, Store};
 
-/// Bytes of the smallest piece that is tried by itself: a sector.
-const SECTOR: usize = 512;
+/// Smallest number of bytes that are read separately: a sector.
+const SECTOR_BYTES: usize = 512;
 
-/// How many times larger than the file elements side by side may be, and how much besides, for what is missing of them
-/// to be filled in.
-const MISSING: u64 = 1 << 10;
-const MISSING_SLACK: u64 = 16 << 20;
+/// The limit of a contiguous dataset whose missing elements get fill values: the length of the file
+/// times the factor, plus the extra bytes.
+const MAX_FILLED_FACTOR: u64 = 1 << 10;
+const MAX_FILLED_EXTRA_BYTES: u64 = 16 << 20;
 
-/// Bytes in an index for each chunk, roughly.
-const ENTRY: u64 = 16;
+/// Approximate number of bytes of a chunk in an index.
+const INDEX_ENTRY_BYTES: u64 = 16;
 
-/// Reads that may fail before all that is left of a dataset counts as lost.
-const FAILURES: u32 = 1 << 16;
-
-/// A part of an object that its copy is without.
+/// A part of an object that the copy omits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
-    /// All of it.
+pub enum LostPart {
+    /// The whole object.
     Object,
-    /// Some block of it; what it held is not known.
+    /// A block with unknown contents.
     Block,
-    /// All links, or those that a damaged part of the group held.
+    /// All links, or the links in a damaged part of the group.
     Links,
-    /// A link, and what it led to.
+    /// A link and its target.
     Link(Vec<u8>),
     /// All attributes.
     Attributes,
@@ -51,41 +47,41 @@ pub enum Part {
     Attribute(Vec<u8>),
     /// The comment.
     Comment,
-    /// All elements: the copy has fill values.
+    /// All elements. The copy has fill values.
     Elements,
-    /// Elements in a row, in C order: the copy has fill values.
+    /// Consecutive elements in C order. The copy has fill values.
     Row {
-        /// The number of the first.
+        /// The number of the first element.
         first: u64,
-        /// How many.
+        /// The number of elements.
         count: u64,
     },
-    /// A box of elements, mostly a chunk: the copy has fill values.
+    /// A box of elements, mostly a chunk. The copy has fill values.
     Box(Region),
-    /// What an element of variable length, or a reference, led to: it is empty.
-    Content,
+    /// The variable-length data or the target of an element, which is empty in the copy.
+    VariableData,
 }
 
-/// How many chunks of a dataset there are.
+/// The numbers of a dataset's chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ChunkTally {
-    /// Those that were copied.
+    /// Number of copied chunks.
     pub copied: u64,
-    /// Those that the index names and that cannot be read.
+    /// Number of chunks that the index lists and that cannot be read.
     pub damaged: u64,
-    /// Those that there could be.
+    /// Number of chunks in the chunk grid.
     pub possible: u64,
 }
 
-/// Is told what became of each object of a damaged file.
+/// Receives the report on the objects of a damaged file.
 pub trait Salvage {
-    /// An object with its header there is being copied.
+    /// Reports that the copy of an object has a header.
     fn object(&self, path: &str, kind: ObjectKind, address: Address);
 
-    /// A part of the object at `path` could not be copied.
-    fn lost(&self, path: &str, part: Part, damage: Damage);
+    /// Reports that a part of the object at `path` could not be copied.
+    fn lost(&self, path: &str, part: LostPart, damage: Damage);
 
-    /// The chunks of a dataset.
+    /// Reports the numbers of a dataset's chunks.
     fn chunks(&self, path: &str, tally: ChunkTally);
 }
 
@@ -94,8 +90,12 @@ impl Copier<'_> {
         self.guide.salvage().is_some()
     }
 
-    /// A result; if it is an error and the file is being salvaged, the error is told, and there is none.
-    pub(super) fn forgive<T>(&self, path: &str, part: Part, result: Result<T>) -> Result<Option<T>> {
+    /// Returns the value of `result`. In a salvage, an error is reported as a lost part, and the
+    /// value is `None`.
+    ///
+    /// # Errors
+    /// Returns the error of `result`, except in a salvage.
+    pub(super) fn or_report<T>(&self, path: &str, part: LostPart, result: Result<T>) -> Result<Option<T>> {
         match (result, self.guide.salvage()) {
             (Err(error), Some(salvage)) => {
                 salvage.lost(path, part, Damage::of(&error));
@@ -105,8 +105,9 @@ impl Copier<'_> {
         }
     }
 
-    /// Tells which damage was passed over since the last time, as that of the object at `path`.
-    pub(super) fn tell(&self, source: &OpenFile, path: &str, part: &Part) -> bool {
+    /// Reports the damage that the store has passed over since the last call, as damage of the
+    /// object at `path`. Returns whether there is any.
+    pub(super) fn report_damage(&self, source: &OpenFile, path: &str, part: &LostPart) -> bool {
         let Some(salvage) = self.guide.salvage() else { return false };
         let damages = source.container.store.take_damages();
         let any = !damages.is_empty();
@@ -116,7 +117,10 @@ impl Copier<'_> {
         any
     }
 
-    /// What is copied of the chunks that an index names: to salvage, those that can be decoded.
+    /// Returns the flat chunks to copy. In a salvage, these are the chunks that can be decoded.
+    ///
+    /// # Errors
+    /// Returns the errors of the chunks, except in a salvage.
     pub(super) fn sound_chunks(
         &self,
         source: &OpenFile,
@@ -139,7 +143,11 @@ impl Copier<'_> {
         Ok(sound)
     }
 
-    /// The same of structured chunks.
+    /// Returns the structured chunks to copy. In a salvage, these are the chunks that can be
+    /// decoded.
+    ///
+    /// # Errors
+    /// Returns the errors of the chunks, except in a salvage.
     pub(super) fn sound_structured(
         &self,
         source: &OpenFile,
@@ -168,8 +176,9 @@ impl Copier<'_> {
         judge: impl Fn(&Dims, &L) -> Result<()>,
     ) -> Result<Vec<(Dims, L)>> {
         let Some(salvage) = self.guide.salvage() else { return Ok(stored) };
-        self.tell(source, &task.path, &Part::Block);
+        self.report_damage(source, &task.path, &LostPart::Block);
         let mut seen = HashSet::new();
+        // A number for the report: more than 2^64 chunks count as 2^64 - 1.
         let mut tally =
             ChunkTally { possible: grid.chunk_count().unwrap_or(u64::MAX), ..ChunkTally::default() };
         let mut failed = None;
@@ -179,11 +188,11 @@ impl Copier<'_> {
             }
             let sound =
                 judge(scaled, location).and_then(|()| grid.region(scaled).map_err(Error::from).map(drop));
-            let part = grid.region(scaled).map_or(Part::Block, Part::Box);
-            match self.forgive(&task.path, part, sound) {
-                Ok(Some(())) => tally.copied = tally.copied.saturating_add(1),
+            let part = grid.region(scaled).map_or(LostPart::Block, LostPart::Box);
+            match self.or_report(&task.path, part, sound) {
+                Ok(Some(())) => tally.copied += 1,
                 Ok(None) => {
-                    tally.damaged = tally.damaged.saturating_add(1);
+                    tally.damaged += 1;
                     return false;
                 }
                 Err(error) => failed = Some(error),
@@ -194,45 +203,47 @@ impl Copier<'_> {
         failed.map_or(Ok(stored), Err)
     }
 
-    /// Bytes of elements side by side, as far as they are there; the rest has the fill value. Says whether there is anything
-    /// but zeros.
+    /// Reads contiguous elements. In a salvage, missing elements get the fill value. Returns
+    /// whether any byte may differ from zero.
+    ///
+    /// # Errors
+    /// Returns I/O errors, except in a salvage.
     pub(super) fn read_rows(
         &self,
         store: &Store,
         before: &DatasetDescription,
-        place: Address,
+        address: Address,
         (first, piece): (u64, &mut [u8]),
         task: &Task,
     ) -> Result<bool> {
-        let read = store.read_raw(place, piece);
+        let read = store.read_raw(address, piece);
         let Some(salvage) = self.guide.salvage() else { return read.map(|()| true) };
         let Err(error) = read else { return Ok(true) };
         let size = (before.datatype.size as usize).max(1);
         let mut bad = Vec::new();
-        if store.check_inside(place, 1, "raw data").is_ok() {
-            read_sectors(store, place, 0, piece, &mut bad);
+        if store.check_inside(address, 1, "raw data").is_ok() {
+            read_sectors(store, address, 0, piece, &mut bad);
         } else {
             bad.push((0, piece.len()));
         }
         let zeros = vec![0; size];
         let fill = before.fill_element().filter(|fill| fill.len() == size).unwrap_or(&zeros);
-        let mut behind = 0;
+        let mut next = 0;
         for (start, end) in bad {
-            let from = (start / size).max(behind);
-            behind = end.div_ceil(size);
-            let Some(count) = behind.checked_sub(from).filter(|count| *count > 0) else { continue };
+            let from = (start / size).max(next);
+            next = end.div_ceil(size);
+            let Some(count) = next.checked_sub(from).filter(|count| *count > 0) else { continue };
             for element in piece.chunks_mut(size).skip(from).take(count) {
-                let length = element.len();
-                element.copy_from_slice(fill.get(..length).unwrap_or_default());
+                element.iter_mut().zip(fill).for_each(|(to, from)| *to = *from);
             }
-            let row = Part::Row { first: first.saturating_add(from as u64), count: count as u64 };
+            let row = LostPart::Row { first: first + to_u64(from), count: to_u64(count) };
             salvage.lost(&task.path, row, Damage::of(&error));
         }
         Ok(piece.iter().any(|byte| *byte != 0))
     }
 
-    /// Lets a dataset that damage makes vast grow without end, if its index has room for all chunks that there can ever be and
-    /// would be out of proportion to the file; says whether it did.
+    /// Makes all dimensions of a damaged dataset unlimited if its fixed array index would be out of
+    /// proportion to the file. Returns whether the dimensions changed.
     pub(super) fn bound_index(
         &self,
         source: &OpenFile,
@@ -250,92 +261,60 @@ impl Copier<'_> {
         }
         let sizes = described.dataspace.max_dims();
         let along = sizes.iter().zip(&layout.dims);
-        let along = along.map(|(most, chunk)| most.unwrap_or(0).div_ceil((*chunk).max(1)).max(1));
-        let chunks = along.fold(1, u64::saturating_mul);
-        let most = source.container.store.file_length().saturating_mul(MISSING).saturating_add(MISSING_SLACK);
-        if chunks.saturating_mul(ENTRY) <= most {
+        let along = along.map(|(max, chunk)| max.unwrap_or(0).div_ceil((*chunk).max(1)).max(1));
+        let chunks = hyperslab_exact::product("number of chunks", along).ok();
+        let bytes = chunks.and_then(|chunks| chunks.checked_mul(INDEX_ENTRY_BYTES));
+        if bytes.is_some_and(|bytes| bytes <= max_filled_bytes(&source.container.store)) {
             return false;
         }
-        let why = format!("it could have {chunks} chunks, for which there is no room in such a file");
+        let chunks = chunks.map_or_else(|| "more than 2^64".to_owned(), |chunks| chunks.to_string());
+        let why = format!("it could have {chunks} chunks, too many for an index in a file of this length");
         let damage = Damage { structure: Some("dataspace message"), address: None, why };
-        salvage.lost(&task.path, Part::Block, damage);
+        salvage.lost(&task.path, LostPart::Block, damage);
         extent.max_dims = Some(extent.dims.iter().map(|_| None).collect());
         true
     }
 
-    /// That elements side by side are not too many to be filled in where they are missing.
+    /// Checks that contiguous elements lie in the file. In a salvage, their number is bounded
+    /// instead, because missing elements get fill values.
+    ///
+    /// # Errors
+    /// Returns [`Error::Corrupt`] if the elements lie outside the file.
     pub(super) fn check_missing(&self, store: &Store, from: Address, length: u64) -> Result<()> {
-        let most = store.file_length().saturating_mul(MISSING).saturating_add(MISSING_SLACK);
-        let most = most.min(store.limits().result_bytes);
-        if self.is_salvaging() && length <= most {
+        let max = max_filled_bytes(store).min(store.limits().result_bytes);
+        if self.is_salvaging() && length <= max {
             return store.check_inside(from, 1, "raw data");
         }
         store.check_inside(from, length, "raw data")
     }
+}
 
-    /// The elements of a box; those that cannot be read have the fill value.
-    pub(super) fn read_box(
-        &self,
-        streamed: &Streamed<'_>,
-        region: &Region,
-        selection: &Selection,
-        foreign: &Arc<ForeignHeap>,
-        (task, failures): (&Task, &mut u32),
-    ) -> Result<Vec<u8>> {
-        let read = streamed.read(selection, foreign);
-        if !self.is_salvaging() || read.is_ok() {
-            return read;
-        }
-        *failures = failures.saturating_add(1);
-        let halves = if *failures > FAILURES { None } else { halves(region) };
-        let Some([one, other]) = halves else {
-            self.forgive(&task.path, Part::Box(region.clone()), read.map(drop))?;
-            let description = &streamed.dataset.description;
-            let count = usize::try_from(region.element_count()?).unwrap_or(0);
-            let size = description.datatype.size as usize;
-            let fill = description.fill_element().filter(|fill| fill.len() == size);
-            return Ok(fill.map_or_else(|| vec![0; count.saturating_mul(size)], |fill| fill.repeat(count)));
-        };
-        let part = |region: &Region| Selection::region(region);
-        let first = self.read_box(streamed, &one, &part(&one), foreign, (task, &mut *failures))?;
-        let second = self.read_box(streamed, &other, &part(&other), foreign, (task, failures))?;
-        // Only dimensions of one element lie before the one that is cut, so one half is behind the other.
-        Ok([first, second].concat())
-    }
+/// Returns the largest size of a contiguous dataset whose missing elements get fill values.
+fn max_filled_bytes(store: &Store) -> u64 {
+    // A limit: larger values than 2^64 limit nothing.
+    store.file_length().saturating_mul(MAX_FILLED_FACTOR).saturating_add(MAX_FILLED_EXTRA_BYTES)
 }
 
 fn is_unknown(pipeline: &Pipeline, store: &Store) -> bool {
     pipeline.missing(store.filters()).next().is_some()
 }
 
-/// Reads what can be read; notes first and last bytes of what cannot.
-fn read_sectors(store: &Store, place: Address, at: usize, piece: &mut [u8], bad: &mut Vec<(usize, usize)>) {
-    let start = place.checked_add(at as u64).unwrap_or(Address::UNDEFINED);
-    if store.read_raw(start, piece).is_ok() {
+/// Reads the readable sectors, and adds the start and the end of unreadable ranges to `bad`.
+fn read_sectors(store: &Store, address: Address, at: usize, piece: &mut [u8], bad: &mut Vec<(usize, usize)>) {
+    let start = address.checked_add(to_u64(at));
+    if start.is_some_and(|start| store.read_raw(start, piece).is_ok()) {
         return;
     }
-    if piece.len() <= SECTOR {
-        let end = at.saturating_add(piece.len());
+    if piece.len() <= SECTOR_BYTES {
+        let end = at + piece.len();
         match bad.last_mut() {
             Some((_, last)) if *last == at => *last = end,
             _ => bad.push((at, end)),
         }
         return;
     }
-    let (one, other) = piece.split_at_mut((piece.len() / 2).next_multiple_of(SECTOR).min(piece.len()));
-    let behind = at.saturating_add(one.len());
-    read_sectors(store, place, at, one, bad);
-    read_sectors(store, place, behind, other, bad);
-}
-
-/// Two halves of a box along its slowest dimension that has more than one element.
-fn halves(region: &Region) -> Option<[Region; 2]> {
-    let dimension = region.count.iter().position(|count| *count > 1)?;
-    let (mut one, mut other) = (region.clone(), region.clone());
-    let count = *region.count.get(dimension)?;
-    *one.count.get_mut(dimension)? = count / 2;
-    *other.count.get_mut(dimension)? = count.saturating_sub(count / 2);
-    let start = other.start.get_mut(dimension)?;
-    *start = start.saturating_add(count / 2);
-    Some([one, other])
+    let (one, other) = piece.split_at_mut((piece.len() / 2).next_multiple_of(SECTOR_BYTES).min(piece.len()));
+    let middle = at + one.len();
+    read_sectors(store, address, at, one, bad);
+    read_sectors(store, address, middle, other, bad);
 }

@@ -1,57 +1,25 @@
-//! Structured chunks: as they are stored where nothing about them changes, else the defined elements alone, which may come
-//! from datasets that hold all of them, and go to such.
+//! Copies of structured chunks: as stored if the form stays the same, otherwise by defined
+//! elements. Source or target may be dense.
 
 use std::collections::BTreeSet;
 
 use hyperslab_dataspace::{Boxes, DefinedSet, Dims, Points, Region, Selection};
-use hyperslab_format::structured_chunk::DefinedEncoding;
+use hyperslab_exact::to_u64;
 
-use super::chunks::{batches, read_batch, write_runs};
-use super::movement::MoveSource;
-use super::raw::same_filters;
-use super::storage::NewStorage;
-use super::streamed::{Parts, StoredParts, Streamed};
+use super::chunks::{batches, read_batch, same_filters, write_runs};
+use super::relocate::RelocationSource;
+use super::streamed::{CopyRegions, StoredRegions, Streamed};
 use super::{Copier, Task};
 use crate::data::chunk_index::StructuredLocation;
 use crate::data::structured::{Defined, StructuredForm, StructuredSource};
 use crate::data::transfer::WriteSource;
 use crate::data::variable::ForeignHeap;
-use crate::error::Result;
-use crate::object::dataset::DatasetDescription;
-use crate::ops::{DatasetWriter, NewLayout};
+use crate::error::{Error, Result};
+use crate::ops::DatasetWriter;
 use crate::store::{Edit, SpaceKind};
 
-/// What is wanted of a copy besides what its header says.
-#[derive(Debug, Clone, Default)]
-pub(super) struct SparseCopy {
-    /// How defined elements are written down; `None` for as they were.
-    pub(super) encoding: Option<DefinedEncoding>,
-    /// What counts as undefined, if it is not the fill value of the original.
-    pub(super) undefined: Option<Vec<u8>>,
-}
-
-impl SparseCopy {
-    /// What a dataset wants that is to be stored like this.
-    pub(super) fn of(storage: &NewStorage) -> Option<Self> {
-        match &storage.layout {
-            NewLayout::Structured { encoding, .. } => {
-                Some(Self { encoding: *encoding, undefined: storage.undefined.clone() })
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns whether elements that were never written count as undefined.
-    pub(super) fn skips_unwritten(&self, before: &DatasetDescription) -> bool {
-        self.undefined.as_ref().is_none_or(|undefined| match before.fill_element() {
-            Some(fill) => fill == undefined.as_slice(),
-            None => undefined.iter().all(|byte| *byte == 0),
-        })
-    }
-}
-
 impl Copier<'_> {
-    /// Returns whether stored chunks of one dataset are those of the other.
+    /// Returns whether the stored chunks of one dataset are valid chunks of the other.
     pub(super) fn goes_as_stored(
         &self,
         edit: &Edit<'_>,
@@ -61,11 +29,11 @@ impl Copier<'_> {
     ) -> bool {
         let Some(to) = writer.structured() else { return false };
         let (from, to) = (&chunks.form, &to.form);
-        // Heaps of some forms have lengths in them that are as wide as those of the file.
+        // Some forms of heaps contain lengths of the file's width.
         let same_widths = streamed.source.container.params() == edit.params();
         let plan = &streamed.plan;
         let sections = from.sections.iter().zip(&to.sections);
-        // Where the order of metadata has to be guessed, decoding is what tells it.
+        // If the order of the metadata is ambiguous, only decoding determines it.
         from.has_one_metadata_order()
             && (plan.is_copy() || (same_widths && plan.is_copy_within_chunks()))
             && streamed.sparse.encoding.is_none()
@@ -78,7 +46,10 @@ impl Copier<'_> {
                 .all(|(from, to)| from.checksum == to.checksum && same_filters(&from.pipeline, &to.pipeline))
     }
 
-    /// Chunks go over as they are stored; the index is made anew.
+    /// Copies structured chunks as stored, and creates a new index.
+    ///
+    /// # Errors
+    /// Returns the errors of reading and writing chunks.
     pub(super) fn copy_structured(
         &self,
         edit: &mut Edit<'_>,
@@ -91,26 +62,29 @@ impl Copier<'_> {
         let stored = chunks.stored_chunks(store)?;
         let stored = self.sound_structured(streamed.source, chunks, stored, task)?;
         for batch in batches(&stored, |location| location.size) {
-            let places: Vec<_> =
+            let locations: Vec<_> =
                 batch.iter().map(|(_, location)| (location.address, location.size)).collect();
-            let bytes = read_batch(store, &places)?;
-            writer.with_structured(self.target, edit, None, |writer, writing| {
+            let bytes = read_batch(store, &locations)?;
+            writer.with_structured(self.target.writer_context(), edit, None, |writer, writing| {
                 let mut made = Vec::with_capacity(batch.len());
                 for (scaled, location) in batch {
                     let sections = chunks.form.sections_of(location)?;
                     let address = writing.edit.allocate(SpaceKind::RawData, location.size)?;
                     made.push((scaled.clone(), writer.form.location(address, &sections)?));
                 }
-                let places = made.iter().map(|(_, place)| (place.address, place.size));
-                write_runs(writing.edit.store(), places, &bytes)?;
+                let locations = made.iter().map(|(_, location)| (location.address, location.size));
+                write_runs(writing.edit.store(), locations, &bytes)?;
                 writer.table.insert(writing.edit, &made)
             })?;
             self.guide.copied(&task.path, bytes.len() as u64);
         }
-        writer.flush(self.target, edit)
+        writer.flush(self.target.writer_context(), edit)
     }
 
-    /// The defined elements of a sparse dataset, for one in chunks of either kind.
+    /// Copies the defined elements of a sparse dataset to a dataset in flat or structured chunks.
+    ///
+    /// # Errors
+    /// Returns the errors of reading, relocating and writing elements.
     pub(super) fn copy_defined(
         &mut self,
         edit: &mut Edit<'_>,
@@ -128,10 +102,10 @@ impl Copier<'_> {
         };
         writer.encode_defined_as(encoding);
         let same_chunks = writer.structured().is_some_and(|to| to.form.grid == chunks.form.grid);
-        // What lies in chunks on either side needs no word of either file.
+        // Variable-length data in chunks, in the source and in the target, needs no relocation.
         let same_elements = plan.is_copy() || (writer.structured().is_some() && plan.is_copy_within_chunks());
         for batch in batches(&stored, |location| bytes_in_memory(&chunks.form, location)) {
-            let (foreign, made) = (streamed.no_contents(), streamed.no_contents());
+            let (foreign, made) = (streamed.empty_heap(), streamed.empty_heap());
             let parts = chunks.defined_in(source.read_context(), batch, Some(&foreign))?;
             let mut moved = Vec::with_capacity(parts.len());
             for part in parts {
@@ -141,8 +115,8 @@ impl Copier<'_> {
                     values.to_vec()
                 } else {
                     let into = writer.structured().is_some().then_some(&*made);
-                    let from = MoveSource { file: task.original.file, foreign: Some(&foreign), into };
-                    self.move_elements(edit, &from, plan, values)?
+                    let from = RelocationSource { file: task.original.file, foreign: Some(&foreign), into };
+                    self.relocate_elements(edit, &from, plan, values)?
                 };
                 moved.push((part, values));
             }
@@ -152,17 +126,23 @@ impl Copier<'_> {
                     .into_iter()
                     .map(|(part, values)| (part.scaled.clone(), part.set().clone(), values))
                     .collect();
-                writer.with_structured(self.target, edit, Some(contents), |writer, writing| {
-                    writer.write_defined(writing, all)
-                })?;
+                writer.with_structured(
+                    self.target.writer_context(),
+                    edit,
+                    Some(contents),
+                    |writer, writing| writer.write_defined(writing, all),
+                )?;
             } else {
                 self.put_parts(edit, &mut writer, &chunks.form, moved, (contents, plan.to_size))?;
             }
         }
-        writer.flush(self.target, edit)
+        writer.flush(self.target.writer_context(), edit)
     }
 
-    /// Writes defined elements by their coordinates; whole chunks as such.
+    /// Writes defined elements: whole chunks by a region, other elements by their coordinates.
+    ///
+    /// # Errors
+    /// Returns filter and I/O errors.
     fn put_parts(
         &self,
         edit: &mut Edit<'_>,
@@ -176,8 +156,8 @@ impl Copier<'_> {
         for (part, bytes) in parts {
             let region = form.grid.region(&part.scaled)?;
             if region.element_count()? == part.set().len() {
-                let origin = WriteSource::stored(&bytes, size).with_contents(contents);
-                writer.write(self.target, edit, &Selection::region(&region), &origin)?;
+                let source = WriteSource::stored(&bytes, size).with_heap(contents);
+                writer.write(self.target.writer_context(), edit, &Selection::region(&region), &source)?;
             } else {
                 part.collect_coordinates(form, &mut points.coordinates)?;
                 values.extend(bytes);
@@ -186,11 +166,14 @@ impl Copier<'_> {
         if values.is_empty() {
             return Ok(());
         }
-        let origin = WriteSource::stored(&values, size).with_contents(contents);
-        writer.write(self.target, edit, &Selection::Points(points), &origin)
+        let source = WriteSource::stored(&values, size).with_heap(contents);
+        writer.write(self.target.writer_context(), edit, &Selection::Points(points), &source)
     }
 
-    /// Of a dataset that holds all elements, those that are not as undefined ones.
+    /// Copies the elements of a dense dataset that do not count as undefined to a sparse dataset.
+    ///
+    /// # Errors
+    /// Returns the errors of reading, relocating and writing elements.
     pub(super) fn define(
         &mut self,
         edit: &mut Edit<'_>,
@@ -202,12 +185,13 @@ impl Copier<'_> {
         let before = &streamed.dataset.description;
         let zeros = vec![0; plan.to_size];
         let undefined = writer.description().fill_element().unwrap_or(&zeros).to_vec();
-        // Elements that lead elsewhere are compared before they are moved, too.
+        // Elements with references or variable-length data are compared before their relocation as
+        // well.
         let fill = before.fill_element().filter(|_| !plan.is_copy() && streamed.sparse.undefined.is_none());
         let target = writer.structured().map(|structured| Dims::from_slice(structured.form.grid.chunk()));
-        for region in streamed.written_parts(target.as_deref(), streamed.budget())? {
+        for region in streamed.written_regions(target.as_deref(), streamed.budget())? {
             let selection = Selection::region(&region);
-            let (foreign, made) = (streamed.no_contents(), streamed.no_contents());
+            let (foreign, made) = (streamed.empty_heap(), streamed.empty_heap());
             let elements = streamed.read(&selection, &foreign)?;
             self.guide.copied(&task.path, elements.len() as u64);
             let moved;
@@ -215,8 +199,8 @@ impl Copier<'_> {
                 &elements
             } else {
                 let from =
-                    MoveSource { file: task.original.file, foreign: Some(&foreign), into: Some(&made) };
-                moved = self.move_elements(edit, &from, plan, &elements)?;
+                    RelocationSource { file: task.original.file, foreign: Some(&foreign), into: Some(&made) };
+                moved = self.relocate_elements(edit, &from, plan, &elements)?;
                 &moved
             };
             let original = |number: u64| {
@@ -226,20 +210,24 @@ impl Copier<'_> {
             let is_defined = |number: u64, element: &[u8]| {
                 element != undefined.as_slice() && (fill.is_none() || original(number) != fill)
             };
-            writer.with_structured(self.target, edit, Some(&made), |writer, writing| {
+            writer.with_structured(self.target.writer_context(), edit, Some(&made), |writer, writing| {
                 writer.write_where(writing, &region, stored, &is_defined)
             })?;
         }
-        writer.flush(self.target, edit)
+        writer.flush(self.target.writer_context(), edit)
     }
 }
 
 impl Streamed<'_> {
-    /// The parts of a dataset that holds all elements in which some may count as defined: boxes that cut no stored chunk,
-    /// and where `bytes` are room enough are as large as chunks of the shape `target`, so that each of these is met once.
-    pub(super) fn written_parts(&self, target: Option<&[u64]>, bytes: u64) -> Result<Parts> {
+    /// Returns the regions of a dense dataset that may contain defined elements. No region cuts a
+    /// stored chunk. If `bytes` permits, a region covers whole chunks of the shape `target`, so
+    /// that each target chunk is written once.
+    ///
+    /// # Errors
+    /// Returns an error if the chunk index is damaged.
+    pub(super) fn written_regions(&self, target: Option<&[u64]>, bytes: u64) -> Result<CopyRegions> {
         let dims = Dims::from_slice(self.dataset.description.dataspace.dims());
-        let stored = StoredParts::of(self.source, &self.dataset)?;
+        let stored = StoredRegions::of(self.source, &self.dataset)?;
         let chunk =
             stored.as_ref().map_or_else(|| Dims::from_elem(1, dims.len()), |stored| stored.chunk.clone());
         let shape = grown(&chunk, target.unwrap_or(&chunk), self.element_bytes(), bytes);
@@ -249,45 +237,54 @@ impl Streamed<'_> {
                     region.start.iter().zip(&shape).map(|(start, size)| start / (*size).max(1)).collect()
                 };
                 let numbers: BTreeSet<Dims> = stored.regions.iter().map(number).collect();
-                let boxes: Vec<Region> = numbers
-                    .into_iter()
-                    .map(|number| {
-                        let start: Dims =
-                            number.iter().zip(&shape).map(|(at, size)| at.saturating_mul(*size)).collect();
-                        let left = start.iter().zip(&dims).map(|(start, dim)| dim.saturating_sub(*start));
-                        let count = left.zip(&shape).map(|(left, size)| left.min(*size)).collect();
-                        Region { start, count }
-                    })
-                    .collect();
-                Ok(Parts::Stored(boxes.into_iter()))
+                let outside = || Error::internal("regions to copy", "a stored chunk lies inside the extent");
+                let region = |number: Dims| -> Result<Region> {
+                    let mut region = Region::whole(&dims);
+                    let sides = region.start.iter_mut().zip(&mut region.count);
+                    for ((start, count), (at, size)) in sides.zip(number.iter().zip(&shape)) {
+                        *start = at.checked_mul(*size).ok_or_else(outside)?;
+                        *count = count.checked_sub(*start).ok_or_else(outside)?.min(*size);
+                    }
+                    Ok(region)
+                };
+                let boxes = numbers.into_iter().map(region).collect::<Result<Vec<_>>>()?;
+                Ok(CopyRegions::Stored(boxes.into_iter()))
             }
-            _ => Ok(Parts::All(Boxes::new(&dims, &shape, self.element_bytes(), bytes))),
+            _ => Ok(CopyRegions::All(Boxes::new(&dims, &shape, self.element_bytes(), bytes))),
         }
     }
 }
 
-/// The shape of whole chunks side by side, up to another shape and to so many bytes, rows first; one chunk at least.
+/// Returns a shape of whole chunks, at least one, that grows towards `target` from the fastest
+/// dimension, up to `bytes` bytes.
 fn grown(chunk: &[u64], target: &[u64], element_size: u64, bytes: u64) -> Dims {
     let mut shape = Dims::from_slice(chunk);
     for (dimension, target) in target.iter().enumerate().rev() {
-        let all = shape.iter().fold(element_size.max(1), |product, size| product.saturating_mul(*size));
+        let factors = shape.iter().copied().chain([element_size.max(1)]);
+        // A shape whose size does not fit in 64 bits cannot grow.
+        let fits = hyperslab_exact::product("bytes of a shape", factors).map_or(1, |all| bytes / all.max(1));
         if let Some(size) = shape.get_mut(dimension) {
             let wanted = target.div_ceil((*size).max(1));
-            *size = size.saturating_mul(wanted.min(bytes / all.max(1)).max(1));
+            // The product is at most `bytes`, or the old size.
+            *size *= wanted.min(fits).max(1);
         }
     }
     shape
 }
 
-/// Bytes that the defined elements of a chunk and their coordinates take, as its index entry says.
+/// Returns the number of bytes of a chunk's defined elements and their coordinates in memory, by
+/// its index entry.
 fn bytes_in_memory(form: &StructuredForm, location: &StructuredLocation) -> u64 {
     let Ok(sections) = form.sections_of(location) else { return location.size };
-    let unfiltered = sections.0.iter().fold(0_u64, |sum, section| sum.saturating_add(section.unfiltered));
     let values = if form.kind.is_sparse() { sections.0.get(1) } else { None };
-    let count =
-        values.map_or(0, |values| values.unfiltered.checked_div(form.element_size as u64).unwrap_or(0));
-    let coordinates = count.saturating_mul(form.grid.rank() as u64).saturating_mul(8);
-    unfiltered.saturating_add(coordinates)
+    let element_size = to_u64(form.element_size).max(1);
+    let count = values.map_or(0, |values| values.unfiltered / element_size);
+    let coordinates = hyperslab_exact::product("bytes of coordinates", [count, to_u64(form.grid.rank()), 8]);
+    let sections = sections.0.iter().map(|section| section.unfiltered);
+    let bytes =
+        coordinates.and_then(|coordinates| hyperslab_exact::sum("bytes", sections.chain([coordinates])));
+    // A larger chunk is a batch of its own, whose read reports the error.
+    bytes.unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
-//! How the elements of a copied dataset are stored: as before, or as whoever copies wants it.
+//! Storage of copied datasets: as in the original, or as the guide of the copy decides.
 
 use std::sync::Arc;
 
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::FileParams;
 use hyperslab_format::message::{ChunkFlags, Layout, LinkPhaseChange, StructuredChunkType};
+use hyperslab_format::structured_chunk::DefinedEncoding;
 
 use super::super::{NewLayout, OpenFile};
 use super::salvage::Salvage;
@@ -13,76 +14,78 @@ use crate::object::dataset::DatasetDescription;
 use crate::object::header::ObjectHeader;
 use crate::versions::LibverBounds;
 
-/// How a copied dataset is to be stored.
+/// The storage of a copied dataset.
 #[derive(Debug, Clone)]
 pub struct NewStorage {
-    /// Where its elements lie.
+    /// The layout.
     pub layout: NewLayout,
-    /// The filters of its chunks, with their parameters.
+    /// The filters of the chunks, with their parameters.
     pub pipeline: Pipeline,
-    /// The filters of the sections of its structured chunks.
+    /// The filters of the sections of structured chunks.
     pub section_pipelines: Vec<Pipeline>,
-    /// An element, as the copy stores it, that counts as undefined where all elements were stored and the copy is
-    /// sparse; it becomes the fill value. The fill value of the dataset if there is none.
+    /// An element, as the copy stores it, that counts as undefined if the original is dense and the
+    /// copy is sparse. It becomes the fill value. `None` for the fill value of the dataset.
     pub undefined: Option<Vec<u8>>,
 }
 
 impl NewStorage {
-    /// Elements that pass no filters.
+    /// Returns a storage without filters.
     pub fn unfiltered(layout: NewLayout) -> Self {
         Self { layout, pipeline: Pipeline::default(), section_pipelines: Vec::new(), undefined: None }
     }
 }
 
-/// A dataset that is about to be copied.
+/// A dataset before its copy.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredBefore<'a> {
-    /// What its header says. The type is that which its copy will have.
+    /// The description in the header, with the datatype of the copy.
     pub description: &'a DatasetDescription,
-    /// Its path from the object that is copied; from the root if that is it.
+    /// The path from the copied object; from the root if the copied object is the root.
     pub path: &'a str,
-    /// The file that it is in.
+    /// The file of the dataset.
     pub(super) file: &'a Arc<OpenFile>,
-    /// Its header there.
+    /// The header of the dataset.
     pub(super) header: &'a ObjectHeader,
-    /// For which versions the copy is written, and how wide addresses and lengths are there.
+    /// The version bounds, and the widths of addresses and lengths, of the target.
     pub(super) target: (LibverBounds, FileParams),
 }
 
-/// Decides how datasets are stored in their new place, and is told how far the copy is.
+/// Decides the storage of copied datasets, and receives the progress of the copy.
 pub trait CopyGuide {
-    /// How the dataset shall be stored; `None` as it is.
+    /// Returns the storage of a dataset's copy; `None` for the storage of the original.
     ///
     /// # Errors
-    /// What makes it impossible, which ends the copy.
+    /// Returns an error if the dataset cannot be copied. The error ends the copy.
     fn storage(&self, dataset: StoredBefore<'_>) -> Result<Option<NewStorage>> {
         let _ = dataset;
         Ok(None)
     }
 
-    /// Up to how many links groups keep in their headers, and below how many they come back to them; `None` as it is.
+    /// Returns the link counts at which groups change between compact and dense storage; `None` for
+    /// the counts of the original.
     fn link_phase_change(&self) -> Option<LinkPhaseChange> {
         None
     }
 
-    /// So many bytes of raw data were copied.
+    /// Reports that `bytes` bytes of raw data were copied.
     fn copied(&self, path: &str, bytes: u64) {
         let _ = (path, bytes);
     }
 
-    /// Who is told what is left out of a damaged file; without one, damage ends the copy.
+    /// Returns the receiver of the damage report. Without a receiver, damage ends the copy.
     fn salvage(&self) -> Option<&dyn Salvage> {
         None
     }
 }
 
-/// Everything stays as it is stored.
+/// The guide that keeps the storage of the original.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AsStored;
 
 impl CopyGuide for AsStored {}
 
-/// Where the elements of a dataset lie, in the terms of a new one; mappings of virtual datasets are the caller's.
+/// Returns the layout of a dataset as the layout of a new dataset; `None` for a virtual dataset,
+/// whose mappings the caller copies.
 pub(super) fn same_layout(description: &DatasetDescription) -> Option<NewLayout> {
     Some(match &description.layout.layout {
         Layout::Compact(_) => NewLayout::Compact,
@@ -100,4 +103,33 @@ pub(super) fn same_layout(description: &DatasetDescription) -> Option<NewLayout>
         },
         Layout::Virtual(_) => return None,
     })
+}
+
+/// The properties of a sparse copy that its header does not store.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SparseCopy {
+    /// The encoding of the defined elements; `None` for the encoding of the original.
+    pub(super) encoding: Option<DefinedEncoding>,
+    /// The element that counts as undefined; `None` for the fill value of the original.
+    pub(super) undefined: Option<Vec<u8>>,
+}
+
+impl SparseCopy {
+    /// Returns the properties of a copy in structured chunks, and `None` for other layouts.
+    pub(super) fn of(storage: &NewStorage) -> Option<Self> {
+        match &storage.layout {
+            NewLayout::Structured { encoding, .. } => {
+                Some(Self { encoding: *encoding, undefined: storage.undefined.clone() })
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether elements that were never written count as undefined.
+    pub(super) fn skips_unwritten(&self, before: &DatasetDescription) -> bool {
+        self.undefined.as_ref().is_none_or(|undefined| match before.fill_element() {
+            Some(fill) => fill == undefined.as_slice(),
+            None => undefined.iter().all(|byte| *byte == 0),
+        })
+    }
 }

@@ -1,43 +1,49 @@
-//! Elements that are read and written: where they are stored another way, or mean something only in their file.
+//! Copies of elements that are read and written, because their storage changes or because they must
+//! be relocated.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use hyperslab_dataspace::{Boxes, Dataspace, Dims, Region, Selection};
+use hyperslab_exact::to_u64;
 use hyperslab_format::message::Layout;
 
 use super::chunks::stored_chunks;
-use super::elements::Plan;
-use super::movement::MoveSource;
-use super::sparse::SparseCopy;
-use super::{Copier, Task};
-use crate::data::transfer::WriteSource;
+use super::elements::ElementPlan;
+use super::relocate::RelocationSource;
+use super::storage::SparseCopy;
+use super::{Copier, LostPart, Task};
+use crate::data::transfer::{WriteSource, byte_count};
 use crate::data::variable::ForeignHeap;
 use crate::error::Result;
+use crate::memory::zeros;
 use crate::ops::{DatasetWriter, OpenDataset, OpenFile};
 use crate::store::Edit;
 
-/// Bytes of elements that are in memory at once.
-const AT_ONCE: u64 = 16 << 20;
+/// Largest number of bytes of elements in memory.
+const BLOCK_BYTES: u64 = 16 << 20;
 
-/// The same of elements with contents elsewhere.
-const POINTERS_AT_ONCE: u64 = 1 << 20;
+/// Largest number of bytes in memory of elements with references or variable-length data.
+const RELOCATED_BLOCK_BYTES: u64 = 1 << 20;
+
+/// Number of failed reads after which the remaining elements of a dataset count as lost.
+const MAX_FAILED_READS: u32 = 1 << 16;
 
 /// A dataset whose elements are read and written.
 pub(super) struct Streamed<'s> {
     pub(super) source: &'s Arc<OpenFile>,
     pub(super) dataset: OpenDataset,
-    pub(super) plan: Plan,
+    pub(super) plan: ElementPlan,
     pub(super) sparse: SparseCopy,
 }
 
-/// What is read in one go: everything there is, or those parts that were written.
-pub(super) enum Parts {
+/// The regions that are read one after the other: all of a dataset, or its stored chunks.
+pub(super) enum CopyRegions {
     All(Boxes),
     Stored(std::vec::IntoIter<Region>),
 }
 
-impl Iterator for Parts {
+impl Iterator for CopyRegions {
     type Item = Region;
 
     fn next(&mut self) -> Option<Region> {
@@ -48,18 +54,21 @@ impl Iterator for Parts {
     }
 }
 
-/// The stored chunks of a dataset of which chunks hold all elements.
-pub(super) struct StoredParts {
-    /// What they hold.
+/// The stored chunks of a dense dataset.
+pub(super) struct StoredRegions {
+    /// The elements of each chunk.
     pub(super) regions: Vec<Region>,
-    /// Their shape.
+    /// The chunk shape.
     pub(super) chunk: Dims,
-    /// How many there could be.
+    /// Number of chunks in the chunk grid.
     pub(super) total: u64,
 }
 
-impl StoredParts {
-    /// `None` if the dataset is not in such chunks.
+impl StoredRegions {
+    /// Returns the stored chunks, or `None` if the dataset is not in dense chunks.
+    ///
+    /// # Errors
+    /// Returns an error if the chunk index is damaged.
     pub(super) fn of(source: &OpenFile, dataset: &OpenDataset) -> Result<Option<Self>> {
         let store = &source.container.store;
         let (grid, stored): (_, Vec<Dims>) = if let Some(chunks) = dataset.chunks(source)? {
@@ -87,7 +96,11 @@ impl StoredParts {
 }
 
 impl Streamed<'_> {
-    /// The elements of a part, as stored in the file that they are in; what they hold elsewhere is in `foreign` then.
+    /// Returns the selected elements as the source stores them. Collects variable-length data of
+    /// other files in `foreign`.
+    ///
+    /// # Errors
+    /// Returns the errors of reading the elements.
     pub(super) fn read(&self, selection: &Selection, foreign: &Arc<ForeignHeap>) -> Result<Vec<u8>> {
         if self.plan.is_copy() {
             self.dataset.read(self.source, selection)
@@ -96,58 +109,31 @@ impl Streamed<'_> {
         }
     }
 
-    /// No contents yet.
-    pub(super) fn no_contents(&self) -> Arc<ForeignHeap> {
+    /// Returns an empty heap for variable-length data.
+    pub(super) fn empty_heap(&self) -> Arc<ForeignHeap> {
         Arc::new(ForeignHeap::new(self.source.container.store.limits().result_bytes))
     }
 
-    /// Boxes of whole chunks of that shape, or of rows of elements.
+    /// Returns boxes of whole chunks of the shape `chunk`, or of rows of elements.
     pub(super) fn boxes(&self, chunk: Option<Dims>) -> Boxes {
         let dims = Dims::from_slice(self.dataset.description.dataspace.dims());
         let chunk = chunk.unwrap_or_else(|| Dims::from_elem(1, dims.len()));
         Boxes::new(&dims, &chunk, self.element_bytes(), self.budget())
     }
 
-    /// Bytes of an element, in the file in which it has more.
+    /// Returns the larger element size of the source and the target, in bytes.
     pub(super) fn element_bytes(&self) -> u64 {
         self.plan.from_size.max(self.plan.to_size) as u64
     }
 
-    /// Bytes of elements that are in memory at once.
+    /// Returns the number of bytes of elements in memory.
     pub(super) fn budget(&self) -> u64 {
-        if self.plan.is_copy() { AT_ONCE } else { POINTERS_AT_ONCE }
+        if self.plan.is_copy() { BLOCK_BYTES } else { RELOCATED_BLOCK_BYTES }
     }
 }
 
 impl Copier<'_> {
-    /// Copies what is not copied as it is stored.
-    pub(super) fn copy_streamed(
-        &mut self,
-        edit: &mut Edit<'_>,
-        streamed: &Streamed<'_>,
-        mut writer: DatasetWriter,
-        task: &Task,
-    ) -> Result<()> {
-        let sparse_source = match streamed.dataset.structured_chunks(streamed.source)? {
-            Some(chunks) if self.goes_as_stored(edit, streamed, &chunks, &writer) => {
-                return self.copy_structured(edit, streamed, &chunks, writer, task);
-            }
-            chunks => chunks.filter(|chunks| chunks.form.kind.is_sparse()),
-        };
-        let after = &writer.description().layout.layout;
-        let in_chunks = matches!(after, Layout::Chunked(_) | Layout::Structured(_));
-        match sparse_source {
-            Some(chunks) if chunks.index.is_none() => Ok(()),
-            Some(chunks) if in_chunks => self.copy_defined(edit, streamed, &chunks, writer, task),
-            None if writer.is_sparse() => {
-                writer.encode_defined_as(streamed.sparse.encoding);
-                self.define(edit, streamed, writer, task)
-            }
-            _ => self.stream(edit, streamed, writer, task),
-        }
-    }
-
-    fn stream(
+    pub(super) fn stream(
         &mut self,
         edit: &mut Edit<'_>,
         streamed: &Streamed<'_>,
@@ -160,48 +146,105 @@ impl Copier<'_> {
         let mut failures = 0;
         for region in parts {
             let selection = if scalar { Selection::All } else { Selection::region(&region) };
-            let (foreign, made) = (streamed.no_contents(), streamed.no_contents());
+            let (foreign, made) = (streamed.empty_heap(), streamed.empty_heap());
             let mut elements =
                 self.read_box(streamed, &region, &selection, &foreign, (task, &mut failures))?;
             self.guide.copied(&task.path, elements.len() as u64);
             if !plan.is_copy() {
                 let into = structured.then_some(&*made);
-                let from = MoveSource { file: task.original.file, foreign: Some(&foreign), into };
-                elements = self.move_elements_of(edit, &from, plan, &elements, &task.path)?;
+                let from = RelocationSource { file: task.original.file, foreign: Some(&foreign), into };
+                elements = self.relocate_elements_of(edit, &from, plan, &elements, &task.path)?;
             }
-            let origin = WriteSource::stored(&elements, plan.to_size).with_contents(&made);
-            writer.write(self.target, edit, &selection, &origin)?;
+            let source = WriteSource::stored(&elements, plan.to_size).with_heap(&made);
+            writer.write(self.target.writer_context(), edit, &selection, &source)?;
         }
-        writer.flush(self.target, edit)
+        writer.flush(self.target.writer_context(), edit)
     }
 
-    /// What of a dataset is to be copied; nothing if nothing was written.
+    /// Returns the regions to copy, or `None` if the source has no stored chunk.
+    ///
+    /// # Errors
+    /// Returns the errors of the chunk index, and of allocating the copy.
     fn parts(
         &self,
         edit: &mut Edit<'_>,
         streamed: &Streamed<'_>,
         writer: &mut DatasetWriter,
-    ) -> Result<Option<Parts>> {
+    ) -> Result<Option<CopyRegions>> {
         let rank = streamed.dataset.description.dataspace.dims().len();
         let target_chunk: Option<Dims> = match &writer.description().layout.layout {
             Layout::Chunked(layout) => Some(layout.dims.clone()),
             Layout::Structured(layout) => Some(layout.dims.iter().take(rank).copied().collect()),
             _ => None,
         };
-        let stored = StoredParts::of(streamed.source, &streamed.dataset)?;
+        let stored = StoredRegions::of(streamed.source, &streamed.dataset)?;
         if stored.as_ref().is_some_and(|stored| stored.regions.is_empty()) {
             return Ok(None);
         }
-        let few = |stored: &StoredParts| (stored.regions.len() as u64).saturating_mul(2) < stored.total;
+        let few = |stored: &StoredRegions| to_u64(stored.regions.len()) < stored.total.div_ceil(2);
         let stored = stored.filter(few);
         if writer.is_laid_out_at_once() || (stored.is_some() && target_chunk.is_none()) {
-            // Every chunk has its place before the first of them comes.
-            writer.allocate(self.target, edit)?;
+            // All chunks of an implicit index are allocated before the first chunk is written.
+            writer.allocate(self.target.writer_context(), edit)?;
         }
         if let Some(stored) = stored {
-            return Ok(Some(Parts::Stored(stored.regions.into_iter())));
+            return Ok(Some(CopyRegions::Stored(stored.regions.into_iter())));
         }
         writer.expect_all();
-        Ok(Some(Parts::All(streamed.boxes(target_chunk))))
+        Ok(Some(CopyRegions::All(streamed.boxes(target_chunk))))
     }
+
+    /// Returns the elements of a box. In a salvage, unreadable elements have the fill value.
+    ///
+    /// # Errors
+    /// Returns the errors of reading the elements, except damage in a salvage.
+    pub(super) fn read_box(
+        &self,
+        streamed: &Streamed<'_>,
+        region: &Region,
+        selection: &Selection,
+        foreign: &Arc<ForeignHeap>,
+        (task, failures): (&Task, &mut u32),
+    ) -> Result<Vec<u8>> {
+        let read = streamed.read(selection, foreign);
+        if !self.is_salvaging() || read.is_ok() {
+            return read;
+        }
+        let halves = if *failures < MAX_FAILED_READS {
+            *failures += 1;
+            halves(region)
+        } else {
+            None
+        };
+        let Some([one, other]) = halves else {
+            self.or_report(&task.path, LostPart::Box(region.clone()), read.map(drop))?;
+            let description = &streamed.dataset.description;
+            let size = description.datatype.size as usize;
+            let count = region.element_count()?;
+            let mut elements = zeros(byte_count(count, size, "elements to copy")?, "elements to copy")?;
+            let fill = description.fill_element().filter(|fill| fill.len() == size);
+            if let Some(fill) = fill {
+                elements.chunks_exact_mut(size.max(1)).for_each(|element| element.copy_from_slice(fill));
+            }
+            return Ok(elements);
+        };
+        let part = |region: &Region| Selection::region(region);
+        let first = self.read_box(streamed, &one, &part(&one), foreign, (task, &mut *failures))?;
+        let second = self.read_box(streamed, &other, &part(&other), foreign, (task, failures))?;
+        // All dimensions before the divided one have one element, so the elements of the second
+        // half follow those of the first.
+        Ok([first, second].concat())
+    }
+}
+
+/// Divides a box along its slowest dimension with more than one element.
+fn halves(region: &Region) -> Option<[Region; 2]> {
+    let dimension = region.count.iter().position(|count| *count > 1)?;
+    let (mut one, mut other) = (region.clone(), region.clone());
+    let count = *region.count.get(dimension)?;
+    *one.count.get_mut(dimension)? = count / 2;
+    *other.count.get_mut(dimension)? = count - count / 2;
+    let start = other.start.get_mut(dimension)?;
+    *start = start.checked_add(count / 2)?;
+    Some([one, other])
 }

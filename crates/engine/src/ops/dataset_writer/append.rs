@@ -1,25 +1,24 @@
-//! Appends: new elements behind all others along a dimension.
+//! Appends: new elements at the end of a dimension.
 
 use hyperslab_dataspace::{Dataspace, Dims, Region, Selection};
 use hyperslab_format::message::{AllocationTime, Layout};
 
-use super::super::OpenFile;
-use super::{DatasetSink, DatasetWriter};
+use super::{DatasetSink, DatasetWriter, WriterContext};
 use crate::data::chunked::{Appended, ChunkedSink};
 use crate::data::transfer::WriteSource;
 use crate::error::{Error, Result};
 use crate::store::Edit;
 
 impl DatasetWriter {
-    /// Makes the dataset longer along a dimension and writes the new elements, an array of the shape `added`, or of one
-    /// dimension less for one step along `axis`.
+    /// Extends the dataset at the end of a dimension and writes the new elements. `added` is their
+    /// shape; the dimension `axis` may be omitted if its length is 1.
     ///
     /// # Errors
-    /// As [`resize`](Self::resize) and [`write`](Self::write), and if the array is not as large as the dataset in the
-    /// other dimensions.
+    /// As [`resize`](Self::resize) and [`write`](Self::write), and if `added` differs from the
+    /// dataset's shape in another dimension.
     pub(crate) fn append(
         &mut self,
-        file: &OpenFile,
+        file: WriterContext<'_>,
         edit: &mut Edit<'_>,
         axis: usize,
         added: &[u64],
@@ -29,11 +28,11 @@ impl DatasetWriter {
             return Ok(());
         }
         let (count, dims) = self.grown(axis, added)?;
-        from.check(count.iter().fold(1, |product: u64, size| product.saturating_mul(*size)))?;
+        from.check(added_elements(&count)?)?;
         if matches!(self.description.layout.layout, Layout::Virtual(_)) {
-            return Err(Error::unsupported("adding to a virtual dataset (add to one that it shows)"));
+            return Err(Error::unsupported("appending to a virtual dataset (append to its source dataset)"));
         }
-        let start = self.place_of_growth(axis);
+        let start = self.first_new_element(axis);
         self.resize(file, edit, &dims)?;
         if count.contains(&0) {
             return Ok(());
@@ -41,10 +40,14 @@ impl DatasetWriter {
         self.write(file, edit, &Selection::region(&Region { start, count }), from)
     }
 
-    /// As [`append`](Self::append), where chunks were encoded for the shape that the dataset had then.
+    /// Appends like [`append`](Self::append), with chunks that were encoded for an earlier shape of
+    /// the dataset. If the shape has changed since, encodes the chunks again.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
     pub(in crate::ops) fn append_encoded(
         &mut self,
-        file: &OpenFile,
+        file: WriterContext<'_>,
         edit: &mut Edit<'_>,
         (axis, added): (usize, &[u64]),
         appended: Appended,
@@ -54,30 +57,34 @@ impl DatasetWriter {
             return self.append(file, edit, axis, added, from);
         }
         let (count, dims) = self.grown(axis, added)?;
-        let selection = Selection::region(&Region { start: self.place_of_growth(axis), count });
+        let selection = Selection::region(&Region { start: self.first_new_element(axis), count });
         self.resize(file, edit, &dims)?;
         if let Some(chunked) = self.chunked_mut() {
-            let (writer, mut writing) = chunked.parts(edit, &file.resources);
+            let (writer, mut writing) = chunked.parts(edit, file.resources);
             writer.store_appended(&mut writing, appended, &selection, from)?;
         }
         self.note_layout();
         Ok(())
     }
 
-    /// The coordinates of the first element behind all others along a dimension.
-    pub(in crate::ops) fn place_of_growth(&self, axis: usize) -> Dims {
+    /// Returns the coordinates of the first element after the end of a dimension.
+    pub(in crate::ops) fn first_new_element(&self, axis: usize) -> Dims {
         let dims = self.description.dataspace.dims();
         let mut start = Dims::from_elem(0, dims.len());
-        if let (Some(place), Some(old)) = (start.get_mut(axis), dims.get(axis)) {
-            *place = *old;
+        if let (Some(coordinate), Some(old)) = (start.get_mut(axis), dims.get(axis)) {
+            *coordinate = *old;
         }
         start
     }
 
-    /// The usual case of those who append: one whole chunk. Returns whether it was that.
+    /// Appends one whole chunk, which is the most frequent append. Returns false, and changes
+    /// nothing, if the append is another.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
     fn append_chunk(
         &mut self,
-        file: &OpenFile,
+        file: WriterContext<'_>,
         edit: &mut Edit<'_>,
         axis: usize,
         added: &[u64],
@@ -92,17 +99,22 @@ impl DatasetWriter {
         if !one_by_one || from.is_partial() || table.keeps_all() {
             return Ok(false);
         }
-        let Some(most) = extent.max_dims.as_ref().and_then(|most| most.get(axis)) else { return Ok(false) };
-        let most = most.unwrap_or(u64::MAX);
+        let Some(max) = extent.max_dims.as_ref().and_then(|max| max.get(axis)) else { return Ok(false) };
+        let max = max.unwrap_or(u64::MAX);
         let cache = &file.resources.chunks;
-        let size = writer.append_chunk(edit, &mut **table, cache, (axis, most), added, from)?;
+        let size = writer.append_chunk(edit, &mut **table, cache, (axis, max), added, from)?;
         let (Some(size), Some(dim)) = (size, extent.dims.get_mut(axis)) else { return Ok(false) };
         *dim = size;
         self.dataspace_changed = true;
         Ok(true)
     }
 
-    /// The shape of an array that is added along a dimension, and that of the dataset then.
+    /// Returns the shape of the added array with all dimensions, and the shape of the dataset after
+    /// the append.
+    ///
+    /// # Errors
+    /// Returns [`Error::Misuse`] if the dimension does not exist, the other dimensions differ, or
+    /// the new size does not fit in 64 bits.
     pub(in crate::ops) fn grown(&self, axis: usize, added: &[u64]) -> Result<(Dims, Dims)> {
         let before = Dims::from_slice(self.description.dataspace.dims());
         let mut count = Dims::from_slice(added);
@@ -128,4 +140,14 @@ impl DatasetWriter {
         }
         Ok((count, dims))
     }
+}
+
+/// Returns the number of elements of an added array.
+///
+/// # Errors
+/// Returns [`Error::Misuse`] if the number does not fit in 64 bits.
+pub(super) fn added_elements(count: &[u64]) -> Result<u64> {
+    let elements = hyperslab_exact::product("number of elements", count.iter().copied());
+    elements
+        .map_err(|_| Error::Misuse(format!("an array of the shape {count:?} has more than 2^64 elements")))
 }

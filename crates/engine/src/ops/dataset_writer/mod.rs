@@ -1,15 +1,16 @@
-//! A dataset that is being written: its header's description, and the sink of its elements.
+//! The writer of a dataset: the description in its header, and the sink of its elements.
 
 mod append;
+mod context;
 mod prepend;
 mod sink;
+mod swmr;
 
 use hyperslab_dataspace::{Dataspace, Dims, Selection};
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{AllocationTime, ChunkIndex, Layout};
 use hyperslab_format::structured_chunk::DefinedEncoding;
 
-use super::OpenFile;
 use crate::data::chunk_index::ChunkLocation;
 use crate::data::chunked::ChunkedSink;
 use crate::data::structured::{StructuredWriter, StructuredWriting};
@@ -21,41 +22,47 @@ use crate::object::header::ObjectHeader;
 use crate::store::{Edit, Store};
 use sink::DatasetSink;
 
+pub(super) use context::WriterContext;
+
 /// A dataset that is being written.
 #[derive(Debug)]
 pub(crate) struct DatasetWriter {
     address: Address,
     pub(super) description: DatasetDescription,
     pub(super) sink: DatasetSink,
-    /// True if the layout message is to be written.
+    /// True if the layout message has changed since the last flush.
     layout_changed: bool,
-    /// True if the dataspace message is to be written.
+    /// True if the dataspace message has changed since the last flush.
     pub(super) dataspace_changed: bool,
 }
 
 impl DatasetWriter {
-    /// Opens the writer of the dataset whose header lies at `address`.
+    /// Opens the writer of the dataset whose header is at `address`.
     ///
     /// # Errors
-    /// If the header is damaged or the layout cannot be written.
-    pub(crate) fn open(file: &OpenFile, address: Address) -> Result<Self> {
+    /// Returns an error if the header is damaged or the layout cannot be written.
+    pub(crate) fn open(file: WriterContext<'_>, address: Address) -> Result<Self> {
         let header = ObjectHeader::load(&file.container.store, address)?;
-        let description = DatasetDescription::read(&file.container, &header)?;
+        let description = DatasetDescription::read(file.container, &header)?;
         Self::new(file, address, description)
     }
 
-    pub(super) fn new(file: &OpenFile, address: Address, description: DatasetDescription) -> Result<Self> {
+    pub(super) fn new(
+        file: WriterContext<'_>,
+        address: Address,
+        description: DatasetDescription,
+    ) -> Result<Self> {
         let sink = DatasetSink::open(file, address, &description)?;
         Ok(Self { address, description, sink, layout_changed: false, dataspace_changed: false })
     }
 
-    /// Announces that all elements will be written, so that the space of the first ones needs no fill values.
+    /// Announces that all elements will be written. The first chunks need no fill values then.
     pub(super) fn expect_all(&mut self) {
         self.sink.get_mut().expect_all();
     }
 
     /// Returns whether a flush writes nothing but the header.
-    pub(super) fn is_small(&self) -> bool {
+    pub(super) fn flushes_header_only(&self) -> bool {
         matches!(self.sink, DatasetSink::Other(_))
     }
 
@@ -88,7 +95,8 @@ impl DatasetWriter {
         self.structured().is_some_and(|structured| structured.form.kind.is_sparse())
     }
 
-    /// Sets the encoding of the defined elements of new chunks; `None` for the encoding of the stored ones.
+    /// Sets the encoding of the defined elements of new chunks; `None` for the encoding of the
+    /// stored chunks.
     pub(super) fn encode_defined_as(&mut self, encoding: Option<DefinedEncoding>) {
         if let DatasetSink::Structured(structured) = &mut self.sink {
             structured.form.encoding = encoding;
@@ -100,31 +108,35 @@ impl DatasetWriter {
         self.address
     }
 
-    /// Returns the description that the header has, or will have after the next flush.
+    /// Returns the description that the header has after the next flush.
     pub(crate) fn description(&self) -> &DatasetDescription {
         &self.description
     }
 
-    /// Returns whether chunks, a shape or an address wait in memory.
-    pub(crate) fn is_ahead(&self) -> bool {
-        self.sink.get().is_ahead() || self.layout_changed || self.dataspace_changed
+    /// Returns whether chunks, the dataspace or the layout are dirty.
+    pub(crate) fn is_dirty(&self) -> bool {
+        self.sink.get().is_dirty() || self.layout_changed || self.dataspace_changed
     }
 
-    /// Notes that chunks in the file may be replaced, for the threads that have read them and not yet changed them.
+    /// Invalidates the chunks that other threads have fetched and not yet changed, because the
+    /// stored chunks may be replaced.
     pub(super) fn outdate_fetched(&mut self) {
         if let Some(chunked) = self.chunked_mut() {
             chunked.writer.outdate_fetched();
         }
     }
 
-    /// Calls `work` with the sink, and takes over the state of its chunk index.
+    /// Calls `work` with the sink, and copies the state of its chunk index into the layout message.
+    ///
+    /// # Errors
+    /// Returns the errors of `work`.
     fn with_sink<T>(
         &mut self,
-        file: &OpenFile,
+        file: WriterContext<'_>,
         edit: &mut Edit<'_>,
         work: impl FnOnce(&mut dyn Sink, &mut Writing<'_, '_>) -> Result<T>,
     ) -> Result<T> {
-        let (resources, layout) = (&file.resources, &mut self.description.layout.layout);
+        let (resources, layout) = (file.resources, &mut self.description.layout.layout);
         let mut writing = Writing { edit, resources, layout, layout_changed: &mut self.layout_changed };
         let outcome = work(self.sink.get_mut(), &mut writing);
         self.note_layout();
@@ -134,10 +146,10 @@ impl DatasetWriter {
     /// Calls `work` with the structured chunks.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if the dataset has none; those of `work`.
+    /// Returns [`Error::Misuse`] if the dataset has no structured chunks, and the errors of `work`.
     pub(super) fn with_structured<T>(
         &mut self,
-        file: &OpenFile,
+        file: WriterContext<'_>,
         edit: &mut Edit<'_>,
         contents: Option<&ForeignHeap>,
         work: impl FnOnce(&mut StructuredWriter, &mut StructuredWriting<'_, '_>) -> Result<T>,
@@ -145,7 +157,7 @@ impl DatasetWriter {
         let DatasetSink::Structured(writer) = &mut self.sink else {
             return Err(Error::Misuse("the dataset is not in structured chunks".into()));
         };
-        let mut writing = StructuredWriting { edit, cache: &file.resources.structured, contents };
+        let mut writing = StructuredWriting { edit, cache: &file.resources.structured, heap: contents };
         let outcome = work(writer, &mut writing);
         self.note_layout();
         outcome
@@ -154,10 +166,11 @@ impl DatasetWriter {
     /// Writes the selected elements.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if `from` has another number of elements; those of filters, conversions and the medium.
+    /// Returns [`Error::Misuse`] if `from` does not have the selected number of elements. Returns
+    /// filter, conversion and I/O errors.
     pub(crate) fn write(
         &mut self,
-        file: &OpenFile,
+        file: WriterContext<'_>,
         edit: &mut Edit<'_>,
         selection: &Selection,
         from: &WriteSource<'_>,
@@ -168,11 +181,12 @@ impl DatasetWriter {
         self.with_sink(file, edit, |sink, writing| sink.write(writing, selection, from))
     }
 
-    /// Allocates the space that the dataset does not have yet, and fills it if the dataset asks for fill values.
+    /// Allocates the missing space of the dataset, and writes fill values to it if the dataset
+    /// requires that.
     ///
     /// # Errors
-    /// The errors of filters and the medium.
-    pub(crate) fn allocate(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
+    /// Returns filter and I/O errors.
+    pub(crate) fn allocate(&mut self, file: WriterContext<'_>, edit: &mut Edit<'_>) -> Result<()> {
         if self.description.dataspace.element_count() == Some(0) {
             return Ok(());
         }
@@ -182,8 +196,14 @@ impl DatasetWriter {
     /// Changes the shape.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if the dataset cannot have that shape; those of filters and the medium.
-    pub(crate) fn resize(&mut self, file: &OpenFile, edit: &mut Edit<'_>, dims: &[u64]) -> Result<()> {
+    /// Returns [`Error::Misuse`] if the dataset cannot have the shape. Returns filter and I/O
+    /// errors.
+    pub(crate) fn resize(
+        &mut self,
+        file: WriterContext<'_>,
+        edit: &mut Edit<'_>,
+        dims: &[u64],
+    ) -> Result<()> {
         let after = self.resized(dims)?;
         self.with_sink(file, edit, |sink, writing| sink.resize(writing, dims))?;
         self.description.dataspace = after;
@@ -194,20 +214,20 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// Writes the selected elements without those of the first `done` chunks.
+    /// Writes the selected elements, except those of the first `done` chunks.
     ///
     /// # Errors
     /// As [`write`](Self::write).
     pub(super) fn write_rest(
         &mut self,
-        file: &OpenFile,
+        file: WriterContext<'_>,
         edit: &mut Edit<'_>,
         selection: &Selection,
         done: usize,
         from: &WriteSource<'_>,
     ) -> Result<()> {
         if let Some(chunked) = self.chunked_mut() {
-            let (writer, mut writing) = chunked.parts(edit, &file.resources);
+            let (writer, mut writing) = chunked.parts(edit, file.resources);
             writer.write_from(&mut writing, selection, done, from)?;
         }
         self.note_layout();
@@ -217,7 +237,7 @@ impl DatasetWriter {
     /// Returns the dataspace with another shape.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if the dataset cannot have that shape.
+    /// Returns [`Error::Misuse`] if the dataset cannot have the shape.
     pub(super) fn resized(&self, dims: &[u64]) -> Result<Dataspace> {
         let Dataspace::Simple(before) = &self.description.dataspace else {
             return Err(Error::Misuse("a scalar or null dataspace has no shape to change".into()));
@@ -229,11 +249,11 @@ impl DatasetWriter {
             let (got, rank) = (dims.len(), before.dims.len());
             return Err(Error::Misuse(format!("a shape of {got} dimensions for a dataset of {rank}")));
         }
-        let most = self.description.dataspace.max_dims();
-        for (dimension, (size, most)) in dims.iter().zip(most).enumerate() {
-            if let Some(most) = most.filter(|most| most < size) {
+        let max = self.description.dataspace.max_dims();
+        for (dimension, (size, max)) in dims.iter().zip(max).enumerate() {
+            if let Some(max) = max.filter(|max| max < size) {
                 return Err(Error::Misuse(format!(
-                    "dimension {dimension} cannot become {size}: its largest size is {most}"
+                    "dimension {dimension} cannot become {size}: its largest size is {max}"
                 )));
             }
         }
@@ -249,57 +269,57 @@ impl DatasetWriter {
     /// Stores the dirty chunks, and writes the changed messages of the header.
     ///
     /// # Errors
-    /// The errors of filters and the medium.
-    pub(crate) fn flush(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
+    /// Returns filter and I/O errors.
+    pub(crate) fn flush(&mut self, file: WriterContext<'_>, edit: &mut Edit<'_>) -> Result<()> {
         self.with_sink(file, edit, |sink, writing| sink.flush(writing))?;
         if self.dataspace_changed || self.layout_changed {
             let dataspace = self.dataspace_changed.then_some(&self.description.dataspace);
             let layout = self.layout_changed.then_some(&self.description.layout);
-            file.editors.update_dataset(&file.container, edit, self.address, dataspace, layout)?;
+            file.editors.update_dataset(file.container, edit, self.address, dataspace, layout)?;
             (self.dataspace_changed, self.layout_changed) = (false, false);
         }
         Ok(())
     }
 
-    /// Writes a changed shape into the header.
+    /// Writes a changed dataspace into the header.
     ///
     /// # Errors
-    /// The errors of the medium.
-    pub(super) fn flush_shape(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
+    /// Returns I/O errors.
+    pub(super) fn flush_shape(&mut self, file: WriterContext<'_>, edit: &mut Edit<'_>) -> Result<()> {
         if self.dataspace_changed {
             let dataspace = Some(&self.description.dataspace);
-            file.editors.update_dataset(&file.container, edit, self.address, dataspace, None)?;
+            file.editors.update_dataset(file.container, edit, self.address, dataspace, None)?;
             self.dataspace_changed = false;
         }
         Ok(())
     }
 
-    /// Takes over the state of the chunk index into the layout message.
+    /// Copies the state of the chunk index into the layout message.
     pub(super) fn note_layout(&mut self) {
         self.layout_changed |= self.sink.get().note_layout(&mut self.description.layout.layout);
     }
 
-    /// Returns whether the places of all chunks follow from the place of the first.
+    /// Returns whether the addresses of all chunks follow from the address of the first.
     pub(super) fn is_laid_out_at_once(&self) -> bool {
         matches!(&self.description.layout.layout, Layout::Chunked(layout) if layout.index == ChunkIndex::Implicit)
     }
 
-    /// Returns the place of a chunk, if it is stored.
+    /// Returns the location of a chunk, if the chunk is stored.
     ///
     /// # Errors
-    /// If the index is damaged.
-    pub(super) fn place_of(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
+    /// Returns an error if the index is damaged.
+    pub(super) fn location_of(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
         match self.chunked() {
             Some(chunks) if !chunks.table.is_empty() => chunks.table.get(store, scaled),
             _ => Ok(None),
         }
     }
 
-    /// Inserts the places of stored chunks, in C order of their coordinates. The header follows with
-    /// [`flush`](Self::flush).
+    /// Inserts the locations of stored chunks into the index, in C order of their coordinates.
+    /// [`flush`](Self::flush) writes the header.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if the dataset has no flat chunks; those of the index.
+    /// Returns [`Error::Misuse`] if the dataset has no flat chunks, and the errors of the index.
     pub(super) fn adopt(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
         match self.chunked_mut() {
             Some(chunked) => chunked.table.insert(edit, chunks),
@@ -310,9 +330,9 @@ impl DatasetWriter {
     /// Frees the space of all elements. The header is not changed: the caller deletes it.
     ///
     /// # Errors
-    /// If the index of the chunks is damaged.
-    pub(crate) fn free(&mut self, file: &OpenFile, edit: &mut Edit<'_>) -> Result<()> {
-        let (resources, layout) = (&file.resources, &mut self.description.layout.layout);
+    /// Returns an error if the index of the chunks is damaged.
+    pub(crate) fn free(&mut self, file: WriterContext<'_>, edit: &mut Edit<'_>) -> Result<()> {
+        let (resources, layout) = (file.resources, &mut self.description.layout.layout);
         let mut writing = Writing { edit, resources, layout, layout_changed: &mut self.layout_changed };
         self.sink.get_mut().free(&mut writing)
     }

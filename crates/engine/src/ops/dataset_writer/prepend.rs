@@ -1,31 +1,32 @@
-//! Prepends: new elements before all others along a dimension; and chunks that are written as stored.
+//! Prepends: new elements at the start of a dimension. Also writes of encoded chunks.
 
 use hyperslab_dataspace::{Dims, Region, Selection};
 
 use hyperslab_format::message::Layout;
 
-use super::super::OpenFile;
-use super::super::dataset::chunked_source;
-use super::DatasetWriter;
+use super::super::chunk_forms::chunked_source;
+use super::append::added_elements;
+use super::{DatasetWriter, WriterContext};
 use crate::data::chunk_index::{self, ChunkTable};
 use crate::data::chunked::{ChunkedSink, ChunkedSource};
-use crate::data::transfer::{ReadContext, ReadTarget, Source as _, WriteSource};
+use crate::data::transfer::{ReadContext, ReadTarget, Source as _, WriteSource, byte_count};
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use crate::store::Edit;
 
-/// Bytes of elements that are moved at once.
-const MOVED: u64 = 8 << 20;
+/// Number of bytes of elements that are moved in one step.
+const MOVED_BYTES: u64 = 8 << 20;
 
 impl DatasetWriter {
-    /// Makes the dataset longer at the front of a dimension and writes the new elements there, an array of the shape
-    /// `added`, or of one dimension less for one step along `axis`. Where the new length is a multiple of the chunk's,
-    /// chunks stay where they are and only their index changes.
+    /// Extends the dataset at the start of a dimension and writes the new elements there. `added`
+    /// is their shape; the dimension `axis` may be omitted if its length is 1. If the length is a
+    /// multiple of the chunk's, chunks keep their addresses and only their index changes.
     ///
     /// # Errors
     /// As [`append`](Self::append).
     pub(crate) fn prepend(
         &mut self,
-        file: &OpenFile,
+        file: WriterContext<'_>,
         edit: &mut Edit<'_>,
         axis: usize,
         added: &[u64],
@@ -33,14 +34,15 @@ impl DatasetWriter {
     ) -> Result<()> {
         let before = Dims::from_slice(self.description().dataspace.dims());
         let (count, dims) = self.grown(axis, added)?;
-        from.check(count.iter().fold(1, |product: u64, size| product.saturating_mul(*size)))?;
-        let length = count.get(axis).copied().unwrap_or(0);
+        from.check(added_elements(&count)?)?;
+        let length = *count.get(axis).ok_or_else(unknown_axis)?;
         if length == 0 {
             return Ok(());
         }
         self.flush(file, edit)?;
         if let Some((table, steps)) = self.whole_chunks(axis, length)? {
-            // Before the dataset grows: what grows early is allocated where there is nothing then.
+            // Before the resize: with early allocation, a resize allocates the chunks that are not
+            // in the index.
             table.shift(edit, axis, steps)?;
             self.resize(file, edit, &dims)?;
         } else {
@@ -51,76 +53,91 @@ impl DatasetWriter {
         self.write(file, edit, &Selection::region(&Region { start, count }), from)
     }
 
-    /// The index, and by how many chunks its coordinates change, if `length` elements along a dimension are whole chunks
-    /// that can stay where they are.
+    /// Returns the index, and the number of chunks by which its coordinates shift, if `length`
+    /// elements along a dimension are whole chunks and the stored chunks can keep their addresses.
+    ///
+    /// # Errors
+    /// Returns [`Error::Unsupported`] if the dataset has no flat chunks.
     fn whole_chunks(&mut self, axis: usize, length: u64) -> Result<Option<(&mut dyn ChunkTable, i64)>> {
         let Some(ChunkedSink { writer, table, .. }) = self.chunked_mut() else {
-            return Err(Error::unsupported("growing at the front of a dataset that is not in chunks"));
+            return Err(Error::unsupported("prepending to a dataset without chunks"));
         };
-        let chunk = writer.source.grid.chunk().get(axis).copied().unwrap_or(1);
+        let chunk = *writer.source.grid.chunk().get(axis).ok_or_else(unknown_axis)?;
         let steps = i64::try_from(length / chunk).ok().filter(|_| length.is_multiple_of(chunk));
-        // Chunks whose place follows from their number, or their filters from their place, have to be moved.
+        // A chunk must be written again if its address follows from its coordinates, or its filters
+        // from its position.
         let stays = !table.keeps_all() && !writer.source.edges_unfiltered;
         Ok(steps.filter(|_| stays).map(|steps| (&mut **table as &mut dyn ChunkTable, steps)))
     }
 
-    /// Moves all elements of what was the whole dataset `length` further along a dimension.
+    /// Moves all elements of the former shape `before` by `length` along a dimension.
+    ///
+    /// # Errors
+    /// Returns filter and I/O errors.
     fn move_back(
         &mut self,
-        file: &OpenFile,
+        file: WriterContext<'_>,
         edit: &mut Edit<'_>,
         axis: usize,
         length: u64,
         before: &Dims,
     ) -> Result<()> {
-        let slice = before.iter().enumerate().filter(|(dimension, _)| *dimension != axis);
-        let slice = slice.fold(u64::from(self.description().datatype.size), |product, (_, size)| {
-            product.saturating_mul(*size)
-        });
-        let step = (MOVED / slice.max(1)).max(1);
-        let mut end = before.get(axis).copied().unwrap_or(0);
-        // From behind, so that nothing is overwritten that is still to be moved.
+        let element_size = self.description().datatype.size;
+        let others = before.iter().enumerate().filter(|(dimension, _)| *dimension != axis);
+        let factors = others.map(|(_, size)| *size).chain([u64::from(element_size)]);
+        let slice = hyperslab_exact::product("bytes of a slice", factors)
+            .map_err(|_| Error::unsupported("moving slices of more than 2^64 bytes"))?;
+        let step = (MOVED_BYTES / slice.max(1)).max(1);
+        let mut end = *before.get(axis).ok_or_else(unknown_axis)?;
+        // From the end to the start, so that no element is overwritten before it is moved.
         while end > 0 {
-            let first = end.saturating_sub(step);
+            let moved = step.min(end);
+            let first = end - moved;
             let mut region = Region::whole(before);
-            if let (Some(start), Some(count)) = (region.start.get_mut(axis), region.count.get_mut(axis)) {
-                (*start, *count) = (first, end.saturating_sub(first));
-            }
+            *region.start.get_mut(axis).ok_or_else(unknown_axis)? = first;
+            *region.count.get_mut(axis).ok_or_else(unknown_axis)? = moved;
             let elements = self.read_region(file, edit, &region)?;
-            if let Some(start) = region.start.get_mut(axis) {
-                *start = start.saturating_add(length);
-            }
-            let from = WriteSource::stored(&elements, self.description().datatype.size as usize);
+            // The resize has checked that the shape and `length` together fit in 64 bits.
+            *region.start.get_mut(axis).ok_or_else(unknown_axis)? = first + length;
+            let from = WriteSource::stored(&elements, element_size as usize);
             self.write(file, edit, &Selection::region(&region), &from)?;
             end = first;
         }
         Ok(())
     }
 
-    /// The elements of a box as they are stored.
-    fn read_region(&mut self, file: &OpenFile, edit: &mut Edit<'_>, region: &Region) -> Result<Vec<u8>> {
+    /// Returns the elements of a box as stored.
+    ///
+    /// # Errors
+    /// Returns filter and I/O errors.
+    fn read_region(
+        &mut self,
+        file: WriterContext<'_>,
+        edit: &mut Edit<'_>,
+        region: &Region,
+    ) -> Result<Vec<u8>> {
         let size = self.description().datatype.size as usize;
-        let bytes = region.element_count()?.saturating_mul(size as u64);
-        let mut out = vec![0; usize::try_from(bytes).unwrap_or(usize::MAX)];
+        let bytes = byte_count(region.element_count()?, size, "elements to move")?;
+        let mut out = zeros(bytes, "elements to move")?;
         self.flush(file, edit)?;
         let Layout::Chunked(layout) = &self.description().layout.layout else {
-            return Err(Error::unsupported("growing at the front of a dataset that is not in chunks"));
+            return Err(Error::unsupported("prepending to a dataset without chunks"));
         };
-        let context = ReadContext { store: edit.store(), resources: &file.resources };
-        let (source, shape) = chunked_source(&file.container, self.address(), self.description(), layout)?;
+        let context = ReadContext { store: edit.store(), resources: file.resources };
+        let (source, shape) = chunked_source(file.container, self.address(), self.description(), layout)?;
         let source = ChunkedSource { index: chunk_index::open(edit.store(), layout, &shape)?, ..source };
         source.read(context, &Selection::region(region), &mut ReadTarget::stored(&mut out, size))?;
         Ok(out)
     }
 
-    /// Puts the stored bytes of a chunk in place of the chunk that holds an element. They are not looked at.
+    /// Replaces the stored bytes of the chunk that contains an element. The bytes are not decoded.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if the dataset has no chunks or no such element, or if a chunk without filters has another
-    /// length.
+    /// Returns [`Error::Misuse`] if the dataset has no chunks or no such element, or if the length
+    /// of an unfiltered chunk differs.
     pub(crate) fn write_stored_chunk(
         &mut self,
-        file: &OpenFile,
+        file: WriterContext<'_>,
         edit: &mut Edit<'_>,
         element: &[u64],
         bytes: &[u8],
@@ -133,4 +150,8 @@ impl DatasetWriter {
         self.note_layout();
         Ok(())
     }
+}
+
+fn unknown_axis() -> Error {
+    Error::internal("prepend", "the axis is a dimension of the dataset")
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use hyperslab_dataspace::Dims;
+use hyperslab_exact::{TooLarge, to_usize};
 use hyperslab_format::codec::Address;
-use hyperslab_format::message::{AllocationTime, FillWriteTime, Layout};
+use hyperslab_format::message::{AllocationTime, FillWriteTime, Layout, StructuredChunkLayout};
 
-use super::super::OpenFile;
-use super::super::dataset::chunked_source;
+use super::super::chunk_forms::{chunked_source, structured_form};
 use super::super::raw_files::RawFiles;
-use super::super::structured::structured_writer;
-use crate::data::chunk_index::{self, BufferedTable};
+use super::WriterContext;
+use crate::data::chunk_index::{self, BufferedTable, StructuredIndexEditor};
 use crate::data::chunked::{ChunkWriter, ChunkedSink};
 use crate::data::linear::{CompactSink, ContiguousSink, ExternalSink};
 use crate::data::structured::StructuredWriter;
@@ -31,23 +31,27 @@ pub(in crate::ops) enum DatasetSink {
 }
 
 impl DatasetSink {
-    /// Opens the sink of the dataset whose header lies at `address`.
+    /// Opens the sink of the dataset whose header is at `address`.
     ///
     /// # Errors
-    /// If the index of the chunks is damaged, or the layout cannot be written.
-    pub(super) fn open(file: &OpenFile, address: Address, description: &DatasetDescription) -> Result<Self> {
+    /// Returns an error if the index of the chunks is damaged, or the layout cannot be written.
+    pub(super) fn open(
+        file: WriterContext<'_>,
+        address: Address,
+        description: &DatasetDescription,
+    ) -> Result<Self> {
         let dims = Dims::from_slice(description.dataspace.dims());
         Ok(match &description.layout.layout {
             _ if !description.external.is_empty() => {
                 let pieces = description.external.iter();
                 let pieces = pieces.map(|piece| (piece.file.clone(), piece.offset, piece.size)).collect();
-                let files = Arc::new(RawFiles::to_write(file.resolver.clone()));
+                let files = Arc::new(RawFiles::to_write(file.raw_files));
                 Self::Other(Box::new(ExternalSink { dims, pieces, files }))
             }
             Layout::Chunked(layout) => {
-                let (source, shape) = chunked_source(&file.container, address, description, layout)?;
+                let (source, shape) = chunked_source(file.container, address, description, layout)?;
                 let table = chunk_index::open_table(&file.container.store, layout, &shape)?;
-                let limit = usize::try_from(file.resources.chunks.capacity()).unwrap_or(usize::MAX);
+                let limit = cache_limit(file.resources.chunks.capacity())?;
                 Self::Chunked(ChunkedSink {
                     writer: ChunkWriter::new(source, limit),
                     table: Box::new(BufferedTable::new(table)),
@@ -70,7 +74,7 @@ impl DatasetSink {
         })
     }
 
-    /// Returns the sink, whatever the layout is.
+    /// Returns the sink of any layout.
     pub(in crate::ops) fn get(&self) -> &dyn Sink {
         match self {
             Self::Chunked(sink) => sink,
@@ -79,7 +83,7 @@ impl DatasetSink {
         }
     }
 
-    /// Returns the sink to write to it, whatever the layout is.
+    /// Returns the sink of any layout for writing.
     pub(super) fn get_mut(&mut self) -> &mut dyn Sink {
         match self {
             Self::Chunked(sink) => sink,
@@ -97,4 +101,23 @@ fn writes_fill(description: &DatasetDescription) -> bool {
         FillWriteTime::IF_SET => fill.value != FillValue::Undefined,
         _ => false,
     }
+}
+
+/// Returns the writer of structured chunks.
+fn structured_writer(
+    file: WriterContext<'_>,
+    owner: Address,
+    description: &DatasetDescription,
+    layout: &StructuredChunkLayout,
+) -> Result<StructuredWriter> {
+    let (form, shape) = structured_form(file.container, owner, description, layout)?;
+    let table = StructuredIndexEditor::open(&file.container.store, layout, &shape)?;
+    let limit = cache_limit(file.resources.structured.capacity())?;
+    Ok(StructuredWriter::new(form, table, limit))
+}
+
+/// Returns the limit of dirty chunks for a cache of `capacity` bytes. A capacity larger than the
+/// address space is no limit.
+fn cache_limit(capacity: u64) -> Result<usize> {
+    Ok(to_usize(capacity.min(TooLarge::LIMIT))?)
 }

@@ -1,48 +1,50 @@
-//! Records on their way into the journal. Only when all of them are there, they are taken for written.
+//! The records of a commit that are being written to the journal's file.
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::journal::{JournalChain, JournalExtent, JournalHeader, JournalRecord, MAX_ENTRIES};
 use hyperslab_vfd::Driver;
 
-use super::{Change, unwritable};
+use super::Change;
+use super::errors::unwritable;
 use crate::error::Result;
 
-/// Bytes that are written at once.
-const AT_ONCE: usize = 1 << 20;
+/// Number of buffered bytes that are written to the file at once.
+const FLUSH_BYTES: usize = 1 << 20;
 
-/// Records behind those that the journal has.
+/// Records after the end of the journal. The journal takes over the chain and the end of a batch
+/// after all records were written.
 pub(super) struct Batch {
     pub(super) chain: JournalChain,
-    /// Where `bytes` go.
+    /// The offset of `bytes` in the journal's file.
     at: u64,
     bytes: Vec<u8>,
 }
 
 impl Batch {
-    /// Begins behind the first `end` bytes of a journal, or with the header of a new one.
+    /// Creates a batch after the first `end` bytes of a journal. A batch at offset 0 begins with
+    /// the header of a new journal.
     pub(super) fn new(chain: JournalChain, end: u64, sequence: u64) -> Result<Self> {
         let bytes = if end == 0 { JournalHeader::new(sequence).encode()? } else { Vec::new() };
         Ok(Self { chain, at: end, bytes })
     }
 
-    /// Where the next record begins.
+    /// Returns the offset of the next record.
     pub(super) fn end(&self) -> u64 {
-        self.at + self.bytes.len() as u64
+        self.at + to_u64(self.bytes.len())
     }
 
-    /// Adds a record. Returns where its bytes stand.
+    /// Adds the record of a change. Returns the offset of the new bytes in the journal.
     pub(super) fn add(&mut self, file: &dyn Driver, change: &Change<'_>) -> Result<u64> {
         let record = self.chain.bytes(change.offset, change.old, change.new)?;
-        let head = (record.len() - change.new.len()) as u64;
+        let head = to_u64(record.len() - change.new.len());
         debug_assert!(head >= JournalRecord::SIZE as u64);
-        let place = self.end() + head;
-        self.bytes.extend_from_slice(&record);
-        if self.bytes.len() >= AT_ONCE {
-            self.flush(file)?;
-        }
-        Ok(place)
+        let journal_offset = self.end() + head;
+        self.push(file, &record)?;
+        Ok(journal_offset)
     }
 
-    /// Adds the records of the new space that the commit relies on: at least one, which states the synced length.
+    /// Adds the records of the new space that the commit relies on. A commit has at least one such
+    /// record, which states the synced length.
     pub(super) fn add_extents(
         &mut self,
         file: &dyn Driver,
@@ -52,10 +54,7 @@ impl Batch {
         let (first, rest) = extents.split_at(extents.len().min(MAX_ENTRIES));
         for extents in std::iter::once(first).chain(rest.chunks(MAX_ENTRIES)) {
             let record = self.chain.extents(synced_length, extents)?;
-            self.bytes.extend_from_slice(&record);
-            if self.bytes.len() >= AT_ONCE {
-                self.flush(file)?;
-            }
+            self.push(file, &record)?;
         }
         Ok(())
     }
@@ -64,22 +63,25 @@ impl Batch {
     pub(super) fn add_unlinked(&mut self, file: &dyn Driver, addresses: &[u64]) -> Result<()> {
         for addresses in addresses.chunks(MAX_ENTRIES) {
             let record = self.chain.unlinked(addresses)?;
-            self.bytes.extend_from_slice(&record);
-            if self.bytes.len() >= AT_ONCE {
-                self.flush(file)?;
-            }
+            self.push(file, &record)?;
         }
         Ok(())
     }
 
-    /// Adds the last record.
-    pub(super) fn end_with(&mut self, file_length: u64) -> Result<()> {
+    /// Adds the record that ends the commit. Its bytes are written by the next
+    /// [`flush`](Self::flush).
+    pub(super) fn add_commit(&mut self, file_length: u64) -> Result<()> {
         let record = self.chain.commit(file_length)?;
         self.bytes.extend_from_slice(&record);
         Ok(())
     }
 
-    /// Writes what was added.
+    fn push(&mut self, file: &dyn Driver, record: &[u8]) -> Result<()> {
+        self.bytes.extend_from_slice(record);
+        if self.bytes.len() >= FLUSH_BYTES { self.flush(file) } else { Ok(()) }
+    }
+
+    /// Writes the buffered records.
     pub(super) fn flush(&mut self, file: &dyn Driver) -> Result<()> {
         file.write_at(self.at, &self.bytes).map_err(unwritable)?;
         self.at = self.end();

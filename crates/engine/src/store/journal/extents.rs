@@ -1,17 +1,18 @@
-//! New space that was written since the last commit, with the sums of its bytes: the next commit relies on it.
+//! The extents of new space that were written since the last commit, with the sums of their bytes.
+//! The next commit relies on these bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hyperslab_exact::{TooLarge, to_usize};
+use hyperslab_exact::{TooLarge, to_u64, to_usize};
 use hyperslab_format::journal::{JournalExtent, SECTOR, SectorSums};
 
-/// The longest run whose sum is computed, or computed again, at once.
+/// The largest run whose sum is computed at once, or computed again after a partial change.
 const MAX_RUN_BYTES: u64 = 1 << 20;
 
 /// The extents that were written into the file since the last commit.
 #[derive(Debug, Default)]
 pub(super) struct Extents {
-    /// Whole sectors by their first offset. Runs do not overlap.
+    /// Runs of whole sectors by their first offset. Runs do not overlap.
     runs: BTreeMap<u64, Run>,
     /// Sectors that were written in part. Their sums are computed at the commit.
     edges: BTreeSet<u64>,
@@ -21,28 +22,29 @@ pub(super) struct Extents {
 #[derive(Debug, Clone, Copy)]
 struct Run {
     end: u64,
-    /// The sum, unless a later write has changed a part of the run.
+    /// The sum; `None` after a later write changed a part of the run.
     sum: Option<u64>,
 }
 
-/// Whole sectors of one write with their sums, if these are known, and sectors that it covers in part.
+/// The sectors of one write: runs of whole sectors with their sums, if known, and the sectors that
+/// the write covers in part.
 #[derive(Debug)]
-pub(in crate::store) struct Written {
+pub(in crate::store) struct WrittenSectors {
     runs: Vec<(u64, u64, Option<u64>)>,
     edges: [Option<u64>; 2],
 }
 
-impl Written {
+impl WrittenSectors {
     /// Computes the sums of bytes that are written at `offset`.
     pub(in crate::store) fn new(offset: u64, bytes: &[u8]) -> Self {
-        Self::with(offset, bytes.len() as u64, |start, end| {
-            // Without a sum, the commit reads the bytes.
+        Self::with(offset, to_u64(bytes.len()), |start, end| {
+            // The commit reads the bytes of a run without a sum.
             let index = |at: u64| usize::try_from(at - offset).ok();
             Some(SectorSums::CURRENT.total(start, bytes.get(index(start)?..index(end)?)?))
         })
     }
 
-    /// Returns a write that failed, after which nobody knows what stands in its place. The commit reads it.
+    /// Describes a write that failed. The bytes in its place are unknown, so the commit reads them.
     pub(in crate::store) fn unknown(offset: u64, length: u64) -> Self {
         Self::with(offset, length, |_, _| None)
     }
@@ -66,8 +68,8 @@ impl Written {
 }
 
 impl Extents {
-    /// Adds a write. What an earlier write left in the same place is no more.
-    pub(super) fn add(&mut self, written: &Written) {
+    /// Adds a write, which replaces earlier writes of the same sectors.
+    pub(super) fn add(&mut self, written: &WrittenSectors) {
         for (start, end, sum) in &written.runs {
             self.cut_out(*start, *end);
             while let Some(edge) = self.edges.range(*start..*end).next().copied() {
@@ -81,7 +83,8 @@ impl Extents {
         }
     }
 
-    /// Removes the sectors from `start` up to `end` from all runs. The sums of what is left of a run are not known.
+    /// Removes the sectors from `start` up to `end` from all runs. The remaining parts of a run
+    /// have no sum.
     fn cut_out(&mut self, start: u64, end: u64) {
         while let Some((&from, &run)) = self.runs.range(..end).next_back()
             && run.end > start
@@ -97,7 +100,8 @@ impl Extents {
         }
     }
 
-    /// Adds a run where there is none, joined with the run before it if both are short.
+    /// Adds a run that overlaps no other run, and joins it with the run before it if both are
+    /// short.
     fn insert(&mut self, start: u64, end: u64, sum: Option<u64>) {
         if let Some((&from, before)) = self.runs.range_mut(..start).next_back()
             && before.end == start
@@ -110,14 +114,15 @@ impl Extents {
         self.runs.insert(start, Run { end, sum });
     }
 
-    /// Forgets everything.
+    /// Removes all extents.
     pub(super) fn clear(&mut self) {
         self.runs.clear();
         self.edges.clear();
     }
 
-    /// Returns the extents before `file_end`, ascending within each kind: runs, joined as far as they touch, then sectors that were
-    /// written in part. `read` fills a buffer with bytes of the file.
+    /// Returns the extents before `file_end`: first the runs in ascending order, joined where they
+    /// touch, then the sectors that were written in part, in ascending order. `read` fills a buffer
+    /// with bytes of the file.
     pub(super) fn list<E: From<TooLarge>>(
         &self,
         file_end: u64,
@@ -176,7 +181,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// The extents cover each sector that was written, once, and their sums are those of the bytes in the file.
+        /// The extents cover each written sector once, and their sums are the sums of the bytes in
+        /// the file.
         #[test]
         fn extents_are_what_was_written(
             writes in prop::collection::vec((0_usize..9000, 1_usize..4000, any::<u8>(), any::<bool>()), 0..20),
@@ -190,8 +196,8 @@ mod tests {
                 let done = if failed { length / 2 } else { length };
                 file[offset..offset + done].copy_from_slice(&bytes[..done]);
                 let written = match failed {
-                    true => Written::unknown(offset as u64, length as u64),
-                    false => Written::new(offset as u64, &bytes),
+                    true => WrittenSectors::unknown(offset as u64, length as u64),
+                    false => WrittenSectors::new(offset as u64, &bytes),
                 };
                 extents.add(&written);
                 touched.extend(offset / 512..=(offset + length - 1) / 512);

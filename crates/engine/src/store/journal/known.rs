@@ -5,19 +5,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hyperslab_format::journal::SECTOR;
 use parking_lot::RwLock;
 
-use crate::store::space::ranges::Ranges;
+use crate::store::ranges::Ranges;
 
-/// A set of offsets. As long as the journal holds its commits, these bytes are not written into the file unless the journal has the new
-/// bytes, too.
+/// A set of file offsets: the bytes that the commits of the journal change or rely on. While the
+/// journal holds these commits, new contents of these bytes go into the journal before the file.
 #[derive(Debug, Default)]
 pub(in crate::store) struct KnownBytes {
     ranges: RwLock<Ranges>,
-    /// The offset behind the last of them.
+    /// The end of the last range.
     end: AtomicU64,
 }
 
 impl KnownBytes {
-    /// Returns the offset behind all of them.
+    /// Returns the end of the last range.
     pub(in crate::store) fn end(&self) -> u64 {
         self.end.load(Ordering::Acquire)
     }
@@ -27,11 +27,12 @@ impl KnownBytes {
         if start >= self.end() {
             return Vec::new();
         }
-        let sector = |offset: u64| offset - offset % SECTOR;
-        let behind = |offset: u64| offset.checked_next_multiple_of(SECTOR).unwrap_or(offset);
+        let sector_start = |offset: u64| offset - offset % SECTOR;
+        // The last sector of all offsets ends at the largest offset.
+        let sector_end = |offset: u64| offset.checked_next_multiple_of(SECTOR).unwrap_or(u64::MAX);
         let mut parts: Vec<(u64, u64)> = Vec::new();
-        for (from, to) in self.ranges.read().within(sector(start), behind(end)) {
-            let (from, to) = (sector(from).max(start), behind(to).min(end));
+        for (from, to) in self.ranges.read().within(sector_start(start), sector_end(end)) {
+            let (from, to) = (sector_start(from).max(start), sector_end(to).min(end));
             match parts.last_mut() {
                 // Two ranges in one sector.
                 Some(last) if last.1 >= from => last.1 = last.1.max(to),
@@ -68,8 +69,8 @@ mod tests {
         assert_eq!(known.parts(0, 10_000), [(0, 512), (1024, 2048)]);
         assert_eq!(known.parts(400, 1030), [(400, 512), (1024, 1030)]);
         assert_eq!(known.parts(512, 1024), []);
-        assert_eq!(known.parts(1599, 1700), [(1599, 1700)], "the sector of known bytes before");
-        assert_eq!(known.parts(1600, 1700), [], "behind all of them, bytes do not change those");
+        assert_eq!(known.parts(1599, 1700), [(1599, 1700)], "the sector of the last known bytes");
+        assert_eq!(known.parts(1600, 1700), [], "bytes after the last known byte do not change known bytes");
         known.clear();
         assert!(known.parts(0, 10_000).is_empty());
     }

@@ -1,35 +1,37 @@
-//! A file that is read as its journal says it shall be.
+//! A read-only view of a file as it is after the replay of its journal.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hyperslab_exact::to_usize;
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_vfd::{Driver, DriverError, DriverKind, FileIdentity, LockKind};
 
-use super::LITTLE;
-use super::recover::{Step, for_each};
+use super::MAX_SMALL_COMMIT_BYTES;
+use super::walk::{JournalStep, for_each};
+use crate::store::bytes::count_before;
 
-/// A file, some bytes of which are taken from a journal. It is only read.
+/// A file with the changes of a journal laid over it.
 #[derive(Debug)]
 pub(super) struct Overlay {
     file: Arc<dyn Driver>,
     journal: Arc<dyn Driver>,
-    /// Bytes of the file by where they begin: how many, and where they stand in the journal.
+    /// Changed ranges by their offset in the file: the length, and the offset in the journal.
     runs: BTreeMap<u64, (u64, u64)>,
     length: u64,
-    /// Bytes that are there: those of the file, and of new space that it may have lost, zeros of which no journal has.
+    /// An upper bound of the bytes that are stored: the bytes of the file, and new space that small
+    /// commits hold in the journal and the file may lack. New space of other commits was synced.
     stored: u64,
 }
 
 type Result<T, E = DriverError> = std::result::Result<T, E>;
 
 impl Overlay {
-    /// The file as a whole journal says.
+    /// Lays the complete commits of a journal over its file.
     pub(super) fn new(file: Arc<dyn Driver>, journal: Arc<dyn Driver>) -> Result<Self> {
         let mut runs = BTreeMap::new();
         let last = for_each(&*journal, |step| {
-            if let Step::Bytes { offset, bytes, place, .. } = step {
-                put(&mut runs, offset, bytes.len() as u64, place);
+            if let JournalStep::Bytes { offset, bytes, journal_offset, .. } = step {
+                put(&mut runs, offset, to_u64(bytes.len()), journal_offset);
             }
             Ok(())
         })?;
@@ -37,16 +39,17 @@ impl Overlay {
             Some(last) => (last.file_length, last.count),
             None => (file.len()?, 0),
         };
-        // The length of the file bounds the bytes of any number of commits.
-        let stored = file.stored_len()?.saturating_add(commits.saturating_mul(LITTLE)).min(length);
+        let new = commits.checked_mul(MAX_SMALL_COMMIT_BYTES);
+        let stored = file.stored_len()?;
+        let stored = new.and_then(|new| stored.checked_add(new)).map_or(length, |stored| stored.min(length));
         Ok(Self { file, journal, runs, length, stored })
     }
 }
 
-/// Lets a run stand in place of whatever stood there.
-fn put(runs: &mut BTreeMap<u64, (u64, u64)>, start: u64, length: u64, place: u64) {
+/// Adds a run, which replaces the parts of other runs that it covers.
+fn put(runs: &mut BTreeMap<u64, (u64, u64)>, start: u64, length: u64, journal_offset: u64) {
     let end = start + length;
-    while let Some((&other, &(other_length, other_place))) = runs.range(..end).next_back() {
+    while let Some((&other, &(other_length, other_offset))) = runs.range(..end).next_back() {
         let other_end = other + other_length;
         if other_end <= start {
             break;
@@ -54,13 +57,13 @@ fn put(runs: &mut BTreeMap<u64, (u64, u64)>, start: u64, length: u64, place: u64
         runs.remove(&other);
         if other_end > end {
             let skipped = end - other;
-            runs.insert(end, (other_end - end, other_place + skipped));
+            runs.insert(end, (other_end - end, other_offset + skipped));
         }
         if other < start {
-            runs.insert(other, (start - other, other_place));
+            runs.insert(other, (start - other, other_offset));
         }
     }
-    runs.insert(start, (length, place));
+    runs.insert(start, (length, journal_offset));
 }
 
 impl Driver for Overlay {
@@ -89,28 +92,26 @@ impl Driver for Overlay {
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {
-        let end = offset.saturating_add(buf.len() as u64);
-        if end > self.length && !buf.is_empty() {
-            let length = buf.len() as u64;
-            return Err(DriverError::PastEnd {
-                name: self.name().to_owned(),
-                offset,
-                length,
-                end: self.length,
-            });
+        if buf.is_empty() {
+            return Ok(());
         }
+        let length = to_u64(buf.len());
+        let Some(end) = offset.checked_add(length).filter(|end| *end <= self.length) else {
+            let name = self.name().to_owned();
+            return Err(DriverError::PastEnd { name, offset, length, end: self.length });
+        };
         // The overlay may be longer than the file.
-        let there = self.file.len()?.saturating_sub(offset).min(buf.len() as u64);
-        let (inside, outside) = buf.split_at_mut(to_usize(there)?);
+        let inside = count_before(self.file.len()?, offset, buf.len());
+        let (inside, outside) = buf.split_at_mut(inside);
         outside.fill(0);
         self.file.read_at(offset, inside)?;
         let first = self.runs.range(..=offset).next_back().map_or(offset, |(start, _)| *start);
-        for (start, (length, place)) in self.runs.range(first..end.max(first)) {
+        for (start, (length, journal_offset)) in self.runs.range(first..end) {
             let (from, to) = (offset.max(*start), end.min(start + length));
             if from < to {
                 let part =
                     buf.split_at_mut(to_usize(to - offset)?).0.split_at_mut(to_usize(from - offset)?).1;
-                self.journal.read_at(place + (from - start), part)?;
+                self.journal.read_at(journal_offset + (from - start), part)?;
             }
         }
         Ok(())

@@ -1,52 +1,54 @@
-//! The state of a journal, and of its file on the disk.
+//! The state of a journal and of its file on disk.
 
 use std::sync::Arc;
 
 use hyperslab_format::journal::JournalChain;
 use hyperslab_vfd::Driver;
 
-/// While a journal lists unlinked objects, commits follow one another up to this length of the journal.
+/// The length up to which commits are appended to a journal that lists unlinked objects.
 const MAX_LISTING_BYTES: u64 = 256 << 20;
 
 /// The state of a journal between two commits.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct JournalState {
     pub(super) file: Option<Arc<dyn Driver>>,
     pub(super) sequence: u64,
     pub(super) chain: JournalChain,
-    /// Where the next record begins.
+    /// The offset of the next record.
     pub(super) end: u64,
-    /// Number of commits.
+    /// The number of commits in the journal.
     pub(super) commits: u64,
-    /// The file was not cut below this length since the disk had it.
+    /// A length of the HDF5 file that was synced. The file was not truncated below it since.
     pub(super) synced_length: u64,
     pub(super) phase: Phase,
-    /// True if records of the next commit are there already.
-    pub(super) building: bool,
-    /// True if the next commit is the first of its journal: the disk may have the commits before until then.
+    /// True if the journal already has records of the next commit.
+    pub(super) is_building: bool,
+    /// True if the next commit is the first one of its journal. Until that commit, the disk may
+    /// still have the commits of the previous journal.
     pub(super) is_first: bool,
     /// True if the last commit lists unlinked objects.
     pub(super) lists_unlinked: bool,
-    /// Why nothing more is written.
-    pub(super) broken: Option<&'static str>,
+    /// The reason why further writes are refused.
+    pub(super) refusal: Option<&'static str>,
 }
 
-/// What the journal on the disk is.
+/// The contents of the journal on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Nothing, whatever happens to the disk.
+    /// No commits, also after a loss of power.
     Empty,
-    /// Begun anew, with nothing whole; but the disk may still have, or have in part, what was there before.
+    /// A new journal without a complete commit. The disk may still have the previous journal, or a
+    /// part of it.
     Begun,
-    /// Commits, the last of which may not stand in the file.
+    /// Commits, of which the last one may not be in the file.
     Committed,
-    /// Commits that stand in the file, though perhaps not on its disk.
+    /// Commits that are in the file, but perhaps not on the file's disk.
     Applied,
 }
 
-impl State {
-    /// Returns whether the next commit must follow those that the journal holds.
-    pub(super) fn must_go_on(&self) -> bool {
+impl JournalState {
+    /// Returns whether the next commit must be appended to the commits of the journal.
+    pub(super) fn must_append(&self) -> bool {
         let holds_commits = matches!(self.phase, Phase::Committed | Phase::Applied);
         self.lists_unlinked && holds_commits && self.end <= MAX_LISTING_BYTES
     }

@@ -1,55 +1,57 @@
-//! The comparison of a journal with the file beside it. The bytes alone decide; times and names say nothing.
+//! The comparison of a journal with the file beside it. Only the bytes decide: times, names and
+//! inode numbers have no influence.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::ops::Bound;
 
 use hyperslab_exact::to_usize;
-use hyperslab_format::journal::{JournalExtent, SECTOR, SECTOR_BYTES, SectorSums, sectors};
+use hyperslab_format::journal::{SECTOR, SECTOR_BYTES};
 use hyperslab_vfd::{Driver, DriverError};
 use smallvec::SmallVec;
 
-use super::recover::{LastCommit, Step, for_each};
-
-/// Bytes of an extent that are read at once.
-const READ_BYTES: u64 = 1 << 20;
+use super::contents::{JournalContents, SectorVersion};
+use super::new_space::compare_extents;
+use super::walk::{LastCommit, for_each, header};
+use crate::store::bytes::count_before;
 
 /// The relation between a journal and the file beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum JournalVerdict {
-    /// The journal holds no whole commit: the file is as it was committed before.
+    /// The journal holds no complete commit. The file is in the state of its last commit.
     Empty,
-    /// The file holds all that the journal says.
+    /// The file holds all commits of the journal.
     Applied,
-    /// The file is in the middle of the commits: they are to be brought into it.
+    /// The file holds a part of the commits, and the journal must be replayed.
     Pending,
-    /// The file was replaced, or changed by another program, after the crash: the journal does not belong to the file as it is.
+    /// The journal does not belong to the file: the file was replaced, or another program changed
+    /// it after the crash.
     Foreign,
 }
 
-/// The findings of a comparison, sector by sector.
+/// The result of a comparison, sector by sector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct JournalComparison {
-    /// Sectors of 512 bytes that the journal changes.
+    /// The number of sectors of 512 bytes that the journal changes.
     pub sectors: u64,
-    /// Sectors that are as the last commit leaves them.
+    /// The number of sectors that hold the bytes of the last commit.
     pub committed: u64,
-    /// Sectors that are as they were before the last commit.
+    /// The number of sectors that hold bytes from before the last commit.
     pub earlier: u64,
-    /// Sectors that hold bytes which the journal does not know.
+    /// The number of sectors that hold bytes which the journal does not know.
     pub unknown: u64,
-    /// The offset of the first of those in the file.
+    /// The offset of the first unknown sector in the file.
     pub first_unknown: Option<u64>,
-    /// Extents of new space that the commits rely on, as far as they were compared.
+    /// The number of extents of new space that were compared. The commits rely on their bytes.
     pub extents: u64,
-    /// Extents that hold other bytes than the commits rely on.
+    /// The number of extents that hold other bytes than the commits rely on.
     pub changed_extents: u64,
-    /// The offset of the first of those in the file.
+    /// The offset of the first changed extent in the file.
     pub first_changed_extent: Option<u64>,
-    /// The length that the file had at least when it was last synced, in bytes.
+    /// The smallest length that the file had when it was last synced, in bytes.
     pub synced_length: u64,
-    /// The length of the file now, in bytes.
+    /// The present length of the file, in bytes.
     pub file_length: u64,
 }
 
@@ -65,17 +67,17 @@ impl JournalComparison {
     }
 }
 
-/// A journal, and the state of the file beside it.
+/// A journal, and its comparison with the file beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JournalReport {
-    /// The journal's path.
+    /// The path of the journal.
     pub name: String,
-    /// Whole commits in the journal.
+    /// The number of complete commits in the journal.
     pub commits: u64,
     /// The length of the file after the last commit, in bytes.
     pub committed_length: u64,
-    /// Object headers without links that programs held open at the last commit, as addresses.
+    /// The addresses of object headers without links that programs held open at the last commit.
     pub unlinked: Vec<u64>,
     /// The comparison with the file.
     pub comparison: JournalComparison,
@@ -83,13 +85,13 @@ pub struct JournalReport {
     pub verdict: JournalVerdict,
 }
 
-/// One line that says which of the possible stories is true, and one of evidence where the story is not the usual one.
+/// Writes the verdict on one line, with the evidence if the journal is foreign.
 impl fmt::Display for JournalReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, commits, committed_length, comparison: found, .. } = self;
         match self.verdict {
             JournalVerdict::Empty => {
-                write!(f, "`{name}` holds no whole commit; the file is as it was committed before")
+                write!(f, "`{name}` holds no complete commit; the file holds its last commit")
             }
             JournalVerdict::Applied => {
                 write!(
@@ -122,7 +124,7 @@ impl fmt::Display for JournalReport {
                 if found.file_length < found.synced_length {
                     let (length, synced) = (found.file_length, found.synced_length);
                     reasons.push(format!(
-                        "the file has {length} bytes, and had {synced} at least ({committed_length} after the last commit)"
+                        "the file has {length} bytes, but had at least {synced} bytes when it was last synced ({committed_length} bytes after the last commit)"
                     ));
                 }
                 f.write_str(&reasons.join("; "))
@@ -131,112 +133,51 @@ impl fmt::Display for JournalReport {
     }
 }
 
-/// A content that a sector had, or has after a commit.
-#[derive(Debug, Clone, Copy)]
-struct Version {
-    length: usize,
-    sum: u64,
-    /// Where the bytes stand in the journal, of a content after a commit.
-    place: Option<u64>,
-}
-
-/// What a journal says of a file.
-#[derive(Debug)]
-struct Known {
-    sums: SectorSums,
-    /// The contents of each sector that the journal changes, in their order; keys are offsets in the file.
-    sectors: BTreeMap<u64, SmallVec<[Version; 4]>>,
-    extents: Vec<JournalExtent>,
-    synced_length: u64,
-    unlinked: Vec<u64>,
-    /// Lengths that the file had at commits.
-    lengths: BTreeSet<u64>,
-}
-
-impl Known {
-    fn add(&mut self, step: Step) {
-        match step {
-            Step::Bytes { offset, sums, bytes, place } => {
-                let (mut at, mut place) = (offset, place);
-                for (old, bytes) in sums.iter().zip(sectors(offset, &bytes)) {
-                    let (length, sum) = (bytes.len(), self.sums.of(at, bytes));
-                    self.sectors.entry(at).or_default().extend([
-                        Version { length, sum: *old, place: None },
-                        Version { length, sum, place: Some(place) },
-                    ]);
-                    at += length as u64;
-                    place += length as u64;
-                }
-            }
-            Step::Extents { synced_length, extents } => {
-                self.synced_length = synced_length;
-                self.lengths.insert(synced_length);
-                self.extents.extend(extents);
-            }
-            Step::Unlinked(addresses) => self.unlinked.extend(addresses),
-            Step::Commit { file_length, is_last } => {
-                self.lengths.insert(file_length);
-                if !is_last {
-                    self.unlinked.clear();
-                }
-            }
-        }
-    }
-
-    /// Returns the keys of the sectors of a range that the journal changes.
-    fn changed(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, &SmallVec<[Version; 4]>)> {
-        self.sectors.range(start..end.max(start)).map(|(at, versions)| (*at, versions))
-    }
-}
-
-/// Compares a journal with the file beside it. Nothing is returned of a journal without a whole commit.
-pub(crate) fn compare(
+/// Compares a journal with the file beside it. Returns `None` if the journal has no complete
+/// commit.
+pub(super) fn compare(
     journal: &dyn Driver,
     name: &str,
     file: &dyn Driver,
 ) -> Result<Option<JournalReport>, DriverError> {
-    let Some(header) = super::recover::header(journal)? else { return Ok(None) };
-    let mut known = Known {
-        sums: header.sums(),
-        sectors: BTreeMap::new(),
-        extents: Vec::new(),
-        synced_length: 0,
-        unlinked: Vec::new(),
-        lengths: BTreeSet::new(),
-    };
+    let Some(header) = header(journal)? else { return Ok(None) };
+    let mut contents = JournalContents::new(header);
     let visit = |step| {
-        known.add(step);
+        contents.add(step);
         Ok(())
     };
     let Some(last) = for_each(journal, visit)? else { return Ok(None) };
     let file_length = file.len()?;
-    let synced_length = known.synced_length;
+    let synced_length = contents.synced_length;
     let mut found = JournalComparison { file_length, synced_length, ..JournalComparison::default() };
-    compare_sectors(&known, last, journal, file, &mut found)?;
-    // What is in the file as a whole, or is not to be brought into it, relies on nothing.
+    compare_sectors(&contents, last, journal, file, &mut found)?;
+    // The extents matter only to a replay. A file that holds all commits needs none, and a file
+    // with unknown sectors gets none.
     if found.unknown == 0 && (found.earlier > 0 || file_length < last.file_length) {
-        compare_extents(&known, file, &mut found)?;
+        let extents = compare_extents(&contents, file, file_length)?;
+        found.extents = extents.extents;
+        found.changed_extents = extents.changed;
+        found.first_changed_extent = extents.first_changed;
     }
     Ok(Some(JournalReport {
         name: name.to_owned(),
         commits: last.count,
         committed_length: last.file_length,
-        unlinked: known.unlinked,
+        unlinked: contents.unlinked,
         comparison: found,
         verdict: found.verdict(last.file_length),
     }))
 }
 
-/// Fills a buffer with bytes of the file, and zeros behind its end.
+/// Reads bytes of a file of `file_length` bytes, and fills the buffer with zeros past the end.
 fn read(file: &dyn Driver, file_length: u64, offset: u64, buffer: &mut [u8]) -> Result<(), DriverError> {
-    let there = file_length.saturating_sub(offset).min(buffer.len() as u64);
-    let (inside, outside) = buffer.split_at_mut(to_usize(there)?);
+    let (inside, outside) = buffer.split_at_mut(count_before(file_length, offset, buffer.len()));
     outside.fill(0);
     if inside.is_empty() { Ok(()) } else { file.read_at(offset, inside) }
 }
 
 fn compare_sectors(
-    known: &Known,
+    contents: &JournalContents,
     last: LastCommit,
     journal: &dyn Driver,
     file: &dyn Driver,
@@ -244,18 +185,18 @@ fn compare_sectors(
 ) -> Result<(), DriverError> {
     let file_length = found.file_length;
     let mut sector = [0; SECTOR_BYTES];
-    for (&at, versions) in known.sectors.range(..last.file_length) {
+    for (&at, versions) in contents.sectors.range(..last.file_length) {
         found.sectors += 1;
         read(file, file_length, at, &mut sector)?;
-        let is = |version: &Version| {
+        let is = |version: &SectorVersion| {
             let bytes = sector.get(..version.length);
-            bytes.is_some_and(|bytes| version.sum == known.sums.of(at, bytes))
+            bytes.is_some_and(|bytes| version.sum == contents.sums.of(at, bytes))
         };
         let (newest, before) =
             versions.split_last().map_or((None, &[][..]), |(newest, before)| (Some(newest), before));
         let counter = if newest.is_some_and(is) {
             &mut found.committed
-        } else if before.iter().any(is) || is_cut(known, versions, at, &sector, journal, file_length)? {
+        } else if before.iter().any(is) || is_cut(contents, versions, at, &sector, journal, file_length)? {
             &mut found.earlier
         } else {
             found.first_unknown.get_or_insert(at);
@@ -266,30 +207,31 @@ fn compare_sectors(
     Ok(())
 }
 
-/// Returns whether a sector begins like one of its later contents, up to where the file ends or ended at a commit, and goes on with zeros. A
-/// disk may have the new bytes of a sector and not the new length of the file; when the file becomes longer, zeros follow.
+/// Returns whether a sector begins with the bytes of a later version, up to the end that the file
+/// has or had at a commit, and holds zeros after that end. A disk may have stored the new bytes of
+/// a sector but not the new length of the file. When such a file grows again, zeros follow its end.
 fn is_cut(
-    known: &Known,
-    versions: &[Version],
+    contents: &JournalContents,
+    versions: &[SectorVersion],
     at: u64,
     sector: &[u8],
     journal: &dyn Driver,
     file_length: u64,
 ) -> Result<bool, DriverError> {
-    let ends = known.lengths.range(at + 1..at.saturating_add(SECTOR)).copied();
-    // The file may end before the sector. A range of offsets has no end behind the largest one.
-    let ends = ends.chain([file_length]).map(|end| to_usize(end.saturating_sub(at).min(SECTOR)));
-    let ends = ends.collect::<Result<SmallVec<[usize; 4]>, _>>()?;
+    let lengths = contents.lengths.range((Bound::Excluded(at), Bound::Unbounded)).copied();
+    let near = lengths.map(|end| end - at).take_while(|end| *end < SECTOR);
+    // A file that ends before the sector, or after it, does not cut it.
+    let present = file_length.checked_sub(at).filter(|end| *end < SECTOR);
+    let ends = near.chain(present).map(to_usize).collect::<Result<SmallVec<[usize; 4]>, _>>()?;
     for version in versions {
-        let Some(place) = version.place else { continue };
+        let Some(journal_offset) = version.journal_offset else { continue };
         let mut bytes = vec![0; version.length];
-        journal.read_at(place, &mut bytes)?;
+        journal.read_at(journal_offset, &mut bytes)?;
         let is_prefix = |end: usize| {
-            let zeros = sector.get(end..).unwrap_or_default();
             end > 0
                 && end < version.length
                 && sector.get(..end) == bytes.get(..end)
-                && zeros.iter().all(|byte| *byte == 0)
+                && sector.get(end..).is_some_and(|rest| rest.iter().all(|byte| *byte == 0))
         };
         if ends.iter().any(|end| is_prefix(*end)) {
             return Ok(true);
@@ -298,57 +240,30 @@ fn is_cut(
     Ok(false)
 }
 
-/// Compares the new space that the commits rely on. Of a sector that the journal changes as well, any content that the journal knows will
-/// do: such sectors have been compared.
-fn compare_extents(
-    known: &Known,
-    file: &dyn Driver,
-    found: &mut JournalComparison,
-) -> Result<(), DriverError> {
-    for extent in &known.extents {
-        found.extents += 1;
-        let end = extent.offset + extent.length;
-        let mut changed = known.changed(extent.offset, end).peekable();
-        if extent.length <= SECTOR && changed.peek().is_some() {
-            continue;
-        }
-        let mut expected = extent.sum;
-        let mut is_known = true;
-        for (at, versions) in changed {
-            let first =
-                versions.first().filter(|first| first.length as u64 == SECTOR && at.is_multiple_of(SECTOR));
-            is_known &= first.is_some();
-            expected = expected.wrapping_sub(first.map_or(0, |first| first.sum));
-        }
-        if !is_known || total(known, file, found.file_length, extent)? != expected {
-            found.first_changed_extent.get_or_insert(extent.offset);
-            found.changed_extents += 1;
-        }
-    }
-    Ok(())
-}
+#[cfg(test)]
+mod tests {
+    use hyperslab_format::journal::{JournalChain, JournalExtent, JournalHeader};
+    use hyperslab_vfd::Core;
 
-/// Returns the sum of the sectors of an extent that the journal does not change.
-fn total(
-    known: &Known,
-    file: &dyn Driver,
-    file_length: u64,
-    extent: &JournalExtent,
-) -> Result<u64, DriverError> {
-    let end = extent.offset + extent.length;
-    let mut buffer = Vec::new();
-    let (mut sum, mut at) = (0_u64, extent.offset);
-    while at < end {
-        let to = at + READ_BYTES.min(end - at);
-        buffer.resize(to_usize(to - at)?, 0);
-        read(file, file_length, at, &mut buffer)?;
-        sum = sum.wrapping_add(known.sums.total(at, &buffer));
-        for (changed, _) in known.changed(at, to) {
-            let sector = buffer.split_at(to_usize(changed - at)?).1;
-            let sector = sector.split_at(SECTOR_BYTES.min(sector.len())).0;
-            sum = sum.wrapping_sub(known.sums.of(changed, sector));
-        }
-        at = to;
+    use super::*;
+
+    /// Returns a journal of one commit that relies on `extents` and makes the file `file_length`
+    /// bytes long.
+    fn journal(extents: &[JournalExtent], file_length: u64) -> Core {
+        let header = JournalHeader::new(7);
+        let mut chain = JournalChain::new(header);
+        let mut bytes = header.encode().unwrap();
+        bytes.extend(chain.extents(0, extents).unwrap());
+        bytes.extend(chain.commit(file_length).unwrap());
+        Core::from_vec("journal", bytes)
     }
-    Ok(sum)
+
+    #[test]
+    fn an_extent_far_past_the_end_of_the_file_does_not_match() {
+        let extent = JournalExtent { offset: 0, length: 1 << 60, sum: 0 };
+        let file = Core::from_vec("file", vec![1; 4096]);
+        let report = compare(&journal(&[extent], 1 << 60), "journal", &file).unwrap().unwrap();
+        assert_eq!((report.comparison.extents, report.comparison.changed_extents), (1, 1));
+        assert_eq!(report.verdict, JournalVerdict::Foreign);
+    }
 }

@@ -1,70 +1,77 @@
-//! Rows of bytes that are changed together: the next one is mostly on the same page or on one near.
+//! Writes of many rows at once. The next row mostly lies on the same page or on a near one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hyperslab_exact::to_u64;
 use hyperslab_vfd::DriverError;
 use quick_cache::sync::Cache;
 use smallvec::SmallVec;
 
-use super::{Medium, PAGE, PAGE_BYTES, Pages, put, skip_of};
+use super::Pages;
+use crate::store::page::{PAGE, PAGE_BYTES, put, skip_of};
+use crate::store::page_source::PageSource;
 
-/// Pages that are walked over to the next one, rather than that it is looked up.
-const NEAR: u64 = 16;
+/// Largest number of pages that the walk over dirty pages passes. A page further away is looked up.
+const MAX_PASSED_PAGES: u64 = 16;
 
-/// Rows of bytes, one behind the other in memory and equally far apart in the file.
+/// Rows of bytes: contiguous in memory, at equal distances in the file.
 #[derive(Debug, Clone, Copy)]
 pub struct ByteRows<'a> {
-    /// Where the first row begins in its block of the file.
+    /// The offset of the first row in its block of the file, in bytes.
     pub offset: u64,
-    /// Bytes from one row to the next in the file.
+    /// The distance between the starts of two rows in the file, in bytes.
     pub stride: u64,
-    /// Bytes of a row.
+    /// The length of a row in bytes.
     pub length: usize,
-    /// All rows.
+    /// The bytes of all rows.
     pub bytes: &'a [u8],
 }
 
 impl ByteRows<'_> {
-    /// The offset behind the last byte in the block; `None` if 64 bits cannot tell.
+    /// Returns the end of the last row in the block; `None` if it exceeds 64 bits, or if rows have
+    /// no bytes.
     pub(crate) fn end(&self) -> Option<u64> {
-        let rows = self.bytes.len().checked_div(self.length)? as u64;
-        let last = rows.saturating_sub(1).checked_mul(self.stride)?.checked_add(self.offset)?;
-        last.checked_add(self.length as u64)
+        let rows = to_u64(self.bytes.len().checked_div(self.length)?);
+        // No rows end where one row would.
+        let strides = rows.max(1) - 1;
+        let last = strides.checked_mul(self.stride)?.checked_add(self.offset)?;
+        last.checked_add(to_u64(self.length))
     }
 }
 
 impl Pages {
-    /// Changes rows of bytes in memory, of which the first begins at an offset of the file.
+    /// Writes rows to pages in memory, which become dirty. The first row begins at the offset
+    /// `start` of the file.
     pub(crate) fn write_rows(
         &self,
-        medium: Medium<'_>,
+        source: PageSource<'_>,
         start: u64,
         rows: &ByteRows<'_>,
     ) -> Result<(), DriverError> {
-        self.changing(|changed| Self::write_rows_into(changed, &self.clean, medium, start, rows))
+        self.with_dirty(|dirty| Self::write_rows_into(dirty, &self.clean, source, start, rows))
     }
 
     fn write_rows_into(
-        changed: &mut BTreeMap<u64, Arc<[u8]>>,
+        dirty: &mut BTreeMap<u64, Arc<[u8]>>,
         clean: &Cache<u64, Arc<[u8]>>,
-        medium: Medium<'_>,
+        source: PageSource<'_>,
         start: u64,
         rows: &ByteRows<'_>,
     ) -> Result<(), DriverError> {
         let mut absent: SmallVec<[(u64, &[u8]); 16]> = SmallVec::new();
-        // The page that was found last; there is none from `from` up to it.
-        let (mut walk, mut found, mut from) = (changed.range_mut(..0), None, u64::MAX);
+        // The last page that was found. No dirty page lies between the number `from` and this page.
+        let (mut walk, mut found, mut from) = (dirty.range_mut(..0), None, u64::MAX);
         let mut next = start;
         for mut row in rows.bytes.chunks_exact(rows.length.max(1)) {
             let mut at = next;
-            // No row begins at the offset behind the last one.
+            // The sum may exceed 64 bits after the last row. No row begins there.
             next = next.wrapping_add(rows.stride);
             while !row.is_empty() {
                 let (number, skip) = (at / PAGE, skip_of(at));
                 let (part, rest) = row.split_at(row.len().min(PAGE_BYTES - skip));
-                if number < from || number - from > NEAR {
-                    (walk, from) = (changed.range_mut(number..), number);
+                if number < from || number - from > MAX_PASSED_PAGES {
+                    (walk, from) = (dirty.range_mut(number..), number);
                     found = walk.next();
                 }
                 while let Some((other, _)) = &found
@@ -76,9 +83,9 @@ impl Pages {
                     Some((other, page)) if **other == number => put(part, page, skip),
                     _ => absent.push((at, part)),
                 }
-                (at, row) = (at + part.len() as u64, rest);
+                (at, row) = (at + to_u64(part.len()), rest);
             }
         }
-        absent.into_iter().try_for_each(|(at, part)| Self::write_into(changed, clean, medium, at, part))
+        absent.into_iter().try_for_each(|(at, part)| Self::write_into(dirty, clean, source, at, part))
     }
 }

@@ -1,62 +1,65 @@
-//! Free sections by their length: lists of sections of about the same length, and which of the lists hold any.
+//! Free sections by their length, in lists of sections of similar lengths.
 
 /// No section: the end of a list.
-pub(super) const NONE: u32 = u32::MAX;
+pub(super) const NO_SECTION: u32 = u32::MAX;
 
-/// Below this length each length has a list of its own.
-const EXACT: u64 = 1024;
+/// The length up to which each length has a list of its own.
+const MAX_EXACT_LENGTH: u64 = 1024;
 
-/// Above it, each power of two is cut into so many lists.
-const STEPS: u64 = 64;
+/// The number of lists for each power of two from `MAX_EXACT_LENGTH` on.
+const LISTS_PER_POWER: u64 = 64;
 
-/// Lists for all lengths of 64 bits.
-const LISTS: usize = 1024 + 54 * 64;
+/// The number of lists for all lengths of 64 bits.
+const LIST_COUNT: usize = 1024 + 54 * 64;
 
-/// Where a list begins, for each list.
+/// The number of the last list.
+pub(super) const LAST_LIST: usize = LIST_COUNT - 1;
+
+/// The first section of each list.
 #[derive(Debug)]
 pub(super) struct Bins {
     heads: Vec<u32>,
-    /// A bit for each list that is not empty.
-    filled: [u64; LISTS / 64],
-    /// A bit for each word of `filled` that is not 0.
+    /// One bit for each list, set if the list is not empty.
+    filled: [u64; LIST_COUNT / 64],
+    /// One bit for each word of `filled`, set if the word is not 0.
     words: [u64; 2],
 }
 
-/// The list of sections of that length.
+/// Returns the number of the list for sections of that length.
 pub(super) fn list_of(length: u64) -> usize {
-    let list = if length < EXACT {
+    let list = if length < MAX_EXACT_LENGTH {
         length
     } else {
         let power = u64::from(length.ilog2());
-        let step = (length >> (power - 6)) & (STEPS - 1);
-        EXACT + (power - 10) * STEPS + step
+        let step = (length >> (power - 6)) & (LISTS_PER_POWER - 1);
+        MAX_EXACT_LENGTH + (power - 10) * LISTS_PER_POWER + step
     };
-    usize::try_from(list).map_or(LISTS - 1, |list| list.min(LISTS - 1))
+    usize::try_from(list).map_or(LAST_LIST, |list| list.min(LAST_LIST))
 }
 
-/// Returns whether every section of the list of `length` is as long at least.
+/// Returns whether every section in the list of `length` has at least that length.
 pub(super) fn all_fit(length: u64) -> bool {
-    length < EXACT || length.trailing_zeros() >= length.ilog2() - 6
+    length < MAX_EXACT_LENGTH || length.trailing_zeros() >= length.ilog2() - 6
 }
 
 impl Bins {
     pub(super) fn new() -> Self {
-        Self { heads: vec![NONE; LISTS], filled: [0; LISTS / 64], words: [0; 2] }
+        Self { heads: vec![NO_SECTION; LIST_COUNT], filled: [0; LIST_COUNT / 64], words: [0; 2] }
     }
 
-    /// The first section of a list.
+    /// Returns the first section of a list.
     pub(super) fn head(&self, list: usize) -> u32 {
-        self.heads.get(list).copied().unwrap_or(NONE)
+        self.heads.get(list).copied().unwrap_or(NO_SECTION)
     }
 
-    /// Lets a list begin with that section, or be empty.
+    /// Sets the first section of a list; `NO_SECTION` makes the list empty.
     pub(super) fn set_head(&mut self, list: usize, section: u32) {
         if let Some(head) = self.heads.get_mut(list) {
             *head = section;
         }
         let word = list / 64;
         if let Some(bits) = self.filled.get_mut(word) {
-            set_bit(bits, list % 64, section != NONE);
+            set_bit(bits, list % 64, section != NO_SECTION);
             let any = *bits != 0;
             if let Some(words) = self.words.get_mut(word / 64) {
                 set_bit(words, word % 64, any);
@@ -64,7 +67,7 @@ impl Bins {
         }
     }
 
-    /// The first list that is not empty, from `list` on.
+    /// Returns the first list from `list` on that is not empty.
     pub(super) fn next_filled(&self, list: usize) -> Option<usize> {
         if let Some(bit) = first_bit(*self.filled.get(list / 64)?, list % 64) {
             return Some(list / 64 * 64 + bit);
@@ -83,7 +86,7 @@ fn set_bit(bits: &mut u64, bit: usize, on: bool) {
     *bits = if on { *bits | mask } else { *bits & !mask };
 }
 
-/// The lowest bit that is set, from `from` on.
+/// Returns the lowest bit from `from` on that is set.
 fn first_bit(bits: u64, from: usize) -> Option<usize> {
     let rest = bits & (u64::MAX << (from % 64));
     (rest != 0).then(|| rest.trailing_zeros() as usize)
@@ -100,18 +103,18 @@ mod tests {
         fn longer_sections_have_later_lists(a in lengths(), b in lengths()) {
             let (a, b) = (a.min(b), a.max(b));
             prop_assert!(list_of(a) <= list_of(b));
-            prop_assert!(list_of(b) < LISTS);
+            prop_assert!(list_of(b) < LIST_COUNT);
             if all_fit(b) {
                 prop_assert!(a == b || list_of(a) < list_of(b));
             }
         }
 
         #[test]
-        fn the_next_list_is_found(filled in prop::collection::btree_set(0..LISTS, 0..20), from in 0..LISTS) {
+        fn the_next_list_is_found(filled in prop::collection::btree_set(0..LIST_COUNT, 0..20), from in 0..LIST_COUNT) {
             let mut bins = Bins::new();
-            for list in 0..LISTS {
+            for list in 0..LIST_COUNT {
                 bins.set_head(list, 7);
-                bins.set_head(list, if filled.contains(&list) { 1 } else { NONE });
+                bins.set_head(list, if filled.contains(&list) { 1 } else { NO_SECTION });
             }
             prop_assert_eq!(bins.next_filled(from), filled.range(from..).next().copied());
         }

@@ -1,10 +1,11 @@
-//! What was allocated below the committed end since the last commit: raw data may be written there at once.
+//! Space before the committed end that was allocated since the last commit. Raw data may be written
+//! there directly.
 
 use parking_lot::RwLock;
 
-use super::ranges::{Ranges, Taken};
+use crate::store::ranges::{RangeList, Ranges};
 
-/// A set of addresses that several may look at.
+/// A set of addresses that several threads may read.
 #[derive(Debug, Default)]
 pub(crate) struct Fresh(RwLock<Ranges>);
 
@@ -13,7 +14,7 @@ impl Fresh {
         self.0.write().insert(start, end);
     }
 
-    pub(super) fn remove(&self, start: u64, end: u64) -> Taken {
+    pub(super) fn remove(&self, start: u64, end: u64) -> RangeList {
         self.0.write().remove(start, end)
     }
 
@@ -21,7 +22,8 @@ impl Fresh {
         self.0.write().clear();
     }
 
-    /// The addresses from `start` up to `end` in pieces that are in the set, or are not, ascending.
+    /// Splits the addresses from `start` up to `end` into pieces, ascending, each with whether it
+    /// lies in the set.
     pub(crate) fn pieces(&self, start: u64, end: u64) -> Vec<(u64, u64, bool)> {
         let mut pieces = Vec::new();
         let mut at = start;

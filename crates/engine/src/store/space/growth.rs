@@ -1,11 +1,12 @@
-//! Where blocks come from: free sections, blocks that are cut into small pieces, the end of the file.
+//! The sources of new blocks: free sections, blocks from which small pieces are cut, and the end of
+//! the file.
 
 use super::pool::align_up;
 use super::rules::{Class, SpaceKind};
 use super::{Result, Space};
 
 impl Space {
-    /// Bytes of a file without pages.
+    /// Allocates bytes without paged allocation.
     pub(super) fn allocate_flat(&mut self, class: Class, length: u64) -> Result<u64> {
         let alignment = self.rules.alignment(length);
         if let Some(start) = self.pool(class).take(length, alignment) {
@@ -18,7 +19,7 @@ impl Space {
         }
     }
 
-    /// Bytes from the block for small pieces, or from a new one.
+    /// Cuts a piece from the block for small pieces, or from a new block.
     fn cut(&mut self, class: Class, length: u64, alignment: u64) -> Result<u64> {
         let (start, end) = self.block(class);
         if let Some(to) = self.end_of(start, length, alignment).filter(|to| *to <= end) {
@@ -37,10 +38,10 @@ impl Space {
         Ok(self.cut_up_to(class, to, length))
     }
 
-    /// Bytes at the end of the file.
+    /// Allocates bytes at the end of the file.
     pub(super) fn append(&mut self, class: Class, length: u64, alignment: u64) -> Result<u64> {
         let (start, end) = self.block(class);
-        // What is left of a block at the end is the beginning of the piece.
+        // The remainder of a block at the end of the file becomes the start of the piece.
         let continues = end == self.end;
         let from = if continues { start } else { self.end };
         let to = self.end_of(from, length, alignment).ok_or_else(|| self.too_long(u64::MAX))?;
@@ -54,12 +55,12 @@ impl Space {
         Ok(start)
     }
 
-    /// The end of an aligned piece of that length from `start` on.
+    /// Returns the end of an aligned piece of that length from `start` on.
     fn end_of(&self, start: u64, length: u64, alignment: u64) -> Option<u64> {
         align_up(start, alignment)?.checked_add(length)
     }
 
-    /// Takes the piece of that length that ends at `to` from the block. What is skipped is free.
+    /// Cuts the piece of that length that ends at `to` from the block. Skipped bytes become free.
     fn cut_up_to(&mut self, class: Class, to: u64, length: u64) -> u64 {
         let (start, end) = self.block(class);
         let piece = to - length;
@@ -73,12 +74,12 @@ impl Space {
     }
 
     fn set_block(&mut self, class: Class, block: (u64, u64)) {
-        if let Some(place) = self.blocks.get_mut(class.index()) {
-            *place = block;
+        if let Some(present) = self.blocks.get_mut(class.index()) {
+            *present = block;
         }
     }
 
-    /// Moves the end up.
+    /// Moves the end of allocation up to `end`.
     fn grow(&mut self, end: u64) -> Result<()> {
         if end > self.end {
             if end >= self.rules.limit {
@@ -89,7 +90,8 @@ impl Space {
         Ok(())
     }
 
-    /// Bytes of a file of pages: small blocks lie on one page, with their like; large ones begin with a page.
+    /// Allocates bytes with paged allocation. A small block lies on one page, together with blocks
+    /// of its class. A large block begins at a page boundary.
     pub(super) fn allocate_paged(&mut self, class: Class, length: u64, page: u64) -> Result<u64> {
         if class == Class::Large {
             return match self.pool(class).take(length, page) {
@@ -105,7 +107,8 @@ impl Space {
         Ok(start)
     }
 
-    /// Whole pages at the end of the file. What the block does not need of the last stays free for large ones.
+    /// Allocates whole pages at the end of the file. The unused part of the last page becomes free
+    /// for large blocks.
     fn append_pages(&mut self, length: u64, page: u64) -> Result<u64> {
         let before = self.end;
         let start = align_up(before, page).ok_or_else(|| self.too_long(u64::MAX))?;
@@ -117,7 +120,7 @@ impl Space {
         Ok(start)
     }
 
-    /// `more` bytes at `tail`, without pages.
+    /// Extends a block that ends at `tail` by `more` bytes, without paged allocation.
     pub(super) fn extend_flat(&mut self, class: Class, tail: u64, more: u64) -> Result<bool> {
         if self.pool(class).take_at(tail, more) {
             return Ok(true);
@@ -139,7 +142,8 @@ impl Space {
         Ok(true)
     }
 
-    /// `more` bytes at `tail` behind `old` bytes, with pages. A small block stays small and on its page.
+    /// Extends a block of `old` bytes that ends at `tail` by `more` bytes, with paged allocation. A
+    /// small block stays small and on its page.
     pub(super) fn extend_paged(
         &mut self,
         class: Class,
@@ -167,26 +171,27 @@ impl Space {
         Ok(true)
     }
 
-    /// Bytes for what is written last when a file is closed: nothing is left over behind them. Without pages they lie
-    /// at the end, so that what is free stays as it is while it is written down.
+    /// Allocates bytes for the blocks that a close writes last, without a remainder after them.
+    /// Without paged allocation they lie at the end of the file, so that the free space does not
+    /// change while it is stored.
     pub(crate) fn allocate_last(&mut self, kind: SpaceKind, length: u64) -> Result<u64> {
         let class = self.rules.class(kind, length);
         let start = match self.rules.page {
             Some(page) => self.allocate_paged(class, length, page)?,
             None => self.append(class, length, 1)?,
         };
-        self.note(start, length);
+        self.note_allocated(start, length);
         Ok(start)
     }
 
-    /// Gives the rests of blocks for small pieces back.
-    pub(crate) fn give_up_blocks(&mut self) {
+    /// Frees the remainders of the blocks from which small pieces are cut.
+    pub(crate) fn release_blocks(&mut self) {
         for class in [Class::Metadata, Class::Raw] {
             let (start, end) = self.block(class);
             self.set_block(class, (self.end, self.end));
             self.put(class, start, end);
         }
         self.trim();
-        self.others_mut().for_each(Self::give_up_blocks);
+        self.others_mut().for_each(Self::release_blocks);
     }
 }

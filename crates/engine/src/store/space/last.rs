@@ -1,6 +1,7 @@
-//! Room for the managers of free space in files of pages, on pages of its own: its lists are as long as they must be to
-//! say what is free, the rests of these pages included.
+//! Space for the free-space managers of a file with paged allocation, on pages of their own. The
+//! lists have exactly the length that the free space requires, with the remainders of these pages.
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, FileParams, Structure as _};
 use hyperslab_format::free_space::FreeSpaceHeader;
 
@@ -8,29 +9,30 @@ use super::pool::align_up;
 use super::rules::{Class, SpaceKind};
 use super::{Result, Space};
 
-/// How often the lists are laid anew with what they must say then.
-const ROUNDS: usize = 4;
+/// Largest number of attempts to place the lists, each with the lengths that the attempt before led
+/// to.
+const MAX_ROUNDS: usize = 4;
 
-/// Lengths of gaps that are tried: more and other rests make other lists.
-const GAPS: u64 = 16;
+/// Number of gap lengths that are tried. Other remainders lead to lists of other lengths.
+const GAP_LENGTHS: u64 = 16;
 
-/// Pages that are tried beyond those that seem to be enough.
-const MORE_PAGES: u64 = 3;
+/// Number of pages that are tried beyond the smallest number that seems to be enough.
+const MAX_EXTRA_PAGES: u64 = 3;
 
-/// Room for one manager of free space.
+/// Reserved space for one free-space manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ManagerRoom {
+pub(crate) struct ReservedManager {
     pub(crate) class: Class,
     pub(crate) header: Address,
     pub(crate) list: Address,
-    /// Bytes of the list.
+    /// The reserved size of the list in bytes.
     pub(crate) allocated: u64,
 }
 
-/// The class of a manager, and bytes of its list.
+/// The class of a manager, and the size of its list in bytes.
 type Need = (Class, u64);
 
-/// What is left free before pieces.
+/// Free gaps before the first `count` pieces.
 #[derive(Debug, Clone, Copy)]
 struct Gaps {
     count: u64,
@@ -40,32 +42,33 @@ struct Gaps {
 impl Gaps {
     const NONE: Self = Self { count: 0, length: 0 };
 
-    /// What is tried, one after the other.
+    /// Returns the gaps to try, one after the other.
     fn all(pieces: u64) -> impl Iterator<Item = Self> {
         let some = move |length: u64| (1..=pieces).map(move |count| Self { count, length: length * 8 });
-        std::iter::once(Self::NONE).chain((1..=GAPS).flat_map(some))
+        std::iter::once(Self::NONE).chain((1..=GAP_LENGTHS).flat_map(some))
     }
 }
 
-/// How managers lie on pages.
-struct Plan {
-    rooms: Vec<ManagerRoom>,
-    /// What nobody has of the pages.
-    rests: Vec<(Class, u64, u64)>,
+/// The placement of managers on pages.
+struct ManagerPlan {
+    managers: Vec<ReservedManager>,
+    /// Ranges of the pages that no manager uses.
+    remainders: Vec<(Class, u64, u64)>,
     end: u64,
 }
 
-impl Plan {
-    /// From `start` on, where a page begins: lists of a page and more first, then all that is short, which does not
-    /// cross pages, the first pieces of it behind gaps. Pages that are left over before `end` stay free behind the first
-    /// list, if it is of a page and more.
+impl ManagerPlan {
+    /// Places managers from `start` on, which is a page boundary: first the lists of at least a
+    /// page, then the short pieces, which do not cross page boundaries. Gaps precede the first
+    /// short pieces. Unused pages before `end` stay free after the first list, if it has at least a
+    /// page.
     fn new(needs: &[Need], (start, end): (u64, u64), gaps: Gaps, page: u64, header: u64) -> Option<Self> {
         let plan = Self::with_spare(needs, start, gaps, 0, (page, header))?;
-        // The managers may take more than there is.
-        let spare = end.saturating_sub(plan.end);
-        match spare > 0 && needs.iter().any(|(_, length)| *length >= page) {
-            true => Self::with_spare(needs, start, gaps, spare, (page, header)),
-            false => Some(plan),
+        match end.checked_sub(plan.end) {
+            Some(spare) if spare > 0 && needs.iter().any(|(_, length)| *length >= page) => {
+                Self::with_spare(needs, start, gaps, spare, (page, header))
+            }
+            _ => Some(plan),
         }
     }
 
@@ -76,14 +79,14 @@ impl Plan {
         mut spare: u64,
         (page, header): (u64, u64),
     ) -> Option<Self> {
-        let mut rests = Vec::new();
+        let mut remainders = Vec::new();
         let mut at = start;
         let mut lists = Vec::new();
         for (class, length) in needs.iter().filter(|(_, length)| *length >= page) {
             let end = at.checked_add(*length)?;
             lists.push((*class, at, *length));
             at = align_up(end, page)?.checked_add(std::mem::take(&mut spare))?;
-            rests.push((Class::Large, end, at));
+            remainders.push((Class::Large, end, at));
         }
         let mut gaps_left = gaps.count;
         let mut short = |length: u64| {
@@ -98,55 +101,57 @@ impl Plan {
                 _ if left == page => return None,
                 _ => left,
             };
-            rests.push((Class::Metadata, at, at.checked_add(skipped)?));
+            remainders.push((Class::Metadata, at, at.checked_add(skipped)?));
             at = at.checked_add(skipped)?;
-            let place = at;
+            let start = at;
             at = at.checked_add(length)?;
-            Some(place)
+            Some(start)
         };
-        let mut rooms = Vec::new();
+        let mut managers = Vec::new();
         for (class, length) in needs {
-            let known = lists.iter().find(|(other, ..)| other == class).map(|(_, place, _)| *place);
-            let place = Address::new(short(header)?);
+            let known = lists.iter().find(|(other, ..)| other == class).map(|(_, start, _)| *start);
+            let header = Address::new(short(header)?);
             let list = match known {
                 Some(list) => list,
                 None => short(*length)?,
             };
-            rooms.push(ManagerRoom {
+            managers.push(ReservedManager {
                 class: *class,
-                header: place,
+                header,
                 list: Address::new(list),
                 allocated: *length,
             });
         }
         let end = align_up(at, page)?;
-        rests.push((Class::Metadata, at, end));
-        rests.retain(|(_, start, end)| start < end);
-        Some(Self { rooms, rests, end })
+        remainders.push((Class::Metadata, at, end));
+        remainders.retain(|(_, start, end)| start < end);
+        Some(Self { managers, remainders, end })
     }
 }
 
 impl Space {
-    /// Room for the managers of all that is free, on new pages; none if nothing is, or if no room is as large as it
-    /// must be.
-    pub(crate) fn lay_managers(&mut self, page: u64, params: FileParams) -> Result<Vec<ManagerRoom>> {
-        let header = FreeSpaceHeader::size(&params) as u64;
+    /// Places the managers of all free space on new pages. Returns no managers if nothing is free,
+    /// or if no placement is exact.
+    pub(crate) fn place_managers(&mut self, page: u64, params: FileParams) -> Result<Vec<ReservedManager>> {
+        let header = to_u64(FreeSpaceHeader::size(&params));
         let first = self.needs(params)?;
         if first.is_empty() || header >= page {
             return Ok(Vec::new());
         }
-        let pages = |plan: &Plan| plan.end.checked_div(page).unwrap_or(0).max(1);
-        let Some(seems) = Plan::new(&first, (0, 0), Gaps::NONE, page, header).as_ref().map(pages) else {
+        let pages = |plan: &ManagerPlan| plan.end.checked_div(page).unwrap_or(0).max(1);
+        let Some(seems) = ManagerPlan::new(&first, (0, 0), Gaps::NONE, page, header).as_ref().map(pages)
+        else {
             return Ok(Vec::new());
         };
-        for pages in seems..=seems + MORE_PAGES {
+        for pages in seems..=seems + MAX_EXTRA_PAGES {
             let length = pages * page;
             let start = self.allocate(SpaceKind::ObjectHeader, length)?;
             let before = self.needs(params)?;
-            for gaps in Gaps::all(before.len() as u64 * 2) {
+            for gaps in Gaps::all(to_u64(before.len()) * 2) {
                 let end = start.raw() + length;
-                if let Some(rooms) = self.settle_managers(&before, (start.raw(), end), gaps, page, params)? {
-                    return Ok(rooms);
+                let fitted = self.fit_managers(&before, (start.raw(), end), gaps, page, params)?;
+                if let Some(managers) = fitted {
+                    return Ok(managers);
                 }
             }
             self.free(SpaceKind::ObjectHeader, start, length);
@@ -154,28 +159,30 @@ impl Space {
         Ok(Vec::new())
     }
 
-    /// The room on some pages, if the lists can say what is free then; what is left over is.
-    fn settle_managers(
+    /// Places the managers on the pages from `start` up to `end`, if the lists can then record the
+    /// free space with the remainders. The remainders become free.
+    fn fit_managers(
         &mut self,
         before: &[Need],
         (start, end): (u64, u64),
         gaps: Gaps,
         page: u64,
         params: FileParams,
-    ) -> Result<Option<Vec<ManagerRoom>>> {
-        let header = FreeSpaceHeader::size(&params) as u64;
+    ) -> Result<Option<Vec<ReservedManager>>> {
+        let header = to_u64(FreeSpaceHeader::size(&params));
         let mut needs = before.to_vec();
-        for _ in 0..ROUNDS {
-            let plan = Plan::new(&needs, (start, end), gaps, page, header).filter(|plan| plan.end <= end);
+        for _ in 0..MAX_ROUNDS {
+            let plan =
+                ManagerPlan::new(&needs, (start, end), gaps, page, header).filter(|plan| plan.end <= end);
             let Some(plan) = plan else { return Ok(None) };
-            for (class, start, end) in &plan.rests {
+            for (class, start, end) in &plan.remainders {
                 self.put(*class, *start, *end);
             }
             let now = self.needs(params)?;
             if now == needs && plan.end == end {
-                return Ok(Some(plan.rooms));
+                return Ok(Some(plan.managers));
             }
-            for (class, start, end) in &plan.rests {
+            for (class, start, end) in &plan.remainders {
                 self.pool(*class).take_at(*start, end - *start);
             }
             needs = now;
@@ -183,7 +190,7 @@ impl Space {
         Ok(None)
     }
 
-    /// What the managers need that say what is free now.
+    /// Returns the class and the size of the list of each manager, for the present free space.
     fn needs(&self, params: FileParams) -> Result<Vec<Need>> {
         let classes = Class::ALL.into_iter().filter(|class| self.has_sections(*class));
         let need = |class| {

@@ -1,8 +1,11 @@
-//! Who has which bytes of the file: allocation, and reuse of what was freed.
+//! The allocation of the file's bytes, and the reuse of freed bytes.
 //!
-//! Each byte below the end is allocated, free (in a pool, or in the rest of a block from which small pieces are cut),
-//! pending (freed, but part of the file as committed: it stays as it is until the next commit), or lost (freed under a
-//! strategy that keeps no account).
+//! Each byte before the end of allocation is in one of four states:
+//!
+//! - allocated;
+//! - free: in a pool, or in the remainder of a block from which small pieces are cut;
+//! - pending: freed, but part of the committed file, whose bytes stay until the next commit;
+//! - lost: freed under a strategy that does not track free space.
 
 mod bins;
 mod fresh;
@@ -11,7 +14,6 @@ mod last;
 mod members;
 mod persist;
 mod pool;
-pub(super) mod ranges;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -22,70 +24,70 @@ use hyperslab_format::codec::Address;
 
 use crate::error::{Error, Result};
 pub(crate) use fresh::Fresh;
-pub(crate) use last::ManagerRoom;
-pub(crate) use members::MemberEnd;
+pub(crate) use last::ReservedManager;
 use members::Members;
-pub(crate) use persist::{MessagePlace, Record, Stored, set_manager};
+pub(crate) use members::{MemberEnd, MembersLocation, StatedMembers};
+pub(crate) use persist::{MessageLocation, SpaceRecord, StoredSpace, set_manager};
 use pool::{Pool, align_up};
 pub(crate) use rules::{Class, Rules};
 pub use rules::{FileSpace, Placement, SpaceKind};
 
-/// A commit pays when this part of the file waits for one to be used again: a fortieth, so that a file in which
-/// everything is replaced again and again does not grow by a twentieth.
-const PENDING_PART: u64 = 40;
+/// The fraction of the file that must be pending before a commit pays: a fortieth. A file in which
+/// everything is replaced again and again then grows by less than a twentieth.
+const PENDING_FRACTION: u64 = 40;
 
-/// Less than this is not worth a commit.
-pub(crate) const PENDING_LEAST: u64 = 2048;
+/// The smallest number of pending bytes for which a commit pays.
+pub(crate) const MIN_PENDING_BYTES: u64 = 2048;
 
-/// The same of a commit that waits for the disk.
-pub(crate) const PENDING_LEAST_SYNCED: u64 = 1 << 20;
+/// The smallest number of pending bytes for which a commit that waits for the disk pays.
+pub(crate) const MIN_SYNCED_PENDING_BYTES: u64 = 1 << 20;
 
-/// The space of one file. Addresses count from its base.
+/// The space of one file. Addresses count from the base address.
 #[derive(Debug)]
 pub(crate) struct Space {
     rules: Rules,
-    /// The first byte behind all that is given away.
+    /// The end of allocation.
     end: u64,
     pools: [Pool; 3],
-    /// Where small pieces are cut from: start and end, for metadata and raw data.
+    /// The blocks from which small pieces are cut, for metadata and for raw data: start and end.
     blocks: [(u64, u64); 2],
-    /// What was freed since the last commit and is part of the file as committed.
+    /// Ranges that were freed since the last commit and are part of the committed file.
     pending: Vec<(Class, u64, u64)>,
     pending_bytes: u64,
-    /// The end at the last commit: nothing behind it is part of the file as committed.
+    /// The end at the last commit. No later byte is part of the committed file.
     committed_end: u64,
-    /// What was allocated below `committed_end` since the last commit.
+    /// Space before `committed_end` that was allocated since the last commit.
     fresh: Arc<Fresh>,
     lost: u64,
-    /// True if anything was allocated or freed since the managers in the file were true.
+    /// True if space was allocated or freed since the free-space managers in the file were true.
     changed: bool,
-    /// Other member files, where kinds of data lie in several.
+    /// The other member files, if kinds of data lie in several members.
     members: Members,
 }
 
-/// How the bytes below the end are spread.
+/// The numbers of bytes before the end of allocation, by state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SpaceUsage {
-    /// Bytes below the end of all that is given away.
+    /// All bytes before the end of allocation.
     pub end: u64,
-    /// Bytes that can be given away at once.
+    /// Bytes that can be allocated now.
     pub free: u64,
-    /// Bytes that were freed and can be given away after the next commit.
+    /// Freed bytes that can be allocated after the next commit.
     pub pending: u64,
-    /// Bytes that were freed and are not kept account of.
+    /// Freed bytes that are not tracked.
     pub lost: u64,
 }
 
 impl SpaceUsage {
-    /// Bytes that somebody has, or that were lost in sessions before.
+    /// Returns the number of allocated bytes, with the bytes that earlier writers lost.
     pub fn allocated(&self) -> u64 {
-        // A damaged file may give the same bytes to two.
-        self.end.saturating_sub(self.free).saturating_sub(self.pending).saturating_sub(self.lost)
+        // The clamp is meant: in a damaged file, bytes of two blocks may be freed twice.
+        self.end.saturating_sub(self.free + self.pending + self.lost)
     }
 }
 
 impl Space {
-    /// The space of a file whose bytes up to `end` are taken.
+    /// Creates the space of a file whose bytes up to `end` are allocated.
     pub(crate) fn new(rules: Rules, end: u64) -> Self {
         let small = || Pool::new(rules.page);
         Self {
@@ -103,32 +105,32 @@ impl Space {
         }
     }
 
-    /// What was allocated since the last commit below the committed end.
+    /// Returns the space before the committed end that was allocated since the last commit.
     pub(crate) fn fresh(&self) -> Arc<Fresh> {
         Arc::clone(&self.fresh)
     }
 
-    /// The first byte behind all that is given away.
+    /// Returns the end of allocation.
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
 
-    /// Bytes of a page, if blocks keep to pages.
+    /// Returns the page size in bytes, if the file has paged allocation.
     pub(crate) fn page(&self) -> Option<u64> {
         self.rules.page
     }
 
-    /// Returns whether blocks keep to pages.
+    /// Returns whether the file has paged allocation.
     pub(crate) fn is_paged(&self) -> bool {
         self.rules.page.is_some()
     }
 
-    /// The end at the last commit.
+    /// Returns the end at the last commit.
     pub(crate) fn committed_end(&self) -> u64 {
         self.committed_end
     }
 
-    /// How the bytes below the end are spread.
+    /// Returns the numbers of allocated, free, pending and lost bytes, in all members.
     pub(crate) fn usage(&self) -> SpaceUsage {
         let blocks = self.blocks.iter().map(|(start, end)| end - *start);
         let free = self.pools.iter().map(Pool::bytes).chain(blocks).sum();
@@ -144,10 +146,22 @@ impl Space {
         usage
     }
 
-    /// Returns whether so much waits for a commit that one pays, and `least` bytes at least.
-    pub(crate) fn wants_commit(&self, least: u64) -> bool {
-        self.rules.tracks && self.pending_bytes >= least && self.pending_bytes > self.end / PENDING_PART
-            || self.others().any(|other| other.wants_commit(least))
+    /// Returns whether a commit pays, because at least `min_pending` bytes and a large enough
+    /// fraction of the file are pending.
+    pub(crate) fn wants_commit(&self, min_pending: u64) -> bool {
+        self.rules.tracks
+            && self.pending_bytes >= min_pending
+            && self.pending_bytes > self.end / PENDING_FRACTION
+            || self.others().any(|other| other.wants_commit(min_pending))
+    }
+
+    fn pool_of(&self, class: Class) -> &Pool {
+        let [metadata, raw, large] = &self.pools;
+        match class {
+            Class::Metadata => metadata,
+            Class::Raw => raw,
+            Class::Large => large,
+        }
     }
 
     fn pool(&mut self, class: Class) -> &mut Pool {
@@ -159,10 +173,11 @@ impl Space {
         }
     }
 
-    /// Gives away `length` bytes.
+    /// Allocates `length` bytes.
     ///
     /// # Errors
-    /// [`Error::Limit`] if offsets of the file cannot say an address so far behind.
+    /// Returns [`Error::Limit`] if the file would exceed the addresses that its offsets can
+    /// express.
     pub(crate) fn allocate(&mut self, kind: SpaceKind, length: u64) -> Result<Address> {
         if let Some(other) = self.taking(kind) {
             return other.allocate(kind, length);
@@ -175,11 +190,11 @@ impl Space {
             Some(page) => self.allocate_paged(class, length, page)?,
             None => self.allocate_flat(class, length)?,
         };
-        self.note(start, length);
+        self.note_allocated(start, length);
         Ok(Address::new(start))
     }
 
-    /// Takes bytes back.
+    /// Frees `length` bytes at `address`.
     pub(crate) fn free(&mut self, kind: SpaceKind, address: Address, length: u64) {
         if let Some(other) = self.holding(address) {
             return other.free(kind, address, length);
@@ -187,10 +202,11 @@ impl Space {
         self.free_as(self.rules.class(kind, length), address, length);
     }
 
-    /// Gives the block of `old` bytes at `address` `more` bytes behind it, if they are free.
+    /// Extends the block of `old` bytes at `address` by `more` bytes, if the bytes after it are
+    /// free. Returns whether the block was extended.
     ///
     /// # Errors
-    /// As [`allocate`](Self::allocate).
+    /// Returns the same errors as [`allocate`](Self::allocate).
     pub(crate) fn try_extend(
         &mut self,
         kind: SpaceKind,
@@ -211,13 +227,13 @@ impl Space {
             None => self.extend_flat(class, tail, more)?,
         };
         if extended {
-            self.note(tail, more);
+            self.note_allocated(tail, more);
         }
         Ok(extended)
     }
 
-    /// Takes back what the block of `old` bytes at `address` has behind its first `new` bytes, if a block of that
-    /// length may lie there.
+    /// Frees the bytes of the block of `old` bytes at `address` after its first `new` bytes, if a
+    /// block of `new` bytes may lie at that address. Returns whether they were freed.
     pub(crate) fn try_shrink(&mut self, kind: SpaceKind, address: Address, old: u64, new: u64) -> bool {
         if let Some(other) = self.holding(address) {
             return other.try_shrink(kind, address, old, new);
@@ -243,34 +259,34 @@ impl Space {
         let border = end.min(self.committed_end);
         let mut from = start;
         for (fresh, fresh_end) in self.fresh.remove(start, border) {
-            self.wait(class, from, fresh);
+            self.add_pending(class, from, fresh);
             self.put(class, fresh, fresh_end);
             from = fresh_end;
         }
-        self.wait(class, from, border);
+        self.add_pending(class, from, border);
         if border < end {
             self.put(class, border, end);
         }
     }
 
-    /// Lets a part of the committed file wait for the next commit.
-    fn wait(&mut self, class: Class, start: u64, end: u64) {
+    /// Makes a part of the committed file pending.
+    fn add_pending(&mut self, class: Class, start: u64, end: u64) {
         if start < end {
             self.pending.push((class, start, end));
             self.pending_bytes += end - start;
         }
     }
 
-    /// Remembers that this is not part of the file as committed.
-    fn note(&mut self, start: u64, length: u64) {
+    /// Records that allocated space is not part of the committed file.
+    fn note_allocated(&mut self, start: u64, length: u64) {
         self.changed = true;
         if start < self.committed_end {
             self.fresh.insert(start, (start + length).min(self.committed_end));
         }
     }
 
-    /// Lets what was freed be used again: the file as it is now is committed. What is free at its end is cut off.
-    pub(crate) fn settle(&mut self) {
+    /// Records a commit: pending bytes become free, and free bytes at the end are truncated.
+    pub(crate) fn commit(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
         pending.sort_unstable_by_key(|(_, start, end)| (*start, *end));
         self.fresh.clear();
@@ -278,7 +294,8 @@ impl Space {
         let mut waiting: Option<(Class, u64, u64)> = None;
         for (class, start, end) in pending {
             waiting = match waiting {
-                // Freed twice, of a file in which two have the same bytes: each byte is free once.
+                // In a damaged file, two blocks may share bytes, which are then freed twice. Each
+                // byte becomes free once.
                 Some((before, from, to)) if start <= to && (before == class || end <= to) => {
                     Some((before, from, to.max(end)))
                 }
@@ -294,13 +311,13 @@ impl Space {
         }
         self.trim();
         self.committed_end = self.end;
-        self.others_mut().for_each(Self::settle);
+        self.others_mut().for_each(Self::commit);
     }
 
-    /// Makes bytes free.
+    /// Makes a range free.
     fn put(&mut self, class: Class, start: u64, end: u64) {
         if start >= end || end > self.end {
-            // Empty, or cut off already.
+            // The range is empty, or was truncated already.
             return;
         }
         if !self.rules.tracks {
@@ -312,7 +329,8 @@ impl Space {
         }
     }
 
-    /// Makes bytes free that lie on pages for small blocks. A page that is free as a whole may hold anything.
+    /// Makes a range on pages for small blocks free. A page that is free as a whole may be used for
+    /// any block.
     fn put_small(&mut self, class: Class, start: u64, end: u64, page: u64) {
         let mut from = start;
         while from < end {
@@ -338,7 +356,7 @@ impl Space {
         let (start, length) = self.pool(class).put(start, length);
         let end = start + length;
         if length == 0 {
-            // Free already.
+            // The section is free already.
         } else if length < self.rules.threshold && end != self.end {
             if let Some(length) = self.pool(class).remove(start) {
                 self.lost += length;
@@ -351,7 +369,8 @@ impl Space {
         (start, length)
     }
 
-    /// Lets the block at the end of the file begin with the section before it: longer pieces fit, too.
+    /// Extends the block at the end of the file by the free section before it, so that longer
+    /// pieces fit.
     fn join_block(&mut self, class: Class, start: u64, end: u64) {
         let Some(block) = self.blocks.get_mut(class.index()) else { return };
         if block.0 == end && block.0 < block.1 && block.1 == self.end {
@@ -360,17 +379,19 @@ impl Space {
         }
     }
 
-    /// Without pools: free at the end of the file, or before a block that is being cut, or lost.
+    /// Makes a range free without pools: at the end of the file or before a block from which pieces
+    /// are cut. Other ranges are lost.
     fn put_untracked(&mut self, class: Class, start: u64, end: u64) {
         match self.blocks.get_mut(class.index()) {
             _ if end == self.end => self.end = start,
             Some(block) if block.0 == end && block.0 < block.1 => block.0 = start,
             _ => self.lost += end - start,
         }
-        self.empty_blocks_behind();
+        self.reset_empty_blocks();
     }
 
-    /// Cuts the section off that ends where the file does: whole pages of it, where there are pages.
+    /// Truncates the file by the free section that ends at its end, in whole pages if the file has
+    /// paged allocation. Returns whether the file was truncated.
     fn trim_section(&mut self, class: Class, start: u64) -> bool {
         let page = self.rules.page.unwrap_or(1);
         let Some(cut) = align_up(start, page).filter(|cut| *cut < self.end) else { return false };
@@ -386,12 +407,12 @@ impl Space {
         if start < cut {
             self.pool(class).put(start, cut - start);
         }
-        self.empty_blocks_behind();
+        self.reset_empty_blocks();
         true
     }
 
-    /// Blocks that are used up move with the end.
-    fn empty_blocks_behind(&mut self) {
+    /// Moves used-up blocks to the end of the file.
+    fn reset_empty_blocks(&mut self) {
         let end = self.end;
         for block in &mut self.blocks {
             if block.0 >= block.1 || block.0 >= end {
@@ -400,7 +421,8 @@ impl Space {
         }
     }
 
-    /// Lets the end go down over the free sections before it. Blocks that small pieces are cut from stay.
+    /// Truncates the file by all free sections before its end. Blocks from which small pieces are
+    /// cut stay.
     fn trim(&mut self) {
         loop {
             let before = self.end;

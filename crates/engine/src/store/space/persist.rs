@@ -1,5 +1,6 @@
-//! Free space that outlives the session: the managers that a file's space info message leads to.
+//! Stored free space: the free-space managers that the file space info message leads to.
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, FileParams, Structure as _};
 use hyperslab_format::free_space::{
     FreeSpaceClient, FreeSpaceHeader, FreeSpaceSection, FreeSpaceSectionKind, FreeSpaceSections,
@@ -12,38 +13,40 @@ use super::{Rules, Space};
 use crate::error::{Error, Result};
 use crate::store::{Store, at};
 
-/// What the file says of its space, and where.
+/// The file space info message of a file, and its location.
 #[derive(Debug)]
-pub(crate) struct Record {
+pub(crate) struct SpaceRecord {
     /// The message as the file holds it.
     pub(crate) info: FileSpaceInfo,
-    pub(crate) place: MessagePlace,
+    pub(crate) location: MessageLocation,
     /// The blocks of the managers in the file.
     pub(crate) blocks: Vec<(SpaceKind, Address, u64)>,
 }
 
-/// Where a message lies whose length does not change.
+/// The location of a message whose length does not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct MessagePlace {
-    /// The chunk of the object header, from its signature to its checksum where it has them.
+pub(crate) struct MessageLocation {
+    /// The address of the chunk of the object header, with its signature and checksum if it has
+    /// them.
     pub(crate) chunk: Address,
-    /// Bytes of the chunk.
+    /// The length of the chunk in bytes.
     pub(crate) length: u64,
-    /// Bytes of the chunk before the message's body.
+    /// The number of bytes of the chunk before the message's body.
     pub(crate) skip: u64,
     /// True if the chunk ends with a checksum.
     pub(crate) sealed: bool,
 }
 
-/// What the managers of a file say.
+/// The stored free space of a file.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stored {
+pub(crate) struct StoredSpace {
     sections: Vec<(Class, u64, u64)>,
-    /// The blocks of the managers themselves.
+    /// The blocks of the managers.
     pub(crate) blocks: Vec<(SpaceKind, Address, u64)>,
 }
 
-/// The managers in the message's two lists: which class of space each is for, by its place there.
+/// Returns the managers in the two lists of the message, with the class of space that the position
+/// in the list means.
 fn managers(managers: &FreeSpaceManagers, paged: bool) -> impl Iterator<Item = (Class, Address)> {
     let small = |place: usize| if matches!(place, 2 | 3) { Class::Raw } else { Class::Metadata };
     let large = move |place: usize| if paged { Class::Large } else { small(place) };
@@ -52,7 +55,7 @@ fn managers(managers: &FreeSpaceManagers, paged: bool) -> impl Iterator<Item = (
     small.chain(large).filter(|(_, address)| address.is_defined())
 }
 
-/// Names the manager of a class.
+/// Sets the address of the manager of a class.
 pub(crate) fn set_manager(managers: &mut FreeSpaceManagers, class: Class, address: Address) {
     match class {
         Class::Metadata => managers.small[0] = address,
@@ -61,11 +64,12 @@ pub(crate) fn set_manager(managers: &mut FreeSpaceManagers, class: Class, addres
     }
 }
 
-impl Stored {
+impl StoredSpace {
     /// Reads the managers that the message names.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if they are damaged, or their sections overlap or lie outside the file; [`Error::Io`].
+    /// Returns [`Error::Corrupt`] if the managers are damaged, or if their sections overlap or lie
+    /// outside the file, and I/O errors.
     pub(crate) fn load(store: &Store, info: &FileSpaceInfo, rules: &Rules, end: u64) -> Result<Self> {
         let mut stored = Self::default();
         let Some(listed) = &info.managers else { return Ok(stored) };
@@ -76,12 +80,11 @@ impl Stored {
         Ok(stored)
     }
 
-    /// What managers would say of that space.
+    /// Returns what managers would store of that space.
     #[cfg(test)]
     pub(super) fn of(space: &Space) -> Self {
         let sections = |class: Class| {
-            let sections = space.pools.get(class.index()).map(super::Pool::sections).unwrap_or_default();
-            sections.into_iter().map(move |(start, length)| (class, start, length))
+            space.pool_of(class).sections().into_iter().map(move |(start, length)| (class, start, length))
         };
         Self { sections: Class::ALL.into_iter().flat_map(sections).collect(), blocks: Vec::new() }
     }
@@ -93,20 +96,21 @@ impl Stored {
             let got = header.client.0;
             return Err(Error::corrupt(FreeSpaceHeader::NAME, "client ID", "1 (file)", got).at(address));
         }
-        self.blocks.push((SpaceKind::ObjectHeader, address, FreeSpaceHeader::size(&params) as u64));
+        self.blocks.push((SpaceKind::ObjectHeader, address, to_u64(FreeSpaceHeader::size(&params))));
         if !header.list.is_defined() {
             return Ok(());
         }
         self.blocks.push((SpaceKind::LocalHeap, header.list, header.list_allocated));
         let context = at(FreeSpaceSectionsContext::new(&header, address, 0, params), address)?;
-        // As raw data: a list of millions of sections is longer than blocks of metadata are.
+        // The list is read as raw data, because a list of millions of sections exceeds the limit of
+        // metadata blocks.
         let bytes = store.read_raw_vec(header.list, header.list_used)?;
         let list = at(FreeSpaceSections::decode(&bytes, &context), header.list)?;
         self.sections.extend(list.sections.iter().map(|section| (class, section.offset, section.size)));
         Ok(())
     }
 
-    /// Free sections and managers lie inside the file and do not overlap.
+    /// Checks that free sections and managers lie in the file and do not overlap.
     fn check(&mut self, end: u64) -> Result<()> {
         self.sections.sort_unstable_by_key(|(_, start, _)| *start);
         let sections = self.sections.iter().map(|(_, start, length)| (*start, *length));
@@ -118,7 +122,7 @@ impl Stored {
         for (start, length) in all {
             let section_end = start.checked_add(length).filter(|to| start >= taken && *to <= end);
             taken = section_end.ok_or_else(|| {
-                let expected = format!("sections apart from each other, up to {end}");
+                let expected = format!("sections that do not overlap, up to {end}");
                 let got = format!("{length} bytes at {start}");
                 Error::corrupt(FreeSpaceSections::NAME, "section", expected, got)
             })?;
@@ -128,39 +132,39 @@ impl Stored {
 }
 
 impl Space {
-    /// Takes over what the managers in the file say is free.
-    pub(crate) fn adopt(&mut self, stored: &Stored) {
+    /// Takes over the stored free space.
+    pub(crate) fn adopt(&mut self, stored: &StoredSpace) {
         let end = self.end;
         for &(class, start, length) in &stored.sections {
             self.put(class, start, start + length);
         }
-        // What lay free at the end is cut off: the managers know too much.
+        // Free space at the end was truncated, so that the managers are no longer true.
         self.changed |= self.end != end;
     }
 
-    /// Returns whether anything was allocated or freed since the managers in the file were true.
+    /// Returns whether space was allocated or freed since the managers in the file were true.
     pub(crate) fn has_changed(&self) -> bool {
         self.changed || self.others().any(Self::has_changed)
     }
 
-    /// The managers in the file are true.
-    pub(crate) fn is_stored(&mut self) {
+    /// Records that the managers in the file are true.
+    pub(crate) fn mark_stored(&mut self) {
         self.changed = false;
-        self.others_mut().for_each(Self::is_stored);
+        self.others_mut().for_each(Self::mark_stored);
     }
 
-    /// The managers in the file are not to be trusted.
-    pub(crate) fn is_not_stored(&mut self) {
+    /// Records that the managers in the file are not true.
+    pub(crate) fn mark_not_stored(&mut self) {
         self.changed = true;
     }
 
     /// Returns whether a class has free sections.
     pub(crate) fn has_sections(&self, class: Class) -> bool {
-        self.pools.get(class.index()).is_some_and(|pool| pool.len() > 0)
+        self.pool_of(class).len() > 0
     }
 
-    /// The header of a manager of that class, to lie at `address`, and its sections. The place of the list is not set,
-    /// its length is.
+    /// Returns the header at `address` and the sections of the manager of a class. The header has
+    /// the length of the list, but not its address.
     pub(crate) fn manager(
         &self,
         class: Class,
@@ -172,16 +176,19 @@ impl Space {
             (Some(_), Class::Large) => FreeSpaceSectionKind::Plain(2),
             (Some(_), _) => FreeSpaceSectionKind::Plain(1),
         };
-        let sections = self.pools.get(class.index()).map(super::Pool::sections).unwrap_or_default();
         let section = |(offset, size)| FreeSpaceSection { offset, size, kind };
-        let mut list = FreeSpaceSections { sections: sections.into_iter().map(section).collect() };
-        // Files end where the system's offsets do, which have a sign.
-        let widest = 64_u32
-            .checked_sub(u32::from(params.size_of_lengths) * 8)
-            .and_then(|spare| u64::MAX.checked_shr(spare));
-        let highest = self.rules.limit.min(i64::MAX.unsigned_abs()).min(widest.unwrap_or(u64::MAX));
-        let bits = highest.checked_ilog2().unwrap_or(0) + 1;
-        let count = list.sections.len() as u64;
+        let sections = self.pool_of(class).sections().into_iter().map(section).collect();
+        let mut list = FreeSpaceSections { sections };
+        // No file is longer than the signed offsets of the system can express.
+        let largest_length = match params.size_of_lengths {
+            bytes @ 1..8 => (1 << (u32::from(bytes) * 8)) - 1,
+            _ => u64::MAX,
+        };
+        let highest = self.rules.limit.min(i64::MAX.unsigned_abs()).min(largest_length);
+        let invariant = "an address has at most 64 bits";
+        let bits = u16::try_from(u64::BITS - (highest | 1).leading_zeros())
+            .map_err(|_| Error::Internal { structure: FreeSpaceHeader::NAME, invariant })?;
+        let count = to_u64(list.sections.len());
         let mut header = FreeSpaceHeader {
             client: FreeSpaceClient::FILE,
             total_space: list.sections.iter().map(|section| section.size).sum(),
@@ -191,7 +198,7 @@ impl Space {
             section_classes: 3,
             shrink_percent: 80,
             expand_percent: 120,
-            address_bits: u16::try_from(bits).unwrap_or(64),
+            address_bits: bits,
             max_section_size: highest,
             list: Address::UNDEFINED,
             list_used: 0,

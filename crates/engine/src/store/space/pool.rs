@@ -1,27 +1,27 @@
-//! A pool of free sections: one is found by its length, its neighbours by where it begins and ends, each in a time
-//! that does not grow with how many there are.
+//! A pool of free sections. A section is found by its length, its start or its end, in a time that
+//! does not depend on the number of sections.
 
 use std::collections::HashMap;
 
-use super::bins::{Bins, NONE, all_fit, list_of};
+use super::bins::{Bins, LAST_LIST, NO_SECTION, all_fit, list_of};
 
-/// How many sections of a list are looked at for a better one.
-const LOOKS: usize = 4;
+/// Largest number of sections of a list that are compared for the best fit.
+const MAX_PROBES: usize = 4;
 
-/// How many are looked at before the file grows.
-const LAST_LOOKS: usize = 64;
+/// Largest number of sections of a list that are compared before the file grows.
+const MAX_LAST_PROBES: usize = 64;
 
 /// Free sections that do not touch one another.
 #[derive(Debug)]
 pub(super) struct Pool {
     sections: Vec<Section>,
-    /// Places in `sections` that hold none.
+    /// Unused indexes of `sections`.
     vacant: Vec<u32>,
     by_start: HashMap<u64, u32>,
     by_end: HashMap<u64, u32>,
     bins: Bins,
     bytes: u64,
-    /// Sections do not grow together over multiples of this.
+    /// The page size, if sections are not joined across page boundaries.
     page: Option<u64>,
 }
 
@@ -38,14 +38,15 @@ impl Section {
         self.start + self.length
     }
 
-    /// Bytes before the first multiple of `alignment`, if `length` bytes fit behind them.
+    /// Returns the number of bytes before the first multiple of `alignment`, if `length` bytes fit
+    /// after them.
     fn skip(&self, length: u64, alignment: u64) -> Option<u64> {
         let skip = align_up(self.start, alignment)?.checked_sub(self.start)?;
         (skip.checked_add(length)? <= self.length).then_some(skip)
     }
 }
 
-/// The first multiple of `alignment` from `value` on.
+/// Returns the first multiple of `alignment` from `value` on.
 pub(super) fn align_up(value: u64, alignment: u64) -> Option<u64> {
     if alignment <= 1 { Some(value) } else { value.checked_next_multiple_of(alignment) }
 }
@@ -63,17 +64,17 @@ impl Pool {
         }
     }
 
-    /// Bytes in all sections.
+    /// Returns the number of bytes in all sections.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Number of sections.
+    /// Returns the number of sections.
     pub(super) fn len(&self) -> usize {
         self.by_start.len()
     }
 
-    /// Start and length of all sections, ascending.
+    /// Returns the start and the length of all sections, ascending.
     pub(super) fn sections(&self) -> Vec<(u64, u64)> {
         let section = |index: &u32| self.get(*index).map(|section| (section.start, section.length));
         let mut sections: Vec<(u64, u64)> = self.by_start.values().filter_map(section).collect();
@@ -81,18 +82,18 @@ impl Pool {
         sections
     }
 
-    /// Where the section begins that ends there.
+    /// Returns the start of the section that ends at `end`.
     pub(super) fn ending_at(&self, end: u64) -> Option<u64> {
         self.get(*self.by_end.get(&end)?).map(|section| section.start)
     }
 
-    /// Where the section ends that begins there.
+    /// Returns the end of the section that begins at `start`.
     pub(super) fn starting_at(&self, start: u64) -> Option<u64> {
         self.get(*self.by_start.get(&start)?).map(Section::end)
     }
 
-    /// Takes `length` bytes that begin at a multiple of `alignment` from the section that they fit best, as far as
-    /// that is found at once.
+    /// Takes `length` bytes that begin at a multiple of `alignment`, from the section that fits
+    /// best among the compared ones.
     pub(super) fn take(&mut self, length: u64, alignment: u64) -> Option<u64> {
         if self.bytes < length {
             return None;
@@ -104,7 +105,8 @@ impl Pool {
         Some(start)
     }
 
-    /// Takes `length` bytes from the section that begins at `start`.
+    /// Takes `length` bytes from the section that begins at `start`. Returns whether it is long
+    /// enough.
     pub(super) fn take_at(&mut self, start: u64, length: u64) -> bool {
         let Some(&index) = self.by_start.get(&start) else { return false };
         match self.get(index).copied() {
@@ -116,7 +118,7 @@ impl Pool {
         }
     }
 
-    /// Takes the section that begins there, whole. Returns its length.
+    /// Takes the section that begins at `start` as a whole. Returns its length.
     pub(super) fn remove(&mut self, start: u64) -> Option<u64> {
         let index = *self.by_start.get(&start)?;
         let section = *self.get(index)?;
@@ -124,11 +126,13 @@ impl Pool {
         Some(section.length)
     }
 
-    /// Adds a section and lets it grow together with its neighbours. Returns start and length of what comes of it.
+    /// Adds a section and joins it with its neighbours. Returns the start and the length of the
+    /// result.
     pub(super) fn put(&mut self, start: u64, length: u64) -> (u64, u64) {
         let end = start + length;
         if length == 0 || self.by_start.contains_key(&start) || self.by_end.contains_key(&end) {
-            // Nothing, or free already: of a file that gives the same bytes to two.
+            // The section is empty, or free already, as in a damaged file with two blocks of the
+            // same bytes.
             return (start, 0);
         }
         let before = self.by_end.get(&start).copied().filter(|_| !self.is_border(start));
@@ -157,32 +161,32 @@ impl Pool {
         self.sections.get(to_usize(index))
     }
 
-    /// The section to take from.
+    /// Returns the section to take bytes from.
     fn find(&self, length: u64, alignment: u64) -> Option<u32> {
         let own = list_of(length);
         let exact = alignment <= 1 && all_fit(length);
-        if !exact && let Some(found) = self.look(own, LOOKS, length, alignment) {
+        if !exact && let Some(found) = self.probe(own, MAX_PROBES, length, alignment) {
             return Some(found);
         }
         let first = if exact { own } else { own + 1 };
         let mut list = self.bins.next_filled(first);
-        // Most lists above fit whatever the alignment; those that may not are few.
+        // In most of these lists, every section fits with any alignment.
         while let Some(filled) = list {
-            if let Some(found) = self.look(filled, LOOKS, length, alignment) {
+            if let Some(found) = self.probe(filled, MAX_PROBES, length, alignment) {
                 return Some(found);
             }
-            // The last list has all lengths that are larger.
-            let sure = list_of(length.saturating_add(alignment)) + 1;
+            // A sum of more than 64 bits belongs to the last list, which has all larger lengths.
+            let sure = length.checked_add(alignment).map_or(LAST_LIST, list_of) + 1;
             list = self.bins.next_filled(if filled < sure { filled + 1 } else { return None });
         }
-        if exact { None } else { self.look(own, LAST_LOOKS, length, alignment) }
+        if exact { None } else { self.probe(own, MAX_LAST_PROBES, length, alignment) }
     }
 
-    /// The shortest that fits among the first sections of a list.
-    fn look(&self, list: usize, looks: usize, length: u64, alignment: u64) -> Option<u32> {
+    /// Returns the shortest section that fits, among the first `probes` sections of a list.
+    fn probe(&self, list: usize, probes: usize, length: u64, alignment: u64) -> Option<u32> {
         let mut best: Option<(u64, u32)> = None;
         let mut index = self.bins.head(list);
-        for _ in 0..looks {
+        for _ in 0..probes {
             let Some(section) = self.get(index) else { break };
             if section.skip(length, alignment).is_some() && best.is_none_or(|(best, _)| section.length < best)
             {
@@ -196,7 +200,7 @@ impl Pool {
         best.map(|(_, index)| index)
     }
 
-    /// Takes bytes out of a section; what is left of it before and behind stays.
+    /// Takes bytes from a section. The bytes of the section before and after them stay free.
     fn carve(&mut self, index: u32, section: Section, start: u64, length: u64) {
         let end = start + length;
         self.bytes -= length;
@@ -213,21 +217,24 @@ impl Pool {
     }
 
     fn insert(&mut self, start: u64, length: u64) {
-        let section = Section { start, length, previous: NONE, next: NONE };
+        let section = Section { start, length, previous: NO_SECTION, next: NO_SECTION };
         let index = if let Some(index) = self.vacant.pop() {
-            if let Some(place) = self.sections.get_mut(to_usize(index)) {
-                *place = section;
+            if let Some(vacant) = self.sections.get_mut(to_usize(index)) {
+                *vacant = section;
             }
             index
         } else {
-            let index = u32::try_from(self.sections.len()).unwrap_or(NONE);
-            if index == NONE {
-                // Four thousand million sections: the space is given up.
-                self.bytes -= length;
-                return;
+            match u32::try_from(self.sections.len()) {
+                Ok(index) if index != NO_SECTION => {
+                    self.sections.push(section);
+                    index
+                }
+                _ => {
+                    // The pool holds 2^32 - 1 sections. The space of further sections is lost.
+                    self.bytes -= length;
+                    return;
+                }
             }
-            self.sections.push(section);
-            index
         };
         self.by_start.insert(start, index);
         self.by_end.insert(section.end(), index);
@@ -242,7 +249,7 @@ impl Pool {
         self.vacant.push(index);
     }
 
-    /// Lets a section begin and end elsewhere. Returns its start and length.
+    /// Changes the start and the end of a section. Returns its start and length.
     fn resize(&mut self, index: u32, change: impl FnOnce(&Section) -> (u64, u64)) -> (u64, u64) {
         let Some(section) = self.get(index).copied() else { return (0, 0) };
         let (start, end) = change(&section);
@@ -273,7 +280,7 @@ impl Pool {
         let list = list_of(length);
         let head = self.bins.head(list);
         if let Some(section) = self.sections.get_mut(to_usize(index)) {
-            section.previous = NONE;
+            section.previous = NO_SECTION;
             section.next = head;
         }
         if let Some(next) = self.sections.get_mut(to_usize(head)) {
@@ -293,7 +300,7 @@ impl Pool {
     }
 }
 
-/// [`NONE`] leads behind every vector of sections.
+/// Converts an index. [`NO_SECTION`] is past the end of every vector of sections.
 fn to_usize(index: u32) -> usize {
     index as usize
 }

@@ -1,8 +1,8 @@
-//! By which rules space is given away: the strategy of the file, pages, aggregation, alignment.
+//! The rules of allocation in a file: its strategy, pages, aggregation, and alignment.
 
 use hyperslab_format::message::{FileSpaceInfo, FileSpaceStrategy};
 
-/// What a block is for, in the order in which file space info messages list their managers.
+/// The kind of data in a block, in the order of the managers in file space info messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SpaceKind {
     /// The superblock and its extension.
@@ -24,7 +24,7 @@ impl SpaceKind {
     pub const ALL: [Self; 6] =
         [Self::Superblock, Self::BTree, Self::RawData, Self::GlobalHeap, Self::LocalHeap, Self::ObjectHeader];
 
-    /// The place in [`ALL`](Self::ALL).
+    /// Returns the index in [`ALL`](Self::ALL).
     pub(super) const fn index(self) -> usize {
         match self {
             Self::Superblock => 0,
@@ -37,21 +37,22 @@ impl SpaceKind {
     }
 }
 
-/// How a new file manages its space (`H5Pset_file_space_strategy`, `H5Pset_file_space_page_size`).
+/// The management of the space of a new file (`H5Pset_file_space_strategy`,
+/// `H5Pset_file_space_page_size`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileSpace {
-    /// Who hands out space.
+    /// The strategy of allocation.
     pub strategy: FileSpaceStrategy,
-    /// True if free space is stored when the file is closed, to be used again when it is opened.
+    /// True to store the free space when the file is closed, for reuse when it is opened again.
     pub persist: bool,
-    /// The smallest free section that is kept in mind, in bytes.
+    /// The smallest free section that is tracked, in bytes.
     pub threshold: u64,
-    /// Bytes of a page under [`FileSpaceStrategy::Page`].
+    /// Size of a page in bytes under [`FileSpaceStrategy::Page`].
     pub page_size: u64,
 }
 
 impl FileSpace {
-    /// The smallest page, in bytes.
+    /// Size of the smallest page in bytes.
     pub const MIN_PAGE_SIZE: u64 = 512;
 }
 
@@ -66,16 +67,17 @@ impl Default for FileSpace {
     }
 }
 
-/// How blocks are laid while a file is open for writing; nothing of it is stored.
+/// The placement of blocks while a file is open for writing. It is not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placement {
-    /// Bytes by which the room for small metadata grows (`H5Pset_meta_block_size`).
+    /// Size of the blocks from which small metadata are cut, in bytes (`H5Pset_meta_block_size`).
     pub metadata_block: u64,
-    /// Bytes by which the room for small raw data grows (`H5Pset_small_data_block_size`).
+    /// Size of the blocks from which small raw data are cut, in bytes
+    /// (`H5Pset_small_data_block_size`).
     pub raw_block: u64,
-    /// Blocks of so many bytes at least begin at a multiple of `alignment` (`H5Pset_alignment`).
+    /// Size of a block from which on its address is a multiple of `alignment` (`H5Pset_alignment`).
     pub alignment_threshold: u64,
-    /// What the addresses of aligned blocks are multiples of.
+    /// The alignment of such blocks in bytes.
     pub alignment: u64,
 }
 
@@ -85,14 +87,15 @@ impl Default for Placement {
     }
 }
 
-/// Which free sections a block is taken from.
+/// The class of free sections that a block is taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Class {
-    /// Metadata, under pages: shorter than a page.
+    /// Metadata; with paged allocation, only blocks that are shorter than a page.
     Metadata,
-    /// Raw data and the global heap, under pages: shorter than a page.
+    /// Raw data and the global heap; with paged allocation, only blocks that are shorter than a
+    /// page.
     Raw,
-    /// Under pages: all that takes a page or more.
+    /// With paged allocation, all blocks of at least a page.
     Large,
 }
 
@@ -111,22 +114,22 @@ impl Class {
 /// The rules of one open file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules {
-    /// True if free sections are kept in mind.
+    /// True if free sections are tracked.
     pub(super) tracks: bool,
-    /// True if small blocks are laid next to each other.
+    /// True if small blocks are cut from larger blocks.
     pub(super) aggregates: bool,
     pub(super) page: Option<u64>,
-    /// The smallest free section that is kept in mind.
+    /// The smallest free section that is tracked, in bytes.
     pub(super) threshold: u64,
-    /// The smallest free section of metadata at the end of a page that is kept in mind, less one.
+    /// The largest free section of metadata at the end of a page that is not tracked, in bytes.
     pub(super) page_end_threshold: u64,
     pub(super) placement: Placement,
-    /// The highest address that the width of offsets can say.
+    /// The undefined address in the width of offsets, which no block can have.
     pub(super) limit: u64,
 }
 
 impl Rules {
-    /// The rules of a file that says that of its space. Addresses stay below `limit`.
+    /// Returns the rules that a file space info message states. Addresses stay below `limit`.
     pub(crate) fn new(info: &FileSpaceInfo, placement: Placement, limit: u64) -> Self {
         let (tracks, aggregates, page) = match info.strategy {
             FileSpaceStrategy::FreeSpaceAndAggregators => (true, true, None),
@@ -138,7 +141,7 @@ impl Rules {
         Self { tracks, aggregates, page, threshold: info.threshold, page_end_threshold, placement, limit }
     }
 
-    /// Where a block of that kind and length belongs.
+    /// Returns the class of a block of that kind and length.
     pub(super) fn class(&self, kind: SpaceKind, length: u64) -> Class {
         match kind {
             _ if self.page.is_some_and(|page| length >= page) => Class::Large,
@@ -149,12 +152,13 @@ impl Rules {
         }
     }
 
-    /// What the address of a block of that length is a multiple of.
+    /// Returns the alignment of a block of that length.
     pub(super) fn alignment(&self, length: u64) -> u64 {
         if length >= self.placement.alignment_threshold { self.placement.alignment.max(1) } else { 1 }
     }
 
-    /// Bytes by which the room for small blocks grows.
+    /// Returns the size of the blocks from which small pieces of a class are cut; 0 if pieces are
+    /// not cut.
     pub(super) fn block(&self, class: Class) -> u64 {
         match class {
             _ if !self.aggregates => 0,

@@ -18,7 +18,7 @@ const KINDS: [SpaceKind; 6] = [
 enum Step {
     Allocate(usize, u64),
     Free(usize),
-    /// The part of a block behind its first bytes.
+    /// Frees the bytes of a block after its first bytes.
     Shrink(usize, u64),
     Extend(usize, u64),
     Commit,
@@ -68,14 +68,14 @@ fn rules() -> impl Strategy<Value = Rules> {
     )
 }
 
-/// What every byte is, and every block.
+/// The state of every byte, and all blocks.
 struct Model {
     space: Space,
     blocks: Vec<(SpaceKind, u64, u64)>,
-    /// True if a byte belongs to a block, and whether it did at the last commit.
+    /// True if a byte belongs to a block: now, and at the last commit.
     used: Vec<bool>,
     committed: Vec<bool>,
-    /// Bytes lost in sessions before.
+    /// Bytes that earlier sessions lost.
     leaked: u64,
 }
 
@@ -145,7 +145,7 @@ impl Model {
         self.check();
     }
 
-    /// Blocks keep to their pages, or begin with what they are aligned to.
+    /// Checks that blocks keep to their pages, or to their alignment.
     fn check_place(&self, start: u64, length: u64) {
         let rules = &self.space.rules;
         match rules.page {
@@ -156,14 +156,14 @@ impl Model {
     }
 
     fn commit(&mut self) {
-        self.space.settle();
+        self.space.commit();
         self.committed.clone_from(&self.used);
         assert_eq!(self.space.usage().pending, 0);
     }
 
-    /// The last commit of a session, and what the next one knows.
+    /// Makes the last commit of a session, and opens the file in the next session.
     fn reopen(&mut self) {
-        self.space.give_up_blocks();
+        self.space.release_blocks();
         self.commit();
         let last = self.blocks.iter().map(|(_, start, length)| start + length).max().unwrap_or(0);
         if self.space.rules.tracks && self.space.rules.threshold <= 1 && self.leaked + self.space.lost == 0 {
@@ -173,18 +173,18 @@ impl Model {
         if let Some(page) = self.space.rules.page {
             assert_eq!(self.space.end() % page, 0);
         }
-        let stored = Stored::of(&self.space);
+        let stored = StoredSpace::of(&self.space);
         self.leaked += self.space.lost;
         let mut space = Space::new(self.space.rules, self.space.end());
         space.adopt(&stored);
         assert!(!space.has_changed());
         if self.space.rules.threshold <= 1 && self.space.rules.page_end_threshold == 0 {
-            assert_eq!(Stored::of(&space), stored);
+            assert_eq!(StoredSpace::of(&space), stored);
         }
         self.space = space;
     }
 
-    /// Allocated, free, pending and lost are everything.
+    /// Checks that every byte is allocated, free, pending or lost.
     fn check(&self) {
         let usage = self.space.usage();
         let used = self.used.iter().filter(|used| **used).count() as u64;
@@ -234,7 +234,7 @@ proptest! {
                 0 => drop(space.allocate(KINDS[kind], length)),
                 1 => space.free(KINDS[kind], address, length),
                 2 => drop(space.try_extend(KINDS[kind], address, length, more)),
-                _ => space.settle(),
+                _ => space.commit(),
             }
         }
     }
@@ -252,7 +252,7 @@ fn small_pieces_lie_together() {
     assert_eq!(allocate(SpaceKind::RawData, 100), 2048);
     assert_eq!(allocate(SpaceKind::ObjectHeader, 300), 48);
     assert_eq!(allocate(SpaceKind::GlobalHeap, 1000), 2148);
-    // The block at the end grows; the other is left for smaller pieces.
+    // The block at the end grows. The other block is left for smaller pieces.
     assert_eq!(allocate(SpaceKind::RawData, 5000), 3148);
     assert_eq!(allocate(SpaceKind::ObjectHeader, 2000), 8148);
     assert_eq!(allocate(SpaceKind::BTree, 1700), 348);
@@ -263,12 +263,12 @@ fn what_was_allocated_since_the_commit_is_used_again_at_once() {
     let mut space = Space::new(default_rules(), 0);
     let first = space.allocate(SpaceKind::RawData, 5000).unwrap();
     let other = space.allocate(SpaceKind::RawData, 5000).unwrap();
-    space.settle();
+    space.commit();
     space.free(SpaceKind::RawData, first, 5000);
     assert_eq!(space.usage().pending, 5000);
     assert_ne!(space.allocate(SpaceKind::RawData, 5000).unwrap(), first);
-    space.settle();
-    // It comes from a free section in the middle of the committed file.
+    space.commit();
+    // The bytes come from a free section in the middle of the committed file.
     assert_eq!(space.allocate(SpaceKind::RawData, 5000).unwrap(), first);
     space.free(SpaceKind::RawData, first, 5000);
     assert_eq!(space.usage().pending, 0);
@@ -282,13 +282,13 @@ fn replacing_everything_again_and_again_asks_for_commits() {
     let mut space = Space::new(default_rules(), 0);
     let mut blocks: Vec<Address> =
         (0..1000).map(|_| space.allocate(SpaceKind::RawData, 3000).unwrap()).collect();
-    space.settle();
+    space.commit();
     let first = space.end();
     for _ in 0..3 {
         for block in &mut blocks {
             space.free(SpaceKind::RawData, *block, 3000);
-            if space.wants_commit(PENDING_LEAST) {
-                space.settle();
+            if space.wants_commit(MIN_PENDING_BYTES) {
+                space.commit();
             }
             *block = space.allocate(SpaceKind::RawData, 3000).unwrap();
         }

@@ -48,7 +48,8 @@ pub(crate) fn decode(
 
 /// Appends the frame that encodes `input` and states the decoded length.
 pub(crate) fn encode(id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
-    let level = i32::try_from(level).unwrap_or(i32::MAX).min(*zstd::compression_level_range().end());
+    let max_level = zstd::compression_level_range().end().unsigned_abs();
+    let level = level.min(max_level).cast_signed();
     let frame =
         zstd::bulk::compress(input, level).map_err(|error| FilterError::failed(id, error.to_string()))?;
     output.extend_from_slice(&frame);

@@ -54,7 +54,7 @@ pub(crate) fn encode(id: FilterId, level: u32, input: &[u8], output: &mut Vec<u8
     let level = match level {
         0 => CompressionConfig::DEFAULT.level,
         // Levels above the maximum are reduced to it.
-        level => i32::try_from(level).unwrap_or(i32::MAX).min(MAX_LEVEL),
+        level => level.min(MAX_LEVEL.unsigned_abs()).cast_signed(),
     };
     let config = CompressionConfig { level, window_log: WINDOW_LOG, ..CompressionConfig::DEFAULT };
     Compressor::new(config).map_err(failed)?.compress(input, None, output).map_err(failed)

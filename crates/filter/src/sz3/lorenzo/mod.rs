@@ -58,9 +58,8 @@ impl Predictors<'_> {
         match self {
             Self::One(stencil) => Ok(*stencil),
             Self::Selected(codes, stencils) => {
-                let at = usize::try_from(codes.next()?).unwrap_or(usize::MAX);
-                let stencil = stencils.get(at).copied().flatten();
-                stencil.ok_or_else(|| corrupt("the predictor of a block is unknown"))
+                let stencil = usize::try_from(codes.next()?).ok().and_then(|at| stencils.get(at));
+                stencil.copied().flatten().ok_or_else(|| corrupt("the predictor of a block is unknown"))
             }
         }
     }

@@ -127,8 +127,8 @@ fn bad_corner(reader: &Reader<'_>, start: u64, end: u64, size: u64) -> FormatErr
     reader.corrupt("ending offset", expected, end)
 }
 
-/// The state of a merge that brings the runs of several blocks into ascending order. The blocks must
-/// be disjoint and sorted by their starts in C order.
+/// The state of a merge that brings the runs of several blocks into ascending order. The blocks
+/// must be disjoint and sorted by their starts in C order.
 struct Merger {
     strides: Dims,
     builder: DefinedBuilder,

@@ -336,7 +336,7 @@ impl DatasetBuilder {
             if let NewLayout::Virtual { heap, index } = &mut new.layout {
                 (*heap, *index) = group.file().store_mappings(edit, mappings)?;
             }
-            let (made, description) = group.file().create_dataset_behind(edit, &new)?;
+            let (made, description) = group.file().create_dataset_deferred(edit, &new)?;
             group.insert(edit, parent, name, EngineTarget::Hard(made))?;
             Ok((edit.store().hold(made)?, description))
         })?;

@@ -1,4 +1,5 @@
-//! What both kinds of array have in common: chunks are numbered, and elements of one block are changed together.
+//! Changes of fixed and extensible arrays: chunks have numbers, and elements of one block are
+//! changed together.
 
 use std::fmt;
 use std::ops::Range;
@@ -18,21 +19,21 @@ use super::IndexEdit;
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
-/// An array of one of the two kinds.
+/// An array of either kind.
 pub(super) trait ChunkArray<E: Entry>: Send + Sync + fmt::Debug {
-    /// How its elements are written; `None` while there is no array.
+    /// Returns the encoder of the elements; `None` while there is no array.
     fn elements(&self) -> Option<&Elements<E>>;
 
-    /// The header; undefined while there is no array.
+    /// Returns the address of the header; undefined while there is no array.
     fn address(&self) -> Address;
 
-    /// The block with the element of that number.
+    /// Returns the block with the element `number`.
     fn find(&self, store: &Store, number: u64) -> Result<Lookup>;
 
-    /// As [`find`](Self::find); what is not there is made.
+    /// Returns the block with the element `number`. Creates the missing blocks.
     fn make(&mut self, edit: &mut Edit<'_>, number: u64) -> Result<Block>;
 
-    /// Puts what changed in the header in its place; `set` is the greatest number that was set.
+    /// Writes the changed header. `set` is the largest number of an element that was set.
     fn save(&mut self, edit: &mut Edit<'_>, set: Option<u64>);
 
     /// Visits the chunks of the box.
@@ -48,23 +49,23 @@ pub(super) trait ChunkArray<E: Entry>: Send + Sync + fmt::Debug {
     fn free(&mut self, edit: &mut Edit<'_>) -> Result<()>;
 }
 
-/// What is there for an element.
+/// The result of looking up the block of an element.
 #[derive(Debug)]
 pub(super) enum Lookup {
-    /// Its block.
+    /// The block of the element.
     Block(Block),
-    /// No block, nor any for the elements before that of this number.
+    /// No block, neither for this element nor for the next ones before element `until`.
     Nothing {
-        /// The next element that may have one.
+        /// The next element that may have a block.
         until: u64,
     },
 }
 
 impl Lookup {
-    /// No block for one element; of others nothing is said.
+    /// Returns that element `number` has no block, without a statement about other elements. The
+    /// number is less than the length of an array, so the next number fits.
     pub(super) fn nothing_at(number: u64) -> Self {
-        // The number of a chunk that no array holds may be the largest one.
-        Self::Nothing { until: number.saturating_add(1) }
+        Self::Nothing { until: number + 1 }
     }
 }
 
@@ -73,11 +74,11 @@ impl Lookup {
 pub(super) struct Block {
     pub(super) address: Address,
     pub(super) form: BlockForm,
-    /// The numbers of its elements.
+    /// The numbers of the elements in the array.
     pub(super) numbers: Range<u64>,
 }
 
-/// What holds the elements.
+/// The structure that holds the elements.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum BlockForm {
     Page(ArrayPageContext),
@@ -87,7 +88,7 @@ pub(super) enum BlockForm {
 }
 
 impl Block {
-    /// Lets `look` see the elements.
+    /// Calls `look` with the elements.
     fn read<R>(&self, store: &Store, look: impl FnOnce(&[u8]) -> R) -> Result<R> {
         Ok(match &self.form {
             BlockForm::Page(context) => {
@@ -109,7 +110,7 @@ impl Block {
         })
     }
 
-    /// Lets `change` change the elements.
+    /// Calls `change` with the elements.
     fn modify<R>(&self, edit: &mut Edit<'_>, change: impl FnOnce(&mut [u8]) -> R) -> Result<R> {
         match &self.form {
             BlockForm::Page(context) => {
@@ -138,7 +139,16 @@ impl Block {
     }
 }
 
-/// The client and the size of an element of a new array.
+/// Returns the error of a chunk whose number exceeds 64 bits.
+fn beyond(scaled: &[u64]) -> Error {
+    Error::Misuse(format!("chunk {scaled:?} is outside the extent that an array of chunks can hold"))
+}
+
+fn no_array() -> Error {
+    Error::internal("array of chunks", "an array with a block has elements")
+}
+
+/// Returns the client ID and the size of an element of a new array.
 pub(super) fn new_elements<E: Entry>(params: FileParams, rules: &E::Rules) -> Result<(ChunkIndexClient, u8)> {
     let size = ChunkElementLayout::new(params, E::form(rules)).size();
     let invariant = "an element has less than 256 bytes";
@@ -146,7 +156,7 @@ pub(super) fn new_elements<E: Entry>(params: FileParams, rules: &E::Rules) -> Re
     Ok((E::client(rules), size))
 }
 
-/// An array, and how coordinates become numbers.
+/// An array, and the mapping from coordinates to numbers.
 #[derive(Debug)]
 pub(super) struct ArrayEdit<A> {
     pub(super) order: ArrayOrder,
@@ -154,7 +164,7 @@ pub(super) struct ArrayEdit<A> {
 }
 
 impl<A> ArrayEdit<A> {
-    /// Puts chunks, by their numbers, ascending, to their places.
+    /// Inserts or replaces entries of chunks, which ascend by their numbers.
     fn fill<E: Entry>(&mut self, edit: &mut Edit<'_>, mut chunks: &[(u64, &E)]) -> Result<()>
     where
         A: ChunkArray<E>,
@@ -163,15 +173,15 @@ impl<A> ArrayEdit<A> {
         let mut filled = Ok(());
         while let (Ok(()), Some((number, _))) = (&filled, chunks.first()) {
             filled = self.array.make(edit, *number).and_then(|block| {
-                let Some(elements) = self.array.elements() else { return Ok(()) };
+                let elements = self.array.elements().ok_or_else(no_array)?;
                 let count = chunks.partition_point(|(number, _)| *number < block.numbers.end);
-                let (inside, behind) = chunks.split_at_checked(count.max(1)).unwrap_or((chunks, &[]));
+                let (inside, after) = chunks.split_at_checked(count.max(1)).unwrap_or((chunks, &[]));
                 block.modify(edit, |bytes| {
                     for (number, location) in inside {
                         elements.put(bytes, block.element(*number), Some(location))?;
                         last = last.max(Some(*number));
                     }
-                    chunks = behind;
+                    chunks = after;
                     Ok(())
                 })?
             });
@@ -183,7 +193,7 @@ impl<A> ArrayEdit<A> {
 
 impl<E: Entry, A: ChunkArray<E>> IndexEdit<E> for ArrayEdit<A> {
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>> {
-        let number = self.order.number(scaled);
+        let Some(number) = self.order.number(scaled) else { return Ok(None) };
         let (Lookup::Block(block), Some(elements)) = (self.array.find(store, number)?, self.array.elements())
         else {
             return Ok(None);
@@ -197,7 +207,8 @@ impl<E: Entry, A: ChunkArray<E>> IndexEdit<E> for ArrayEdit<A> {
 
     fn has_none_of(&self, store: &Store, chunks: &[(Dims, E)]) -> Result<bool> {
         let Some(elements) = self.array.elements() else { return Ok(true) };
-        let mut numbers = chunks.iter().map(|(scaled, _)| self.order.number(scaled)).peekable();
+        // No array has an element whose number exceeds 64 bits.
+        let mut numbers = chunks.iter().filter_map(|(scaled, _)| self.order.number(scaled)).peekable();
         while let Some(number) = numbers.next() {
             let block = match self.array.find(store, number)? {
                 Lookup::Block(block) => block,
@@ -224,10 +235,10 @@ impl<E: Entry, A: ChunkArray<E>> IndexEdit<E> for ArrayEdit<A> {
     }
 
     fn set(&mut self, edit: &mut Edit<'_>, scaled: &[u64], location: &E) -> Result<Option<E>> {
-        let number = self.order.number(scaled);
+        let number = self.order.number(scaled).ok_or_else(|| beyond(scaled))?;
         let made = self.array.make(edit, number);
         let set = made.and_then(|block| {
-            let Some(elements) = self.array.elements() else { return Ok(None) };
+            let elements = self.array.elements().ok_or_else(no_array)?;
             let element = block.element(number);
             block.modify(edit, |bytes| {
                 let before = elements.location(bytes, element)?;
@@ -240,17 +251,20 @@ impl<E: Entry, A: ChunkArray<E>> IndexEdit<E> for ArrayEdit<A> {
     }
 
     fn extend(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, E)]) -> Result<()> {
-        let numbered = chunks.iter().map(|(scaled, place)| (self.order.number(scaled), place));
-        let mut numbered: Vec<(u64, &E)> = numbered.collect();
+        let numbered = chunks
+            .iter()
+            .map(|(scaled, place)| Ok((self.order.number(scaled).ok_or_else(|| beyond(scaled))?, place)));
+        let mut numbered: Vec<(u64, &E)> = numbered.collect::<Result<_>>()?;
         if !numbered.is_sorted_by_key(|(number, _)| *number) {
-            // The dimension that grows is not the first: other neighbours in the array than in C order.
+            // If the unlimited dimension is not the first one, the order in the array differs from
+            // C order.
             numbered.sort_by_key(|(number, _)| *number);
         }
         self.fill(edit, &numbered)
     }
 
     fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<E>> {
-        let number = self.order.number(scaled);
+        let Some(number) = self.order.number(scaled) else { return Ok(None) };
         let (Lookup::Block(block), Some(elements)) =
             (self.array.find(edit.store(), number)?, self.array.elements())
         else {

@@ -1,4 +1,4 @@
-//! Chunks into and out of a version 1 B-tree, whose root stays where it is.
+//! Changes of a version 1 B-tree of chunks. The root keeps its address.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::index::{Walk, btree_v1};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// A tree of chunks, once there is one.
+/// A tree of chunks; its root is undefined while there is none.
 #[derive(Debug)]
 pub(super) struct BTreeV1Edit {
     pub(super) root: Address,
@@ -26,7 +26,7 @@ pub(super) struct BTreeV1Edit {
     element_size: u64,
 }
 
-/// A node on the way down, and the child it leads to.
+/// A node on the path from the root, and the position of the child that the path takes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) address: Address,
@@ -50,27 +50,27 @@ impl BTreeV1Edit {
         BTreeV1Node::size(&self.context) as u64
     }
 
-    /// The key of a chunk.
+    /// Returns the key of a chunk.
     pub(super) fn key(&self, scaled: &[u64], location: &ChunkLocation) -> Result<Key> {
         let mut key = Key { size: 0, filter_mask: 0, offset: Dims::new() };
         self.set_key(&mut key, scaled, location)?;
         Ok(key)
     }
 
-    /// Makes a key that of a chunk.
+    /// Sets `key` to the key of a chunk.
     pub(super) fn set_key(&self, key: &mut Key, scaled: &[u64], location: &ChunkLocation) -> Result<()> {
         check_address(location.address)?;
         key.size = u32::try_from(location.size).map_err(|_| {
             let size = location.size;
             Error::Misuse(format!(
-                "a chunk of {size} bytes under a version 1 B-tree, which holds chunks below 4 GiB"
+                "a chunk of {size} bytes in a version 1 B-tree, which holds chunks below 4 GiB"
             ))
         })?;
         key.filter_mask = location.filter_mask;
         key.offset.clear();
         for (at, size) in scaled.iter().zip(&self.chunk) {
             key.offset.push(at.checked_mul(*size).ok_or_else(|| {
-                Error::Misuse(format!("chunk {scaled:?}: its first element passes 64 bits"))
+                Error::Misuse(format!("chunk {scaled:?}: the offset of its first element exceeds 64 bits"))
             })?);
         }
         key.offset.push(0);
@@ -82,15 +82,16 @@ impl BTreeV1Edit {
         first.chain([Some(0)]).collect()
     }
 
-    /// The key behind the last chunk, as libhdf5 makes it: the chunk's corner, past all dimensions.
+    /// Returns the key after the last chunk as libhdf5 computes it: the first coordinates after the
+    /// chunk in each dimension.
     pub(super) fn end_key(&self, last: &Key) -> Key {
         let sizes = self.chunk.iter().chain([&self.element_size]);
         let offset = last
             .offset
             .iter()
             .zip(sizes)
-            .map(|(at, size)| // libhdf5 adds the sizes without a check: no key is behind the largest.
-            at.saturating_add(*size))
+            // Saturates because the key is an upper bound: no chunk begins at the largest offset.
+            .map(|(at, size)| at.saturating_add(*size))
             .collect();
         Key { size: 0, filter_mask: 0, offset }
     }
@@ -101,7 +102,7 @@ impl BTreeV1Edit {
         BTreeV1Node { level: 0, left, right, keys: BTreeV1Keys::Chunks(keys), children: Vec::new() }
     }
 
-    /// A node, which must stand one level below its parent.
+    /// Returns a node. Checks that its level is one below its parent's level `above`.
     pub(super) fn node(
         &self,
         store: &Store,
@@ -114,8 +115,8 @@ impl BTreeV1Edit {
         Ok(node)
     }
 
-    /// The way to the leaf where a chunk is or belongs, and whether it is there. In the leaf the position is that of the chunk
-    /// itself, or of the one before it if there is one.
+    /// Returns the path to the leaf of a chunk, and whether the leaf has the chunk. The position in
+    /// the leaf is that of the chunk, or of the chunk before it if there is one.
     fn search(&self, store: &Store, offset: &[u64]) -> Result<(Path, bool)> {
         let mut path = Path::new();
         let (mut address, mut above) = (self.root, None);
@@ -132,7 +133,7 @@ impl BTreeV1Edit {
                 }
             }
             // A chunk before all others belongs into the first child.
-            let position = low.saturating_sub(1);
+            let position = low.max(1) - 1;
             path.push(Step { address, position });
             let Some(child) = node.children.get(position).filter(|_| node.level > 0) else {
                 return Ok((path, low > 0 && keys.offset(position) == Some(offset)));
@@ -151,7 +152,7 @@ impl BTreeV1Edit {
         Ok(Some(ChunkLocation { address: *address, size, filter_mask }))
     }
 
-    /// The root, made if there is none.
+    /// Creates the root if there is none.
     pub(super) fn make_root(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         if !self.root.is_defined() {
             let mut leaf = self.empty_leaf();
@@ -162,12 +163,12 @@ impl BTreeV1Edit {
         Ok(())
     }
 
-    /// Changes the chunk that a way leads to, and the keys above that repeat its key.
+    /// Changes the chunk at the end of a path, and the keys above that repeat its key.
     fn change(&self, edit: &mut Edit<'_>, path: &Path, key: &Key, address: Address) -> Result<()> {
         for (depth, step) in path.iter().enumerate().rev() {
             let first = edit.modify(step.address, &self.context, |node: &mut BTreeV1Node| {
                 if depth + 1 == path.len() {
-                    let invariant = "the way to a chunk ends at it";
+                    let invariant = "the path to a chunk ends at the chunk";
                     let child = node.children.get_mut(step.position);
                     *child.ok_or(Error::Internal { structure: "B-tree of chunks", invariant })? = address;
                 }
@@ -282,7 +283,7 @@ impl IndexEdit<ChunkLocation> for BTreeV1Edit {
 }
 
 impl BTreeV1Edit {
-    /// Returns whether all chunks of the tree come before this one.
+    /// Returns whether all chunks of the tree come before this chunk.
     fn is_behind(&self, store: &Store, scaled: &[u64]) -> Result<bool> {
         let Some(offset) = self.offset(scaled) else { return Ok(false) };
         if !self.root.is_defined() {

@@ -1,4 +1,4 @@
-//! Many chunks behind the last one of a version 1 B-tree: nodes are filled one after the other.
+//! Appends of many chunks to a version 1 B-tree: nodes are filled one after the other.
 
 use hyperslab_dataspace::Dims;
 use hyperslab_format::btree_v1::BTreeV1Node;
@@ -10,19 +10,20 @@ use super::btree_v1_keys::{Key, key, keys, keys_mut, push, reserve, truncate};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
-/// The last node of each level from the leaves up. They have as many keys as children; the last child of all but the leaf stands
-/// before them and has no pointer yet.
+/// The last node of each level, from the leaf up. While appending, each of these nodes has as many
+/// keys as children. The last child of an inner node is the node before it in the list, and has no
+/// pointer yet.
 #[derive(Debug)]
 struct Appender<'t, 'e, 'a> {
     tree: &'t BTreeV1Edit,
     edit: &'e mut Edit<'a>,
     edge: Vec<(Address, BTreeV1Node)>,
-    /// A node to be filled anew.
+    /// A written node whose memory is used for a new node.
     spare: Option<BTreeV1Node>,
 }
 
 impl BTreeV1Edit {
-    /// Puts chunks, ascending, behind all that are there.
+    /// Appends chunks, which ascend and come after all chunks of the tree.
     pub(super) fn append(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
         self.make_root(edit)?;
         let edge = self.open_edge(edit)?;
@@ -74,10 +75,11 @@ impl Appender<'_, '_, '_> {
         Ok(())
     }
 
-    /// The leaf is full, and so may be nodes above: all of them get a right neighbour whose first key is `next`.
+    /// Starts a right neighbour with the first key `next` for the full leaf, and for the full nodes
+    /// above it.
     fn turn(&mut self, next: &Key) -> Result<()> {
         let capacity = self.tree.context.capacity();
-        // A node above is full when the child before it is its last one.
+        // An inner node is full if the child before it in the list is its last one.
         let above = self.edge.iter().skip(1);
         let full = above.take_while(|(_, node)| node.children.len() + 1 >= capacity).count();
         let count = full + 1;
@@ -85,7 +87,7 @@ impl Appender<'_, '_, '_> {
         let bytes = self.tree.node_bytes();
         let mut fresh = self.edit.allocate_blocks(SpaceKind::BTree, bytes, count)?.into_iter();
         if grows {
-            // The root stays where it is: what was in it moves.
+            // The root keeps its address, so its contents move.
             let moved = self.edit.allocate(SpaceKind::BTree, bytes)?;
             let Some((root, top)) = self.edge.last_mut() else { return Ok(()) };
             let level = top
@@ -112,7 +114,7 @@ impl Appender<'_, '_, '_> {
             full.right = right;
             self.put_pointer(level, address, &full)?;
             push(keys_mut(&mut full)?, next);
-            // It is not changed again so soon.
+            // A full node changes rarely, so write it now.
             let bytes = full.encode(&self.tree.context)?;
             self.edit.write(address, &bytes, BTreeV1Node::NAME)?;
             truncate(keys_mut(&mut full)?, 0);
@@ -123,9 +125,9 @@ impl Appender<'_, '_, '_> {
         Ok(())
     }
 
-    /// Puts a pointer to a node into the one above.
+    /// Adds a pointer to a node to its parent.
     fn put_pointer(&mut self, level: usize, address: Address, node: &BTreeV1Node) -> Result<()> {
-        // Nothing points to the root.
+        // The root has no parent.
         let Some((_, parent)) = self.edge.get_mut(level + 1) else { return Ok(()) };
         let invariant = "a node with chunks has a key";
         let first =
@@ -139,7 +141,7 @@ impl Appender<'_, '_, '_> {
         let Some((_, leaf)) = self.edge.first() else { return Ok(()) };
         let last = leaf.children.len().checked_sub(1).map(|last| keys(leaf).map(|keys| key(keys, last)));
         let Some(last) = last.transpose()?.flatten() else {
-            // Nothing was there and nothing came.
+            // The tree was empty and no chunk was appended.
             return Ok(());
         };
         let end = self.tree.end_key(&last);

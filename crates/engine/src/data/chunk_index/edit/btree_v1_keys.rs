@@ -1,28 +1,28 @@
-//! Keys of version 1 B-tree nodes of chunks, one by one.
+//! Keys of version 1 B-tree nodes of chunks.
 
 use hyperslab_dataspace::Dims;
 use hyperslab_format::btree_v1::{BTreeV1Keys, BTreeV1Node, ChunkKeys};
 
 use crate::error::{Error, Result};
 
-/// The name of this structure in errors.
+/// The name of the structure in errors.
 const NAME: &str = "B-tree of chunks";
 
-/// One key.
+/// The key of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Key {
     pub(super) size: u32,
     pub(super) filter_mask: u32,
-    /// First element of the chunk, and the place in the element.
+    /// The coordinates of the chunk's first element, and the offset in the element, which is 0.
     pub(super) offset: Dims,
 }
 
-/// The keys of a node of chunks.
+/// Returns the keys of a node of chunks.
 pub(super) fn keys(node: &BTreeV1Node) -> Result<&ChunkKeys> {
     node.keys.as_chunks().ok_or_else(no_chunks)
 }
 
-/// The keys of a node of chunks, to be changed.
+/// Returns the keys of a node of chunks, for changes.
 pub(super) fn keys_mut(node: &mut BTreeV1Node) -> Result<&mut ChunkKeys> {
     match &mut node.keys {
         BTreeV1Keys::Chunks(keys) => Ok(keys),
@@ -34,7 +34,7 @@ fn no_chunks() -> Error {
     Error::corrupt("version 1 B-tree node", "node type", "1 (chunks)", 0)
 }
 
-/// Key `at`.
+/// Returns key `at`.
 pub(super) fn key(keys: &ChunkKeys, at: usize) -> Option<Key> {
     Some(Key {
         size: *keys.sizes.get(at)?,
@@ -43,13 +43,16 @@ pub(super) fn key(keys: &ChunkKeys, at: usize) -> Option<Key> {
     })
 }
 
-/// Puts a key before that at `at`.
+/// Inserts a key before key `at`.
 ///
 /// # Errors
-/// [`Error::Internal`] if there are fewer keys before it, or keys of another rank.
+/// Returns [`Error::Internal`] if there are fewer keys, or keys of another rank.
 pub(super) fn insert(keys: &mut ChunkKeys, at: usize, key: &Key) -> Result<()> {
     if at > keys.len() || key.offset.len() != keys.width {
-        return Err(Error::internal(NAME, "a key comes behind or between keys of its rank"));
+        return Err(Error::internal(
+            NAME,
+            "an inserted key has the rank of the node's keys and a position among them",
+        ));
     }
     keys.sizes.insert(at, key.size);
     keys.filter_masks.insert(at, key.filter_mask);
@@ -58,22 +61,22 @@ pub(super) fn insert(keys: &mut ChunkKeys, at: usize, key: &Key) -> Result<()> {
     Ok(())
 }
 
-/// Makes room for so many keys.
+/// Reserves memory for `count` keys.
 pub(super) fn reserve(keys: &mut ChunkKeys, count: usize) {
     keys.sizes.reserve_exact(count);
     keys.filter_masks.reserve_exact(count);
     keys.offsets.reserve_exact(count * keys.width);
 }
 
-/// Puts a key behind the last.
+/// Appends a key.
 pub(super) fn push(keys: &mut ChunkKeys, key: &Key) {
     keys.push(key.size, key.filter_mask, &key.offset);
 }
 
-/// Puts a key in the place of that at `at`.
+/// Replaces key `at`.
 ///
 /// # Errors
-/// [`Error::Internal`] if there is no such key, or one of another rank.
+/// Returns [`Error::Internal`] if there is no such key, or if it has another rank.
 pub(super) fn replace(keys: &mut ChunkKeys, at: usize, key: &Key) -> Result<()> {
     let start = at * keys.width;
     match (
@@ -86,17 +89,17 @@ pub(super) fn replace(keys: &mut ChunkKeys, at: usize, key: &Key) -> Result<()> 
             offset.copy_from_slice(&key.offset);
             Ok(())
         }
-        _ => Err(Error::internal(NAME, "a key takes the place of a key")),
+        _ => Err(Error::internal(NAME, "a replaced key exists and has the same rank")),
     }
 }
 
-/// Takes key `at` out.
+/// Removes key `at`.
 ///
 /// # Errors
-/// [`Error::Internal`] if there is no such key.
+/// Returns [`Error::Internal`] if there is no such key.
 pub(super) fn remove(keys: &mut ChunkKeys, at: usize) -> Result<()> {
     if at >= keys.len() {
-        return Err(Error::internal(NAME, "a key that is taken out is there"));
+        return Err(Error::internal(NAME, "a removed key exists"));
     }
     keys.sizes.remove(at);
     keys.filter_masks.remove(at);
@@ -112,7 +115,7 @@ pub(super) fn truncate(keys: &mut ChunkKeys, count: usize) {
     keys.offsets.truncate(count * keys.width);
 }
 
-/// The keys from `at` on; those before stay.
+/// Removes and returns the keys from `at` on.
 pub(super) fn split_off(keys: &mut ChunkKeys, at: usize) -> ChunkKeys {
     let at = at.min(keys.len());
     ChunkKeys {

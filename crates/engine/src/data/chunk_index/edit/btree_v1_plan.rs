@@ -1,7 +1,9 @@
-//! Changes of a version 1 B-tree that touch several nodes: splits, nodes that go, keys that ancestors repeat.
+//! Changes of a version 1 B-tree that affect several nodes: splits, removed nodes, and keys that
+//! ancestors repeat.
 //!
-//! libhdf5 relies on more than the specification says: the last key of a node is the first key of its right neighbour, and a
-//! parent repeats both. A chunk that belongs between two nodes would otherwise move the key between them past chunks.
+//! libhdf5 relies on more than the specification states: the last key of a node is the first key of
+//! its right neighbour, and a parent repeats both. Otherwise, inserting a chunk between two nodes
+//! could move the key between them past other chunks.
 
 use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Node, ChunkKeys};
 use hyperslab_format::codec::{Address, Structure as _};
@@ -11,7 +13,7 @@ use super::btree_v1_keys::{Key, insert, key, keys, keys_mut, push, remove, repla
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// What a change of several nodes will do, once nothing can fail any more.
+/// The effects of a change of several nodes, applied once nothing can fail.
 #[derive(Debug, Default)]
 struct Plan {
     nodes: Vec<(Address, BTreeV1Node)>,
@@ -20,7 +22,7 @@ struct Plan {
 }
 
 impl BTreeV1Edit {
-    /// Inserts a chunk at the end of a way, where there is none.
+    /// Inserts a chunk at the end of a path where there is none.
     pub(super) fn insert_at(
         &self,
         edit: &mut Edit<'_>,
@@ -41,7 +43,8 @@ impl BTreeV1Edit {
         new: &Key,
         address: Address,
     ) -> Result<()> {
-        // What comes into the node: a chunk into the leaf, a node beside its left half above.
+        // The new child of the node: a chunk in a leaf, or the right half of a split child in an
+        // inner node.
         let mut coming = Some((new.clone(), address));
         let mut ends: Option<[Key; 2]> = None;
         for (depth, step) in path.iter().enumerate().rev() {
@@ -51,7 +54,7 @@ impl BTreeV1Edit {
             let level = node.level;
             let node_keys = keys_mut(&mut node)?;
             if let Some([first, last]) = ends.take() {
-                // The child may begin earlier and end later than it did.
+                // The child may begin earlier and end later than before.
                 if node_keys.offset(step.position).is_some_and(|key| key >= first.offset.as_slice()) {
                     replace(node_keys, step.position, &first)?;
                 }
@@ -91,7 +94,8 @@ impl BTreeV1Edit {
         Ok(())
     }
 
-    /// The key that ends a node after `last`: the first of its right neighbour, if it has one.
+    /// Returns the key that ends a node after `last`: the first key of the right neighbour, if
+    /// there is one.
     fn end_behind(&self, store: &Store, last: &Key, right: Address) -> Result<Key> {
         let mut end = None;
         if right.is_defined() {
@@ -101,8 +105,8 @@ impl BTreeV1Edit {
         Ok(end.unwrap_or_else(|| self.end_key(last)))
     }
 
-    /// Splits a node with one child too many; gives the new node and what the old one's first and last keys are.
-    /// The root's content moves away, and the root points at both halves.
+    /// Splits a node with one child too many. Returns the new node, and the first and last keys of
+    /// the old node. The contents of a root move, and the root points to both halves.
     #[expect(clippy::type_complexity, reason = "two halves of one answer")]
     fn split(
         &self,
@@ -112,7 +116,7 @@ impl BTreeV1Edit {
         mut left: BTreeV1Node,
     ) -> Result<(Option<(Key, Address)>, Option<[Key; 2]>)> {
         let count = left.children.len();
-        // Where chunks come one behind or before the other, full nodes are left behind.
+        // If chunks come in ascending or descending order, leave full nodes.
         let keep = if at + 1 == count && !left.right.is_defined() {
             count - 1
         } else if at == 0 && !left.left.is_defined() {
@@ -161,7 +165,7 @@ impl BTreeV1Edit {
         Ok((Some((between, right_address)), Some([first, last])))
     }
 
-    /// Takes the chunk out that a way leads to.
+    /// Removes the chunk at the end of a path.
     pub(super) fn remove_at(&self, edit: &mut Edit<'_>, path: &Path) -> Result<()> {
         let mut plan = Plan::default();
         let planned = self.plan_remove(edit, &mut plan, path);
@@ -182,7 +186,7 @@ impl BTreeV1Edit {
                     continue;
                 }
                 if at >= node.children.len() {
-                    return Err(Error::internal("B-tree of chunks", "the way to a chunk ends at it"));
+                    return Err(Error::internal("B-tree of chunks", "the path to a chunk ends at the chunk"));
                 }
                 node.children.remove(at);
                 remove(keys_mut(&mut node)?, at)?;
@@ -192,7 +196,7 @@ impl BTreeV1Edit {
             }
             first = key(keys(&node)?, 0).filter(|_| at == 0);
             if let Some(first) = first.as_ref().filter(|_| node.left.is_defined()) {
-                // libhdf5 takes the end of a node for the start of the next.
+                // libhdf5 uses the end of a node as the start of the next node.
                 let mut left = (*self.node(store, node.left, None)?).clone();
                 let end = left.keys.len() - 1;
                 replace(keys_mut(&mut left)?, end, first)?;
@@ -209,7 +213,7 @@ impl BTreeV1Edit {
         Ok(())
     }
 
-    /// Takes a node out of the row of its level.
+    /// Removes a node from the list of nodes of its level.
     fn unlink(&self, store: &Store, plan: &mut Plan, node: &BTreeV1Node) -> Result<()> {
         if node.left.is_defined() {
             let mut left = (*self.node(store, node.left, None)?).clone();
@@ -228,7 +232,7 @@ impl BTreeV1Edit {
         Ok(())
     }
 
-    /// The root without what it does not need: levels of one child, or any if it has no child at all.
+    /// Removes root levels with a single child. Returns an empty leaf if the root has no child.
     fn shrunk_root(&self, store: &Store, plan: &mut Plan, mut root: BTreeV1Node) -> Result<BTreeV1Node> {
         while let ([child], true) = (root.children.as_slice(), root.level > 0) {
             let address = *child;
@@ -251,7 +255,7 @@ fn too_few(address: Address) -> Error {
     Error::corrupt(BTreeV1Node::NAME, "keys", "one more than children", "fewer").at(address)
 }
 
-/// The first and the last key.
+/// Returns the first and the last key.
 fn ends_of(node: &BTreeV1Node) -> Result<Option<[Key; 2]>> {
     let keys = keys(node)?;
     let last = keys.len().checked_sub(1).and_then(|last| key(keys, last));

@@ -1,4 +1,4 @@
-//! Chunks into and out of a version 2 B-tree.
+//! Changes of a version 2 B-tree of chunks.
 
 use std::cmp::Ordering;
 
@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::index::btree_v2::{BTreeV2, BTreeV2Creation};
 use crate::store::{Edit, Store, at};
 
-/// A tree of chunks, once there is one.
+/// A tree of chunks, or the parameters of a new tree.
 #[derive(Debug)]
 pub(super) struct BTreeV2Edit<E: Entry> {
     tree: Option<BTreeV2>,
@@ -47,9 +47,9 @@ impl<E: Entry> BTreeV2Edit<E> {
         };
         let mut tree = None;
         if address.is_defined() {
-            let there = BTreeV2::of_store(store, address)?;
-            context = at(E::of_tree(&rules, store.params(), rank, there.header()), address)?;
-            tree = Some(there);
+            let existing = BTreeV2::of_store(store, address)?;
+            context = at(E::of_tree(&rules, store.params(), rank, existing.header()), address)?;
+            tree = Some(existing);
         }
         Ok(Self { tree, context, creation, rules })
     }
@@ -72,7 +72,7 @@ impl<E: Entry> BTreeV2Edit<E> {
         Ok(location.flatten())
     }
 
-    /// The tree, made if there is none.
+    /// Returns the tree. Creates it if necessary.
     fn tree(&mut self, edit: &mut Edit<'_>) -> Result<&mut BTreeV2> {
         match &mut self.tree {
             Some(tree) => Ok(tree),
@@ -94,7 +94,7 @@ impl<E: Entry> IndexEdit<E> for BTreeV2Edit<E> {
 
     fn has_none_of(&self, store: &Store, chunks: &[(Dims, E)]) -> Result<bool> {
         let (Some(tree), Some((first, _))) = (&self.tree, chunks.first()) else { return Ok(true) };
-        if tree.is_behind(store, &mut |record| Ok(self.context.compare(record, first)))? {
+        if tree.ends_before(store, &mut |record| Ok(self.context.compare(record, first)))? {
             return Ok(true);
         }
         for (scaled, _) in chunks {
@@ -116,9 +116,10 @@ impl<E: Entry> IndexEdit<E> for BTreeV2Edit<E> {
         let Some((first, _)) = chunks.first() else { return Ok(()) };
         let context = self.context;
         let store = edit.store();
-        let behind = self.tree(edit)?.is_behind(store, &mut |record| Ok(context.compare(record, first)))?;
+        let is_append =
+            self.tree(edit)?.ends_before(store, &mut |record| Ok(context.compare(record, first)))?;
         let ascending = chunks.is_sorted_by(|(one, _), (other, _)| one.cmp(other) == Ordering::Less);
-        if !behind || !ascending {
+        if !is_append || !ascending {
             return chunks.iter().try_for_each(|(scaled, place)| self.set(edit, scaled, place).map(drop));
         }
         let Some(mut tree) = self.tree.take() else { return Ok(()) };

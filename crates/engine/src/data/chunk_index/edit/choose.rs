@@ -1,4 +1,5 @@
-//! Which index a new dataset gets, and the version of its layout message: libhdf5's rules.
+//! The choice of the index and of the layout message's version for a new dataset, by the rules of
+//! libhdf5.
 
 use hyperslab_dataspace::Dims;
 use hyperslab_format::codec::Address;
@@ -10,33 +11,35 @@ use hyperslab_format::message::{
 use crate::error::{Error, Result};
 use crate::versions::{LibraryVersion, LibverBounds};
 
-/// A new dataset in chunks.
+/// A new chunked dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewChunks<'a> {
-    /// Sizes.
+    /// The present sizes.
     pub dims: &'a [u64],
-    /// Sizes that it may grow to; `None` without limit.
+    /// The maximum sizes; `None` for an unlimited dimension.
     pub max_dims: &'a [Option<u64>],
-    /// Elements of a chunk along each dimension.
+    /// The shape of a chunk.
     pub chunk: &'a [u64],
-    /// Bytes of an element.
+    /// The number of bytes of an element.
     pub element_size: u64,
-    /// True if chunks pass filters.
+    /// True if chunks are filtered.
     pub filtered: bool,
-    /// True if chunks at the edge pass none.
+    /// True if partial chunks at the edge are not filtered.
     pub edges_unfiltered: bool,
-    /// True if all chunks get their space when the dataset is made.
+    /// True if all chunks are allocated when the dataset is created.
     pub early: bool,
 }
 
-/// The layout of a new dataset, without any chunks yet, and the version of the layout message.
+/// Returns the version of the layout message and the layout of a new dataset, without any chunks.
 ///
-/// Before 1.10 all indexes are version 1 B-trees. From then on: one unlimited dimension makes an extensible array, several a
-/// version 2 B-tree; without any, a single chunk needs no index, unfiltered chunks that are allocated early lie
-/// side by side, and all else gets a fixed array.
+/// Before 1.10, all indexes are version 1 B-trees. From 1.10 on, one unlimited dimension needs an
+/// extensible array, and several need a version 2 B-tree. A dataset without unlimited dimensions
+/// has a single-chunk index if it is one chunk, an implicit index if unfiltered chunks are
+/// allocated early, and a fixed array otherwise.
 ///
 /// # Errors
-/// [`Error::Misuse`] if the chunk's shape is no shape for the dataset, or needs a newer format than `bounds` allow.
+/// Returns [`Error::Misuse`] if the shape of a chunk does not fit the dataset, or needs a newer
+/// format than `bounds` allow.
 pub fn choose(bounds: LibverBounds, new: &NewChunks<'_>) -> Result<(u8, ChunkedLayout)> {
     let bytes = check_shape(new.max_dims, new.chunk, new.dims.len(), new.element_size)?;
     let version = version(bounds, new, bytes)?;
@@ -60,7 +63,8 @@ pub fn choose(bounds: LibverBounds, new: &NewChunks<'_>) -> Result<(u8, ChunkedL
     Ok((version, layout))
 }
 
-/// Bytes of a chunk, whose shape must be one for a dataset of `rank` dimensions.
+/// Returns the number of bytes of a chunk. Checks the shape of a chunk for a dataset of `rank`
+/// dimensions.
 pub(super) fn check_shape(
     max_dims: &[Option<u64>],
     chunk: &[u64],
@@ -69,12 +73,12 @@ pub(super) fn check_shape(
 ) -> Result<u64> {
     if rank == 0 || chunk.len() != rank || max_dims.len() != rank {
         let got = chunk.len();
-        return Err(Error::Misuse(format!("chunks of {got} dimensions for a dataset of {rank}")));
+        return Err(Error::Misuse(format!("chunks have {got} dimensions, but the dataset has {rank}")));
     }
     for (size, max) in chunk.iter().zip(max_dims) {
         if *size == 0 || max.is_some_and(|max| *size > max.max(1)) {
             return Err(Error::Misuse(format!(
-                "chunks of {chunk:?} elements: they are 1 at least, and no larger than the dataset can be"
+                "chunk shape {chunk:?}: each size must be at least 1 and at most the dataset's maximum size"
             )));
         }
     }
@@ -85,7 +89,7 @@ pub(super) fn check_shape(
 fn version(bounds: LibverBounds, new: &NewChunks<'_>, bytes: u64) -> Result<u8> {
     let large = bytes > u64::from(u32::MAX) || new.chunk.iter().any(|size| *size > u64::from(u32::MAX));
     if large {
-        bounds.require(LibraryVersion::V200, "a chunk of 4 GiB and more")?;
+        bounds.require(LibraryVersion::V200, "a chunk of 4 GiB or more")?;
         return Ok(5);
     }
     if bounds.prefers(LibraryVersion::V200) && new.filtered {

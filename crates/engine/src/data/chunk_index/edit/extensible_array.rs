@@ -1,11 +1,13 @@
-//! An extensible array: every block comes with the first chunk that lies in it, and the header counts them.
+//! Changes of an extensible array. Each block is created with its first chunk, and the header
+//! counts the blocks.
 
 use std::sync::Arc;
 
 use hyperslab_exact::to_usize;
 use hyperslab_format::chunk_index::{
-    ArrayPage, ElementPlace, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock, ExtensibleArrayGeometry,
-    ExtensibleArrayHeader, ExtensibleArrayIndexBlock, ExtensibleArraySecondaryBlock, SecondaryBlockShape,
+    ArrayPage, ElementLocation, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock,
+    ExtensibleArrayGeometry, ExtensibleArrayHeader, ExtensibleArrayIndexBlock, ExtensibleArraySecondaryBlock,
+    SecondaryBlockShape,
 };
 use hyperslab_format::codec::{Address, FileParams, Structure as _};
 use hyperslab_format::message::ExtensibleArrayParameters;
@@ -19,10 +21,10 @@ use crate::error::{Error, Result};
 use crate::index::Walk;
 use crate::store::{Edit, SpaceKind, Store, at};
 
-/// A block of the array: kind, address, bytes.
+/// A block of the array: kind of space, address, number of bytes.
 type Extent = (SpaceKind, Address, u64);
 
-/// The array, or what it will be made with.
+/// An array, or the parameters of a new array.
 #[derive(Debug)]
 pub(super) struct ExtensibleArray<E: Entry> {
     params: FileParams,
@@ -31,7 +33,7 @@ pub(super) struct ExtensibleArray<E: Entry> {
     made: Option<Made<E>>,
 }
 
-/// An array that is there.
+/// An existing array.
 #[derive(Debug)]
 struct Made<E: Entry> {
     params: FileParams,
@@ -39,12 +41,12 @@ struct Made<E: Entry> {
     header: ExtensibleArrayHeader,
     geometry: ExtensibleArrayGeometry,
     elements: Elements<E>,
-    /// The header is not in its place yet.
+    /// True if the header is dirty.
     changed: bool,
 }
 
 impl<E: Entry> ExtensibleArray<E> {
-    /// What a new array is made with.
+    /// Creates the parameters of a new array.
     pub(super) fn new(
         params: FileParams,
         parameters: ExtensibleArrayParameters,
@@ -71,7 +73,7 @@ impl<E: Entry> ExtensibleArray<E> {
         Ok(Self { params, new, rules, made: None })
     }
 
-    /// With the array whose header lies at `address`, if it is defined.
+    /// Adds the array whose header is at `address`, if the address is defined.
     pub(super) fn open(mut self, store: &Store, address: Address) -> Result<Self> {
         if address.is_defined() {
             let header: Arc<ExtensibleArrayHeader> = store.shared(address, &self.params)?;
@@ -111,7 +113,7 @@ impl<E: Entry> Made<E> {
         store.shared(self.header.index_block, &self.index_context())
     }
 
-    /// A block of the index block, which is no page.
+    /// Returns a data block without pages.
     fn data(&self, address: Address, elements: u64, [number, element]: [u64; 2]) -> Block {
         let first = number - element;
         let form = BlockForm::Data(self.data_context(elements));
@@ -131,7 +133,7 @@ impl<E: Entry> Made<E> {
         Ok(Block { address, form: BlockForm::Page(context.page()), numbers })
     }
 
-    /// The index block, made if there is none.
+    /// Returns the index block. Creates it if necessary.
     fn make_index(&mut self, edit: &mut Edit<'_>) -> Result<Arc<ExtensibleArrayIndexBlock>> {
         if !self.header.index_block.is_defined() {
             let context = self.index_context();
@@ -149,7 +151,7 @@ impl<E: Entry> Made<E> {
         self.index(edit.store())
     }
 
-    /// A new data block.
+    /// Creates a data block.
     fn make_data(&mut self, edit: &mut Edit<'_>, elements: u64, block_offset: u64) -> Result<Address> {
         let context = self.data_context(elements);
         let size = context.total_size() as u64;
@@ -179,8 +181,13 @@ impl<E: Entry> Made<E> {
         Ok(address)
     }
 
-    fn make_in_secondary(&mut self, edit: &mut Edit<'_>, place: ElementPlace, number: u64) -> Result<Block> {
-        let ElementPlace::SecondaryBlock {
+    fn make_in_secondary(
+        &mut self,
+        edit: &mut Edit<'_>,
+        place: ElementLocation,
+        number: u64,
+    ) -> Result<Block> {
+        let ElementLocation::SecondaryBlock {
             secondary_block,
             pointer,
             data_block,
@@ -235,7 +242,7 @@ impl<E: Entry> Made<E> {
         Block { address: self.header.index_block, form: BlockForm::Index(self.index_context()), numbers }
     }
 
-    /// All data blocks of the index block with their numbers of elements.
+    /// Returns all data blocks of the index block with their numbers of elements.
     fn data_blocks(&self, index: &ExtensibleArrayIndexBlock) -> Vec<(Address, u64)> {
         let inline = (0..self.geometry.first_secondary_block()).flat_map(|number| {
             let shape = self.geometry.secondary_block(number);
@@ -244,7 +251,7 @@ impl<E: Entry> Made<E> {
         index.data_blocks.iter().copied().zip(inline).collect()
     }
 
-    /// All blocks but the header, and where pages may begin.
+    /// Returns all blocks except the header, and the addresses at which pages may begin.
     fn blocks(&self, store: &Store) -> Result<(Vec<Extent>, Vec<Address>)> {
         let (mut blocks, mut pages) = (Vec::new(), Vec::new());
         if !self.header.index_block.is_defined() {
@@ -296,12 +303,14 @@ impl<E: Entry> ChunkArray<E> for ExtensibleArray<E> {
         let place = made.geometry.locate(number).filter(|_| number < made.header.max_index_set);
         let Some(place) = place else { return Ok(Lookup::Nothing { until: u64::MAX }) };
         let block = match place {
-            ElementPlace::IndexBlock { .. } => return Ok(Lookup::Block(made.index_elements())),
-            ElementPlace::DataBlock { data_block, element, elements, .. } => {
+            ElementLocation::IndexBlock { .. } => return Ok(Lookup::Block(made.index_elements())),
+            ElementLocation::DataBlock { data_block, element, elements, .. } => {
                 let address = address_at(&made.index(store)?.data_blocks, data_block);
                 made.data(address, elements, [number, element])
             }
-            ElementPlace::SecondaryBlock { secondary_block, pointer, data_block, element, page, .. } => {
+            ElementLocation::SecondaryBlock {
+                secondary_block, pointer, data_block, element, page, ..
+            } => {
                 let address = address_at(&made.index(store)?.secondary_blocks, pointer.into());
                 if !address.is_defined() {
                     return Ok(Lookup::nothing_at(number));
@@ -322,8 +331,8 @@ impl<E: Entry> ChunkArray<E> for ExtensibleArray<E> {
                 }
             }
         };
-        let there = block.address.is_defined();
-        Ok(if there { Lookup::Block(block) } else { Lookup::nothing_at(number) })
+        let exists = block.address.is_defined();
+        Ok(if exists { Lookup::Block(block) } else { Lookup::nothing_at(number) })
     }
 
     fn make(&mut self, edit: &mut Edit<'_>, number: u64) -> Result<Block> {
@@ -339,11 +348,11 @@ impl<E: Entry> ChunkArray<E> for ExtensibleArray<E> {
         };
         let place = made.geometry.locate(number).ok_or_else(|| beyond(number))?;
         match place {
-            ElementPlace::IndexBlock { .. } => {
+            ElementLocation::IndexBlock { .. } => {
                 made.make_index(edit)?;
                 Ok(made.index_elements())
             }
-            ElementPlace::DataBlock { data_block, element, elements, block_offset } => {
+            ElementLocation::DataBlock { data_block, element, elements, block_offset } => {
                 let mut address = address_at(&made.make_index(edit)?.data_blocks, data_block);
                 if !address.is_defined() {
                     address = made.make_data(edit, elements, block_offset)?;
@@ -358,7 +367,7 @@ impl<E: Entry> ChunkArray<E> for ExtensibleArray<E> {
                 }
                 Ok(made.data(address, elements, [number, element]))
             }
-            ElementPlace::SecondaryBlock { .. } => made.make_in_secondary(edit, place, number),
+            ElementLocation::SecondaryBlock { .. } => made.make_in_secondary(edit, place, number),
         }
     }
 
@@ -389,7 +398,7 @@ impl<E: Entry> ChunkArray<E> for ExtensibleArray<E> {
     fn free(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         let Some(made) = &self.made else { return Ok(()) };
         let (blocks, pages) = made.blocks(edit.store())?;
-        // Pages that are not written yet must not be written any more.
+        // Discard the dirty pages: their space is about to be free.
         pages.into_iter().for_each(|page| edit.forget(page));
         for (kind, address, size) in blocks {
             edit.free(kind, address, size)?;
@@ -402,13 +411,13 @@ impl<E: Entry> ChunkArray<E> for ExtensibleArray<E> {
 }
 
 fn beyond(number: u64) -> Error {
-    Error::Misuse(format!("chunk {number} lies beyond what an extensible array can hold"))
+    Error::Misuse(format!("chunk {number} is outside the extent that an extensible array can hold"))
 }
 
 fn set_address(addresses: &mut [Address], number: u64, address: Address) -> Result<()> {
-    let place = usize::try_from(number).ok().and_then(|number| addresses.get_mut(number));
-    let invariant = "a block has room for the addresses of its blocks";
-    *place.ok_or(Error::Internal { structure: "extensible array of chunks", invariant })? = address;
+    let slot = usize::try_from(number).ok().and_then(|number| addresses.get_mut(number));
+    let invariant = "a block has an address for each of its blocks";
+    *slot.ok_or(Error::Internal { structure: "extensible array of chunks", invariant })? = address;
     Ok(())
 }
 

@@ -1,4 +1,5 @@
-//! A fixed array: its data block comes with the first chunk, its pages when a chunk comes to lie in them.
+//! Changes of a fixed array. The data block is created with the first chunk, and a page with its
+//! first chunk.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use super::array::{Block, BlockForm, ChunkArray, Lookup, new_elements};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store, at};
 
-/// The array, or what it will be made with.
+/// An array, or the parameters of a new array.
 #[derive(Debug)]
 pub(super) struct FixedArray<E: Entry> {
     params: FileParams,
@@ -23,7 +24,7 @@ pub(super) struct FixedArray<E: Entry> {
     made: Option<Made<E>>,
 }
 
-/// An array that is there.
+/// An existing array.
 #[derive(Debug)]
 struct Made<E: Entry> {
     address: Address,
@@ -33,7 +34,7 @@ struct Made<E: Entry> {
 }
 
 impl<E: Entry> FixedArray<E> {
-    /// What a new array is made with.
+    /// Creates the parameters of a new array.
     pub(super) fn new(
         params: FileParams,
         parameters: FixedArrayParameters,
@@ -52,7 +53,7 @@ impl<E: Entry> FixedArray<E> {
         Ok(Self { params, new, rules, made: None })
     }
 
-    /// With the array whose header lies at `address`, if it is defined.
+    /// Adds the array whose header is at `address`, if the address is defined.
     pub(super) fn open(mut self, store: &Store, address: Address) -> Result<Self> {
         if address.is_defined() {
             let header: Arc<FixedArrayHeader> = store.shared(address, &self.params)?;
@@ -69,7 +70,7 @@ impl<E: Entry> Made<E> {
         Ok(Self { address, header, layout, elements })
     }
 
-    /// The number of an element that the array has.
+    /// Returns the number of an element as an index, if the array has the element.
     fn element(&self, number: u64) -> Option<usize> {
         usize::try_from(number).ok().filter(|element| *element < self.layout.elements())
     }
@@ -82,7 +83,8 @@ impl<E: Entry> Made<E> {
         })
     }
 
-    /// The block with an element, and the number of its page if that was never written.
+    /// Returns the block with an element, and the number of its page if that page was never
+    /// written.
     fn locate(&self, store: &Store, element: usize) -> Result<(Block, Option<usize>)> {
         let (page, index) = self.layout.locate(element);
         let first = (element - index) as u64;
@@ -122,7 +124,7 @@ impl<E: Entry> ChunkArray<E> for FixedArray<E> {
     }
 
     fn make(&mut self, edit: &mut Edit<'_>, number: u64) -> Result<Block> {
-        let beyond = || Error::Misuse(format!("chunk {number} lies beyond the dataset's greatest extent"));
+        let beyond = || Error::Misuse(format!("chunk {number} is outside the dataset's maximum extent"));
         let made = match &mut self.made {
             Some(made) => made,
             none => {
@@ -130,7 +132,7 @@ impl<E: Entry> ChunkArray<E> for FixedArray<E> {
                     return Err(beyond());
                 }
                 let header = self.new.clone();
-                // The layout is checked before anything is allocated.
+                // Check the layout before allocating anything.
                 at(FixedArrayLayout::new(&header, Address::UNDEFINED, self.params), Address::UNDEFINED)?;
                 let address = edit.add(SpaceKind::ObjectHeader, &self.params, header.clone())?;
                 none.insert(Made::new(header, address, self.params, self.rules)?)
@@ -176,7 +178,7 @@ impl<E: Entry> ChunkArray<E> for FixedArray<E> {
         let Some(made) = &self.made else { return Ok(()) };
         if made.header.data_block.is_defined() {
             let block = made.header.data_block;
-            // Pages that are not written yet must not be written any more.
+            // Discard the dirty pages: their space is about to be free.
             for page in 0..made.layout.pages() {
                 edit.forget(made.page(page)?);
             }

@@ -1,4 +1,4 @@
-//! Chunks side by side: the first one's place says all.
+//! Changes of an implicit index: the address of the first chunk determines all addresses.
 
 use hyperslab_format::codec::Address;
 
@@ -9,7 +9,7 @@ use super::IndexEdit;
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// Where the first chunk lies, if there are chunks.
+/// The address of the first chunk, if the chunks are allocated.
 #[derive(Debug)]
 pub(super) struct ImplicitEdit {
     pub(super) first: Address,
@@ -32,7 +32,8 @@ impl IndexEdit<ChunkLocation> for ImplicitEdit {
         !self.first.is_defined()
     }
 
-    /// All chunks are allocated at once: the first that comes says where they are, and none can be elsewhere.
+    // All chunks are allocated together. The first location that is set determines the others, and
+    // a different location is an error.
     fn set(
         &mut self,
         edit: &mut Edit<'_>,
@@ -40,19 +41,17 @@ impl IndexEdit<ChunkLocation> for ImplicitEdit {
         location: &ChunkLocation,
     ) -> Result<Option<ChunkLocation>> {
         let address = location.to_stored(&self.rules, true)?.address;
-        let offset = self.order.number(scaled).checked_mul(self.rules.bytes);
+        let offset = self.order.number(scaled).and_then(|number| number.checked_mul(self.rules.bytes));
         let first = offset.and_then(|offset| address.raw().checked_sub(offset)).map(Address::new);
         let first = first.filter(|first| self.is_empty() || *first == self.first).ok_or_else(|| {
-            Error::Misuse(format!(
-                "chunk {scaled:?} at {address}: the chunks of this dataset lie side by side"
-            ))
+            Error::Misuse(format!("chunk {scaled:?} at {address}: the chunks of this dataset are contiguous"))
         })?;
         let before = self.get(edit.store(), scaled)?;
         self.first = first;
         Ok(before)
     }
 
-    /// A chunk keeps its room: there is none to give back.
+    // A chunk keeps its space, so nothing is removed.
     fn remove(&mut self, _edit: &mut Edit<'_>, _scaled: &[u64]) -> Result<Option<ChunkLocation>> {
         Ok(None)
     }

@@ -1,4 +1,4 @@
-//! Changing where chunks lie: the six kinds of index, each made when the first chunk comes.
+//! Changes of the six kinds of chunk index. An index is created with its first chunk.
 
 mod array;
 mod btree_v1;
@@ -42,13 +42,13 @@ use single::SingleEdit;
 pub use choose::{NewChunks, choose};
 pub use structured::{NewStructuredChunks, StructuredIndexEditor, choose_structured};
 
-/// What is done with each chunk of an index that is deleted.
+/// A function that is called for each chunk of a deleted index.
 pub type AtDeletedChunk<'a, 'e, E = ChunkLocation> = dyn FnMut(&mut Edit<'e>, &[u64], E) -> Result<()> + 'a;
 
-/// The index of one dataset, to be changed. There is to be one at a time; it can be kept over many changes, and what
-/// readers opened before shows the index as it was.
+/// The index of one dataset, for changes. At most one editor of an index may exist; it can make
+/// many changes. Readers that opened the index earlier see its state at that time.
 ///
-/// A change may change the layout message: [`layout`](Self::layout) is what it must say now.
+/// A change may alter the layout message. [`layout`](Self::layout) returns its present state.
 #[derive(Debug)]
 pub struct ChunkIndexEditor<E: Entry = ChunkLocation> {
     layout: E::Layout,
@@ -56,15 +56,15 @@ pub struct ChunkIndexEditor<E: Entry = ChunkLocation> {
     index: Box<dyn IndexEdit<E>>,
 }
 
-/// What each kind of index does.
+/// The operations that each kind of index implements.
 trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
-    /// The place of one chunk.
+    /// Returns the entry of a chunk.
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>>;
 
-    /// Returns whether there is surely no chunk.
+    /// Returns whether the index certainly has no chunk.
     fn is_empty(&self) -> bool;
 
-    /// As [`ChunkTable::has_none_of`].
+    /// Implements [`ChunkTable::has_none_of`].
     fn has_none_of(&self, store: &Store, chunks: &[(Dims, E)]) -> Result<bool> {
         for (scaled, _) in chunks {
             if self.get(store, scaled)?.is_some() {
@@ -74,54 +74,55 @@ trait IndexEdit<E: Entry>: Send + Sync + fmt::Debug {
         Ok(true)
     }
 
-    /// Puts a chunk to a new place; gives where it was.
+    /// Inserts or replaces an entry. Returns the replaced entry.
     fn set(&mut self, edit: &mut Edit<'_>, scaled: &[u64], location: &E) -> Result<Option<E>>;
 
-    /// Puts chunks, ascending in C order, to new places.
+    /// Inserts or replaces entries, which ascend in C order.
     fn extend(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, E)]) -> Result<()> {
         chunks.iter().try_for_each(|(scaled, location)| self.set(edit, scaled, location).map(drop))
     }
 
-    /// Forgets a chunk; gives where it was.
+    /// Removes an entry and returns it.
     fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<E>>;
 
     /// Visits the chunks of the box.
     fn for_each(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()>;
 
-    /// Frees all blocks of the index, which is as new then.
+    /// Frees all blocks of the index and returns to the state of a new index.
     fn free(&mut self, edit: &mut Edit<'_>) -> Result<()>;
 
-    /// Lets nothing be changed in place that readers may be on the way to, if others read the file while it is written.
+    /// Implements [`ChunkTable::republish`].
     fn republish(&mut self, _edit: &mut Edit<'_>) -> Result<()> {
         Ok(())
     }
 
-    /// As [`ChunkTable::reserve`].
+    /// Implements [`ChunkTable::reserve`].
     fn reserve(&mut self, _edit: &mut Edit<'_>, _zeroed: bool) -> Result<Option<(Address, u64)>> {
         Ok(None)
     }
 
-    /// What the layout message says about the index.
+    /// Returns the part of the layout message that describes the index.
     fn note(&self) -> Note<E>;
 }
 
-/// Bytes of the size field of filtered chunks in indexes of layout version 4 and later.
+/// Returns the width of the size field of filtered chunks in indexes of layout version 4 and later.
 ///
-/// Version 4 takes one byte more than the bytes of an unfiltered chunk need, for filters that make it longer; version 5
-/// takes as many as lengths have.
+/// Version 4 uses one byte more than the size of a decoded chunk needs, because filters may
+/// lengthen a chunk. Version 5 uses the width of lengths.
 pub fn size_width(layout_version: u8, params: FileParams, chunk_bytes: u64) -> usize {
     if layout_version >= 5 {
         return params.length_width();
     }
     let bits = chunk_bytes.checked_ilog2().unwrap_or(0) + 8;
-    (usize::try_from(bits / 8).unwrap_or(8) + 1).min(8)
+    (bits / 8 + 1).min(8) as usize
 }
 
 impl ChunkIndexEditor {
-    /// The index that `layout` names, if it is made yet.
+    /// Opens the index that `layout` names, if it exists yet.
     ///
     /// # Errors
-    /// The errors of reading the index's header, and a layout that contradicts itself.
+    /// Returns errors of reading the index's header. Returns an error if the layout contradicts
+    /// itself.
     pub fn open(store: &Store, layout: &ChunkedLayout, shape: &ChunkShape) -> Result<Self> {
         let index = make(store, layout, shape)?;
         Ok(Self { layout: layout.clone(), shape: shape.clone(), index })
@@ -129,22 +130,23 @@ impl ChunkIndexEditor {
 }
 
 impl<E: Entry> ChunkIndexEditor<E> {
-    /// The kind of the index.
+    /// Returns the kind of the index.
     pub fn kind(&self) -> ChunkIndexKind {
         E::kind(&self.layout)
     }
 
-    /// What the layout message must say: the address is that of the index as it is now.
+    /// Returns the layout message with the present state of the index.
     pub fn layout(&self) -> &E::Layout {
         &self.layout
     }
 
-    /// Puts a chunk to a new place; gives where it was. Its bytes there are the caller's to free.
+    /// Inserts or replaces an entry. Returns the replaced entry; the caller frees its bytes.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if the index cannot say that place: sizes of unfiltered chunks and of those that pass 32 bits
-    /// under a version 1 B-tree, chunks beyond the greatest extent. Nothing is changed then. Those of reading the index
-    /// and of [`Edit::allocate`].
+    /// Returns [`Error::Misuse`] without a change if the index cannot represent the entry: the
+    /// wrong size of an unfiltered chunk, a size of more than 32 bits in a version 1 B-tree, or a
+    /// chunk outside the maximum extent. Returns errors of reading the index and of
+    /// [`Edit::allocate`].
     pub fn set(&mut self, edit: &mut Edit<'_>, scaled: &[u64], location: &E) -> Result<Option<E>> {
         self.check_rank(scaled)?;
         let before = self.index.set(edit, scaled, location);
@@ -152,16 +154,16 @@ impl<E: Entry> ChunkIndexEditor<E> {
         before
     }
 
-    /// The place of one chunk, or `None` if it is not stored.
+    /// Returns the entry of a chunk, or `None` if the chunk is not stored.
     ///
     /// # Errors
-    /// The errors of reading the index.
+    /// Returns errors of reading the index.
     pub fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>> {
         self.check_rank(scaled)?;
         self.index.get(store, scaled)
     }
 
-    /// Returns whether there is surely no chunk.
+    /// Returns whether the index certainly has no chunk.
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
     }
@@ -169,16 +171,17 @@ impl<E: Entry> ChunkIndexEditor<E> {
     /// Returns whether none of these chunks, in C order of their coordinates, is stored.
     ///
     /// # Errors
-    /// The errors of reading the index.
+    /// Returns errors of reading the index.
     pub fn has_none_of(&self, store: &Store, chunks: &[(Dims, E)]) -> Result<bool> {
         chunks.iter().try_for_each(|(scaled, _)| self.check_rank(scaled))?;
         self.index.has_none_of(store, chunks)
     }
 
-    /// Puts chunks to new places, in C order of their coordinates; what was known of them is replaced.
+    /// Inserts or replaces the entries of chunks, which are in C order of their coordinates.
     ///
     /// # Errors
-    /// As [`set`](Self::set), but chunks before the one that is refused are in the index.
+    /// Returns the errors of [`set`](Self::set). The chunks before the refused one stay in the
+    /// index.
     pub fn insert(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, E)]) -> Result<()> {
         chunks.iter().try_for_each(|(scaled, _)| self.check_rank(scaled))?;
         let extended = self.index.extend(edit, chunks);
@@ -186,10 +189,10 @@ impl<E: Entry> ChunkIndexEditor<E> {
         extended
     }
 
-    /// Forgets a chunk; gives where it was. Its bytes are the caller's to free.
+    /// Removes an entry and returns it. The caller frees the bytes of the chunk.
     ///
     /// # Errors
-    /// The errors of reading the index and of [`Edit::allocate`].
+    /// Returns errors of reading the index and of [`Edit::allocate`].
     pub fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<E>> {
         self.check_rank(scaled)?;
         let removed = self.index.remove(edit, scaled);
@@ -200,7 +203,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
     /// Visits all chunks.
     ///
     /// # Errors
-    /// The errors of reading the index and of `visit`.
+    /// Returns errors of reading the index and of `visit`.
     pub fn for_each(&self, store: &Store, visit: &mut AtChunk<'_, E>) -> Result<()> {
         if self.index.is_empty() || self.shape.max_dims.contains(&Some(0)) {
             return Ok(());
@@ -210,21 +213,22 @@ impl<E: Entry> ChunkIndexEditor<E> {
         self.index.for_each(store, &chunks, visit)
     }
 
-    /// Gives the room of all chunks and of the index back. The layout is that of a dataset without chunks then.
+    /// Frees the space of all chunks and of the index. The layout is then that of a dataset without
+    /// chunks.
     ///
     /// # Errors
-    /// As [`delete_with`](Self::delete_with).
+    /// Returns the errors of [`delete_with`](Self::delete_with).
     pub fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         self.delete_with(edit, &mut |edit, _, chunk| {
             edit.free(SpaceKind::RawData, chunk.address(), chunk.size())
         })
     }
 
-    /// Calls `at_chunk` for each chunk, then frees all blocks of the index. The layout is that of a dataset without
-    /// chunks then, and the index can be used anew.
+    /// Calls `at_chunk` for each chunk, then frees all blocks of the index. The layout is then that
+    /// of a dataset without chunks, and the index can be used again.
     ///
     /// # Errors
-    /// The errors of reading the index and of `at_chunk`; nothing of the index is freed then.
+    /// Returns errors of reading the index and of `at_chunk`; no block of the index is then freed.
     pub fn delete_with<'e>(
         &mut self,
         edit: &mut Edit<'e>,
@@ -236,26 +240,30 @@ impl<E: Entry> ChunkIndexEditor<E> {
         self.clear(edit)
     }
 
-    /// Moves all chunks by `count` chunks along dimension `axis`: up, or down if `count` is negative. For datasets that
-    /// grow or shrink at their front.
+    /// Moves all chunks by `count` chunks along dimension `axis`, toward 0 if `count` is negative.
+    /// Datasets that grow or shrink at their front use this function.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if a chunk would come to lie where none can; [`Error::Unsupported`] for chunks that lie in the
-    /// order of their coordinates. Nothing is changed then. Those of reading and making an index.
+    /// Returns [`Error::Misuse`] if a chunk would move out of the maximum extent, and
+    /// [`Error::Unsupported`] for an implicit index, both without a change. Returns errors of
+    /// reading and creating an index.
     pub fn shift(&mut self, edit: &mut Edit<'_>, axis: usize, count: i64) -> Result<()> {
         if matches!(self.kind(), ChunkIndexKind::Implicit) {
-            return Err(Error::unsupported("growth at the front of a dataset whose chunks lie side by side"));
+            return Err(Error::unsupported("growth at the front of a dataset with an implicit chunk index"));
         }
         let mut chunks = self.collect(edit.store())?;
-        let most = self.last().get(axis).copied().unwrap_or(0);
+        let last = self.last();
         for (scaled, _) in &mut chunks {
-            let moved = scaled.get(axis).and_then(|at| at.checked_add_signed(count));
-            let moved = moved.filter(|at| *at <= most).ok_or_else(|| {
-                Error::Misuse(format!("chunk {scaled:?} cannot move by {count} along dimension {axis}"))
-            })?;
-            if let Some(at) = scaled.get_mut(axis) {
-                *at = moved;
-            }
+            let moved = scaled
+                .get(axis)
+                .zip(last.get(axis))
+                .and_then(|(at, last)| at.checked_add_signed(count).filter(|moved| moved <= last));
+            let (Some(moved), Some(at)) = (moved, scaled.get_mut(axis)) else {
+                return Err(Error::Misuse(format!(
+                    "chunk {scaled:?} cannot move by {count} along dimension {axis}"
+                )));
+            };
+            *at = moved;
         }
         chunks.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         self.clear(edit)?;
@@ -273,7 +281,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
     /// Visits the chunks of a box.
     ///
     /// # Errors
-    /// The errors of reading the index and of `visit`.
+    /// Returns errors of reading the index and of `visit`.
     pub fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_, E>) -> Result<()> {
         if self.index.is_empty() || self.shape.max_dims.contains(&Some(0)) {
             return Ok(());
@@ -290,7 +298,7 @@ impl<E: Entry> ChunkIndexEditor<E> {
         Ok(chunks)
     }
 
-    /// The last chunk there may be along each dimension.
+    /// Returns the largest possible coordinates of a chunk.
     fn last(&self) -> Dims {
         let chunk = self.chunk();
         let counts = chunk
@@ -305,10 +313,10 @@ impl<E: Entry> ChunkIndexEditor<E> {
         if got == rank {
             return Ok(());
         }
-        Err(Error::Misuse(format!("chunk coordinates of {got} dimensions for a dataset of {rank}")))
+        Err(Error::Misuse(format!("chunk coordinates have {got} dimensions, but the dataset has {rank}")))
     }
 
-    /// Elements of a chunk along each dimension.
+    /// Returns the shape of a chunk.
     fn chunk(&self) -> &[u64] {
         E::chunk(&self.layout, self.shape.max_dims.len())
     }
@@ -374,10 +382,10 @@ impl ChunkTable for ChunkIndexEditor {
     }
 }
 
-/// The index that `layout` names, to be changed by what writes chunks.
+/// Opens the index that `layout` names for changes.
 ///
 /// # Errors
-/// As [`ChunkIndexEditor::open`].
+/// Returns the errors of [`ChunkIndexEditor::open`].
 pub fn open_table(store: &Store, layout: &ChunkedLayout, shape: &ChunkShape) -> Result<Box<dyn ChunkTable>> {
     Ok(Box::new(<ChunkIndexEditor>::open(store, layout, shape)?))
 }

@@ -1,4 +1,4 @@
-//! The dataset that is one chunk: the layout message is the index.
+//! Changes of the single-chunk index, which is part of the layout message.
 
 use super::super::single::SingleIndex;
 use super::super::{AtChunk, ChunkBox, ChunkIndex as _, Entry, Note};
@@ -6,10 +6,10 @@ use super::IndexEdit;
 use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
-/// The place of the only chunk.
+/// The location of the only chunk.
 #[derive(Debug)]
 pub(super) struct SingleEdit<E: Entry> {
-    /// True if the layout message says the chunk's size.
+    /// True if the layout message stores the chunk's size.
     pub(super) sized: bool,
     pub(super) rules: E::Rules,
     pub(super) index: SingleIndex<E>,
@@ -27,7 +27,7 @@ impl<E: Entry> IndexEdit<E> for SingleEdit<E> {
     fn set(&mut self, _edit: &mut Edit<'_>, scaled: &[u64], location: &E) -> Result<Option<E>> {
         location.check_single(self.sized, &self.rules)?;
         if scaled.iter().any(|at| *at != 0) {
-            return Err(Error::Misuse(format!("chunk {scaled:?} of a dataset that is one chunk")));
+            return Err(Error::Misuse(format!("chunk {scaled:?} is outside a dataset of one chunk")));
         }
         Ok(self.index.location.replace(*location))
     }

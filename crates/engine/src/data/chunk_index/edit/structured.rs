@@ -1,6 +1,7 @@
-//! Changing where structured chunks lie, and which index a new dataset of them gets.
+//! Changes of indexes of structured chunks, and the choice of the index for a new dataset.
 
 use hyperslab_dataspace::Dims;
+use hyperslab_exact::product;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{
     BTreeV2Parameters, ChunkFlags, ChunkedLayout, ExtensibleArrayParameters, FieldOrder,
@@ -19,14 +20,14 @@ use super::{ChunkIndexEditor, IndexEdit, extensible_array, fixed_array};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// The index of a dataset of structured chunks, to be changed.
+/// An index of structured chunks, for changes.
 pub type StructuredIndexEditor = ChunkIndexEditor<StructuredLocation>;
 
 impl ChunkIndexEditor<StructuredLocation> {
-    /// The index that `layout` names, if it is made yet.
+    /// Opens the index that `layout` names, if it exists yet.
     ///
     /// # Errors
-    /// As [`open_structured`](super::super::open_structured).
+    /// Returns the errors of [`open_structured`](super::super::open_structured).
     pub fn open(store: &Store, layout: &StructuredChunkLayout, shape: &ChunkShape) -> Result<Self> {
         check(store, layout, shape)?;
         let index = make(store, layout, shape)?;
@@ -57,32 +58,34 @@ fn make(
     })
 }
 
-/// A new dataset in structured chunks.
+/// A new dataset with structured chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewStructuredChunks<'a> {
-    /// Sizes.
+    /// The present sizes.
     pub dims: &'a [u64],
-    /// Sizes that it may grow to; `None` without limit.
+    /// The maximum sizes; `None` for an unlimited dimension.
     pub max_dims: &'a [Option<u64>],
-    /// Elements of a chunk along each dimension.
+    /// The shape of a chunk.
     pub chunk: &'a [u64],
-    /// Bytes of an element in the file.
+    /// The number of bytes of an element in the file.
     pub element_size: u64,
-    /// What chunks hold.
+    /// The contents of chunks.
     pub chunk_type: StructuredChunkType,
-    /// True if a section passes filters.
+    /// True if a section is filtered.
     pub filtered: bool,
-    /// True if chunks at the edge pass none.
+    /// True if partial chunks at the edge are not filtered.
     pub edges_unfiltered: bool,
 }
 
-/// The layout of a new dataset of structured chunks, without any chunks yet.
+/// Returns the layout of a new dataset of structured chunks, without any chunks.
 ///
-/// One unlimited dimension makes an extensible array, several a version 2 B-tree; without any, a single chunk needs no
-/// index and all else gets a fixed array, or a tree if it would be vast.
+/// One unlimited dimension needs an extensible array, and several need a version 2 B-tree. A
+/// dataset without unlimited dimensions has a single-chunk index if it is one chunk. Otherwise it
+/// has a fixed array, or a version 2 B-tree if the array would be very large.
 ///
 /// # Errors
-/// [`Error::Misuse`] if the chunk's shape is no shape for the dataset, or chunks are to hold nothing.
+/// Returns [`Error::Misuse`] if the shape of a chunk does not fit the dataset, or the chunks would
+/// have no contents.
 pub fn choose_structured(new: &NewStructuredChunks<'_>) -> Result<StructuredChunkLayout> {
     check_shape(new.max_dims, new.chunk, new.dims.len(), new.element_size)?;
     if new.element_size == 0 {
@@ -110,10 +113,10 @@ pub fn choose_structured(new: &NewStructuredChunks<'_>) -> Result<StructuredChun
     })
 }
 
-/// Bytes of an offset in chunk metadata.
+/// The number of bytes of an offset in chunk metadata.
 const OFFSET_SIZE: u8 = 8;
 
-/// The number of sections, and which of them end with a checksum.
+/// Returns the number of sections, and the sections that end with a checksum.
 fn composition(chunk_type: StructuredChunkType) -> Result<(u8, &'static [u8])> {
     let sparse = chunk_type.contains(StructuredChunkType::SPARSE);
     Ok(match (sparse, chunk_type.contains(StructuredChunkType::VARIABLE_LENGTH)) {
@@ -128,9 +131,10 @@ fn composition(chunk_type: StructuredChunkType) -> Result<(u8, &'static [u8])> {
     })
 }
 
-/// Chunks that there may be beyond which there is no array of all of them: it takes its room with the first chunk, some 40
-/// bytes for each, stored or not, and of a vast sparse dataset most are not.
-const MOST_IN_ARRAY: u64 = 1 << 20;
+/// Largest number of possible chunks for which a fixed array is used. The whole array is allocated
+/// with the first chunk, at some 40 bytes per chunk, while most chunks of a very large sparse
+/// dataset are never stored.
+const MAX_ARRAY_CHUNKS: u64 = 1 << 20;
 
 fn index(new: &NewStructuredChunks<'_>, sections: u8, dims: &[u64]) -> StructuredIndex {
     match new.max_dims.iter().filter(|max| max.is_none()).count() {
@@ -142,7 +146,7 @@ fn index(new: &NewStructuredChunks<'_>, sections: u8, dims: &[u64]) -> Structure
     if !sizes.all(|((size, max), chunk)| Some(*size) == *max && size == chunk) {
         let counts = new.max_dims.iter().zip(new.chunk);
         let counts = counts.map(|(max, chunk)| max.unwrap_or(u64::MAX).div_ceil((*chunk).max(1)));
-        if counts.fold(1_u64, u64::saturating_mul) > MOST_IN_ARRAY {
+        if product("number of chunks", counts).map_or(true, |count| count > MAX_ARRAY_CHUNKS) {
             return StructuredIndex::BTreeV2(BTreeV2Parameters::DEFAULT);
         }
         return StructuredIndex::FixedArray(FixedArrayParameters::DEFAULT);

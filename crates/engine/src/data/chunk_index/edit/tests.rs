@@ -1,4 +1,4 @@
-//! Each index, changed at random and opened again.
+//! Tests of each kind of index: random changes, and opening the changed index again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,19 +19,19 @@ use crate::versions::LibverBounds;
 
 /// An entry whose indexes are tested.
 pub(super) trait Tested: Entry {
-    /// What reads the index, if there is one.
+    /// Opens the index for reading, if there is one.
     fn index(store: &Store, case: &Case<Self>) -> Result<Option<Arc<dyn ChunkIndex<Self>>>>;
 
-    /// What changes the index.
+    /// Opens the index for changes.
     fn editor(store: &Store, case: &Case<Self>) -> Result<ChunkIndexEditor<Self>>;
 
-    /// What the index can say, another thing for each number.
+    /// Returns an entry that the index can represent, a different one for each number.
     fn place(case: &Case<Self>, at: u64) -> Self;
 
-    /// Where the layout says that the index is.
+    /// Returns the address of the index in the layout.
     fn layout_address(layout: &Self::Layout) -> Address;
 
-    /// What else must be so.
+    /// Checks further properties of the index.
     fn check(_case: &Case<Self>, _store: &Store, _layout: &Self::Layout) {}
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Case<E: Entry> {
     pub(super) params: FileParams,
 }
 
-const BYTES: u64 = 24;
+const CHUNK_BYTES: u64 = 24;
 
 impl Tested for ChunkLocation {
     fn index(store: &Store, case: &Case<Self>) -> Result<Option<Arc<dyn ChunkIndex>>> {
@@ -58,7 +58,7 @@ impl Tested for ChunkLocation {
     fn place(case: &Case<Self>, at: u64) -> Self {
         let address = Address::new(1 << 20 | at);
         if case.shape.size_width.is_none() {
-            return Self { address, size: BYTES, filter_mask: 0 };
+            return Self { address, size: CHUNK_BYTES, filter_mask: 0 };
         }
         Self { address, size: at % 100, filter_mask: u32::try_from(at % 4).unwrap() }
     }
@@ -72,7 +72,7 @@ impl Tested for ChunkLocation {
     }
 }
 
-/// Chunks of 2 x 3 elements of 4 bytes.
+/// Returns a case with chunks of 2 x 3 elements of 4 bytes.
 fn case(
     index: IndexParameters,
     max_dims: [Option<u64>; 2],
@@ -87,7 +87,8 @@ fn case(
         index,
         address: Address::UNDEFINED,
     };
-    let shape = ChunkShape { max_dims: max_dims.to_vec(), chunk_bytes: BYTES, btree_k: 2, size_width: None };
+    let shape =
+        ChunkShape { max_dims: max_dims.to_vec(), chunk_bytes: CHUNK_BYTES, btree_k: 2, size_width: None };
     let sized = filtered || index == IndexParameters::BTreeV1;
     let shape = ChunkShape { size_width: sized.then_some(3), ..shape };
     Case { layout, shape, counts: counts.to_vec(), params: FileParams::DEFAULT }
@@ -141,7 +142,8 @@ pub(super) fn found<E: Tested>(editor: &ChunkIndexEditor<E>, store: &Store) -> B
     editor.collect(store).unwrap().into_iter().collect()
 }
 
-/// That the nodes of a version 1 B-tree follow each other: what one ends with the next begins with, and parents repeat it.
+/// Checks the nodes of a version 1 B-tree: a node ends with the first key of the next node, and
+/// parents repeat this key.
 fn check_chain(case: &Case<ChunkLocation>, store: &Store, layout: &ChunkedLayout) {
     if case.layout.index != IndexParameters::BTreeV1 || !layout.address.is_defined() {
         return;
@@ -179,7 +181,7 @@ fn check_chain(case: &Case<ChunkLocation>, store: &Store, layout: &ChunkedLayout
     }
 }
 
-/// That the index says of any chunks side by side whether it has one of them.
+/// Checks `has_none_of` for runs of chunks of several lengths.
 fn check_absence<E: Tested>(
     case: &Case<E>,
     editor: &ChunkIndexEditor<E>,
@@ -205,7 +207,7 @@ fn end(edit: &mut Edit<'_>) -> Address {
     end
 }
 
-/// Changes, commits, reads again with what reads files, changes more, and deletes.
+/// Changes the index, commits, reads the index back, changes it again, and deletes it.
 pub(super) fn run<E: Tested>(mut case: Case<E>, seed: u64, steps: usize) {
     let (store, reopen) = new_file_of_widths(case.params, LibverBounds::DEFAULT);
     let mut edit = store.edit().unwrap();
@@ -245,9 +247,9 @@ pub(super) fn run<E: Tested>(mut case: Case<E>, seed: u64, steps: usize) {
     assert!(end(&mut edit) <= start, "all space is given back");
 }
 
-/// A million of them are in memory.
+/// Checks the size of a location, because millions of locations are in memory.
 #[test]
-fn the_place_of_a_chunk_is_three_words() {
+fn the_location_of_a_chunk_is_three_words() {
     assert_eq!(size_of::<ChunkLocation>(), 24);
 }
 
@@ -361,7 +363,7 @@ fn places_that_an_index_cannot_say_are_refused() {
         refused(&[0], good);
         refused(&[0, 0], ChunkLocation { address: Address::UNDEFINED, ..good });
         if case.shape.size_width.is_none() {
-            refused(&[0, 0], ChunkLocation { size: BYTES + 1, ..good });
+            refused(&[0, 0], ChunkLocation { size: CHUNK_BYTES + 1, ..good });
             refused(&[0, 0], ChunkLocation { filter_mask: 1, ..good });
         } else if !matches!(editor.kind(), ChunkIndexKind::Single) {
             let large = editor.set(&mut edit, &[0, 0], &ChunkLocation { size: 1 << 40, ..good });
@@ -378,10 +380,10 @@ fn chunks_side_by_side() {
     let case = case(IndexParameters::Implicit, [Some(20), Some(30)], false, [10, 10]);
     let store = new_file(LibverBounds::DEFAULT);
     let mut edit = store.edit().unwrap();
-    let blocks = edit.allocate_blocks(SpaceKind::RawData, BYTES, 100).unwrap();
+    let blocks = edit.allocate_blocks(SpaceKind::RawData, CHUNK_BYTES, 100).unwrap();
     let places = Region::whole(&case.counts).coordinates().zip(blocks);
     let chunks: Vec<_> = places
-        .map(|(scaled, address)| (scaled, ChunkLocation { address, size: BYTES, filter_mask: 0 }))
+        .map(|(scaled, address)| (scaled, ChunkLocation { address, size: CHUNK_BYTES, filter_mask: 0 }))
         .collect();
     let mut editor = case.editor(&store);
     assert!(editor.is_empty() && found(&editor, &store).is_empty());

@@ -1,11 +1,12 @@
-//! Each index that structured chunks can have, changed at random and opened again; which one a new dataset gets.
+//! Tests of the indexes of structured chunks: random changes, opening again, and the choice of the
+//! index for a new dataset.
 
 use std::sync::Arc;
 
 use hyperslab_dataspace::Region;
 use hyperslab_format::btree_v2::{BTreeV2Header, BTreeV2Internal, BTreeV2Layout, BTreeV2Leaf};
 use hyperslab_format::chunk_index::{
-    ElementPlace, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock, ExtensibleArrayGeometry,
+    ElementLocation, ExtensibleArrayBlockContext, ExtensibleArrayDataBlock, ExtensibleArrayGeometry,
     ExtensibleArrayHeader, ExtensibleArrayIndexBlock, ExtensibleArraySecondaryBlock, FixedArrayHeader,
 };
 use hyperslab_format::message::{
@@ -23,7 +24,7 @@ use crate::error::ErrorKind;
 use crate::store::image::{new_file, new_file_of_widths};
 use crate::versions::LibverBounds;
 
-const ELEMENT: u64 = 4;
+const ELEMENT_BYTES: u64 = 4;
 
 impl Tested for StructuredLocation {
     fn index(store: &Store, case: &Case<Self>) -> Result<Option<Arc<dyn ChunkIndex<Self>>>> {
@@ -46,7 +47,7 @@ impl Tested for StructuredLocation {
         layout.address
     }
 
-    /// What is written has the versions that it is to have, and makes a layout message.
+    /// Checks the versions of the written index, and the encoding of the layout message.
     fn check(case: &Case<Self>, store: &Store, layout: &StructuredChunkLayout) {
         let (address, params) = (layout.address, store.params());
         if !address.is_defined() {
@@ -77,25 +78,25 @@ impl Tested for StructuredLocation {
     }
 }
 
-/// What all cases of one kind of chunk have in common.
+/// The common properties of all cases of one kind of chunk.
 #[derive(Debug, Clone, Copy)]
 struct Kind {
     chunk_type: StructuredChunkType,
     sections: u8,
     filtered: bool,
     offset_size: u8,
-    /// Bytes of addresses and lengths in the file.
+    /// The number of bytes of addresses and lengths in the file.
     width: u8,
-    /// The layout says the size of elements.
+    /// True if the layout stores the size of elements.
     element_size: bool,
 }
 
-/// Chunks of 2 x 3 x 2 x 1 elements of 4 bytes, or of fewer dimensions.
+/// Returns a case with chunks of 2 x 3 x 2 x 1 elements of 4 bytes, or of fewer dimensions.
 fn case(kind: Kind, index: StructuredIndex, counts: &[u64], unlimited: &[usize]) -> Case<StructuredLocation> {
     let chunk = &[2_u64, 3, 2, 1][..counts.len()];
     let mut dims = Dims::from_slice(chunk);
     if kind.element_size {
-        dims.push(ELEMENT);
+        dims.push(ELEMENT_BYTES);
     }
     let max_dims: Vec<Option<u64>> = (0..counts.len())
         .map(|dimension| (!unlimited.contains(&dimension)).then(|| counts[dimension] * chunk[dimension]))
@@ -115,7 +116,7 @@ fn case(kind: Kind, index: StructuredIndex, counts: &[u64], unlimited: &[usize])
         index,
         address: Address::UNDEFINED,
     };
-    let shape = ChunkShape::of_structured(&layout, &max_dims, ELEMENT, kind.filtered);
+    let shape = ChunkShape::of_structured(&layout, &max_dims, ELEMENT_BYTES, kind.filtered);
     let params = FileParams { size_of_offsets: kind.width, size_of_lengths: kind.width };
     Case { layout, shape, counts: counts.to_vec(), params }
 }
@@ -182,7 +183,8 @@ fn cases() -> Vec<Case<StructuredLocation>> {
 
 #[test]
 fn every_index_of_structured_chunks_is_a_map() {
-    // A number of cases without common divisors with those of a kind: each index comes up, with most kinds.
+    // The step has no common divisor with the number of cases of a kind, so each index occurs with
+    // most kinds.
     for (seed, case) in (0..).zip(cases()).step_by(3) {
         run(case, seed, 40);
     }
@@ -212,7 +214,7 @@ fn shifted_structured_chunks_are_found_at_their_new_places() {
 }
 
 #[test]
-fn what_an_index_of_structured_chunks_cannot_say_is_refused() {
+fn entries_that_an_index_of_structured_chunks_cannot_represent_are_refused() {
     for case in cases() {
         let (store, _) = new_file_of_widths(case.params, LibverBounds::DEFAULT);
         let mut edit = store.edit().unwrap();
@@ -239,7 +241,8 @@ fn what_an_index_of_structured_chunks_cannot_say_is_refused() {
     }
 }
 
-/// A header that contradicts the layout, the filters or the extent is an error for readers and writers.
+/// Checks that a header that contradicts the layout, the filters or the extent is an error for
+/// readers and writers.
 #[test]
 fn an_index_of_other_chunks_is_refused() {
     for case in cases() {
@@ -257,7 +260,7 @@ fn an_index_of_other_chunks_is_refused() {
         };
         assert!(StructuredLocation::index(&again, &case).unwrap().is_some());
         let filtered = case.shape.size_width.is_some();
-        let shape = ChunkShape::of_structured(&case.layout, &case.shape.max_dims, ELEMENT, !filtered);
+        let shape = ChunkShape::of_structured(&case.layout, &case.shape.max_dims, ELEMENT_BYTES, !filtered);
         refused(&Case { shape, ..case.clone() });
         let mut other = case.clone();
         match &mut other.layout.index {
@@ -291,7 +294,7 @@ fn an_index_of_other_chunks_is_refused() {
     }
 }
 
-/// Half of the chunks of a dataset, in an index that is in its place.
+/// Writes half of the chunks of a dataset, and commits.
 fn stored(case: Case<StructuredLocation>, edit: &mut Edit<'_>) -> Case<StructuredLocation> {
     let mut editor = case.editor(edit.store());
     let chunks = (0..).zip(Region::whole(&case.counts).coordinates()).step_by(2);
@@ -301,7 +304,7 @@ fn stored(case: Case<StructuredLocation>, edit: &mut Edit<'_>) -> Case<Structure
     Case { layout: editor.layout().clone(), ..case }
 }
 
-/// That the index is corrupt, whatever is asked of it.
+/// Checks that all reads of the index fail because the index is corrupt.
 fn assert_corrupt(case: &Case<StructuredLocation>, store: &Store, scaled: &[u64]) {
     let index = StructuredLocation::index(store, case).unwrap().unwrap();
     let whole = ChunkBox {
@@ -348,7 +351,8 @@ fn a_tree_of_structured_chunks_whose_totals_or_order_are_wrong_is_corrupt() {
                 if damage == 1 {
                     node.children[0].total -= 1;
                 } else {
-                    // Coordinates come behind the address and the size: those of the very first chunk.
+                    // Coordinates come after the address and the size. This record becomes that of
+                    // the first chunk.
                     node.records[10..26].fill(0);
                 }
             })
@@ -378,8 +382,8 @@ fn an_extensible_array_of_structured_chunks_has_its_blocks_where_they_say() {
         let geometry = ExtensibleArrayGeometry::new(&header).unwrap();
         let context = ExtensibleArrayBlockContext::index_block(&header, &geometry, owner, params);
         let index = store.shared::<ExtensibleArrayIndexBlock>(header.index_block, &context).unwrap();
-        // The place of chunk 140, whose data block has pages.
-        let Some(ElementPlace::SecondaryBlock { secondary_block, pointer, data_block, page, .. }) =
+        // The location of chunk 140, whose data block has pages.
+        let Some(ElementLocation::SecondaryBlock { secondary_block, pointer, data_block, page, .. }) =
             geometry.locate(140)
         else {
             panic!("no secondary block");
@@ -444,7 +448,7 @@ fn a_new_dataset_of_structured_chunks_gets_the_index_for_its_extent() {
             assert!(flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS));
             assert_eq!(flags.contains(ChunkFlags::SINGLE_INDEX_WITH_FILTER), filtered);
             let StructuredIndex::Single(single) = &layout.index else { panic!("another index") };
-            // 96 bytes of a full chunk: one byte holds the size, one more is for growth.
+            // A full chunk has 96 bytes: one byte holds the size, and one byte is for growth.
             assert_eq!(single.size_width, if sections == 3 { 8 } else { 2 });
             let shape = ChunkShape::of_structured(&layout, new.max_dims, 4, filtered);
             let store = new_file(LibverBounds::DEFAULT);

@@ -1,4 +1,5 @@
-//! Reads of elements in chunks: find, fetch, decode, convert and place many chunks side by side.
+//! Reads of chunked elements: looks up, reads, decodes, converts and places many chunks
+//! concurrently.
 
 mod points;
 mod rows;
@@ -42,7 +43,7 @@ impl Source for ChunkedSource {
     }
 }
 
-/// In each dimension the first coordinate, and the one behind the last.
+/// The first coordinate and the coordinate after the last one, in each dimension.
 type Bounds = SmallVec<[(u64, u64); 4]>;
 
 fn box_of(bounds: Bounds) -> Region {
@@ -50,7 +51,7 @@ fn box_of(bounds: Bounds) -> Region {
     Region { start, count: bounds.iter().map(|(start, end)| end - *start).collect() }
 }
 
-/// The box of chunks that an index is asked for.
+/// Returns the box of chunks to look up in an index.
 fn chunk_box(chunks: &Region) -> ChunkBox {
     let last = chunks.bounds().map(|(_, end)| end - 1).collect();
     ChunkBox { first: chunks.start.clone(), last }

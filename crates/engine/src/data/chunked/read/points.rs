@@ -1,4 +1,4 @@
-//! Reads of points and irregular blocks, whose elements stand anywhere in the result.
+//! Reads of points and irregular blocks, whose elements have any positions in the result.
 
 use std::sync::Arc;
 
@@ -12,41 +12,42 @@ use crate::data::transfer::{ReadContext, ReadTarget, byte_count, parallel};
 use crate::error::{Error, Result};
 use crate::memory::lengthen;
 
-/// Decoded bytes held at once while a read goes on.
+/// Largest number of decoded bytes in memory during a read.
 const BATCH_BYTES: usize = 32 << 20;
 
-/// Requests that are worth a thread.
-const SHARE: usize = 128;
+/// Least number of requests for which a thread is used.
+const MIN_THREAD_REQUESTS: usize = 128;
 
-/// Chunks looked at together.
-const BATCH: usize = 4096;
+/// Largest number of chunks that are read together.
+const BATCH_CHUNKS: usize = 4096;
 
-/// One read.
+/// A read of irregular selections.
 pub(super) struct Scattered<'a> {
     context: ReadContext<'a>,
     source: &'a ChunkedSource,
     index: &'a dyn ChunkIndex,
     wanted: &'a Ordered,
-    /// The wanted elements, if they are points.
+    /// The selected elements, if they are points.
     points: Option<ByChunk>,
     chunks: &'a Region,
 }
 
 /// A chunk to be read.
-type Found = (Dims, ChunkLocation);
+type LocatedChunk = (Dims, ChunkLocation);
 
-/// Elements that follow each other in the file and in the result.
+/// A run of elements that are contiguous in the file and in the result.
 struct Run {
-    /// First byte in the chunk.
+    /// The offset of the first byte in the chunk.
     at: usize,
-    /// Elements before in the result.
+    /// The number of elements before the run in the result.
     position: u64,
     bytes: usize,
 }
 
-/// Points by the chunks that they lie in.
+/// Points by the chunks that contain them.
 struct ByChunk {
-    /// Chunk, first byte in it, place in the result; sorted.
+    /// The chunk, the offset of the first byte in the chunk, and the position in the result;
+    /// sorted.
     points: Vec<(Dims, usize, u64)>,
 }
 
@@ -68,14 +69,14 @@ impl ByChunk {
         Ok(Self { points })
     }
 
-    /// The chunks, ascending.
+    /// Returns the chunks in ascending order.
     fn chunks(&self) -> Vec<Dims> {
         let mut chunks: Vec<Dims> = self.points.iter().map(|(scaled, ..)| scaled.clone()).collect();
         chunks.dedup();
         chunks
     }
 
-    /// The points in a chunk.
+    /// Returns the points in a chunk.
     fn of(&self, scaled: &[u64]) -> &[(Dims, usize, u64)] {
         let first = self.points.partition_point(|(chunk, ..)| chunk.as_slice() < scaled);
         let rest = self.points.split_at(first).1;
@@ -98,11 +99,11 @@ impl<'a> Scattered<'a> {
         Ok(Self { context, source, index, wanted, points, chunks })
     }
 
-    /// Reads what is stored; the destination holds fill values.
+    /// Reads the stored elements. The target already holds fill values.
     pub(super) fn read(&self, to: &mut ReadTarget<'_>) -> Result<()> {
         let store = self.context.store;
-        let per_batch = BATCH_BYTES.checked_div(self.source.chunk_bytes).unwrap_or(1).clamp(2, BATCH);
-        let mut batch: Vec<Found> = Vec::new();
+        let per_batch = BATCH_BYTES.checked_div(self.source.chunk_bytes).unwrap_or(1).clamp(2, BATCH_CHUNKS);
+        let mut batch: Vec<LocatedChunk> = Vec::new();
         if let Some(listed) = self.listed() {
             for scaled in listed {
                 let Some(location) = self.index.get(store, &scaled)? else { continue };
@@ -131,7 +132,8 @@ impl<'a> Scattered<'a> {
         self.read_batch(to, &batch)
     }
 
-    /// The chunks to look up one by one, in C order, where that is less work than to walk over all in the box.
+    /// Returns the chunks to look up one by one, in C order, if that is faster than a walk over the
+    /// box of chunks.
     fn listed(&self) -> Option<Vec<Dims>> {
         let count = self.chunks.element_count().unwrap_or(u64::MAX);
         if count == 1 {
@@ -141,8 +143,8 @@ impl<'a> Scattered<'a> {
         Some(listed).filter(|listed| (listed.len() as u64) < count.div_ceil(4))
     }
 
-    /// Decodes the chunks of one batch side by side, then copies from each.
-    fn read_batch(&self, to: &mut ReadTarget<'_>, batch: &[Found]) -> Result<()> {
+    /// Decodes the chunks of a batch concurrently, then copies their elements.
+    fn read_batch(&self, to: &mut ReadTarget<'_>, batch: &[LocatedChunk]) -> Result<()> {
         let mut filtered = Vec::with_capacity(batch.len());
         let mut plain: Vec<(u64, Run)> = Vec::new();
         for (scaled, location) in batch {
@@ -199,7 +201,7 @@ impl<'a> Scattered<'a> {
         Ok(chunk)
     }
 
-    /// Reads runs of chunks without filters, and nothing else of them.
+    /// Reads runs of unfiltered chunks, without the bytes between the runs.
     fn read_plain(&self, to: &mut ReadTarget<'_>, mut runs: Vec<(u64, Run)>) -> Result<()> {
         runs.sort_unstable_by_key(|(at, _)| *at);
         let mut rest = runs.as_slice();
@@ -211,8 +213,8 @@ impl<'a> Scattered<'a> {
                 bytes <= BATCH_BYTES
             };
             let count = rest.iter().take_while(fits).count().max(1);
-            let (now, behind) = rest.split_at(count);
-            rest = behind;
+            let (now, after) = rest.split_at(count);
+            rest = after;
             let length = now.iter().fold(0_usize, |sum, (_, run)| sum + run.bytes);
             lengthen(&mut buffer, length, "chunk")?;
             let mut free = buffer.as_mut_slice();
@@ -223,7 +225,10 @@ impl<'a> Scattered<'a> {
                 (part, free) = std::mem::take(&mut free).split_at_mut(run.bytes);
                 requests.push((hyperslab_format::codec::Address::new(*at), part));
             }
-            let share = requests.len().div_ceil(crate::store::parallel::current_num_threads()).max(SHARE);
+            let share = requests
+                .len()
+                .div_ceil(crate::store::parallel::current_num_threads())
+                .max(MIN_THREAD_REQUESTS);
             let store = self.context.store;
             if store.may_share() {
                 let shares =
@@ -242,7 +247,7 @@ impl<'a> Scattered<'a> {
         Ok(())
     }
 
-    /// What is wanted of a chunk.
+    /// Returns the selected runs of a chunk.
     fn runs(&self, scaled: &[u64]) -> Result<Vec<Run>> {
         if let Some(points) = &self.points {
             let run = |(_, at, position): &(Dims, usize, u64)| Run {

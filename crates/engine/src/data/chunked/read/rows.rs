@@ -1,5 +1,5 @@
-//! Chunks without filters that span all dimensions but the slowest: each of them is a stretch of the result, and those that
-//! follow each other in the file are read at once, straight into place.
+//! Reads of unfiltered chunks that span all dimensions but the slowest: each chunk is a run of the
+//! result. Chunks that are contiguous in the file are read together, directly into the buffer.
 
 use crate::store::parallel::prelude::*;
 use hyperslab_dataspace::{Axis, Region};
@@ -12,44 +12,45 @@ use crate::data::chunk_index::{ChunkIndex, ChunkLocation};
 use crate::data::transfer::{ReadContext, ReadTarget, parallel};
 use crate::error::{Error, Result};
 
-/// Bytes that one thread reads at once.
-const PIECE: u64 = 1 << 20;
+/// Largest number of bytes in a piece.
+const PIECE_BYTES: u64 = 1 << 20;
 
-/// Pieces that are listed before they are read.
-const LISTED: usize = 64 << 10;
+/// Largest number of pieces that are listed before they are read.
+const LISTED_PIECES: usize = 64 << 10;
 
-/// Pieces that are asked for together.
-const TOGETHER: usize = 256;
+/// Largest number of pieces in one call of the driver.
+const CALL_PIECES: usize = 256;
 
-/// One read of whole rows.
+/// A read of whole rows.
 pub(super) struct Rows<'a> {
     context: ReadContext<'a>,
     source: &'a ChunkedSource,
     index: &'a dyn ChunkIndex,
     chunks: &'a Region,
-    /// The first row that is wanted, and the one behind the last.
+    /// The first selected row, and the row after the last selected one.
     wanted: (u64, u64),
-    /// Rows of a chunk, and bytes of a row.
+    /// The number of rows of a chunk.
     chunk_rows: u64,
+    /// The number of bytes of a row.
     row_bytes: u64,
 }
 
-/// Rows that stand side by side in the file.
-struct Piece {
+/// Rows that are contiguous in the file.
+struct RowPiece {
     row: u64,
     rows: u64,
     address: Address,
 }
 
-/// What became of a read.
-enum Outcome {
+/// The result of a read.
+enum RowsOutcome {
     Done,
-    /// The index has its chunks in another order.
+    /// The order of the index is not the order of the rows.
     Unordered,
 }
 
 impl<'a> Rows<'a> {
-    /// The read of a selection, if it is one of whole rows of such chunks.
+    /// Returns the read of a selection, if it consists of whole rows of such chunks.
     pub(super) fn new(
         context: ReadContext<'a>,
         source: &'a ChunkedSource,
@@ -62,7 +63,7 @@ impl<'a> Rows<'a> {
         let extent = source.grid.extent().get(1..)?;
         let mut sizes = others.iter().zip(chunk).zip(extent);
         let whole = sizes.all(|((axis, chunk), size)| axis.len() == *size && chunk == size);
-        // One chunk is looked up, not walked to.
+        // A look-up of one chunk is faster than a walk.
         let several = chunks.element_count().is_ok_and(|count| count > 1);
         if !whole || !several || !source.pipeline.is_empty() || slowest.block_count() != 1 {
             return None;
@@ -72,28 +73,29 @@ impl<'a> Rows<'a> {
         Some(Self { context, source, index, chunks, wanted, chunk_rows, row_bytes })
     }
 
-    /// Reads the elements if they go as they are stored and the index is in order; says whether it did.
+    /// Reads the elements if they need no conversion and the index is in order. Returns whether it
+    /// did.
     pub(super) fn read(&self, to: &mut ReadTarget<'_>) -> Result<bool> {
         let filled = to.holds(&self.source.fill);
         match to.as_stored() {
-            Some(out) => Ok(matches!(self.read_into(out, filled)?, Outcome::Done)),
+            Some(out) => Ok(matches!(self.read_into(out, filled)?, RowsOutcome::Done)),
             None => Ok(false),
         }
     }
 
-    fn read_into(&self, out: &mut [u8], filled: bool) -> Result<Outcome> {
-        let mut pieces: Vec<Piece> = Vec::new();
-        // Rows before it have their values.
-        let mut settled = self.wanted.0;
+    fn read_into(&self, out: &mut [u8], filled: bool) -> Result<RowsOutcome> {
+        let mut pieces: Vec<RowPiece> = Vec::new();
+        // All rows before `done` are read or filled.
+        let mut done = self.wanted.0;
         let mut in_order = true;
         self.index.for_each_in(self.context.store, &chunk_box(self.chunks), &mut |scaled, location| {
-            // What a chunk is short of does not lie in the file.
+            // A chunk that is too short needs decoding.
             in_order &= location.size >= self.source.chunk_bytes as u64;
             if !in_order {
                 return Ok(());
             }
             let Some(piece) = self.piece(scaled, &location)? else { return Ok(()) };
-            let end = pieces.last().map_or(settled, |last| last.row + last.rows);
+            let end = pieces.last().map_or(done, |last| last.row + last.rows);
             in_order &= piece.row >= end;
             if !in_order {
                 return Ok(());
@@ -104,85 +106,89 @@ impl<'a> Rows<'a> {
                 last.rows += piece.rows;
                 return Ok(());
             }
-            if pieces.len() >= LISTED {
-                self.read_pieces(out, filled, &mut settled, &pieces)?;
+            if pieces.len() >= LISTED_PIECES {
+                self.read_pieces(out, filled, &mut done, &pieces)?;
                 pieces.clear();
             }
             pieces.push(piece);
             Ok(())
         })?;
         if !in_order {
-            return Ok(Outcome::Unordered);
+            return Ok(RowsOutcome::Unordered);
         }
-        self.read_pieces(out, filled, &mut settled, &pieces)?;
-        self.settle(out, filled, settled, self.wanted.1)?;
-        Ok(Outcome::Done)
+        self.read_pieces(out, filled, &mut done, &pieces)?;
+        self.fill_gap(out, filled, done, self.wanted.1)?;
+        Ok(RowsOutcome::Done)
     }
 
-    /// What is wanted of a chunk.
-    fn piece(&self, scaled: &[u64], location: &ChunkLocation) -> Result<Option<Piece>> {
-        let first = scaled.first().copied().unwrap_or(0) * self.chunk_rows;
+    /// Returns the selected rows of a chunk.
+    fn piece(&self, scaled: &[u64], location: &ChunkLocation) -> Result<Option<RowPiece>> {
+        let first = scaled
+            .first()
+            .copied()
+            .ok_or_else(|| Error::internal("read of rows", "a chunk has coordinates"))?;
+        let first = first * self.chunk_rows;
         let row = first.max(self.wanted.0);
         let end = first + self.chunk_rows.min(self.wanted.1 - first);
         let Some(rows) = end.checked_sub(row).filter(|rows| *rows > 0) else { return Ok(None) };
         let address = location.address.checked_add((row - first) * self.row_bytes);
         let outside = || Error::corrupt("chunk", "address", "an end inside the file", location.address);
-        Ok(Some(Piece { row, rows, address: address.ok_or_else(outside)? }))
+        Ok(Some(RowPiece { row, rows, address: address.ok_or_else(outside)? }))
     }
 
-    fn follows(&self, before: &Piece, piece: &Piece) -> bool {
+    fn follows(&self, before: &RowPiece, piece: &RowPiece) -> bool {
         let bytes = before.rows * self.row_bytes;
-        bytes < PIECE
+        bytes < PIECE_BYTES
             && before.row + before.rows == piece.row
             && before.address.checked_add(bytes) == Some(piece.address)
     }
 
-    /// The bytes of rows in the result.
-    fn place<'o>(&self, out: &'o mut [u8], from: u64, to: u64) -> Result<&'o mut [u8]> {
+    /// Returns the bytes of rows in the result.
+    fn bytes_of_rows<'o>(&self, out: &'o mut [u8], from: u64, to: u64) -> Result<&'o mut [u8]> {
         let at = |row: u64| usize::try_from((row - self.wanted.0).checked_mul(self.row_bytes)?).ok();
         let range = at(from).zip(at(to)).map(|(from, to)| from..to);
         range.and_then(|range| out.get_mut(range)).ok_or_else(too_short)
     }
 
-    fn settle(&self, out: &mut [u8], filled: bool, from: u64, to: u64) -> Result<()> {
+    fn fill_gap(&self, out: &mut [u8], filled: bool, from: u64, to: u64) -> Result<()> {
         if !filled && from < to {
-            self.source.fill.write(self.place(out, from, to)?);
+            self.source.fill.write(self.bytes_of_rows(out, from, to)?);
         }
         Ok(())
     }
 
-    /// Reads pieces, which ascend, and fills what lies between them.
-    fn read_pieces(&self, out: &mut [u8], filled: bool, settled: &mut u64, pieces: &[Piece]) -> Result<()> {
+    /// Reads pieces, which are in ascending order, and fills the gaps between them.
+    fn read_pieces(&self, out: &mut [u8], filled: bool, done: &mut u64, pieces: &[RowPiece]) -> Result<()> {
         let store = self.context.store;
         let Some(last) = pieces.last() else { return Ok(()) };
-        let (first, end) = (*settled, last.row + last.rows);
-        let mut rest = self.place(out, first, end)?;
+        let (first, end) = (*done, last.row + last.rows);
+        let mut rest = self.bytes_of_rows(out, first, end)?;
         let (mut at, mut requests, mut wanted) = (first, Vec::with_capacity(pieces.len()), 0_u64);
         for piece in pieces {
             let bytes = |rows: u64| to_usize(rows * self.row_bytes);
-            // The place holds all rows from the first to the last.
-            let (gap, behind) = std::mem::take(&mut rest).split_at_mut(bytes(piece.row - at)?);
+            // `rest` holds all rows from the first to the last.
+            let (gap, after) = std::mem::take(&mut rest).split_at_mut(bytes(piece.row - at)?);
             if !filled && !gap.is_empty() {
                 self.source.fill.write(gap);
             }
-            let (place, behind) = behind.split_at_mut(bytes(piece.rows)?);
+            let (place, after) = after.split_at_mut(bytes(piece.rows)?);
             wanted += place.len() as u64;
             requests.push((piece.address, place));
-            (rest, at) = (behind, piece.row + piece.rows);
+            (rest, at) = (after, piece.row + piece.rows);
         }
-        *settled = end;
-        if requests.len() > 1 && parallel::is_worth(store, wanted) {
-            // Each thread gets its turn several times, and whole pieces of the file at a time.
+        *done = end;
+        if requests.len() > 1 && parallel::use_threads(store, wanted) {
+            // Each thread gets several tasks, so that all threads finish at about the same time.
             let per_task =
-                requests.len().div_ceil(crate::store::parallel::current_num_threads() * 4).min(TOGETHER);
+                requests.len().div_ceil(crate::store::parallel::current_num_threads() * 4).min(CALL_PIECES);
             return store.share(|| {
                 requests.par_chunks_mut(per_task).try_for_each(|requests| store.read_raw_many(requests))
             });
         }
-        requests.chunks_mut(TOGETHER).try_for_each(|requests| store.read_raw_many(requests))
+        requests.chunks_mut(CALL_PIECES).try_for_each(|requests| store.read_raw_many(requests))
     }
 }
 
 fn too_short() -> Error {
-    Error::Misuse("the buffer holds fewer elements than are selected".into())
+    Error::Misuse("the buffer is smaller than the selected elements".into())
 }

@@ -1,5 +1,5 @@
-//! Reading a selection that is the same along each dimension: every chunk of it is a tile of the result, put into
-//! place by whichever thread has it in hand.
+//! Reads of a selection that is the same along each dimension: every chunk of the selection is a
+//! tile of the result, which any thread can place.
 
 use std::sync::Arc;
 
@@ -10,22 +10,23 @@ use hyperslab_format::codec::Address;
 use super::super::ChunkedSource;
 use super::chunk_box;
 use crate::data::chunk_index::{ChunkIndex, ChunkLocation};
-use crate::data::transfer::{ReadContext, ReadTarget, Room, Transform, parallel, room_of};
+use crate::data::transfer::{Buffers, ReadContext, ReadTarget, Transform, parallel, sized_buffer};
 use crate::error::{Error, Result};
 
-/// Chunks that are listed at once.
-const LISTED: usize = 64 << 10;
+/// Largest number of chunks that are listed before they are read.
+const LISTED_CHUNKS: usize = 64 << 10;
 
-/// Stored bytes that one thread fetches at once, if they lie side by side.
-const FETCHED: u64 = 256 << 10;
+/// Largest number of stored bytes that one thread reads together, if the chunks are near each
+/// other.
+const GROUP_BYTES: u64 = 256 << 10;
 
-/// Bytes between two chunks that are read along.
-const GAP: u64 = 4 << 10;
+/// Largest gap in bytes between two chunks that are read together.
+const MAX_GAP_BYTES: u64 = 4 << 10;
 
-/// Bytes of the shortest rows that the system puts into place itself.
-const SHORTEST_ROW: usize = 512;
+/// Least length in bytes of rows that the system reads directly into the result.
+const MIN_ROW_BYTES: usize = 512;
 
-/// One read.
+/// A read of a selection that is the same along each dimension.
 pub(super) struct Regular<'a> {
     pub(super) context: ReadContext<'a>,
     pub(super) source: &'a ChunkedSource,
@@ -34,17 +35,17 @@ pub(super) struct Regular<'a> {
     pub(super) chunks: &'a Region,
 }
 
-/// Stored chunks that hold selected elements: coordinates and places.
+/// Stored chunks with selected elements: their coordinates and locations.
 #[derive(Debug, Default)]
 struct Listed {
     chunks: Vec<Dims>,
     places: Vec<ChunkLocation>,
 }
 
-/// Chunks that one thread reads, one after the other.
-struct Group<'f> {
+/// Chunks that one thread reads one after the other.
+struct ChunkGroup<'f> {
     places: &'f [ChunkLocation],
-    /// A decoded chunk that is known already; the group is that one chunk then.
+    /// The decoded chunk from the cache. The group then has only this chunk.
     known: Option<Arc<[u8]>>,
 }
 
@@ -54,7 +55,7 @@ impl Listed {
         self.places.push(place);
     }
 
-    /// Puts the chunks into C order, if they are not. An index has each of them once.
+    /// Sorts the chunks in C order. Checks that no chunk occurs twice.
     fn sort(&mut self) -> Result<()> {
         if self.chunks.is_sorted_by(|one, next| one < next) {
             return Ok(());
@@ -76,10 +77,10 @@ impl Listed {
 impl Regular<'_> {
     pub(super) fn read(&self, to: &mut ReadTarget<'_>) -> Result<()> {
         if self.chunks.element_count() == Ok(1) {
-            return self.read_alone(to);
+            return self.read_single(to);
         }
         let count = self.wanted_chunks();
-        // Few enough to be listed: then those that are missing are known, and nothing else is filled.
+        // If the chunks are few enough to list, only the missing ones are filled.
         let mut fill_first = count.is_none() && !to.holds(&self.source.fill);
         if fill_first {
             to.fill(&self.source.fill)?;
@@ -90,7 +91,7 @@ impl Regular<'_> {
         let mut listed = Listed::default();
         self.for_each_found(count, &mut |scaled, location| {
             listed.push(scaled, location);
-            if listed.chunks.len() >= LISTED && count.is_none() {
+            if listed.chunks.len() >= LISTED_CHUNKS && count.is_none() {
                 self.read_listed(&mut canvas, transform, std::mem::take(&mut listed))?;
             }
             Ok(())
@@ -101,8 +102,8 @@ impl Regular<'_> {
         self.read_listed(&mut canvas, transform, listed)
     }
 
-    /// Reads the only chunk that the selection reaches.
-    fn read_alone(&self, to: &mut ReadTarget<'_>) -> Result<()> {
+    /// Reads the only chunk of the selection.
+    fn read_single(&self, to: &mut ReadTarget<'_>) -> Result<()> {
         let chunk = std::slice::from_ref(&self.chunks.start);
         let transform = to.transform();
         let Some(place) = self.index.get(self.context.store, &self.chunks.start)? else {
@@ -111,21 +112,21 @@ impl Regular<'_> {
         let mut canvas = to.canvas(self.tiling)?;
         let tiles = canvas.tiles(self.tiling, chunk)?;
         let known = self.known(place.address);
-        let group = Group { places: std::slice::from_ref(&place), known };
-        self.context.in_room(|room| self.read_group(tiles, &group, transform, self.keeps(1), room))
+        let group = ChunkGroup { places: std::slice::from_ref(&place), known };
+        self.context.with_buffers(|buffers| self.read_group(tiles, &group, transform, self.keeps(1), buffers))
     }
 
-    /// The number of chunks with selected elements, if they are not too many to list.
+    /// Returns the number of chunks with selected elements, if they are few enough to list.
     fn wanted_chunks(&self) -> Option<u64> {
         let mut count = 1_u64;
         for dimension in 0..self.tiling.shape().len() {
-            let numbers = self.tiling.chunk_numbers(dimension).take(LISTED + 1).count() as u64;
-            count = count.checked_mul(numbers).filter(|count| *count <= LISTED as u64)?;
+            let numbers = self.tiling.chunk_numbers(dimension).take(LISTED_CHUNKS + 1).count() as u64;
+            count = count.checked_mul(numbers).filter(|count| *count <= LISTED_CHUNKS as u64)?;
         }
         Some(count)
     }
 
-    /// Visits the stored chunks that hold selected elements.
+    /// Visits the stored chunks with selected elements.
     fn for_each_found(
         &self,
         wanted: Option<u64>,
@@ -133,7 +134,7 @@ impl Regular<'_> {
     ) -> Result<()> {
         let store = self.context.store;
         let all = self.chunks.element_count().unwrap_or(u64::MAX);
-        // One by one, where that is less work than to walk over all chunks in the box.
+        // Look the chunks up one by one if that is faster than a walk over the box of chunks.
         if wanted.is_some_and(|wanted| wanted == 1 || wanted < all.div_ceil(4)) {
             for scaled in self.wanted_list() {
                 if let Some(location) = self.index.get(store, &scaled)? {
@@ -147,7 +148,7 @@ impl Regular<'_> {
         })
     }
 
-    /// The chunks that hold selected elements, in C order.
+    /// Returns the chunks with selected elements, in C order.
     fn wanted_list(&self) -> Vec<Dims> {
         (0..self.tiling.shape().len()).fold(vec![Dims::new()], |starts, dimension| {
             let numbers: Vec<u64> = self.tiling.chunk_numbers(dimension).collect();
@@ -166,7 +167,7 @@ impl Regular<'_> {
             .try_for_each(|tile| transform.fill_tile(&self.source.fill, &mut tile?))
     }
 
-    /// Reads chunks and puts what is wanted of them into place.
+    /// Reads chunks and places their selected elements.
     fn read_listed(
         &self,
         canvas: &mut Canvas<'_>,
@@ -180,53 +181,54 @@ impl Regular<'_> {
         let groups = self.groups(&places)?;
         let groups = groups.into_iter().map(|group| (group.places.len(), group));
         parallel::each(self.context.store, tiles, groups, self.work(chunks.len()), |tiles, group| {
-            self.context.in_room(|room| self.read_group(tiles, &group, transform, keep, room))
+            self.context.with_buffers(|buffers| self.read_group(tiles, &group, transform, keep, buffers))
         })
     }
 
-    /// Bytes that are moved: those of whole chunks if they are decoded, else those that are wanted, of which four are worth
-    /// one of the others.
-    fn work(&self, chunks: usize) -> u64 {
+    /// Returns an estimate of the work in bytes: the bytes of whole chunks if they are decoded;
+    /// otherwise the selected bytes divided by 4, because copying is faster than decoding.
+    fn work(&self, chunks: usize) -> u128 {
         if !self.source.pipeline.is_empty() {
             return parallel::chunks_bytes(chunks, self.source.chunk_bytes);
         }
         let shape = self.tiling.shape().iter();
-        shape.fold(self.source.element_size as u64, |product, size| product * *size) / 4
+        u128::from(shape.fold(self.source.element_size as u64, |product, size| product * *size) / 4)
     }
 
-    /// Returns whether decoded chunks go to the cache.
+    /// Returns whether the cache takes the decoded chunks.
     fn keeps(&self, count: usize) -> bool {
         let bytes = parallel::chunks_bytes(count, self.source.chunk_bytes);
         !self.source.pipeline.is_empty() && self.context.resources.chunks.takes(bytes)
     }
 
-    /// Chunks that lie side by side in the file go together, but no more than keeps every thread at work.
-    fn groups<'f>(&self, places: &'f [ChunkLocation]) -> Result<Vec<Group<'f>>> {
+    /// Groups chunks that are near each other in the file. Limits the groups so that every thread
+    /// has work.
+    fn groups<'f>(&self, places: &'f [ChunkLocation]) -> Result<Vec<ChunkGroup<'f>>> {
         let mut groups = Vec::new();
         let mut rest = places;
         let most = places.len().div_ceil(crate::store::parallel::current_num_threads() * 4);
-        while let Some((first, behind)) = rest.split_first() {
+        while let Some((first, after)) = rest.split_first() {
             if let Some(known) = self.known(first.address) {
-                let (places, behind) = rest.split_at(1);
-                groups.push(Group { places, known: Some(known) });
-                rest = behind;
+                let (places, after) = rest.split_at(1);
+                groups.push(ChunkGroup { places, known: Some(known) });
+                rest = after;
                 continue;
             }
             let mut end = end_of(first)?;
             let mut count = 1;
-            for next in behind.iter().take(most - 1) {
+            for next in after.iter().take(most - 1) {
                 let next_end = end_of(next)?;
-                let near = next.address.raw().checked_sub(end).is_some_and(|gap| gap <= GAP);
-                let is_small = || next_end - first.address.raw() <= FETCHED;
+                let near = next.address.raw().checked_sub(end).is_some_and(|gap| gap <= MAX_GAP_BYTES);
+                let is_small = || next_end - first.address.raw() <= GROUP_BYTES;
                 if !near || !is_small() || self.known(next.address).is_some() {
                     break;
                 }
                 end = next_end;
                 count += 1;
             }
-            let (places, behind) = rest.split_at(count);
-            groups.push(Group { places, known: None });
-            rest = behind;
+            let (places, after) = rest.split_at(count);
+            groups.push(ChunkGroup { places, known: None });
+            rest = after;
         }
         Ok(groups)
     }
@@ -242,10 +244,10 @@ impl Regular<'_> {
     fn read_group(
         &self,
         mut tiles: Tiles<'_>,
-        group: &Group<'_>,
+        group: &ChunkGroup<'_>,
         transform: Transform<'_>,
         keep: bool,
-        room: &mut Room,
+        buffers: &mut Buffers,
     ) -> Result<()> {
         let [first, .., last] = group.places else {
             let scaled = tiles.chunks().first().cloned();
@@ -253,8 +255,8 @@ impl Regular<'_> {
                 return Ok(());
             };
             return match &group.known {
-                Some(chunk) => transform.tile(&mut tile?, chunk, 0, &mut room.tiles),
-                None => self.read_one(tile?, &scaled, place, transform, keep, room),
+                Some(chunk) => transform.tile(&mut tile?, chunk, 0, &mut buffers.tiles),
+                None => self.read_one(tile?, &scaled, place, transform, keep, buffers),
             };
         };
         let length = to_usize(end_of(last)? - first.address.raw())?;
@@ -266,18 +268,19 @@ impl Regular<'_> {
         {
             return self.context.store.read_raw(first.address, slice);
         }
-        let mut fetched = std::mem::take(&mut room.fetched);
-        let bytes = room_of(&mut fetched, length)?;
+        let mut fetched = std::mem::take(&mut buffers.fetched);
+        let bytes = sized_buffer(&mut fetched, length)?;
         let outcome = self
             .context
             .store
             .read_raw(first.address, bytes)
-            .and_then(|()| self.place_fetched(tiles, group.places, bytes, transform, keep, room));
-        room.fetched = fetched;
+            .and_then(|()| self.place_fetched(tiles, group.places, bytes, transform, keep, buffers));
+        buffers.fetched = fetched;
         outcome
     }
 
-    /// How many of the chunks, which passed no filter, lie side by side and are whole.
+    /// Returns the number of unfiltered chunks, from the first one on, that are whole and
+    /// contiguous in the file.
     fn run_of(&self, places: &[ChunkLocation]) -> usize {
         let size = self.source.chunk_bytes as u64;
         let mut count = 0;
@@ -292,7 +295,7 @@ impl Regular<'_> {
         count
     }
 
-    /// Puts chunks into place from the bytes of the file that begin with the first of them.
+    /// Places chunks from the bytes of a group, which begin with the first chunk.
     fn place_fetched(
         &self,
         tiles: Tiles<'_>,
@@ -300,7 +303,7 @@ impl Regular<'_> {
         bytes: &[u8],
         transform: Transform<'_>,
         keep: bool,
-        room: &mut Room,
+        buffers: &mut Buffers,
     ) -> Result<()> {
         let Some(start) = places.first().map(|place| place.address.raw()) else { return Ok(()) };
         let (mut tiles, mut places) = (tiles, places);
@@ -310,12 +313,12 @@ impl Regular<'_> {
             let run = count * self.source.chunk_bytes;
             if count > 1
                 && let (Some(slice), Ok(at)) = (now.as_slice(), to_usize(place.address.raw() - start))
-                && let Some(run) = bytes.get(at..).and_then(|behind| behind.get(..run))
+                && let Some(run) = bytes.get(at..).and_then(|rest| rest.get(..run))
             {
                 transform.run(run, slice)?;
             } else {
                 for place in places.iter().take(count) {
-                    self.place_one(&mut now, place, start, bytes, transform, keep, room)?;
+                    self.place_one(&mut now, place, start, bytes, transform, keep, buffers)?;
                 }
             }
             (tiles, places) = (rest, places.split_at(count).1);
@@ -323,7 +326,7 @@ impl Regular<'_> {
         Ok(())
     }
 
-    #[expect(clippy::too_many_arguments, reason = "all are different, and of one call")]
+    #[expect(clippy::too_many_arguments, reason = "the arguments of one call have different types")]
     fn place_one(
         &self,
         tiles: &mut Tiles<'_>,
@@ -332,7 +335,7 @@ impl Regular<'_> {
         bytes: &[u8],
         transform: Transform<'_>,
         keep: bool,
-        room: &mut Room,
+        buffers: &mut Buffers,
     ) -> Result<()> {
         let Some(scaled) = tiles.chunks().first() else { return Ok(()) };
         let Some(tile) = tiles.next() else { return Ok(()) };
@@ -343,12 +346,12 @@ impl Regular<'_> {
         let invariant = "the chunks of a group lie in the bytes that were read";
         let stored = stored.ok_or(Error::Internal { structure: "read of chunks", invariant })?;
         match self.source.to_decode(scaled, place)? {
-            None => transform.tile(&mut tile, stored, 0, &mut room.tiles),
-            Some(place) => self.decode(&mut tile, &place, stored, transform, keep, room),
+            None => transform.tile(&mut tile, stored, 0, &mut buffers.tiles),
+            Some(place) => self.decode(&mut tile, &place, stored, transform, keep, buffers),
         }
     }
 
-    /// Reads one chunk that lies alone.
+    /// Reads a chunk that is not in a group with other chunks.
     fn read_one(
         &self,
         mut tile: Tile<'_>,
@@ -356,24 +359,24 @@ impl Regular<'_> {
         location: &ChunkLocation,
         transform: Transform<'_>,
         keep: bool,
-        room: &mut Room,
+        buffers: &mut Buffers,
     ) -> Result<()> {
         let store = self.context.store;
         if let Some(location) = &self.source.to_decode(scaled, location)? {
             if let Some(stored) = store.view_raw(location.address, location.size) {
-                return self.decode(&mut tile, location, stored, transform, keep, room);
+                return self.decode(&mut tile, location, stored, transform, keep, buffers);
             }
             store.check_inside(location.address, location.size, "raw data")?;
             let length = to_usize(location.size)?;
-            let mut fetched = std::mem::take(&mut room.fetched);
-            let stored = room_of(&mut fetched, length)?;
+            let mut fetched = std::mem::take(&mut buffers.fetched);
+            let stored = sized_buffer(&mut fetched, length)?;
             let outcome = self
                 .read_stored(location, stored)
-                .and_then(|()| self.decode(&mut tile, location, stored, transform, keep, room));
-            room.fetched = fetched;
+                .and_then(|()| self.decode(&mut tile, location, stored, transform, keep, buffers));
+            buffers.fetched = fetched;
             return outcome;
         }
-        // Of bytes that are as they were written, only those that are wanted are read.
+        // Of unfiltered bytes, only the selected part is read.
         let wanted = tile.source();
         let size = self.source.element_size as u64;
         let length = (wanted.end - wanted.start) * size;
@@ -382,7 +385,7 @@ impl Regular<'_> {
             .checked_add(wanted.start * size)
             .ok_or_else(|| Error::corrupt("chunk", "address", "an end inside the file", location.address))?;
         if let Some(bytes) = store.view_raw(address, length) {
-            return transform.tile(&mut tile, bytes, wanted.start, &mut room.tiles);
+            return transform.tile(&mut tile, bytes, wanted.start, &mut buffers.tiles);
         }
         if transform.is_copy()
             && let Some(place) = tile.as_slice()
@@ -390,15 +393,15 @@ impl Regular<'_> {
             return store.read_raw(address, place);
         }
         if transform.is_copy()
-            && let Some(mut rows) = tile.as_slices(SHORTEST_ROW)
+            && let Some(mut rows) = tile.as_slices(MIN_ROW_BYTES)
             && store.read_raw_parts(address, &mut rows)?
         {
             return Ok(());
         }
         store.check_inside(address, length, "raw data")?;
-        let bytes = room_of(&mut room.fetched, to_usize(length)?)?;
+        let bytes = sized_buffer(&mut buffers.fetched, to_usize(length)?)?;
         store.read_raw(address, bytes)?;
-        transform.tile(&mut tile, bytes, wanted.start, &mut room.tiles)
+        transform.tile(&mut tile, bytes, wanted.start, &mut buffers.tiles)
     }
 
     /// Reads all stored bytes of a chunk.
@@ -416,7 +419,7 @@ impl Regular<'_> {
         stored: &[u8],
         transform: Transform<'_>,
         keep: bool,
-        room: &mut Room,
+        buffers: &mut Buffers,
     ) -> Result<()> {
         let (store, source) = (self.context.store, self.source);
         source.check_expansion(store, location)?;
@@ -425,17 +428,17 @@ impl Regular<'_> {
             && is_whole
             && let Some(place) = tile.as_slice()
         {
-            return source.decode(store, location, stored, place, &mut room.filters);
+            return source.decode(store, location, stored, place, &mut buffers.filters);
         }
-        let mut decoded = std::mem::take(&mut room.decoded);
-        let chunk = room_of(&mut decoded, source.chunk_bytes)?;
-        let outcome = source.decode(store, location, stored, chunk, &mut room.filters).and_then(|()| {
+        let mut decoded = std::mem::take(&mut buffers.decoded);
+        let chunk = sized_buffer(&mut decoded, source.chunk_bytes)?;
+        let outcome = source.decode(store, location, stored, chunk, &mut buffers.filters).and_then(|()| {
             if keep && !is_whole {
                 self.context.resources.chunks.insert((source.owner, location.address), Arc::from(&*chunk));
             }
-            transform.tile(tile, chunk, 0, &mut room.tiles)
+            transform.tile(tile, chunk, 0, &mut buffers.tiles)
         });
-        room.decoded = decoded;
+        buffers.decoded = decoded;
         outcome
     }
 }

@@ -1,4 +1,5 @@
-//! Chunks of an append: encoded for the new shape before the dataset grows, while other threads write and read.
+//! Chunks of an append, encoded for the new shape before the dataset grows, while other threads
+//! write and read.
 
 use std::sync::Arc;
 
@@ -12,24 +13,24 @@ use crate::data::transfer::{Rows, WriteSource};
 use crate::error::Result;
 use crate::store::Store;
 
-/// Bytes of elements that one append brings at most to be encoded before the dataset grows.
-const APPENDED: usize = 4 * BATCH_BYTES;
+/// Largest number of bytes of chunks that are encoded before the dataset grows.
+const MAX_APPENDED_BYTES: usize = 4 * BATCH_BYTES;
 
-/// Chunks that are to be added to a dataset, encoded before it grows.
+/// Chunks of an append, encoded before the dataset grows.
 #[derive(Debug)]
 pub struct Appended {
     before: Arc<ChunkedSource>,
     encoded: Vec<Encoded>,
-    /// Those of which only parts are written, or which pass no filter.
+    /// The partly written chunks and the unfiltered chunks.
     others: Vec<Dims>,
 }
 
 impl Appended {
-    /// Encodes the chunks of a selection of the shape `dims` that are written as a whole. `None` if there are none, or
-    /// too many.
+    /// Encodes the chunks that the write replaces as a whole, for a selection in a dataset of shape
+    /// `dims`. Returns `None` if there are none, or too many.
     ///
     /// # Errors
-    /// As [`write_concurrently`](super::write_concurrently).
+    /// Returns the errors of [`write_concurrently`](super::write_concurrently).
     pub fn encode(
         store: &Store,
         before: Arc<ChunkedSource>,
@@ -46,7 +47,7 @@ impl Appended {
             let encoded =
                 !after.is_stored_plainly(&scaled)? && selected.covers(&scaled) && !from.is_partial();
             if encoded { &mut whole } else { &mut others }.push(scaled);
-            if whole.len() * after.chunk_bytes > APPENDED {
+            if whole.len() * after.chunk_bytes > MAX_APPENDED_BYTES {
                 return Ok(None);
             }
         }
@@ -59,17 +60,18 @@ impl Appended {
         Ok(Some(Self { before, encoded, others }))
     }
 
-    /// Returns whether the dataset still has the shape to which they are to be added.
+    /// Returns whether the dataset still has the shape from before the append.
     pub fn fits(&self, writer: &ChunkWriter) -> bool {
         Arc::ptr_eq(&self.before, &writer.source)
     }
 }
 
 impl ChunkWriter {
-    /// Stores chunks that were encoded before the dataset grew, and writes the rest of the selection.
+    /// Stores chunks that were encoded before the dataset grew, and writes the rest of the
+    /// selection.
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// Returns the errors of [`write`](Self::write).
     pub fn store_appended(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,

@@ -1,10 +1,11 @@
-//! Concurrent writes of chunks: a thread gathers, decodes and encodes without the right to change the file, and takes it only
-//! to store encoded chunks.
+//! Concurrent writes of chunks: a thread gathers, decodes and encodes without exclusive access to
+//! the file, and takes exclusive access only to store encoded chunks.
 //!
-//! The writing thread encodes whole chunks that pass filters and stores them in batches. A chunk that is written in part
-//! becomes dirty: the thread reads and decodes the stored chunk first, and inserts it unless another thread has replaced it
-//! meanwhile. A flush encodes a snapshot of a dirty chunk, and stores it if the chunk is still the same. If the shape of the
-//! dataset changes during the write, the caller writes the rest with the right to change the file.
+//! The writing thread encodes filtered chunks that it replaces as a whole, and stores them in
+//! batches. A partly written chunk becomes dirty: the thread first reads and decodes the stored
+//! chunk, and inserts it unless another thread has replaced the stored chunk in the meantime. A
+//! flush encodes a snapshot of a dirty chunk, and stores it if the chunk has not changed. If the
+//! shape of the dataset changes during the write, the caller writes the rest with exclusive access.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,69 +16,72 @@ use hyperslab_dataspace::{Dims, Selection};
 use hyperslab_filter::Scratch;
 
 use super::super::ChunkedSource;
-use super::run::LONGEST;
+use super::buffered::MAX_BUFFERED_CHUNK_BYTES;
 use super::selected::Selected;
-use super::{BATCH, BATCH_BYTES, ChunkWriter, ChunkWriting, Encoded, encode, filled, store};
+use super::{BATCH_BYTES, BATCH_CHUNKS, ChunkWriter, ChunkWriting, Encoded, encode, filled, store};
 use crate::data::chunk_index::{ChunkLocation, ChunkTable};
 use crate::data::transfer::{ChunkCache, Due, Rows, Snapshot, WriteSource, parallel};
 use crate::error::Result;
 use crate::store::Store;
 
-/// Bytes of complete chunks that are worth being encoded before others come.
-const COMPLETE: usize = 4 << 20;
+/// Bytes of complete dirty chunks from which a write flushes them.
+const MIN_COMPLETE_BYTES: usize = 4 << 20;
 
 impl ChunkedSource {
-    /// Returns whether writes of this dataset run side by side. Small chunks without filters are written together
-    /// instead.
+    /// Returns whether writes of this dataset run concurrently. Small chunks without filters are
+    /// buffered and written together instead.
     pub(crate) fn is_written_concurrently(&self) -> bool {
-        !self.pipeline.is_empty() || self.chunk_bytes > LONGEST
+        !self.pipeline.is_empty() || self.chunk_bytes > MAX_BUFFERED_CHUNK_BYTES
     }
 }
 
-/// The way to the writer of a dataset for those who do not have the right to change the file all the time.
+/// Access to a dataset's writer for threads that do not hold exclusive access to the file all the
+/// time.
 pub trait ChunkAccess {
-    /// Does something with what waits in memory; not if the writer is gone.
+    /// Calls `work` with the writer and its dirty chunks. Returns `None` if the writer no longer
+    /// exists.
     ///
     /// # Errors
-    /// The errors of `work`.
+    /// Returns the errors of `work`.
     fn writer<T>(
         &self,
         work: impl FnOnce(&mut ChunkWriter, &dyn ChunkTable) -> Result<T>,
     ) -> Result<Option<T>>;
 
-    /// Does something while nobody changes the file's structure.
+    /// Calls `work` while no thread changes the structure of the file.
     ///
     /// # Errors
-    /// The errors of `work`.
+    /// Returns the errors of `work`.
     fn reading<T>(&self, work: impl FnOnce(&ChunkCache) -> Result<T>) -> Result<T>;
 
-    /// Does something with the right to change the file; not if the writer is gone.
+    /// Calls `work` with exclusive access to the file. Returns `None` if the writer no longer
+    /// exists.
     ///
     /// # Errors
-    /// The errors of `work`, and if the file may not be changed.
+    /// Returns the errors of `work`. Returns an error if the file must not be changed.
     fn edit<T>(
         &self,
         work: impl FnOnce(&mut ChunkWriter, &mut ChunkWriting<'_, '_>) -> Result<T>,
     ) -> Result<Option<T>>;
 
-    /// The file.
+    /// Returns the file.
     fn store(&self) -> &Store;
 }
 
-/// How far a write came that did not have the right to change the file all the time.
+/// The progress of a concurrent write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// All of it is done.
+    /// All elements are written.
     Done,
-    /// The shape of the dataset changed when so many chunks were written.
+    /// The shape of the dataset changed after this number of chunks was written.
     Chunks(usize),
 }
 
-/// Writes the selected elements of the dataset as `source` says it was at the start.
+/// Writes the selected elements. `source` is the state of the dataset at the start of the write.
 ///
 /// # Errors
-/// [`Error::Misuse`](crate::Error::Misuse) if `from` has another number of elements, those of filters, conversions and the
-/// medium.
+/// Returns [`Error::Misuse`](crate::Error::Misuse) if the number of elements in `from` differs from
+/// the number of selected elements. Returns errors of filters, conversions and the driver.
 pub fn write_concurrently(
     access: &impl ChunkAccess,
     source: &Arc<ChunkedSource>,
@@ -91,7 +95,7 @@ pub fn write_concurrently(
     let mut done = 0_usize;
     while chunks.peek().is_some() {
         let (mut batch, mut kept) = (Vec::new(), 0_usize);
-        while let Some(scaled) = chunks.next_if(|_| kept < BATCH_BYTES && batch.len() < BATCH) {
+        while let Some(scaled) = chunks.next_if(|_| kept < BATCH_BYTES && batch.len() < BATCH_CHUNKS) {
             kept += source.chunk_bytes;
             batch.push(scaled);
         }
@@ -100,36 +104,37 @@ pub fn write_concurrently(
             return Ok(Progress::Chunks(done));
         }
         done += count;
-        make_room(access)?;
+        limit_dirty(access)?;
     }
     Ok(Progress::Done)
 }
 
-/// Lets no more wait than shall. What was changed last stays: the rest of those chunks may be on its way.
-fn make_room(access: &impl ChunkAccess) -> Result<()> {
+/// Flushes dirty chunks if they exceed their limit. The most recently changed chunks stay, because
+/// their remaining elements may follow soon.
+fn limit_dirty(access: &impl ChunkAccess) -> Result<()> {
     let look = || access.writer(|writer, _| Ok((writer.dirty.load(), writer.dirty_limit)));
     let Some((load, limit)) = look()? else { return Ok(()) };
-    if load.complete >= COMPLETE {
+    if load.complete >= MIN_COMPLETE_BYTES {
         flush_concurrently(access, Due::Complete)?;
     }
     if load.idle - load.complete > limit {
         flush_concurrently(access, Due::Oldest { keep: limit / 2 })?;
     }
-    // Who writes faster than all others together encode helps them, and at last has to wait.
-    let is_too_much = |bytes: usize| bytes.div_ceil(2) > limit;
-    if is_too_much(load.all) {
+    // A thread that writes faster than the other threads encode helps them, and finally waits.
+    let exceeds = |bytes: usize| bytes.div_ceil(2) > limit;
+    if exceeds(load.all) {
         flush_concurrently(access, Due::Oldest { keep: 0 })?;
     }
-    if look()?.is_some_and(|(load, _)| is_too_much(load.all)) {
+    if look()?.is_some_and(|(load, _)| exceeds(load.all)) {
         access.edit(|writer, writing| writer.flush_dirty(writing, Due::All))?;
     }
     Ok(())
 }
 
-/// Encodes and stores chunks that wait. Those that are changed meanwhile wait on.
+/// Encodes and stores dirty chunks. Chunks that change in the meantime stay dirty.
 ///
 /// # Errors
-/// The errors of filters and the medium; what could not be stored waits on.
+/// Returns errors of filters and the driver. Chunks that could not be stored stay dirty.
 pub fn flush_concurrently(access: &impl ChunkAccess, due: Due) -> Result<()> {
     let taken = access.writer(|writer, _| Ok((Arc::clone(&writer.source), writer.dirty.snapshots(due))))?;
     let Some((source, snapshots)) = taken else { return Ok(()) };
@@ -138,7 +143,7 @@ pub fn flush_concurrently(access: &impl ChunkAccess, due: Due) -> Result<()> {
     flush.snapshots.chunks(per_batch).try_for_each(|batch| flush.store(batch))
 }
 
-/// Chunks that are being encoded as they were at one moment.
+/// Snapshots of chunks that a flush encodes.
 struct Flush<'a, A: ChunkAccess> {
     access: &'a A,
     source: Arc<ChunkedSource>,
@@ -152,12 +157,12 @@ impl<A: ChunkAccess> Flush<'_, A> {
             let (bytes, mask) = encode(source, store, &snapshot.scaled, snapshot.chunk.as_slice())?;
             Ok((snapshot.scaled.clone(), bytes, mask))
         };
-        let encoded: Result<Vec<Encoded>> =
-            if parallel::is_worth_concurrently(batch.len(), source.chunk_bytes) {
-                batch.par_iter().map(encode).collect()
-            } else {
-                batch.iter().map(encode).collect()
-            };
+        let encoded: Result<Vec<Encoded>> = if parallel::use_threads_unlocked(batch.len(), source.chunk_bytes)
+        {
+            batch.par_iter().map(encode).collect()
+        } else {
+            batch.iter().map(encode).collect()
+        };
         let encoded = encoded?;
         self.access.edit(|writer, writing| {
             let same_shape = Arc::ptr_eq(&writer.source, &self.source);
@@ -172,15 +177,15 @@ impl<A: ChunkAccess> Flush<'_, A> {
 
 impl<A: ChunkAccess> Drop for Flush<'_, A> {
     fn drop(&mut self) {
-        let given_up = self.access.writer(|writer, _| {
-            self.snapshots.iter().for_each(|snapshot| writer.dirty.give_up(snapshot));
+        let ended = self.access.writer(|writer, _| {
+            self.snapshots.iter().for_each(|snapshot| writer.dirty.end_encoding(snapshot));
             Ok(())
         });
-        debug_assert!(given_up.is_ok(), "giving up changes no file");
+        debug_assert!(ended.is_ok(), "ending an encoding changes no file");
     }
 }
 
-/// Some chunks of one write, which others see as a whole or not at all.
+/// Some chunks of a write, which other threads see as a whole or not at all.
 struct Batch<'a, A> {
     access: &'a A,
     source: &'a Arc<ChunkedSource>,
@@ -188,43 +193,44 @@ struct Batch<'a, A> {
     from: &'a WriteSource<'a>,
 }
 
-/// What the file holds of a chunk.
-enum Base {
+/// The stored state of a chunk.
+enum StoredState {
     Nothing,
     Decoded(Arc<[u8]>),
     Stored(ChunkLocation, Vec<u8>),
 }
 
-/// A chunk on its way.
-enum Job {
+/// A chunk to work on.
+enum BatchJob {
     Whole(Dims),
-    Part(Dims, Base),
+    Part(Dims, StoredState),
 }
 
-/// What became of it.
-enum Done {
+/// The result of working on a chunk.
+enum BatchResult {
     Encoded(Encoded),
     Changed(Dims, Vec<u8>),
 }
 
-/// Chunks that were fetched from the file, with the elements that are written.
-struct Fetched<'a, A: ChunkAccess> {
+/// Chunks that were read from the file, with the written elements.
+struct FetchedChunks<'a, A: ChunkAccess> {
     access: &'a A,
-    /// Those that somebody may replace until they are let wait.
+    /// The chunks that another thread may replace until they become dirty, with the numbers of
+    /// their reads.
     watched: BTreeMap<Dims, u64>,
     ready: BTreeMap<Dims, Vec<u8>>,
 }
 
-/// True if a batch was written.
+/// The result of an attempt to write a batch.
 enum Attempt {
     Written,
-    /// The file has to be asked for these chunks first.
+    /// These chunks must be read from the file first.
     Missing(Vec<Dims>),
-    /// The dataset has another shape by now.
+    /// The shape of the dataset has changed.
     Reshaped,
 }
 
-impl<A: ChunkAccess> Drop for Fetched<'_, A> {
+impl<A: ChunkAccess> Drop for FetchedChunks<'_, A> {
     fn drop(&mut self) {
         if self.watched.is_empty() {
             return;
@@ -233,36 +239,37 @@ impl<A: ChunkAccess> Drop for Fetched<'_, A> {
             self.watched.iter().for_each(|(scaled, number)| writer.dirty.fetched(scaled, *number));
             Ok(())
         });
-        debug_assert!(ended.is_ok(), "nothing of it changes a file");
+        debug_assert!(ended.is_ok(), "ending a read changes no file");
     }
 }
 
 impl<A: ChunkAccess> Batch<'_, A> {
-    /// Writes the chunks. Returns whether the dataset still had the shape that it had at the start.
+    /// Writes the chunks. Returns whether the dataset still has the shape that it had at the start.
     fn write(&self, chunks: Vec<Dims>) -> Result<bool> {
         let (mut whole, mut parts, mut plain) = (Vec::new(), Vec::new(), Vec::new());
         for scaled in chunks {
             if self.source.is_stored_plainly(&scaled)? {
                 plain.push(scaled);
             } else if self.selected.covers(&scaled) && !self.from.is_partial() {
-                whole.push(Job::Whole(scaled));
+                whole.push(BatchJob::Whole(scaled));
             } else {
                 parts.push(scaled);
             }
         }
         let mut encoded = Vec::new();
-        let mut fetched = Fetched { access: self.access, watched: BTreeMap::new(), ready: BTreeMap::new() };
-        let waits_only = whole.is_empty() && plain.is_empty();
+        let mut fetched =
+            FetchedChunks { access: self.access, watched: BTreeMap::new(), ready: BTreeMap::new() };
+        let parts_only = whole.is_empty() && plain.is_empty();
         let mut missing = Vec::new();
         loop {
             let Some(jobs) = self.fetch(missing, &mut fetched)? else { return Ok(false) };
             for done in self.work(whole.drain(..).chain(jobs).collect())? {
                 match done {
-                    Done::Encoded(chunk) => encoded.push(chunk),
-                    Done::Changed(scaled, chunk) => _ = fetched.ready.insert(scaled, chunk),
+                    BatchResult::Encoded(chunk) => encoded.push(chunk),
+                    BatchResult::Changed(scaled, chunk) => _ = fetched.ready.insert(scaled, chunk),
                 }
             }
-            let attempt = if waits_only {
+            let attempt = if parts_only {
                 self.access.writer(|writer, _| self.put_parts(writer, &parts, &mut fetched))?
             } else {
                 self.access.edit(|writer, writing| {
@@ -283,13 +290,13 @@ impl<A: ChunkAccess> Batch<'_, A> {
         }
     }
 
-    /// Puts the elements into the chunks of which parts are written, if all of them wait or were fetched and are still what
-    /// they were in the file.
+    /// Writes the elements into the partly written chunks, if each of these is dirty, or was read
+    /// and has not been replaced in the file since.
     fn put_parts(
         &self,
         writer: &mut ChunkWriter,
         parts: &[Dims],
-        fetched: &mut Fetched<'_, A>,
+        fetched: &mut FetchedChunks<'_, A>,
     ) -> Result<Attempt> {
         if !Arc::ptr_eq(&writer.source, self.source) {
             return Ok(Attempt::Reshaped);
@@ -305,7 +312,7 @@ impl<A: ChunkAccess> Batch<'_, A> {
             .cloned()
             .collect();
         if !missing.is_empty() {
-            // Those that were fetched are fetched anew.
+            // Chunks that were read are read again.
             for scaled in &missing {
                 fetched.ready.remove(scaled);
                 if let Some(number) = fetched.watched.remove(scaled) {
@@ -316,14 +323,13 @@ impl<A: ChunkAccess> Batch<'_, A> {
         }
         let mut rows = Rows::default();
         for scaled in parts {
-            // Of members nobody knows how many there will be.
+            // A write of some members of compound elements does not count toward completeness.
             let written = if self.from.is_partial() { 0 } else { self.selected.count_in(scaled) };
             if let Some(chunk) = dirty.get_mut(scaled, written) {
                 self.selected.put(self.source, scaled, self.from, chunk, &mut rows)?;
             } else if let Some(chunk) = fetched.ready.remove(scaled) {
                 let elements = self.source.grid.region(scaled)?.element_count()?;
-                // Points may name an element more than once.
-                dirty.insert(scaled.clone(), chunk, elements.saturating_sub(written));
+                dirty.insert_partial(scaled.clone(), chunk, elements, written);
             }
         }
         std::mem::take(&mut fetched.watched)
@@ -332,8 +338,8 @@ impl<A: ChunkAccess> Batch<'_, A> {
         Ok(Attempt::Written)
     }
 
-    /// What the file holds of chunks; `None` if the dataset has another shape by now.
-    fn fetch(&self, chunks: Vec<Dims>, fetched: &mut Fetched<'_, A>) -> Result<Option<Vec<Job>>> {
+    /// Reads the stored state of chunks. Returns `None` if the shape of the dataset has changed.
+    fn fetch(&self, chunks: Vec<Dims>, fetched: &mut FetchedChunks<'_, A>) -> Result<Option<Vec<BatchJob>>> {
         if chunks.is_empty() {
             return Ok(Some(Vec::new()));
         }
@@ -355,58 +361,59 @@ impl<A: ChunkAccess> Batch<'_, A> {
             let mut jobs = Vec::with_capacity(places.len());
             for (scaled, place) in places {
                 let base = match place {
-                    None => Base::Nothing,
+                    None => StoredState::Nothing,
                     Some(place) => match cache.get((source.owner, place.address)) {
-                        Some(chunk) => Base::Decoded(chunk),
-                        None => Base::Stored(place, store.read_raw_vec(place.address, place.size)?),
+                        Some(chunk) => StoredState::Decoded(chunk),
+                        None => StoredState::Stored(place, store.read_raw_vec(place.address, place.size)?),
                     },
                 };
-                jobs.push(Job::Part(scaled, base));
+                jobs.push(BatchJob::Part(scaled, base));
             }
             Ok(Some(jobs))
         })
     }
 
-    /// Encodes whole chunks, and puts the elements into decoded ones.
-    fn work(&self, jobs: Vec<Job>) -> Result<Vec<Done>> {
+    /// Encodes whole chunks, and writes the elements into decoded chunks.
+    fn work(&self, jobs: Vec<BatchJob>) -> Result<Vec<BatchResult>> {
         let (source, store, selected, from) = (&**self.source, self.access.store(), self.selected, self.from);
-        let work = |rows: &mut Rows, job: Job| {
+        let work = |rows: &mut Rows, job: BatchJob| {
             let (scaled, base) = match job {
-                Job::Whole(scaled) => {
-                    return encode_whole(source, store, selected, (scaled, from), rows).map(Done::Encoded);
+                BatchJob::Whole(scaled) => {
+                    return encode_whole(source, store, selected, (scaled, from), rows)
+                        .map(BatchResult::Encoded);
                 }
-                Job::Part(scaled, base) => (scaled, base),
+                BatchJob::Part(scaled, base) => (scaled, base),
             };
             let mut chunk = match base {
-                Base::Nothing => filled(source, true)?,
-                Base::Decoded(chunk) => chunk.to_vec(),
-                Base::Stored(place, stored) => {
+                StoredState::Nothing => filled(source, true)?,
+                StoredState::Decoded(chunk) => chunk.to_vec(),
+                StoredState::Stored(place, stored) => {
                     let mut out = source.buffer(store, &place)?;
                     source.decode(store, &place, &stored, &mut out, &mut Scratch::default())?;
                     out
                 }
             };
             selected.put(source, &scaled, from, &mut chunk, rows)?;
-            Ok(Done::Changed(scaled, chunk))
+            Ok(BatchResult::Changed(scaled, chunk))
         };
         each(jobs, source.chunk_bytes, work)
     }
 }
 
-/// Does something with many chunks, on all threads if that is worth it.
+/// Calls `work` with each job, on all threads if the chunks are large enough.
 pub(super) fn each<J: Send, D: Send>(
     jobs: Vec<J>,
     chunk_bytes: usize,
     work: impl Fn(&mut Rows, J) -> Result<D> + Sync + Send,
 ) -> Result<Vec<D>> {
-    if jobs.len() > 1 && parallel::is_worth_concurrently(jobs.len(), chunk_bytes) {
+    if jobs.len() > 1 && parallel::use_threads_unlocked(jobs.len(), chunk_bytes) {
         return jobs.into_par_iter().map_init(Rows::default, work).collect();
     }
     let mut rows = Rows::default();
     jobs.into_iter().map(|job| work(&mut rows, job)).collect()
 }
 
-/// The bytes to store for a chunk all of whose elements are written.
+/// Returns the bytes to store for a chunk whose elements are all written.
 pub(super) fn encode_whole(
     source: &ChunkedSource,
     store: &Store,
@@ -414,7 +421,7 @@ pub(super) fn encode_whole(
     (scaled, from): (Dims, &WriteSource<'_>),
     rows: &mut Rows,
 ) -> Result<Encoded> {
-    let elements = if let Some(elements) = store::as_it_is(source, selected, &scaled, from)? {
+    let elements = if let Some(elements) = store::stored_bytes(source, selected, &scaled, from)? {
         Cow::Borrowed(elements)
     } else {
         let mut chunk = filled(source, source.grid.is_edge(&scaled)?)?;
@@ -426,7 +433,7 @@ pub(super) fn encode_whole(
 }
 
 impl ChunkWriter {
-    /// Stores chunks that replace all that is known of them.
+    /// Stores chunks that replace dirty chunks and chunks that were read.
     pub(super) fn store_encoded<B: AsRef<[u8]>>(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -437,18 +444,18 @@ impl ChunkWriter {
         }
         store::encoded(&self.source, writing, chunks)?;
         for (scaled, ..) in chunks {
-            self.dirty.forget(scaled);
+            self.dirty.discard(scaled);
             self.dirty.outdate(scaled);
         }
         Ok(())
     }
 
-    /// Whoever fetched chunks from the file finds out that they may be something else by now.
+    /// Declares all chunks that were read from the file to be outdated.
     pub fn outdate_fetched(&mut self) {
         self.dirty.outdate_all();
     }
 
-    /// Bytes of chunks of which parts were written.
+    /// Returns the bytes of dirty chunks.
     pub fn dirty_bytes(&self) -> usize {
         self.dirty.bytes()
     }

@@ -1,10 +1,11 @@
-//! Writes of elements in chunks: gather, convert and encode on all threads; then allocate, write and index.
+//! Writes of chunked elements: all threads gather, convert and encode; then one thread allocates,
+//! writes and indexes.
 
 mod appended;
+mod buffered;
 mod concurrent;
-mod parts;
+mod partial;
 mod resize;
-mod run;
 mod selected;
 mod sink;
 mod store;
@@ -29,68 +30,74 @@ use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
 pub use appended::Appended;
+use buffered::BufferedChunks;
 pub use concurrent::{ChunkAccess, Progress, flush_concurrently, write_concurrently};
-use run::Run;
 use selected::Selected;
 pub use sink::ChunkedSink;
 
-/// Bytes of chunks that are worked on at once.
+/// Bytes of chunks in one batch.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// Chunks that are worked on at once.
-const BATCH: usize = 64 << 10;
+/// Largest number of chunks in one batch.
+const BATCH_CHUNKS: usize = 64 << 10;
 
 /// The writer of the chunks of one dataset, with its dirty chunks.
 #[derive(Debug)]
 pub struct ChunkWriter {
-    /// The dataset as it is read.
+    /// The dataset as a source.
     pub source: Arc<ChunkedSource>,
-    /// Bytes of chunks that wait to be encoded.
+    /// The limit of bytes in dirty chunks.
     pub dirty_limit: usize,
     dirty: DirtyChunks<Vec<u8>>,
-    run: Run,
+    buffered: BufferedChunks,
 }
 
 /// The file and the chunk index of one write.
 #[derive(Debug)]
 pub struct ChunkWriting<'w, 'e> {
-    /// The right to change the file.
+    /// The access to change the file.
     pub edit: &'w mut Edit<'e>,
-    /// Where chunks lie.
+    /// The locations of chunks.
     pub table: &'w mut dyn ChunkTable,
     /// Decoded chunks.
     pub cache: &'w ChunkCache,
 }
 
-/// A chunk as it is stored: its coordinates, its bytes and its filter mask.
+/// A chunk to store: its coordinates, its encoded bytes and its filter mask.
 type Encoded = (Dims, Vec<u8>, u32);
 
 /// A chunk to be written.
-struct Job {
+struct ChunkJob {
     scaled: Dims,
-    /// Where it is now.
+    /// The present location.
     before: Option<ChunkLocation>,
-    /// Its elements as they are now, where they are in memory.
+    /// The present elements, if they are in memory.
     known: Option<Vec<u8>>,
-    /// All of its elements are replaced.
+    /// True if the write replaces all elements.
     whole: bool,
 }
 
 impl ChunkWriter {
     /// Returns a writer of the dataset that `source` reads.
     pub fn new(source: ChunkedSource, dirty_limit: usize) -> Self {
-        Self { source: Arc::new(source), dirty_limit, dirty: DirtyChunks::default(), run: Run::default() }
+        Self {
+            source: Arc::new(source),
+            dirty_limit,
+            dirty: DirtyChunks::default(),
+            buffered: BufferedChunks::default(),
+        }
     }
 
-    /// Returns the bytes of chunks that are not in the file yet.
+    /// Returns the bytes of chunks that are not yet stored.
     pub fn unstored_bytes(&self) -> usize {
-        self.dirty.bytes() + self.run.bytes()
+        self.dirty.bytes() + self.buffered.bytes()
     }
 
     /// Writes the selected elements.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if `from` has another number of elements, those of filters, conversions and the medium.
+    /// Returns [`Error::Misuse`] if the number of elements in `from` differs from the number of
+    /// selected elements. Returns errors of filters, conversions and the driver.
     pub fn write(
         &mut self,
         edit: &mut Edit<'_>,
@@ -102,10 +109,11 @@ impl ChunkWriter {
         self.write_from(&mut ChunkWriting { edit, table, cache }, selection, 0, from)
     }
 
-    /// As [`write`](Self::write), without the first `done` chunks, which are written.
+    /// Writes the selected elements, except those in the first `done` chunks, which are already
+    /// written.
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// Returns the errors of [`write`](Self::write).
     pub fn write_from(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -117,15 +125,15 @@ impl ChunkWriter {
             && let Some(scaled) = self.only_chunk(selection)
         {
             from.check(self.source.grid.elements_per_chunk()?)?;
-            if self.let_wait(writing, &scaled, from)? {
+            if self.buffer_chunk(writing, &scaled, from)? {
                 return Ok(());
             }
-            self.settle_run(writing)?;
+            self.flush_buffered(writing)?;
             self.write_chunk(writing, scaled.clone(), from)?;
-            self.dirty.forget(&scaled);
+            self.dirty.discard(&scaled);
             return Ok(());
         }
-        self.settle_run(writing)?;
+        self.flush_buffered(writing)?;
         let grid = self.source.grid.clone();
         let selected = Selected::new(selection, &grid)?;
         from.check(selected.element_count())?;
@@ -137,15 +145,16 @@ impl ChunkWriter {
         chunks.by_ref().take(done).for_each(drop);
         while chunks.peek().is_some() {
             let (mut batch, mut kept) = (Vec::new(), 0_usize);
-            while let Some(scaled) = chunks.next_if(|_| kept < BATCH_BYTES && batch.len() < BATCH) {
-                // Chunks that pass no filter are not kept in memory, but for those that wait, of which no more do than may.
+            while let Some(scaled) = chunks.next_if(|_| kept < BATCH_BYTES && batch.len() < BATCH_CHUNKS) {
+                // Chunks without filters take no memory, except dirty ones, which have a limit of
+                // their own.
                 if !plain {
                     kept += self.source.chunk_bytes;
                 }
                 batch.push(scaled);
             }
             self.write_batch(writing, &selected, batch, from)?;
-            // Before there is no room for another one.
+            // Flush before the next chunk would exceed the limit.
             if self.dirty.bytes() + self.source.chunk_bytes > self.dirty_limit {
                 self.flush_dirty(writing, Due::Oldest { keep: self.dirty_limit / 2 })?;
             }
@@ -153,7 +162,8 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// The chunk that the selection is, if it is one and nothing else, so that its elements come in the chunk's order.
+    /// Returns the coordinates of the chunk that the selection equals, if it equals one. The
+    /// selected elements then have the order of the chunk's elements.
     fn only_chunk(&self, selection: &Selection) -> Option<Dims> {
         let Selection::Hyperslab(Hyperslab::Regular(slab)) = selection else { return None };
         let grid = &self.source.grid;
@@ -202,10 +212,10 @@ impl ChunkWriter {
         writing.table.insert(writing.edit, &[(scaled, ChunkLocation { address, size, filter_mask: 0 })])
     }
 
-    /// Encodes and stores the chunks that wait for it.
+    /// Encodes and stores the dirty chunks.
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// Returns the errors of [`write`](Self::write).
     pub fn flush(
         &mut self,
         edit: &mut Edit<'_>,
@@ -213,14 +223,15 @@ impl ChunkWriter {
         cache: &ChunkCache,
     ) -> Result<()> {
         let mut writing = ChunkWriting { edit, table, cache };
-        self.end_run(&mut writing)?;
+        self.close_buffered(&mut writing)?;
         self.flush_dirty(&mut writing, Due::All)
     }
 
-    /// Puts the stored bytes of a chunk in place of the one that holds an element.
+    /// Replaces the stored bytes of the chunk that holds an element.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if there is no such element, or if a chunk without filters has another length.
+    /// Returns [`Error::Misuse`] if there is no such element, or if an unfiltered chunk gets a
+    /// wrong number of bytes.
     pub fn put_stored(
         &mut self,
         edit: &mut Edit<'_>,
@@ -233,17 +244,17 @@ impl ChunkWriter {
         let (scaled, _) = self.source.grid.locate(element)?;
         if self.source.is_stored_plainly(&scaled)? && bytes.len() != self.source.chunk_bytes {
             let (got, size) = (bytes.len(), self.source.chunk_bytes);
-            return Err(Error::Misuse(format!("{got} bytes for a chunk of {size} that passes no filter")));
+            return Err(Error::Misuse(format!("{got} bytes for an unfiltered chunk of {size} bytes")));
         }
         self.dirty.remove(&scaled);
         let mut writing = ChunkWriting { edit, table, cache };
         if filter_mask == 0
-            && !writing.edit.is_followed()
-            && self.let_stored_wait(&mut writing, &scaled, bytes)?
+            && !writing.edit.is_swmr_writer()
+            && self.buffer_stored(&mut writing, &scaled, bytes)?
         {
             return Ok(());
         }
-        self.settle_run(&mut writing)?;
+        self.flush_buffered(&mut writing)?;
         store::encoded(&self.source, &mut writing, &[(scaled, bytes, filter_mask)])
     }
 
@@ -252,9 +263,9 @@ impl ChunkWriter {
         let per_batch = (BATCH_BYTES / self.source.chunk_bytes.max(1)).max(1);
         let flushed = snapshots.chunks(per_batch).try_for_each(|batch| self.flush_batch(writing, batch));
         if flushed.is_err() {
-            snapshots.iter().for_each(|snapshot| self.dirty.give_up(snapshot));
+            snapshots.iter().for_each(|snapshot| self.dirty.end_encoding(snapshot));
         }
-        snapshots.into_iter().for_each(|snapshot| self.dirty.keep_room(snapshot));
+        snapshots.into_iter().for_each(|snapshot| self.dirty.keep_memory(snapshot));
         flushed
     }
 
@@ -270,7 +281,7 @@ impl ChunkWriter {
             Ok((snapshot.scaled.clone(), bytes, mask))
         };
         let work = (batch.len() * self.source.chunk_bytes) as u64;
-        let parallel = parallel::is_worth(store, work);
+        let parallel = parallel::use_threads(store, work);
         let encoded = parallel::map(store, parallel, batch.iter().collect(), encode)?;
         self.store_encoded(writing, &encoded)
     }
@@ -288,10 +299,10 @@ impl ChunkWriter {
         for scaled in batch {
             let whole = selected.covers(&scaled) && !from.is_partial();
             let plain = self.source.is_stored_plainly(&scaled)?;
-            if plain && !whole && self.put_waiting(&scaled, selected, from, &mut rows)? {
+            if plain && !whole && self.put_dirty(&scaled, selected, from, &mut rows)? {
                 continue;
             }
-            // What waits of a plain chunk does so until all of it is replaced in the file.
+            // A dirty plain chunk stays dirty until all its elements are replaced in the file.
             let known = if plain { None } else { self.dirty.remove(&scaled).filter(|_| !whole) };
             let before = if writing.table.is_empty() {
                 None
@@ -302,21 +313,21 @@ impl ChunkWriter {
                 Some(before) if plain && before.size == self.source.chunk_bytes as u64 => {
                     old_plain.push((scaled, before));
                 }
-                None if plain && !whole && self.waits(&scaled, selected, from)? => {
-                    self.let_part_wait(scaled, selected, from, &mut rows)?;
+                None if plain && !whole && self.stays_dirty(&scaled, selected, from)? => {
+                    self.insert_part(scaled, selected, from, &mut rows)?;
                 }
                 None if plain && !whole && self.source.fill.is_zero() => {
                     parts.push(scaled);
                 }
                 None if plain => new_plain.push(scaled),
-                _ => filtered.push(Job { scaled, before, known, whole }),
+                _ => filtered.push(ChunkJob { scaled, before, known, whole }),
             }
         }
         store::new_plain(&self.source, writing, selected, &new_plain, from)?;
-        new_plain.iter().for_each(|scaled| self.dirty.forget(scaled));
+        new_plain.iter().for_each(|scaled| self.dirty.discard(scaled));
         old_plain.extend(store::new_zeros(&self.source, writing, &parts)?);
         store::old_plain(&self.source, writing.edit.store(), selected, &old_plain, from)?;
-        old_plain.iter().for_each(|(scaled, _)| self.dirty.forget(scaled));
+        old_plain.iter().for_each(|(scaled, _)| self.dirty.discard(scaled));
         self.write_filtered(writing, selected, filtered, from)?;
         if self.source.pipeline.is_empty() && self.dirty.load().complete > 0 {
             self.flush_dirty(writing, Due::Complete)?;
@@ -324,29 +335,30 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Chunks that pass filters: whole ones are encoded at once, others wait for more to come.
+    /// Writes filtered chunks. Whole chunks are encoded at once; partly written chunks become
+    /// dirty.
     fn write_filtered(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
         selected: &Selected<'_>,
-        jobs: Vec<Job>,
+        jobs: Vec<ChunkJob>,
         from: &WriteSource<'_>,
     ) -> Result<()> {
         if jobs.is_empty() {
             return Ok(());
         }
         let (store, source, cache) = (writing.edit.store(), &self.source, writing.cache);
-        let work = |rows: &mut Rows, mut job: Job| {
+        let work = |rows: &mut Rows, mut job: ChunkJob| {
             let mut chunk = job.elements(source, store, cache)?;
             selected.put(source, &job.scaled, from, &mut chunk, rows)?;
             if !job.whole {
-                return Ok(Done::Waits(job.scaled, chunk));
+                return Ok(FilteredChunk::Dirty(job.scaled, chunk));
             }
             let (bytes, mask) = encode(source, store, &job.scaled, chunk)?;
-            Ok(Done::Encoded(job.scaled, bytes, mask))
+            Ok(FilteredChunk::Encoded(job.scaled, bytes, mask))
         };
         let bytes = (jobs.len() * source.chunk_bytes) as u64;
-        let done: Result<Vec<Done>> = if parallel::is_worth(store, bytes) {
+        let done: Result<Vec<FilteredChunk>> = if parallel::use_threads(store, bytes) {
             store.share(|| jobs.into_par_iter().map_init(Rows::default, work).collect())
         } else {
             let mut rows = Rows::default();
@@ -355,22 +367,23 @@ impl ChunkWriter {
         let mut encoded = Vec::new();
         for done in done? {
             match done {
-                Done::Waits(scaled, chunk) => self.dirty.insert(scaled, chunk, u64::MAX),
-                Done::Encoded(scaled, bytes, mask) => encoded.push((scaled, bytes, mask)),
+                FilteredChunk::Dirty(scaled, chunk) => self.dirty.insert(scaled, chunk, u64::MAX),
+                FilteredChunk::Encoded(scaled, bytes, mask) => encoded.push((scaled, bytes, mask)),
             }
         }
         store::encoded(&self.source, writing, &encoded)
     }
 }
 
-/// What became of a chunk that passes filters.
-enum Done {
-    Waits(Dims, Vec<u8>),
+/// The result of writing a filtered chunk.
+enum FilteredChunk {
+    Dirty(Dims, Vec<u8>),
     Encoded(Dims, Vec<u8>, u32),
 }
 
-impl Job {
-    /// The elements of the chunk as they are, or fill values where nothing is stored or all is replaced.
+impl ChunkJob {
+    /// Returns the present elements of the chunk, or fill values if no element is stored or all are
+    /// replaced.
     fn elements(&mut self, source: &ChunkedSource, store: &Store, cache: &ChunkCache) -> Result<Vec<u8>> {
         if let Some(known) = self.known.take() {
             return Ok(known);
@@ -387,19 +400,19 @@ impl Job {
     }
 }
 
-/// A chunk of fill values, if they matter.
-fn filled(source: &ChunkedSource, matters: bool) -> Result<Vec<u8>> {
+/// Returns a chunk of fill values, or of any values if `needs_fill` is false.
+fn filled(source: &ChunkedSource, needs_fill: bool) -> Result<Vec<u8>> {
     let mut chunk = vec![0; source.chunk_bytes];
-    if matters && !source.fill.is_zero() {
+    if needs_fill && !source.fill.is_zero() {
         source.fill.write(&mut chunk);
     }
     Ok(chunk)
 }
 
-/// Chunks of more bytes pass optional filters only if they become smaller by them.
-const LONGEST_TO_GROW: u64 = (4 << 30) - (64 << 20);
+/// Largest chunk in bytes that optional filters may lengthen.
+const MAX_GROWING_BYTES: u64 = (4 << 30) - (64 << 20);
 
-/// The bytes to store for a chunk, and its filter mask.
+/// Returns the bytes to store for a chunk, and its filter mask.
 fn encode<'a>(
     source: &ChunkedSource,
     store: &Store,
@@ -415,8 +428,8 @@ fn encode<'a>(
     }
     let target = ChunkTarget {
         element_size: source.element_size,
-        // Old indexes say the size of a chunk in four bytes.
-        only_smaller: chunk.len() as u64 > LONGEST_TO_GROW,
+        // Version 1 B-trees store the size of a chunk in four bytes.
+        only_smaller: chunk.len() as u64 > MAX_GROWING_BYTES,
         ..ChunkTarget::of_length(chunk.len())
     };
     SCRATCH.with_borrow_mut(|scratch| {

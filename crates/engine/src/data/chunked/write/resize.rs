@@ -1,24 +1,23 @@
-//! Changes of the shape of a dataset in chunks, and the allocation of chunks before they are written.
+//! Changes of the shape of a chunked dataset, and the early allocation of chunks.
 
 use std::sync::Arc;
 
 use hyperslab_dataspace::{ChunkGrid, Dims, Placement, Region, copy_box};
-use hyperslab_format::codec::Address;
 
-use super::{ChunkWriter, ChunkWriting, Due, Job, encode, filled, store};
+use super::{ChunkJob, ChunkWriter, ChunkWriting, Due, encode, filled, store};
 use crate::data::chunk_index::{ChunkLocation, ChunkTable};
 use crate::data::transfer::ChunkCache;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
-/// Chunks that are filled at once.
-const BATCH: usize = 4096;
+/// Largest number of chunks that are filled together.
+const BATCH_CHUNKS: usize = 4096;
 
 impl ChunkWriter {
-    /// Gives space to all chunks of the extent that have none, and fills them if `fill` says so.
+    /// Allocates all missing chunks of the extent. Fills them if `fill` is true.
     ///
     /// # Errors
-    /// The errors of filters and the medium.
+    /// Returns errors of filters and the driver.
     pub fn allocate(
         &mut self,
         edit: &mut Edit<'_>,
@@ -27,7 +26,7 @@ impl ChunkWriter {
         fill: bool,
     ) -> Result<()> {
         let mut writing = ChunkWriting { edit, table, cache };
-        self.settle_run(&mut writing)?;
+        self.flush_buffered(&mut writing)?;
         self.flush_dirty(&mut writing, Due::All)?;
         let zeroed = fill && self.source.fill.is_zero();
         if let Some((start, bytes)) = writing.table.reserve(writing.edit, zeroed)?
@@ -36,17 +35,19 @@ impl ChunkWriter {
         {
             let chunk = filled(&self.source, true)?;
             for offset in (0..bytes).step_by(chunk.len().max(1)) {
-                let address = start.checked_add(offset).unwrap_or(Address::UNDEFINED);
+                let address = start.checked_add(offset);
+                let address =
+                    address.ok_or_else(|| Error::internal("chunks", "an allocated block has addresses"))?;
                 writing.edit.store().write_raw(address, &chunk)?;
             }
         }
         let all = Region::whole(self.source.grid.extent());
         let mut chunks = self.source.grid.chunks_in(&all)?.peekable();
-        // Filters give the same for every chunk of fill values.
+        // All chunks of fill values have the same encoded bytes.
         let (mut inner, mut edge) = (None, None);
         while chunks.peek().is_some() {
             let mut batch = Vec::new();
-            for scaled in chunks.by_ref().take(BATCH) {
+            for scaled in chunks.by_ref().take(BATCH_CHUNKS) {
                 if writing.table.get(writing.edit.store(), &scaled)?.is_none() {
                     batch.push(scaled);
                 }
@@ -98,12 +99,12 @@ impl ChunkWriter {
         writing.table.insert(writing.edit, &places)
     }
 
-    /// Changes the shape: chunks outside of the new one are freed, what lies outside of it in those that are cut
-    /// reads as fill value when the dataset grows again, and chunks that come to the edge or leave it pass the
-    /// filters they must.
+    /// Changes the shape. Chunks outside the new shape are freed. In chunks that the new shape
+    /// cuts, the elements outside get the fill value. If partial chunks at the edge are not
+    /// filtered, chunks that become or cease to be edge chunks are encoded again.
     ///
     /// # Errors
-    /// The errors of filters and the medium.
+    /// Returns errors of filters and the driver.
     pub fn resize(
         &mut self,
         edit: &mut Edit<'_>,
@@ -112,7 +113,7 @@ impl ChunkWriter {
         dims: &[u64],
     ) -> Result<()> {
         let mut writing = ChunkWriting { edit, table, cache };
-        self.settle_run(&mut writing)?;
+        self.flush_buffered(&mut writing)?;
         let before = self.source.grid.clone();
         let after = ChunkGrid::new(before.chunk(), dims)?;
         let shrinks = before.extent().iter().zip(dims).any(|(before, after)| after < before);
@@ -137,8 +138,8 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Makes chunks that the dataset did not have before read as fill value: those that keep their room for ever may
-    /// hold what they did in a larger shape.
+    /// Writes the fill value to the chunks that are new in the dataset. Chunks with permanent space
+    /// may still hold the elements of an earlier, larger shape.
     fn blank_new(&self, writing: &mut ChunkWriting<'_, '_>, before: &ChunkGrid) -> Result<()> {
         let (store, grid) = (writing.edit.store(), &self.source.grid);
         let chunk = filled(&self.source, true)?;
@@ -165,10 +166,11 @@ impl ChunkWriter {
         let mut encoded = Vec::with_capacity(chunks.len());
         for (scaled, place) in chunks {
             Arc::make_mut(&mut self.source).grid = before.clone();
-            let mut job = Job { scaled: scaled.clone(), before: Some(*place), known: None, whole: false };
+            let mut job =
+                ChunkJob { scaled: scaled.clone(), before: Some(*place), known: None, whole: false };
             let stored = job.elements(&self.source, store, writing.cache)?;
             let mut chunk = filled(&self.source, true)?;
-            // Only what lies inside of both shapes stays.
+            // Keep only the elements that are inside both shapes.
             let count: Dims = before
                 .region(scaled)?
                 .count
@@ -187,7 +189,7 @@ impl ChunkWriter {
     }
 }
 
-/// The chunks that a new shape leaves no element of, and those that it changes.
+/// The chunks outside a new shape, and the chunks that the new shape changes.
 type Affected = (Vec<Dims>, Vec<(Dims, ChunkLocation)>);
 
 fn affected(
@@ -209,8 +211,8 @@ fn affected(
         }
         let (old, new) = (before.region(scaled)?.count, after.region(scaled)?.count);
         let cut = old.iter().zip(&new).any(|(old, new)| new < old);
-        let turns = edges_change && before.is_edge(scaled)? != after.is_edge(scaled)?;
-        if cut || turns {
+        let edge_changes = edges_change && before.is_edge(scaled)? != after.is_edge(scaled)?;
+        if cut || edge_changes {
             changed.push((Dims::from_slice(scaled), place));
         }
         Ok(())

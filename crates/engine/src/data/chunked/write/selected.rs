@@ -1,4 +1,4 @@
-//! The elements that one write replaces, chunk by chunk.
+//! The elements that a write replaces, chunk by chunk.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,12 @@ use crate::error::{Error, Result};
 
 /// A selection of a chunked dataset.
 pub(super) enum Selected<'a> {
-    /// The same along each dimension.
+    /// A selection that is the same along each dimension.
     Tiles(Tiling),
     /// Irregular blocks.
     Blocks(Ordered, &'a ChunkGrid),
-    /// Points: for each chunk the elements in it and their positions. Of two at one place the later one stays.
+    /// Points: the elements in each chunk and their positions. If points repeat, the last one
+    /// counts.
     Points { chunks: BTreeMap<Dims, Vec<(u64, u64)>>, count: u64 },
 }
 
@@ -39,7 +40,7 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// The number of elements.
+    /// Returns the number of selected elements.
     pub(super) fn element_count(&self) -> u64 {
         match self {
             Self::Tiles(tiling) => tiling.shape().iter().fold(1, |product, size| product * *size),
@@ -48,7 +49,7 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// The chunks with selected elements, in C order.
+    /// Returns the chunks with selected elements, in C order.
     pub(super) fn chunks(&self, grid: &'a ChunkGrid) -> Result<Box<dyn Iterator<Item = Dims> + '_>> {
         Ok(match self {
             Self::Tiles(tiling) => Box::new(tiling.chunk_coordinates()),
@@ -73,7 +74,7 @@ impl<'a> Selected<'a> {
         })
     }
 
-    /// Returns whether all elements of the chunk are replaced.
+    /// Returns whether the write replaces all elements of the chunk.
     pub(super) fn covers(&self, scaled: &[u64]) -> bool {
         match self {
             Self::Tiles(tiling) => tiling.covers(scaled),
@@ -81,7 +82,7 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// How many elements of a chunk are replaced; 0 where it takes long to find out.
+    /// Returns the number of replaced elements of a chunk, or 0 if counting takes long.
     pub(super) fn count_in(&self, scaled: &[u64]) -> u64 {
         match self {
             Self::Tiles(tiling) => tiling.count_in(scaled),
@@ -90,7 +91,8 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// About over how many elements of a chunk those that are replaced reach; 0 where it takes long to find out.
+    /// Returns about the number of elements that the replaced elements of a chunk span, or 0 if
+    /// counting takes long.
     pub(super) fn reach_in(&self, scaled: &[u64]) -> Result<u64> {
         let Self::Tiles(tiling) = self else { return Ok(self.count_in(scaled)) };
         let spans = tiling.pieces(scaled)?;
@@ -98,7 +100,7 @@ impl<'a> Selected<'a> {
         Ok(spans.fold(0_u64, |sum, (first, end)| sum + (end - first)))
     }
 
-    /// Puts the elements into their places in a chunk.
+    /// Writes the elements into a chunk.
     pub(super) fn put(
         &self,
         source: &ChunkedSource,
@@ -111,11 +113,7 @@ impl<'a> Selected<'a> {
             let at = byte_count(element, source.element_size, "chunk")?;
             let length = byte_count(count, source.element_size, "chunk")?;
             let to = chunk.get_mut(at..).and_then(|to| to.get_mut(..length));
-            from.put(
-                position,
-                count,
-                to.ok_or_else(|| Error::Misuse("an element outside of its chunk".into()))?,
-            )
+            from.put(position, count, to.ok_or_else(|| Error::Misuse("an element outside its chunk".into()))?)
         };
         match self {
             Self::Tiles(tiling) => {
@@ -136,7 +134,7 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// The tiling, for a selection that is the same along each dimension.
+    /// Returns the tiling of a selection that is the same along each dimension.
     pub(super) fn tiling(&self) -> Option<&Tiling> {
         match self {
             Self::Tiles(tiling) => Some(tiling),

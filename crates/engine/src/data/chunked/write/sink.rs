@@ -1,4 +1,4 @@
-//! A dataset in chunks as a sink: the writer of its chunks and the table of their places.
+//! The sink of chunked datasets: the writer of chunks and the table of their locations.
 
 use hyperslab_dataspace::Selection;
 use hyperslab_format::message::Layout;
@@ -9,12 +9,12 @@ use crate::data::transfer::{Resources, Sink, WriteSource, Writing};
 use crate::error::Result;
 use crate::store::Edit;
 
-/// A dataset in chunks that is being written.
+/// A chunked dataset that is being written.
 #[derive(Debug)]
 pub struct ChunkedSink {
-    /// The writer of chunks, with the dirty ones.
+    /// The writer of chunks, with the dirty chunks.
     pub writer: ChunkWriter,
-    /// The places of chunks.
+    /// The locations of chunks.
     pub table: Box<dyn ChunkTable>,
     /// True if the first write allocates all chunks.
     pub allocates_late: bool,
@@ -23,7 +23,7 @@ pub struct ChunkedSink {
 }
 
 impl ChunkedSink {
-    /// Returns the writer, and all that its operations need.
+    /// Returns the writer, and the arguments of its operations.
     pub fn parts<'w, 'e>(
         &'w mut self,
         edit: &'w mut Edit<'e>,
@@ -58,7 +58,7 @@ impl Sink for ChunkedSink {
     fn flush(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
         self.writer.flush(writing.edit, &mut *self.table, &writing.resources.chunks)?;
         self.table.flush(writing.edit)?;
-        if writing.edit.is_followed() { self.table.republish(writing.edit) } else { Ok(()) }
+        if writing.edit.is_swmr_writer() { self.table.republish(writing.edit) } else { Ok(()) }
     }
 
     fn free(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
@@ -73,8 +73,8 @@ impl Sink for ChunkedSink {
         true
     }
 
-    fn is_ahead(&self) -> bool {
-        self.writer.unstored_bytes() > 0 || self.table.is_ahead()
+    fn is_dirty(&self) -> bool {
+        self.writer.unstored_bytes() > 0 || self.table.is_dirty()
     }
 
     fn expect_all(&mut self) {

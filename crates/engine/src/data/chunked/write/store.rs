@@ -1,4 +1,4 @@
-//! The storage of chunks: writes them to the file and their places to the index.
+//! The storage of chunks: writes chunks to the file and their locations to the index.
 
 use crate::store::parallel::prelude::*;
 use hyperslab_dataspace::{Dims, LinearRows, Piece};
@@ -9,12 +9,12 @@ use super::ChunkWriting;
 use super::selected::Selected;
 use crate::data::chunk_index::ChunkLocation;
 use crate::data::linear::{LinearTarget, are_far};
-use crate::data::transfer::staged::{self, Room, STAGE};
+use crate::data::transfer::staged::{self, STAGE_BYTES, StageBuffer};
 use crate::data::transfer::{WriteSource, byte_count, parallel};
 use crate::error::{Error, Result};
 use crate::store::{ByteRows, SpaceKind, Store};
 
-/// Stores chunks that passed no filter and are not in the file yet.
+/// Stores new chunks without filters.
 pub(super) fn new_plain(
     source: &ChunkedSource,
     writing: &mut ChunkWriting<'_, '_>,
@@ -32,26 +32,27 @@ pub(super) fn new_plain(
         (scaled.clone(), ChunkLocation { address: *address, size: size as u64, filter_mask: 0 })
     };
     let places: Vec<(Dims, ChunkLocation)> = chunks.iter().zip(&blocks).map(locate).collect();
-    let written = directly(source, store, selected, &places, from)?;
+    let written = write_direct(source, store, selected, &places, from)?;
     let places_left = places.split_at(written).1;
     if !places_left.is_empty() {
-        let per_stage = (STAGE / size.max(1)).max(1);
+        let per_stage = (STAGE_BYTES / size.max(1)).max(1);
         let stages: Vec<&[(Dims, ChunkLocation)]> = places_left.chunks(per_stage).collect();
         let stage = |at: usize| {
-            let invariant = "there are as many stages as are filled";
+            let invariant = "each filled stage is in the list of stages";
             stages.get(at).copied().ok_or(Error::Internal { structure: "write of chunks", invariant })
         };
-        let parallel = parallel::is_worth(store, parallel::chunks_bytes(places_left.len(), size));
-        let fill = |at: usize, room: &mut Room| fill_stage(source, selected, stage(at)?, from, room);
-        let write = |at: usize, room: &Room| {
+        let parallel = parallel::use_threads(store, parallel::chunks_bytes(places_left.len(), size));
+        let fill =
+            |at: usize, buffer: &mut StageBuffer| fill_stage(source, selected, stage(at)?, from, buffer);
+        let write = |at: usize, buffer: &StageBuffer| {
             let mut rest = stage(at)?;
-            let mut bytes = room.bytes(size * rest.len())?;
+            let mut bytes = buffer.bytes(size * rest.len())?;
             while let Some((_, start)) = rest.first() {
-                let count = side_by_side(rest);
-                // The bytes are those of the chunks.
-                let (now, behind) = bytes.split_at(count * size);
+                let count = contiguous_count(rest);
+                // The buffer holds exactly the bytes of the chunks.
+                let (now, after) = bytes.split_at(count * size);
                 store.write_raw(start.address, now)?;
-                (rest, bytes) = (rest.split_at(count).1, behind);
+                (rest, bytes) = (rest.split_at(count).1, after);
             }
             Ok(())
         };
@@ -60,8 +61,8 @@ pub(super) fn new_plain(
     writing.table.insert(writing.edit, &places)
 }
 
-/// Gives chunks that pass no filter and are not in the file yet places that read as zeros: only what is selected of
-/// them is written.
+/// Allocates new chunks without filters as zeros, so that the caller writes only the selected
+/// elements.
 pub(super) fn new_zeros(
     source: &ChunkedSource,
     writing: &mut ChunkWriting<'_, '_>,
@@ -80,16 +81,16 @@ pub(super) fn new_zeros(
     Ok(places)
 }
 
-/// Puts chunks together.
+/// Gathers the elements of chunks.
 fn fill_stage(
     source: &ChunkedSource,
     selected: &Selected<'_>,
     places: &[(Dims, ChunkLocation)],
     from: &WriteSource<'_>,
-    room: &mut Room,
+    buffer: &mut StageBuffer,
 ) -> Result<()> {
     let size = source.chunk_bytes;
-    let (bytes, rows) = room.of(size * places.len());
+    let (bytes, rows) = buffer.parts(size * places.len());
     for ((scaled, _), chunk) in places.iter().zip(bytes.chunks_exact_mut(size.max(1))) {
         if !selected.covers(scaled) || from.is_partial() || source.grid.is_edge(scaled)? {
             source.fill.write(chunk);
@@ -99,16 +100,17 @@ fn fill_stage(
     Ok(())
 }
 
-/// How many of the chunks from the first one on lie side by side in the file.
-fn side_by_side(places: &[(Dims, ChunkLocation)]) -> usize {
+/// Returns the number of chunks, from the first one on, that are contiguous in the file.
+fn contiguous_count(places: &[(Dims, ChunkLocation)]) -> usize {
     let next = |place: &ChunkLocation| place.address.raw().checked_add(place.size);
     let pairs = places.iter().zip(places.iter().skip(1));
     pairs.take_while(|((_, one), (_, other))| next(one) == Some(other.address.raw())).count() + 1
 }
 
-/// Writes chunks that lie in the caller's buffer as they shall be stored, those that are neighbours in both with one
-/// call, up to the first one that does not. Returns how many there were.
-fn directly(
+/// Writes chunks directly from the caller's buffer if it holds them as they are stored. Chunks that
+/// are neighbours in the buffer and in the file are written with one call. Stops at the first chunk
+/// that needs conversion or gathering. Returns the number of written chunks.
+fn write_direct(
     source: &ChunkedSource,
     store: &Store,
     selected: &Selected<'_>,
@@ -117,12 +119,12 @@ fn directly(
 ) -> Result<usize> {
     let mut at = 0_usize;
     while let Some(rest) = places.get(at..).filter(|rest| !rest.is_empty()) {
-        let (Some((scaled, place)), all) = (rest.first(), side_by_side(rest)) else { break };
+        let (Some((scaled, place)), all) = (rest.first(), contiguous_count(rest)) else { break };
         let Some((position, elements)) = run_of(source, selected, scaled)? else { return Ok(at) };
         let mut count = 1_usize;
         while let Some((scaled, _)) = rest.get(count).filter(|_| count < all) {
-            let behind = position + elements * count as u64;
-            if run_of(source, selected, scaled)? != Some((behind, elements)) {
+            let next = position + elements * count as u64;
+            if run_of(source, selected, scaled)? != Some((next, elements)) {
                 break;
             }
             count += 1;
@@ -135,7 +137,8 @@ fn directly(
     Ok(at)
 }
 
-/// The position of the first of a chunk's elements and their number, if they stand side by side and all are replaced.
+/// Returns the position of a chunk's first element and the number of its elements, if the write
+/// replaces all of them and they are contiguous in the buffer.
 fn run_of(source: &ChunkedSource, selected: &Selected<'_>, scaled: &Dims) -> Result<Option<(u64, u64)>> {
     let Some(tiling) = selected.tiling() else { return Ok(None) };
     let pieces = tiling.pieces(scaled)?;
@@ -144,8 +147,8 @@ fn run_of(source: &ChunkedSource, selected: &Selected<'_>, scaled: &Dims) -> Res
     Ok((count == source.grid.elements_per_chunk()?).then_some((position, count)))
 }
 
-/// The bytes of a chunk, if they lie in the caller's buffer as they shall be stored.
-pub(super) fn as_it_is<'a>(
+/// Returns the bytes of a chunk, if the caller's buffer holds them as they are stored.
+pub(super) fn stored_bytes<'a>(
     source: &ChunkedSource,
     selected: &Selected<'_>,
     scaled: &Dims,
@@ -155,7 +158,7 @@ pub(super) fn as_it_is<'a>(
     Ok(run.and_then(|(position, count)| from.as_stored(position, count)))
 }
 
-/// Changes chunks in place that passed no filter.
+/// Changes unfiltered chunks in place.
 pub(super) fn old_plain(
     source: &ChunkedSource,
     store: &Store,
@@ -163,33 +166,33 @@ pub(super) fn old_plain(
     chunks: &[(Dims, ChunkLocation)],
     from: &WriteSource<'_>,
 ) -> Result<()> {
-    let change = |room: &mut Room, (scaled, place): &(Dims, ChunkLocation)| {
-        if let Some(bytes) = as_it_is(source, selected, scaled, from)? {
+    let change = |buffer: &mut StageBuffer, (scaled, place): &(Dims, ChunkLocation)| {
+        if let Some(bytes) = stored_bytes(source, selected, scaled, from)? {
             return store.write_raw(place.address, bytes);
         }
         if let Some(tiling) = selected.tiling() {
-            return change_span(source, store, &tiling.pieces(scaled)?, place, from, room);
+            return change_span(source, store, &tiling.pieces(scaled)?, place, from, buffer);
         }
-        let (chunk, rows) = room.of(source.chunk_bytes);
+        let (chunk, rows) = buffer.parts(source.chunk_bytes);
         store.read_raw(place.address, chunk)?;
         selected.put(source, scaled, from, chunk, rows)?;
         store.write_raw(place.address, chunk)
     };
-    if parallel::is_worth(store, parallel::chunks_bytes(chunks.len(), source.chunk_bytes)) {
-        return store.share(|| chunks.par_iter().try_for_each_init(Room::default, change));
+    if parallel::use_threads(store, parallel::chunks_bytes(chunks.len(), source.chunk_bytes)) {
+        return store.share(|| chunks.par_iter().try_for_each_init(StageBuffer::default, change));
     }
-    let mut room = Room::default();
-    chunks.iter().try_for_each(|chunk| change(&mut room, chunk))
+    let mut buffer = StageBuffer::default();
+    chunks.iter().try_for_each(|chunk| change(&mut buffer, chunk))
 }
 
-/// Changes the part of a chunk from the first to the last selected element.
+/// Changes a chunk from the first to the last selected element.
 fn change_span(
     source: &ChunkedSource,
     store: &Store,
     pieces: &[Piece],
     place: &ChunkLocation,
     from: &WriteSource<'_>,
-    room: &mut Room,
+    buffer: &mut StageBuffer,
 ) -> Result<()> {
     let first = pieces.iter().map(|piece| piece.span().0).min().unwrap_or(0);
     let end = pieces.iter().map(|piece| piece.span().1).max().unwrap_or(first);
@@ -202,7 +205,7 @@ fn change_span(
             return write_runs(source, store, pieces, place, from);
         }
     }
-    let (bytes, rows) = room.of(length);
+    let (bytes, rows) = buffer.parts(length);
     let offset = first * span.size;
     if selected != end - first || from.is_partial() {
         span.read(offset, bytes)?;
@@ -213,7 +216,7 @@ fn change_span(
     span.write(offset, bytes)
 }
 
-/// Changes the runs of selected elements of a chunk, without what lies between them.
+/// Changes the runs of selected elements of a chunk, without the elements between the runs.
 fn write_runs(
     source: &ChunkedSource,
     store: &Store,
@@ -224,7 +227,7 @@ fn write_runs(
     let size = source.element_size as u64;
     let block = (place.address, place.size);
     for piece in pieces {
-        // Rows that follow each other in the buffer, and the position of the first.
+        // Rows that are contiguous in the buffer, and the position of the first row.
         let mut rows: Option<(u64, LinearRows)> = None;
         let write = |(position, rows): (u64, LinearRows)| {
             let bytes = from.as_stored(position, rows.length * rows.count);
@@ -241,15 +244,15 @@ fn write_runs(
             {
                 return Ok(());
             }
-            let alone = LinearRows { offset, stride: 0, length, count: 1 };
-            rows.replace((position, alone)).map_or(Ok(()), write)
+            let single = LinearRows { offset, stride: 0, length, count: 1 };
+            rows.replace((position, single)).map_or(Ok(()), write)
         })?;
         rows.map_or(Ok(()), write)?;
     }
     Ok(())
 }
 
-/// A stored chunk as bytes.
+/// The bytes of a stored chunk.
 struct Span<'a> {
     store: &'a Store,
     place: &'a ChunkLocation,
@@ -274,7 +277,7 @@ impl LinearTarget for Span<'_> {
     }
 }
 
-/// Stores chunks that passed the filters there are: in place where they take as many bytes as before.
+/// Stores encoded chunks, in place if the number of bytes stays the same.
 pub(super) fn encoded<B: AsRef<[u8]>>(
     source: &ChunkedSource,
     writing: &mut ChunkWriting<'_, '_>,
@@ -289,8 +292,8 @@ pub(super) fn encoded<B: AsRef<[u8]>>(
             writing.cache.remove((source.owner, before.address));
         }
         let address = match before {
-            // Who reads meanwhile must not find half of one chunk and half of the other.
-            Some(before) if before.size == size && !writing.edit.is_followed() => before.address,
+            // A SWMR reader must never see a mixture of two chunks.
+            Some(before) if before.size == size && !writing.edit.is_swmr_writer() => before.address,
             before => {
                 left.extend(before);
                 writing.edit.allocate(SpaceKind::RawData, size)?
@@ -301,6 +304,7 @@ pub(super) fn encoded<B: AsRef<[u8]>>(
     let parts = chunks.iter().zip(&places).map(|((_, bytes, _), (_, place))| (place.address, bytes.as_ref()));
     staged::write_joined(writing.edit.store(), parts)?;
     writing.table.insert(writing.edit, &places)?;
-    // What the index leads to is nobody else's, also if something fails on the way.
+    // The index no longer refers to the old chunks, so they can be freed even if a later step
+    // fails.
     left.into_iter().try_for_each(|place| writing.edit.free(SpaceKind::RawData, place.address, place.size))
 }

@@ -1,11 +1,11 @@
-//! Many small chunks that pass no filter, and all of which are new: a box of elements is put together in strips of chunks
-//! along the fastest dimension, row by row.
+//! Writes of boxes of small unfiltered chunks that are all new. Elements are gathered row by row
+//! into strips: chunks that are neighbours along the fastest dimension.
 
 use hyperslab_dataspace::{ChunkGrid, Dims, Hyperslab, Region, Selection};
 use hyperslab_exact::to_usize;
 use hyperslab_format::codec::Address;
 
-use super::run::{LONGEST, free, write_new, write_to};
+use super::buffered::{MAX_BUFFERED_CHUNK_BYTES, free, write_new, write_to};
 use super::selected::Selected;
 use super::{ChunkWriter, ChunkWriting, ChunkedSource};
 use crate::data::chunk_index::ChunkLocation;
@@ -13,49 +13,50 @@ use crate::data::transfer::WriteSource;
 use crate::error::{Error, Result};
 use crate::store::SpaceKind;
 
-/// Bytes of chunks that are put together before they are written.
-const STAGED: usize = 1 << 20;
+/// Bytes of chunks that are gathered before they are written.
+const GATHERED_BYTES: usize = 1 << 20;
 
-/// The box as it is cut: where the next strip begins.
+/// A box, and the position of the next strip.
 struct Strips {
     /// The shape of a chunk.
     chunk: Dims,
     chunk_bytes: usize,
-    /// Bytes of an element.
+    /// The number of bytes of an element.
     element: u64,
-    /// The first chunk.
+    /// The coordinates of the first chunk.
     first: Dims,
-    /// Elements along each dimension.
+    /// The number of elements along each dimension.
     shape: Dims,
-    /// Chunks along each dimension.
+    /// The number of chunks along each dimension.
     counts: Dims,
-    /// The next chunk, counted from the first; `None` behind the last.
+    /// The next chunk, relative to the first one; `None` after the last one.
     next: Option<Dims>,
 }
 
-/// Chunks side by side along the fastest dimension.
+/// Neighbouring chunks along the fastest dimension.
 struct Strip {
-    /// The first one, counted from that of the box.
+    /// The first chunk, relative to the first chunk of the box.
     at: Dims,
     count: usize,
 }
 
-/// Where a row of elements begins, counted in bytes from the first row of its chunk.
-struct Row {
+/// The start of a row of elements in bytes, relative to the first row of its chunk.
+struct StripRow {
     source: u64,
     chunk: u64,
 }
 
-/// What is put together at once.
+/// Strips that are gathered together.
 #[derive(Default)]
-struct Batch {
+struct StripBatch {
     strips: Vec<Strip>,
     chunks: Vec<(Dims, ChunkLocation)>,
     bytes: Vec<u8>,
 }
 
 impl ChunkWriter {
-    /// Writes a selection that is a box of small chunks, from the start of one on. Returns whether it is one.
+    /// Writes a selection that is a box of small chunks and begins at the start of a chunk. Returns
+    /// false, without a change, for other selections.
     pub(super) fn write_strips(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -64,7 +65,9 @@ impl ChunkWriter {
         from: &WriteSource<'_>,
     ) -> Result<bool> {
         let source = &self.source;
-        let small = source.pipeline.is_empty() && source.chunk_bytes <= LONGEST && self.dirty.bytes() == 0;
+        let small = source.pipeline.is_empty()
+            && source.chunk_bytes <= MAX_BUFFERED_CHUNK_BYTES
+            && self.dirty.bytes() == 0;
         if !small || from.is_partial() || from.as_stored(0, 0).is_none() {
             return Ok(false);
         }
@@ -73,7 +76,7 @@ impl ChunkWriter {
             self.write_all_new(writing, strips, from)?;
             return Ok(true);
         }
-        let mut batch = Batch::default();
+        let mut batch = StripBatch::default();
         while strips.next_batch(&mut batch) {
             if writing.table.has_none_of(writing.edit.store(), &batch.chunks)? {
                 strips.gather(&mut batch, &self.source, from)?;
@@ -86,7 +89,8 @@ impl ChunkWriter {
         Ok(true)
     }
 
-    /// The first chunks of a dataset: all of them get their room at once, and the index theirs behind it.
+    /// Writes the first chunks of a dataset. All chunks are allocated together, and the blocks of
+    /// the index follow them in the file.
     fn write_all_new(
         &self,
         writing: &mut ChunkWriting<'_, '_>,
@@ -96,13 +100,13 @@ impl ChunkWriter {
         let size = self.source.chunk_bytes;
         let count = strips.counts.iter().fold(1, |product: u64, count| product * *count);
         let blocks = writing.edit.allocate_blocks(SpaceKind::RawData, size as u64, to_usize(count)?)?;
-        let (mut rest, mut batch) = (blocks.as_slice(), Batch::default());
+        let (mut rest, mut batch) = (blocks.as_slice(), StripBatch::default());
         let mut done = Ok(());
         while done.is_ok() && strips.next_batch(&mut batch) {
             done = strips.gather(&mut batch, &self.source, from).and_then(|()| {
-                let (now, behind) = rest.split_at_checked(batch.chunks.len()).ok_or_else(too_few)?;
+                let (now, after) = rest.split_at_checked(batch.chunks.len()).ok_or_else(too_few)?;
                 write_to(writing.edit.store(), now, &mut batch.chunks, &batch.bytes, size)?;
-                rest = behind;
+                rest = after;
                 writing.table.insert(writing.edit, &batch.chunks)
             });
         }
@@ -114,7 +118,7 @@ impl ChunkWriter {
 }
 
 impl Strips {
-    /// The strips of a selection, if it is a box from the start of a chunk on.
+    /// Returns the strips of a selection that is a box and begins at the start of a chunk.
     fn new(source: &ChunkedSource, selection: &Selection) -> Option<Self> {
         let grid = &source.grid;
         let region = as_box(selection, grid)?;
@@ -139,13 +143,13 @@ impl Strips {
         })
     }
 
-    /// The next strips, as many as are put together at once.
-    fn next_batch(&mut self, batch: &mut Batch) -> bool {
+    /// Moves to the next batch of strips. Returns whether there is one.
+    fn next_batch(&mut self, batch: &mut StripBatch) -> bool {
         batch.strips.clear();
         batch.chunks.clear();
-        let most = (STAGED / self.chunk_bytes.max(1)).max(1);
-        while let Some(room) = most.checked_sub(batch.chunks.len()).filter(|room| *room > 0) {
-            let Some(strip) = self.next_strip(room) else { break };
+        let most = (GATHERED_BYTES / self.chunk_bytes.max(1)).max(1);
+        while let Some(left) = most.checked_sub(batch.chunks.len()).filter(|left| *left > 0) {
+            let Some(strip) = self.next_strip(left) else { break };
             let mut scaled: Dims = strip.at.iter().zip(&self.first).map(|(at, first)| at + *first).collect();
             for _ in 0..strip.count {
                 let place = ChunkLocation {
@@ -163,10 +167,10 @@ impl Strips {
         !batch.strips.is_empty()
     }
 
-    fn next_strip(&mut self, room: usize) -> Option<Strip> {
+    fn next_strip(&mut self, most: usize) -> Option<Strip> {
         let at = self.next.take()?;
         let (last, width) = (at.last()?, self.counts.last()?);
-        let count = (width - *last).min(room as u64);
+        let count = (width - *last).min(most as u64);
         let mut next = at.clone();
         let mut step = count;
         for (at, count) in next.iter_mut().zip(&self.counts).rev() {
@@ -181,20 +185,20 @@ impl Strips {
         Some(Strip { at, count })
     }
 
-    /// Puts the elements of the batch together.
-    fn gather(&self, batch: &mut Batch, source: &ChunkedSource, from: &WriteSource<'_>) -> Result<()> {
+    /// Gathers the elements of the batch.
+    fn gather(&self, batch: &mut StripBatch, source: &ChunkedSource, from: &WriteSource<'_>) -> Result<()> {
         let chunk_bytes = self.chunk_bytes;
         batch.bytes.resize(chunk_bytes * batch.chunks.len(), 0);
         let elements = self.shape.iter().fold(1, |product: u64, size| product * *size);
         let elements = from.as_stored(0, elements).ok_or_else(too_few)?;
-        // Only where a chunk is whole do all of its rows lie in the elements.
+        // In whole chunks, all rows are inside the box.
         let mut whole_rows = None;
         let mut rest = batch.bytes.as_mut_slice();
         for strip in &batch.strips {
-            let (chunks, behind) = std::mem::take(&mut rest)
+            let (chunks, after) = std::mem::take(&mut rest)
                 .split_at_mut_checked(strip.count * chunk_bytes)
                 .ok_or_else(too_few)?;
-            rest = behind;
+            rest = after;
             let covered = self.covered(strip);
             if covered == self.chunk {
                 let rows = whole_rows.get_or_insert_with(|| self.rows(&self.chunk));
@@ -207,7 +211,8 @@ impl Strips {
         Ok(())
     }
 
-    /// How much of its chunks a strip has elements for; of the last one along the fastest dimension.
+    /// Returns the shape of the selected part of a strip's chunks; for the fastest dimension, that
+    /// of the strip's last chunk.
     fn covered(&self, strip: &Strip) -> Dims {
         let last = strip.at.len() - 1;
         let sizes = strip.at.iter().zip(&self.shape).zip(&self.chunk).enumerate();
@@ -218,7 +223,7 @@ impl Strips {
         covered.collect()
     }
 
-    /// Bytes between neighbours along each dimension, in an array of that shape.
+    /// Returns the bytes between neighbours along each dimension, in an array of shape `shape`.
     fn strides(&self, shape: &[u64]) -> Dims {
         let mut strides = Dims::from_elem(0, shape.len());
         let mut stride = self.element;
@@ -229,22 +234,22 @@ impl Strips {
         strides
     }
 
-    /// The rows of a chunk, of which so much is covered.
-    fn rows(&self, covered: &Dims) -> Vec<Row> {
+    /// Returns the rows of a chunk whose selected part has the shape `covered`.
+    fn rows(&self, covered: &Dims) -> Vec<StripRow> {
         let (sources, chunks) = (self.strides(&self.shape), self.strides(&self.chunk));
         let slower = covered.len() - 1;
-        let mut rows = vec![Row { source: 0, chunk: 0 }];
+        let mut rows = vec![StripRow { source: 0, chunk: 0 }];
         for ((count, source), chunk) in covered.iter().zip(&sources).zip(&chunks).take(slower) {
-            let steps = |row: &Row| {
+            let steps = |row: &StripRow| {
                 let (from, to) = (row.source, row.chunk);
-                (0..*count).map(move |at| Row { source: from + at * *source, chunk: to + at * *chunk })
+                (0..*count).map(move |at| StripRow { source: from + at * *source, chunk: to + at * *chunk })
             };
             rows = rows.iter().flat_map(steps).collect();
         }
         rows
     }
 
-    fn put(&self, strip: &Strip, chunks: &mut [u8], elements: &[u8], rows: &[Row]) -> Result<()> {
+    fn put(&self, strip: &Strip, chunks: &mut [u8], elements: &[u8], rows: &[StripRow]) -> Result<()> {
         let (Some(at), Some(width), Some(chunk)) = (strip.at.last(), self.shape.last(), self.chunk.last())
         else {
             return Ok(());
@@ -252,14 +257,14 @@ impl Strips {
         let size = self.element;
         let places = strip.at.iter().zip(&self.chunk).zip(self.strides(&self.shape));
         let start = places.fold(0_u64, |sum, ((at, chunk), stride)| sum + at * *chunk * stride);
-        let there = width - at * *chunk;
-        let long = there.min(chunk * strip.count as u64) * size;
+        let left = width - at * *chunk;
+        let long = left.min(chunk * strip.count as u64) * size;
         let (long, short) = (to_usize(long)?, to_usize(chunk * size)?);
         for row in rows {
             let from = elements.get(to_usize(start + row.source)?..);
             let from = from.and_then(|from| from.get(..long)).ok_or_else(too_few)?;
-            let to = chunks.get_mut(to_usize(row.chunk)?..).ok_or_else(no_room)?;
-            // Copies of a length that is known are much shorter.
+            let to = chunks.get_mut(to_usize(row.chunk)?..).ok_or_else(outside)?;
+            // Copies of a constant length are much faster.
             match short {
                 8 => spread::<8>(from, to, self.chunk_bytes),
                 16 => spread::<16>(from, to, self.chunk_bytes),
@@ -268,7 +273,7 @@ impl Strips {
                 _ => {
                     let places = to.chunks_mut(self.chunk_bytes.max(1));
                     for (from, to) in from.chunks(short.max(1)).zip(places) {
-                        to.get_mut(..from.len()).ok_or_else(no_room)?.copy_from_slice(from);
+                        to.get_mut(..from.len()).ok_or_else(outside)?.copy_from_slice(from);
                     }
                 }
             }
@@ -277,7 +282,7 @@ impl Strips {
     }
 }
 
-/// Puts pieces of `N` bytes to places that are `step` bytes apart.
+/// Copies pieces of `N` bytes to offsets that are `step` bytes apart.
 fn spread<const N: usize>(from: &[u8], to: &mut [u8], step: usize) {
     let (pieces, rest) = from.as_chunks::<N>();
     let mut places = to.chunks_mut(step.max(1));
@@ -299,7 +304,7 @@ fn blank(source: &ChunkedSource, chunks: &mut [u8]) {
     }
 }
 
-/// The box that a selection is.
+/// Returns the box that a selection equals, if it equals one.
 fn as_box(selection: &Selection, grid: &ChunkGrid) -> Option<Region> {
     let slab = match selection {
         Selection::All => return Some(Region::whole(grid.extent())),
@@ -314,8 +319,8 @@ fn as_box(selection: &Selection, grid: &ChunkGrid) -> Option<Region> {
     Some(region)
 }
 
-fn no_room() -> Error {
-    Error::internal("write of chunks", "a strip has room for the rows of its chunks")
+fn outside() -> Error {
+    Error::internal("write of chunks", "the rows of a strip lie inside its chunks")
 }
 
 fn too_few() -> Error {

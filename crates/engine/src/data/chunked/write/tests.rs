@@ -1,4 +1,4 @@
-//! Writes, resizes and reads against an array in memory.
+//! Tests of writes, resizes and reads against an array in memory.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use super::*;
 use crate::data::chunk_index::{AtChunk, BufferedTable, ChunkBox, ChunkIndex, ChunkIndexKind};
 use crate::data::transfer::{Fill, ReadContext, ReadTarget, Resources, Source as _};
 
-/// A table of chunks in memory, which the reading side shares.
+/// A table of chunks in memory that the reading side shares.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Table(Arc<Mutex<BTreeMap<Dims, ChunkLocation>>>);
 
@@ -76,7 +76,7 @@ impl ChunkIndex for Table {
     }
 }
 
-/// An array in memory that does what the dataset shall do.
+/// An array in memory with the expected elements.
 #[derive(Debug)]
 struct Model {
     dims: Vec<u64>,
@@ -133,7 +133,7 @@ fn selection(dims: &[u64], kind: u8, numbers: &[(u64, u64, u64, u64)]) -> Select
     match kind {
         0 => Selection::All,
         3 => {
-            // One whole chunk, where there is room for one.
+            // One whole chunk, if the shape has space for one.
             let at = |size: u64, chunk: u64, number: u64| number % (size / chunk).max(1) * chunk;
             let start: Vec<u64> = dims
                 .iter()
@@ -216,8 +216,8 @@ fn run(steps: Vec<Step>, filtered: bool, edges_unfiltered: bool, fill: u8) {
         }
         assert!(writer.unstored_bytes() <= 100);
     }
-    // Plain chunks that wait never need more, also in the middle of one write.
-    assert!(filtered || writer.dirty.most() <= 100, "{}", writer.dirty.most());
+    // Partly written plain chunks never exceed the limit, even in the middle of a write.
+    assert!(filtered || writer.dirty.peak_bytes() <= 100, "{}", writer.dirty.peak_bytes());
     writer.flush(&mut edit, &mut table, &resources.chunks).unwrap();
     table.flush(&mut edit).unwrap();
     edit.commit().unwrap();
@@ -237,11 +237,11 @@ proptest! {
     }
 }
 
-/// A table that keeps its chunks in order, and refuses some of them.
+/// A table that keeps its chunks in order and refuses some of them.
 #[derive(Debug)]
 struct Refusing {
     table: Table,
-    /// Calls that succeed before one fails.
+    /// The number of calls that succeed before one fails.
     left: Arc<Mutex<usize>>,
 }
 
@@ -263,7 +263,7 @@ impl ChunkTable for Refusing {
         let mut left = self.left.lock().unwrap();
         let Some(fewer) = left.checked_sub(1) else {
             *left = usize::MAX;
-            return Err(Error::Misuse("no room".into()));
+            return Err(Error::Misuse("refused".into()));
         };
         *left = fewer;
         self.table.insert(edit, chunks)
@@ -290,9 +290,10 @@ impl ChunkTable for Refusing {
     }
 }
 
-/// Scattered places come to the index in order, and wait on if it refuses them.
+/// Checks that scattered locations come to the index in order, and stay dirty if the index refuses
+/// them.
 #[test]
-fn places_that_the_index_refuses_wait_on() {
+fn locations_that_the_index_refuses_stay_dirty() {
     let store = crate::store::image::new_file(crate::LibverBounds::DEFAULT);
     let mut edit = store.edit().unwrap();
     let shared = Table::default();
@@ -307,11 +308,11 @@ fn places_that_the_index_refuses_wait_on() {
     }
     assert!(shared.is_empty(), "all of them wait");
     assert!(table.flush(&mut edit).is_err());
-    assert!(table.is_ahead() && !shared.is_empty());
+    assert!(table.is_dirty() && !shared.is_empty());
     let found =
         |table: &BufferedTable| (0..10_000).all(|at| table.get(&store, &[at]).unwrap() == Some(place(at)));
     assert!(found(&table));
     table.flush(&mut edit).unwrap();
-    assert!(!table.is_ahead() && found(&table));
+    assert!(!table.is_dirty() && found(&table));
     assert_eq!(shared.0.lock().unwrap().len(), 10_000);
 }

@@ -1,4 +1,4 @@
-//! Threads that write apart, under many orders of what they do: nothing that was written is lost.
+//! Tests of concurrent writes under many orders of steps: no written element is lost.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use super::*;
 use crate::data::chunk_index::BufferedTable;
 use crate::data::transfer::{Fill, ReadContext, ReadTarget, Resources, Source as _};
 
-const CHUNK: u64 = 4;
-const LENGTH: u64 = 10;
+const CHUNK_ELEMENTS: u64 = 4;
+const DATASET_ELEMENTS: u64 = 10;
 
-/// A dataset, with locks between whose steps others may come.
+/// A dataset with a lock for each kind of step, between which other threads may run.
 struct Model {
     store: Store,
     resources: Resources,
-    /// Changing the file, or reading its structure.
+    /// The lock of the file: exclusive to change it, shared to read its structure.
     file: RwLock<()>,
     writer: Mutex<(ChunkWriter, BufferedTable)>,
 }
@@ -59,15 +59,15 @@ impl Model {
         let table = Table::default();
         let source = ChunkedSource {
             owner: Address::new(96),
-            grid: ChunkGrid::new(&[CHUNK], &[LENGTH]).unwrap(),
+            grid: ChunkGrid::new(&[CHUNK_ELEMENTS], &[DATASET_ELEMENTS]).unwrap(),
             element_size: 1,
-            chunk_bytes: usize::try_from(CHUNK).unwrap(),
+            chunk_bytes: usize::try_from(CHUNK_ELEMENTS).unwrap(),
             index: Some(std::sync::Arc::new(table.clone())),
             pipeline: Pipeline::new(vec![Stage::new(FilterId::DEFLATE, &[1])]),
             edges_unfiltered: false,
             fill: Fill::ZERO,
         };
-        // Three chunks are one too many.
+        // The limit is less than three chunks.
         let writer = (ChunkWriter::new(source, 8), BufferedTable::new(Box::new(table)));
         Self {
             store: crate::store::image::new_file(crate::LibverBounds::DEFAULT),
@@ -86,7 +86,7 @@ impl Model {
         assert_eq!(write_concurrently(self, &source, &selection, &from).unwrap(), Progress::Done);
     }
 
-    /// As those write who have the right to change the file all the time.
+    /// Writes with exclusive access all the time.
     fn write_alone(&self, start: u64, count: u64, value: u8) {
         let selection =
             Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab::region(&[start], &[count])));
@@ -99,7 +99,7 @@ impl Model {
     }
 
     fn read(&self) -> Vec<u8> {
-        let mut out = vec![0; usize::try_from(LENGTH).unwrap()];
+        let mut out = vec![0; usize::try_from(DATASET_ELEMENTS).unwrap()];
         let read = |writer: &mut ChunkWriter, writing: &mut ChunkWriting<'_, '_>| {
             writer.outdate_fetched();
             writer.flush_dirty(writing, Due::All)?;
@@ -112,10 +112,12 @@ impl Model {
     }
 }
 
-/// What one thread does: writes `(start, count)`, each alone or apart, and flushes where the count is 0.
+/// The steps of one thread: writes of `(start, count)`, each exclusive or concurrent, and flushes
+/// where the count is 0.
 type Steps = &'static [(u64, u64, bool)];
 
-/// All orders that a random walk finds; each element was last written by a thread's last write to it.
+/// Checks all orders that a random walk finds: the last write to each element must be some thread's
+/// last write to it.
 fn check(threads: &'static [Steps]) {
     let run = move || {
         let model = Arc::new(Model::new());
@@ -151,12 +153,12 @@ fn check(threads: &'static [Steps]) {
 }
 
 #[test]
-fn parts_of_one_chunk_by_many() {
+fn threads_write_parts_of_one_chunk() {
     check(&[&[(0, 1, false), (0, 1, false)], &[(1, 2, false)], &[(3, 1, false), (0, 0, true)]]);
 }
 
 #[test]
-fn whole_chunks_and_parts_of_them() {
+fn threads_write_whole_chunks_and_parts_of_them() {
     check(&[
         &[(0, 4, false), (1, 1, false)],
         &[(2, 2, false), (0, 0, true)],
@@ -165,11 +167,11 @@ fn whole_chunks_and_parts_of_them() {
 }
 
 #[test]
-fn more_than_may_wait() {
+fn more_chunks_than_the_limit_are_written() {
     check(&[&[(0, 1, false), (4, 1, false), (8, 1, false)], &[(1, 1, false), (5, 1, false), (9, 1, false)]]);
 }
 
 #[test]
-fn those_who_hold_the_file_meanwhile() {
+fn other_threads_hold_exclusive_access() {
     check(&[&[(0, 2, false), (1, 1, false)], &[(2, 1, true), (0, 0, true)], &[(3, 4, true), (6, 1, false)]]);
 }

@@ -8,22 +8,24 @@ use super::slabs::{Defined, Slab};
 use crate::data::transfer::byte_count;
 use crate::error::{Error, Result};
 
-/// Rows beyond which the elements of a slab are sorted, not counted row by row, unless there are as many.
-const MOST_ROWS: Key = 1 << 16;
+/// Number of rows above which the elements of a slab are sorted instead of counted row by row,
+/// unless there are as many elements.
+const MAX_COUNTED_ROWS: Key = 1 << 16;
 
-/// The name of this structure in errors.
+/// The name of the structure in errors.
 const SLAB: &str = "slab of a sparse dataset";
 
-/// The number of a row (all coordinates but the last) in a slab, in C order.
+/// The number of a row in a slab, in C order. A row has all coordinates except the last in common.
 type Key = u128;
 
-/// The row that a walk through a chunk is in.
-struct Row {
-    /// All coordinates but the last.
+/// The present row of a walk through a chunk.
+struct SlabRow {
+    /// The coordinates of the row, without the last coordinate.
     at: Dims,
     key: Key,
-    /// Offset of its first element in the chunk, and of the first one behind.
+    /// The offset of the row's first element in the chunk.
     start: u64,
+    /// The offset after the row's last element.
     end: u64,
 }
 
@@ -31,10 +33,10 @@ impl Slab {
     /// Returns all elements in C order: their coordinates, and their values as stored.
     ///
     /// # Errors
-    /// [`Error::Limit`] if memory cannot hold the elements.
+    /// Returns [`Error::Limit`] if memory cannot hold the elements.
     pub fn collect(&self, form: &StructuredForm) -> Result<(Vec<u64>, Vec<u8>)> {
         if let [part] = self.parts.as_slice() {
-            // The offsets in one chunk ascend as its elements do.
+            // In a single chunk, elements in ascending order of offsets are in C order.
             let mut coordinates = Vec::new();
             part.collect_coordinates(form, &mut coordinates)?;
             return Ok((coordinates, part.values().to_vec()));
@@ -46,7 +48,7 @@ impl Slab {
         let mut rest = places.as_slice();
         for part in &self.parts {
             let now;
-            // Each element of each part has a place.
+            // Each element has a place.
             (now, rest) = rest.split_at(to_usize(part.set().len())?);
             let mut next = now.iter();
             part.each(form, self.first, |row, column| {
@@ -72,7 +74,7 @@ impl Slab {
             return Ok(places);
         };
         let most = Key::from(self.len()) * 4;
-        let Some(rows) = usize::try_from(rows).ok().filter(|_| rows <= most.max(MOST_ROWS)) else {
+        let Some(rows) = usize::try_from(rows).ok().filter(|_| rows <= most.max(MAX_COUNTED_ROWS)) else {
             let mut keys: Vec<(Key, usize)> = Vec::with_capacity(count);
             self.each(form, |row| keys.push((row.key, keys.len())));
             number(keys, &mut places);
@@ -81,7 +83,7 @@ impl Slab {
         let outside = || Error::internal(SLAB, "each element is in a row of the slab");
         let mut next = vec![0_usize; rows];
         let mut missing = false;
-        let mut next_of = |row: &Row, next: &mut [usize]| {
+        let mut next_of = |row: &SlabRow, next: &mut [usize]| {
             let place = usize::try_from(row.key).ok().and_then(|row| next.get_mut(row)).map(|next| {
                 *next += 1;
                 *next - 1
@@ -106,14 +108,15 @@ impl Slab {
     }
 
     /// Visits the rows of all elements, part by part.
-    fn each(&self, form: &StructuredForm, mut visit: impl FnMut(&Row)) {
+    fn each(&self, form: &StructuredForm, mut visit: impl FnMut(&SlabRow)) {
         for part in &self.parts {
             part.each(form, self.first, |row, _| visit(row));
         }
     }
 }
 
-/// Sorts elements by their rows. Of one row those in front come first, as the parts come in C order.
+/// Sorts elements by their rows. Within a row, elements keep their order, because the parts are in
+/// C order.
 fn number<R: Ord>(mut rows: Vec<(R, usize)>, places: &mut [usize]) {
     rows.sort_unstable();
     for (place, (_, element)) in rows.into_iter().enumerate() {
@@ -124,7 +127,7 @@ fn number<R: Ord>(mut rows: Vec<(R, usize)>, places: &mut [usize]) {
 }
 
 impl StructuredForm {
-    /// Returns the number of rows of a slab, if 128 bits hold it.
+    /// Returns the number of rows of a slab; `None` if the number exceeds 128 bits.
     fn rows_of(&self, height: u64) -> Option<Key> {
         let extent = self.grid.extent();
         match extent.split_last() {
@@ -140,7 +143,7 @@ impl Defined {
     /// Adds the coordinates of the elements, in the order of their values.
     ///
     /// # Errors
-    /// [`Error::Limit`] if memory cannot hold the elements.
+    /// Returns [`Error::Limit`] if memory cannot hold the elements.
     pub fn collect_coordinates(&self, form: &StructuredForm, coordinates: &mut Vec<u64>) -> Result<()> {
         coordinates.reserve(byte_count(self.set().len(), form.grid.rank(), "coordinates")?);
         self.each(form, 0, |row, column| {
@@ -150,13 +153,14 @@ impl Defined {
         Ok(())
     }
 
-    /// Visits the elements one by one: row and last coordinate. Rows are counted from `first` along the first dimension.
+    /// Visits the elements one by one: row and last coordinate. Rows are counted from `first` along
+    /// the first dimension.
     #[inline]
-    fn each(&self, form: &StructuredForm, first: u64, mut visit: impl FnMut(&Row, u64)) {
+    fn each(&self, form: &StructuredForm, first: u64, mut visit: impl FnMut(&SlabRow, u64)) {
         let (chunk, extent) = (form.grid.chunk(), form.grid.extent());
         let width = chunk.last().copied().unwrap_or(1).max(1);
         let Some((columns, before)) = self.origin.split_last() else { return };
-        let mut row = Row { at: Dims::from_slice(before), key: 0, start: 0, end: 0 };
+        let mut row = SlabRow { at: Dims::from_slice(before), key: 0, start: 0, end: 0 };
         self.set().for_each_offset(|offset| {
             if offset >= row.end {
                 let number = offset / width;
@@ -169,7 +173,7 @@ impl Defined {
         });
     }
 
-    /// Makes `row` the coordinates of a row of the chunk.
+    /// Sets `row` to the coordinates of row `number` of the chunk.
     fn enter(&self, number: u64, chunk: &[u64], row: &mut Dims) {
         let mut rest = number;
         for (at, (origin, size)) in row.iter_mut().zip(self.origin.iter().zip(chunk)).rev() {
@@ -179,7 +183,8 @@ impl Defined {
     }
 }
 
-/// Returns the number of a row in a slab. The number means nothing where a slab has more rows than 128 bits hold.
+/// Returns the number of a row in a slab. The number is meaningless if a slab has more rows than
+/// 128 bits can count.
 fn key_of(row: &[u64], extent: &[u64], first: u64) -> Key {
     let Some((at, others)) = row.split_first() else { return 0 };
     let start = Key::from(at.wrapping_sub(first));
@@ -187,7 +192,7 @@ fn key_of(row: &[u64], extent: &[u64], first: u64) -> Key {
     others.fold(start, |key, (at, size)| key.wrapping_mul(Key::from(*size)).wrapping_add(Key::from(*at)))
 }
 
-/// Puts values to their places.
+/// Copies values to their places.
 fn scatter(from: &[u8], places: &[usize], to: &mut [u8], size: usize) -> Result<()> {
     fn fixed<const N: usize>(from: &[u8], places: &[usize], to: &mut [u8]) -> Option<()> {
         let to = to.as_chunks_mut::<N>().0;

@@ -1,4 +1,5 @@
-//! Reads of structured chunks: to the positions of a selection, or as the defined elements in C order.
+//! Reads of structured chunks: the elements of a selection, or only its defined elements in C
+//! order.
 
 mod collect;
 mod slabs;

@@ -1,5 +1,5 @@
-//! The defined elements alone, in C order: chunks that share their first coordinate are put together, one slab after the
-//! other.
+//! Reads of defined elements in C order, slab by slab. A slab has the chunks with the same first
+//! coordinate.
 
 use std::sync::Arc;
 
@@ -7,72 +7,74 @@ use hyperslab_dataspace::{DefinedSet, Dims, Ordered, Selection};
 use hyperslab_format::structured_chunk::SectionHeap;
 
 use super::super::StructuredForm;
-use super::source::{Found, StructuredSource};
+use super::source::{LocatedChunk, StructuredSource};
 use crate::data::chunk_index::{ChunkBox, StructuredLocation};
 use crate::data::transfer::{DefinedChunk, ReadContext, parallel};
 use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// Chunks that are decoded side by side, and their bytes in the file.
-const GROUP: usize = 128;
-const GROUP_BYTES: u64 = 8 << 20;
+/// Largest number of chunks that are decoded concurrently.
+const GROUP_CHUNKS: usize = 128;
+/// Largest number of stored bytes that are decoded concurrently.
+const GROUP_BYTES: u128 = 8 << 20;
 
-/// Rows of chunks that are looked for at once.
-const ROWS: u64 = 64;
+/// Number of rows of chunks in one walk of the index.
+const WINDOW_ROWS: u64 = 64;
 
-/// The wanted defined elements of one chunk.
+/// The selected defined elements of a chunk.
 #[derive(Debug, Clone)]
 pub struct Defined {
-    /// The chunk's coordinates, counted in chunks.
+    /// The coordinates of the chunk, counted in chunks.
     pub scaled: Dims,
-    /// First element of the chunk.
+    /// The coordinates of the chunk's first element.
     pub origin: Dims,
     chunk: Arc<DefinedChunk>,
-    /// What is wanted of it, if not all.
+    /// The selected elements and their values, unless the whole chunk is selected.
     picked: Option<(DefinedSet, Vec<u8>)>,
 }
 
-/// The wanted defined elements of the chunks that have the same first coordinate.
+/// The selected defined elements of the chunks with the same first coordinate.
 #[derive(Debug, Clone)]
 pub struct Slab {
-    /// First coordinate of the first element.
+    /// The first coordinate of the slab's first element.
     pub first: u64,
-    /// Elements along the first dimension.
+    /// The number of elements along the first dimension.
     pub height: u64,
     /// The chunks, in C order.
     pub parts: Vec<Defined>,
 }
 
 impl Defined {
-    /// Which elements, as offsets in the chunk.
+    /// Returns the selected elements, as offsets in the chunk.
     pub fn set(&self) -> &DefinedSet {
         self.picked.as_ref().map_or(&self.chunk.defined, |(set, _)| set)
     }
 
-    /// Their values as stored, ascending by offset. Those of variable length lead to the heap that was given.
+    /// Returns the stored values of the selected elements, in ascending order of offsets.
+    /// Descriptors of variable-length data refer to the heap of the read.
     pub fn values(&self) -> &[u8] {
         self.picked.as_ref().map_or(&self.chunk.values, |(_, values)| values)
     }
 }
 
 impl Slab {
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> u64 {
         self.parts.iter().fold(0, |sum, part| sum + part.set().len())
     }
 
-    /// Returns whether there are none.
+    /// Returns whether the slab has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl StructuredSource {
-    /// Visits the defined elements of a selection, some slabs at a time, ascending.
+    /// Visits the defined elements of a selection, some slabs at a time, in ascending order.
     ///
     /// # Errors
-    /// Damaged chunks, and those of `visit`.
+    /// Returns errors of damaged chunks and of `visit`.
     pub fn for_each_defined(
         &self,
         context: ReadContext<'_>,
@@ -88,7 +90,7 @@ impl StructuredSource {
         let (Some(index), false) = (&self.index, chunks.is_empty()) else { return Ok(()) };
         let last: Dims = chunks.bounds().map(|(_, end)| end - 1).collect();
         let (mut at, to) = (chunks.start.first().copied().unwrap_or(0), last.first().copied().unwrap_or(0));
-        let mut rows = ROWS;
+        let mut rows = WINDOW_ROWS;
         loop {
             let end = at + (rows - 1).min(to - at);
             let mut window = ChunkBox { first: chunks.start.clone(), last: last.clone() };
@@ -98,13 +100,13 @@ impl StructuredSource {
             let mut found = Vec::new();
             index.for_each_in(context.store, &window, &mut |scaled, location| {
                 if wanted.may_meet(&grid.region(scaled)?) {
-                    found.push(Found { scaled: Dims::from_slice(scaled), location });
+                    found.push(LocatedChunk { scaled: Dims::from_slice(scaled), location });
                 }
                 Ok(())
             })?;
-            // Where there is nothing, there may be nothing for very long.
+            // Without chunks in this window, there may be none for very many rows.
             // A window of all rows cannot grow.
-            rows = if found.is_empty() { rows.saturating_mul(2) } else { ROWS };
+            rows = if found.is_empty() { rows.checked_mul(2).unwrap_or(rows) } else { WINDOW_ROWS };
             found.sort_unstable_by(|one, other| one.scaled.cmp(&other.scaled));
             for group in groups(found) {
                 visit(self.slabs(context, &wanted, group, foreign)?)?;
@@ -116,10 +118,11 @@ impl StructuredSource {
         }
     }
 
-    /// The defined elements of given chunks, in the order in which these are given; nothing for chunks without any.
+    /// Returns the defined elements of the given chunks, in the given order. Skips chunks without
+    /// defined elements.
     ///
     /// # Errors
-    /// Damaged chunks.
+    /// Returns errors of damaged chunks.
     pub fn defined_in(
         &self,
         context: ReadContext<'_>,
@@ -127,7 +130,7 @@ impl StructuredSource {
         foreign: Option<&ForeignHeap>,
     ) -> Result<Vec<Defined>> {
         let wanted = Ordered::new(&Selection::All, self.form.grid.extent())?;
-        let found = |(scaled, location): &(Dims, StructuredLocation)| Found {
+        let found = |(scaled, location): &(Dims, StructuredLocation)| LocatedChunk {
             scaled: scaled.clone(),
             location: *location,
         };
@@ -142,7 +145,7 @@ impl StructuredSource {
         &self,
         context: ReadContext<'_>,
         wanted: &Ordered,
-        group: Vec<Found>,
+        group: Vec<LocatedChunk>,
         foreign: Option<&ForeignHeap>,
     ) -> Result<Vec<Slab>> {
         let loaded = self.load(context, group)?;
@@ -155,7 +158,7 @@ impl StructuredSource {
             match slabs.last_mut() {
                 Some(slab) if slab.first == first => slab.parts.push(part),
                 _ => {
-                    // Chunks may be far higher than the dataset.
+                    // A chunk may be higher than the dataset.
                     let rows = self.form.grid.extent().first().copied().unwrap_or(1) - first;
                     let height = self.form.grid.chunk().first().copied().unwrap_or(1).min(rows);
                     slabs.push(Slab { first, height, parts: vec![part] });
@@ -165,11 +168,11 @@ impl StructuredSource {
         Ok(slabs)
     }
 
-    /// What is wanted of a chunk, if anything.
+    /// Returns the selected elements of a chunk, if there are any.
     fn part(
         &self,
         wanted: &Ordered,
-        found: Found,
+        found: LocatedChunk,
         chunk: Arc<DefinedChunk>,
         foreign: Option<&ForeignHeap>,
     ) -> Result<Option<Defined>> {
@@ -194,10 +197,10 @@ impl StructuredSource {
 }
 
 impl StructuredSource {
-    /// Visits the places of all stored chunks of the extent, in the order of the index.
+    /// Visits the locations of all stored chunks in the extent, in the order of the index.
     ///
     /// # Errors
-    /// The errors of reading the index, and of `visit`.
+    /// Returns errors of reading the index and of `visit`.
     pub fn for_each_chunk(
         &self,
         store: &Store,
@@ -210,21 +213,21 @@ impl StructuredSource {
         index.for_each_in(store, &all, &mut |scaled, location| visit(scaled, location))
     }
 
-    /// The place of the chunk that holds an element, if it is stored.
+    /// Returns the chunk that holds an element and its location, if it is stored.
     ///
     /// # Errors
-    /// [`Error::Misuse`](crate::Error::Misuse) if there is no such element.
+    /// Returns [`Error::Misuse`](crate::Error::Misuse) if there is no such element.
     pub fn chunk_at(&self, store: &Store, element: &[u64]) -> Result<Option<(Dims, StructuredLocation)>> {
         let (scaled, _) = self.form.grid.locate(element)?;
         let Some(index) = &self.index else { return Ok(None) };
         Ok(index.get(store, &scaled)?.map(|location| (scaled, location)))
     }
 
-    /// The number of defined elements of a stored chunk: as its index entry says, or by decoding it where some of them
-    /// may lie beyond the extent.
+    /// Returns the number of defined elements of a stored chunk: from its index entry, or by
+    /// decoding the chunk if some elements may be outside the extent.
     ///
     /// # Errors
-    /// A damaged chunk.
+    /// Returns errors of a damaged chunk.
     pub fn count_defined(
         &self,
         context: ReadContext<'_>,
@@ -246,24 +249,23 @@ impl StructuredSource {
         if !form.kind.is_sparse() {
             return Ok(form.inside(scaled)?.element_count()?);
         }
-        let found = Found { scaled: Dims::from_slice(scaled), location: *location };
+        let found = LocatedChunk { scaled: Dims::from_slice(scaled), location: *location };
         Ok(self.chunk(context, &found)?.defined.len())
     }
 }
 
-/// Cuts chunks in C order into groups of whole slabs.
-fn groups(found: Vec<Found>) -> Vec<Vec<Found>> {
-    let mut groups: Vec<Vec<Found>> = Vec::new();
-    let mut bytes = 0_u64;
+/// Divides chunks, which are in C order, into groups of whole slabs.
+fn groups(found: Vec<LocatedChunk>) -> Vec<Vec<LocatedChunk>> {
+    let mut groups: Vec<Vec<LocatedChunk>> = Vec::new();
+    let mut bytes = 0_u128;
     for chunk in found {
-        let size = chunk.location.size;
+        let size = u128::from(chunk.location.size);
         match groups.last_mut() {
             Some(group)
                 if group.last().is_some_and(|last| last.scaled.first() == chunk.scaled.first())
-                    || (group.len() < GROUP && bytes < GROUP_BYTES) =>
+                    || (group.len() < GROUP_CHUNKS && bytes < GROUP_BYTES) =>
             {
-                // A sum beyond 64 bits ends the group like any large one.
-                bytes = bytes.saturating_add(size);
+                bytes += size;
                 group.push(chunk);
             }
             _ => {
@@ -276,7 +278,7 @@ fn groups(found: Vec<Found>) -> Vec<Vec<Found>> {
 }
 
 impl StructuredForm {
-    /// The first element of a chunk.
+    /// Returns the coordinates of a chunk's first element.
     pub fn origin(&self, scaled: &[u64]) -> Dims {
         scaled.iter().zip(self.grid.chunk()).map(|(at, size)| at * *size).collect()
     }

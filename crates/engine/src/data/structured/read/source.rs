@@ -1,4 +1,4 @@
-//! Reads of structured chunks in which undefined elements have the fill value.
+//! Reads of structured chunks. Undefined elements have the fill value.
 
 use std::sync::Arc;
 
@@ -12,37 +12,38 @@ use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// Stored bytes of chunks that are decoded side by side.
-const BATCH_BYTES: u64 = 8 << 20;
+/// Stored bytes of chunks that are decoded concurrently.
+const BATCH_BYTES: u128 = 8 << 20;
 
-/// Chunks that are.
-const BATCH: usize = 256;
+/// Largest number of chunks that are decoded concurrently.
+const BATCH_CHUNKS: usize = 256;
 
-/// A dataset in structured chunks.
+/// A dataset with structured chunks.
 #[derive(Debug)]
 pub struct StructuredSource {
-    /// How chunks are made up.
+    /// The form of the chunks.
     pub form: StructuredForm,
-    /// Where they lie; `None` while there are none.
+    /// The index of the chunks; `None` while no chunk is stored.
     pub index: Option<Arc<dyn ChunkIndex<StructuredLocation>>>,
 }
 
-/// What is done with decoded chunks.
-type AtBatch<'a> = dyn FnMut(&[(Found, Arc<DefinedChunk>)]) -> Result<()> + 'a;
+/// A function that is called with decoded chunks.
+type AtBatch<'a> = dyn FnMut(&[(LocatedChunk, Arc<DefinedChunk>)]) -> Result<()> + 'a;
 
-/// A chunk to be read.
+/// A stored chunk with its location.
 #[derive(Debug, Clone)]
-pub(in crate::data) struct Found {
+pub(in crate::data) struct LocatedChunk {
     pub(in crate::data) scaled: Dims,
     pub(in crate::data) location: StructuredLocation,
 }
 
 impl StructuredSource {
-    /// Reads the selected elements to their destination, in the order of the selection. What elements of variable length
-    /// hold goes to `foreign`.
+    /// Reads the selected elements into the target, in the order of the selection. Variable-length
+    /// data goes to `foreign`.
     ///
     /// # Errors
-    /// Damaged chunks; [`Error::Unsupported`] for elements of variable length without `foreign`.
+    /// Returns errors of damaged chunks. Returns [`Error::Unsupported`] for variable-length
+    /// elements without `foreign`.
     pub fn read(
         &self,
         context: ReadContext<'_>,
@@ -62,10 +63,10 @@ impl StructuredSource {
         })
     }
 
-    /// All stored chunks inside the extent, in C order of their coordinates.
+    /// Returns all stored chunks inside the extent, in C order of their coordinates.
     ///
     /// # Errors
-    /// The errors of reading the index.
+    /// Returns errors of reading the index.
     pub fn stored_chunks(&self, store: &Store) -> Result<Vec<(Dims, StructuredLocation)>> {
         let mut stored = Vec::new();
         self.for_each_chunk(store, &mut |scaled, location| {
@@ -76,10 +77,10 @@ impl StructuredSource {
         Ok(stored)
     }
 
-    /// How a stored chunk has its defined elements written down.
+    /// Returns the encoding of a stored chunk's defined elements.
     ///
     /// # Errors
-    /// A damaged chunk.
+    /// Returns errors of a damaged chunk.
     pub fn encoding_of(
         &self,
         store: &Store,
@@ -88,7 +89,7 @@ impl StructuredSource {
         self.form.encoding_of(store, scaled, location)
     }
 
-    /// Copies the wanted elements of one chunk to their positions.
+    /// Copies the selected elements of a chunk to their positions.
     fn place(
         &self,
         wanted: &Ordered,
@@ -114,7 +115,7 @@ impl StructuredSource {
         })
     }
 
-    /// Lets elements lead to `foreign`.
+    /// Copies the variable-length data of `elements` to `foreign`.
     pub(in crate::data) fn export(
         &self,
         elements: &mut [u8],
@@ -123,14 +124,14 @@ impl StructuredSource {
     ) -> Result<()> {
         let Some(foreign) = foreign else {
             return Err(Error::unsupported(
-                "elements of variable length in structured chunks, read this way",
+                "variable-length elements of structured chunks in this kind of read",
             ));
         };
         self.form.variable.export(elements, heap, foreign)
     }
 
-    /// Decodes the stored chunks of a box in which something may be wanted, in the order of the index, and gives them to
-    /// `visit` a batch at a time.
+    /// Decodes the stored chunks of a box that may have selected elements. Calls `visit` with
+    /// batches of these chunks, in the order of the index.
     fn for_each_batch(
         &self,
         context: ReadContext<'_>,
@@ -142,15 +143,14 @@ impl StructuredSource {
         let (Some(index), false) = (&self.index, chunks.is_empty()) else { return Ok(()) };
         let last = chunks.bounds().map(|(_, end)| end - 1).collect();
         let all = ChunkBox { first: chunks.start.clone(), last };
-        let (mut batch, mut bytes) = (Vec::new(), 0_u64);
+        let (mut batch, mut bytes) = (Vec::new(), 0_u128);
         index.for_each_in(context.store, &all, &mut |scaled, location| {
             if !wanted.may_meet(&self.form.grid.region(scaled)?) {
                 return Ok(());
             }
-            // A sum beyond 64 bits ends the batch like any large one.
-            bytes = bytes.saturating_add(location.size);
-            batch.push(Found { scaled: Dims::from_slice(scaled), location });
-            if batch.len() < BATCH && bytes < BATCH_BYTES {
+            bytes += u128::from(location.size);
+            batch.push(LocatedChunk { scaled: Dims::from_slice(scaled), location });
+            if batch.len() < BATCH_CHUNKS && bytes < BATCH_BYTES {
                 return Ok(());
             }
             bytes = 0;
@@ -159,28 +159,29 @@ impl StructuredSource {
         visit(&self.load(context, batch)?)
     }
 
-    /// Decodes chunks on all threads.
+    /// Decodes chunks, on all threads if that is faster.
     pub(in crate::data) fn load(
         &self,
         context: ReadContext<'_>,
-        batch: Vec<Found>,
-    ) -> Result<Vec<(Found, Arc<DefinedChunk>)>> {
-        let bytes = batch.iter().map(|found| found.location.size);
-        let bytes = bytes.fold(0, u64::saturating_add);
-        let load = |found: Found| {
+        batch: Vec<LocatedChunk>,
+    ) -> Result<Vec<(LocatedChunk, Arc<DefinedChunk>)>> {
+        let bytes: u128 = batch.iter().map(|found| u128::from(found.location.size)).sum();
+        let load = |found: LocatedChunk| {
             let chunk = self.chunk(context, &found)?;
             Ok((found, chunk))
         };
         let store = context.store;
-        let worth = batch.len() > 1 && parallel::is_worth(store, bytes.saturating_mul(8));
-        parallel::map(store, worth, batch, load)
+        // Decoding a stored byte counts as much work as copying eight bytes.
+        let parallel = batch.len() > 1 && parallel::use_threads(store, bytes * 8);
+        parallel::map(store, parallel, batch, load)
     }
 
-    /// A chunk, decoded or from the cache, which keeps it if it leaves room for others.
+    /// Returns a decoded chunk, from the cache or from the file. The cache keeps the chunk unless
+    /// it is too large.
     pub(in crate::data) fn chunk(
         &self,
         context: ReadContext<'_>,
-        found: &Found,
+        found: &LocatedChunk,
     ) -> Result<Arc<DefinedChunk>> {
         let (cache, key) = (&context.resources.structured, (self.form.owner, found.location.address));
         if let Some(chunk) = cache.get(key) {

@@ -1,4 +1,5 @@
-//! Writes of sets of defined elements: of whole chunks, and of the elements of a box that differ from undefined ones.
+//! Writes of sets of defined elements: of whole chunks, and of the elements of a box that differ
+//! from undefined ones.
 
 use hyperslab_dataspace::{DefinedBuilder, DefinedSet, Dims, Ordered, Region, Selection};
 
@@ -6,14 +7,16 @@ use super::{StructuredWriter, StructuredWriting, Update};
 use crate::data::transfer::{byte_count, parallel};
 use crate::error::{Error, Result};
 
-/// Says of an element, by its number in the box and its bytes, whether it is defined.
+/// A function that returns whether an element is defined, from its number in the box and its bytes.
 pub type IsDefined<'a> = dyn Fn(u64, &[u8]) -> bool + Sync + 'a;
 
 impl StructuredWriter {
-    /// Writes elements of chunks: the coordinates of each chunk, which elements of it, and their values as stored.
+    /// Writes elements of chunks: the coordinates of each chunk, the set of written elements, and
+    /// their stored values.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if values are missing; those of filters and the medium.
+    /// Returns [`Error::Misuse`] if the number of values is wrong. Returns errors of filters and
+    /// the driver.
     pub fn write_defined(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
@@ -30,11 +33,12 @@ impl StructuredWriter {
         self.merge(writing, updates)
     }
 
-    /// Writes those elements of a box of which `is_defined` is true. `elements` has all of the box, as stored, in C order.
+    /// Writes the elements of a box for which `is_defined` returns true. `elements` holds all
+    /// stored elements of the box in C order.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if the box reaches out of the dataset or has another number of elements; those of filters and the
-    /// medium.
+    /// Returns [`Error::Misuse`] if the box is not inside the dataset, or if the number of elements
+    /// is wrong. Returns errors of filters and the driver.
     pub fn write_where(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
@@ -82,7 +86,7 @@ impl StructuredWriter {
                 let (from, to) = (from * size, to * size);
                 values.extend_from_slice(run.split_at(to).0.split_at(from).1);
             };
-            // Where the defined elements at hand begin.
+            // The start of the present run of defined elements.
             let mut first = None;
             for (number, element) in run.chunks_exact(size).enumerate() {
                 match (is_defined(position + number as u64, element), first) {

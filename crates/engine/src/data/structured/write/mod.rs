@@ -1,5 +1,5 @@
-//! Writes of structured chunks: new elements are merged into dirty chunks in memory. When these pass the limit, all threads
-//! encode them, and one stores them.
+//! Writes of structured chunks: new elements are merged into dirty chunks in memory. If these
+//! exceed their limit, all threads encode them, and one thread stores them.
 
 mod defined;
 mod points;
@@ -26,44 +26,44 @@ pub use points::Coordinates;
 /// The writer of the structured chunks of one dataset, with its dirty chunks.
 #[derive(Debug)]
 pub struct StructuredWriter {
-    /// How chunks are made up.
+    /// The form of the chunks.
     pub form: StructuredForm,
-    /// Where they lie.
+    /// The index of the chunks.
     pub table: StructuredIndexEditor,
-    /// Bytes of chunks that wait to be encoded.
+    /// The limit of bytes in dirty chunks.
     pub limit: usize,
     dirty: DirtyChunks<DefinedChunk>,
 }
 
-/// The file and the contents of one change.
+/// The file and the variable-length data of one change.
 #[derive(Debug)]
 pub struct StructuredWriting<'w, 'e> {
-    /// The right to change the file.
+    /// The access to change the file.
     pub edit: &'w mut Edit<'e>,
     /// Decoded chunks.
     pub cache: &'w ChunkCache<Arc<DefinedChunk>>,
-    /// What written elements of variable length lead to.
-    pub contents: Option<&'w ForeignHeap>,
+    /// The heap with the variable-length data of the written elements.
+    pub heap: Option<&'w ForeignHeap>,
 }
 
-/// Elements that go into one chunk.
+/// Elements to write into one chunk.
 struct Update {
     scaled: Dims,
     defined: DefinedSet,
-    /// Their values; `None` if they are to be undefined.
+    /// The values; `None` if the elements become undefined.
     values: Option<Vec<u8>>,
 }
 
-/// A chunk with what is new; or why not, and what waited.
+/// A chunk with an update merged; or the error, and the dirty chunk before.
 type Merged = std::result::Result<(Dims, DefinedChunk), Box<(Error, Option<(Dims, DefinedChunk)>)>>;
 
 impl StructuredWriter {
-    /// A writer of chunks of that form, which lie where `table` says.
+    /// Creates a writer of chunks with this form and index.
     pub fn new(form: StructuredForm, table: StructuredIndexEditor, limit: usize) -> Self {
         Self { form, table, limit, dirty: DirtyChunks::default() }
     }
 
-    /// A chunk as it is now, if it has defined elements.
+    /// Returns the present state of a chunk, if it is stored.
     fn current(
         &self,
         store: &Store,
@@ -80,9 +80,9 @@ impl StructuredWriter {
         self.form.read_chunk(store, scaled, &location).map(Some)
     }
 
-    /// Merges updates of different chunks into them.
+    /// Merges updates of different chunks into these chunks.
     fn merge(&mut self, writing: &mut StructuredWriting<'_, '_>, updates: Vec<Update>) -> Result<()> {
-        let (store, cache, contents) = (writing.edit.store(), writing.cache, writing.contents);
+        let (store, cache, heap) = (writing.edit.store(), writing.cache, writing.heap);
         let bytes = updates.iter().fold(0_usize, |sum, update| sum + update.bytes());
         let jobs: Vec<(Update, Option<DefinedChunk>)> = updates
             .into_iter()
@@ -90,23 +90,25 @@ impl StructuredWriter {
             .map(|(known, update)| (update, known))
             .collect();
         let this = &*self;
-        // What waited is not lost if this fails.
+        // After an error, dirty chunks stay dirty.
         let work = |(update, known): (Update, Option<DefinedChunk>)| -> Merged {
-            let (scaled, waited) = (update.scaled.clone(), known.is_some());
+            let (scaled, was_dirty) = (update.scaled.clone(), known.is_some());
             let mut before = known;
             let outcome = (|| {
-                if !waited && !update.replaces_all() {
+                if !was_dirty && !update.replaces_all() {
                     before = this.current(store, cache, &scaled)?;
                 }
-                this.merged(store, &mut before, update, contents)
+                this.merged(store, &mut before, update, heap)
             })();
             match outcome {
                 Ok(chunk) => Ok((scaled, chunk)),
-                Err(error) => Err(Box::new((error, before.filter(|_| waited).map(|chunk| (scaled, chunk))))),
+                Err(error) => {
+                    Err(Box::new((error, before.filter(|_| was_dirty).map(|chunk| (scaled, chunk)))))
+                }
             }
         };
-        let work_is_long = jobs.len() > 1 && (parallel::is_worth(store, bytes as u64) || jobs.len() > 16);
-        let merged: Vec<Merged> = if work_is_long && store.may_share() {
+        let several = jobs.len() > 1 && (parallel::use_threads(store, bytes as u64) || jobs.len() > 16);
+        let merged: Vec<Merged> = if several && store.may_share() {
             store.share(|| jobs.into_par_iter().map(work).collect())
         } else {
             jobs.into_iter().map(work).collect()
@@ -126,18 +128,18 @@ impl StructuredWriter {
             return Err(error);
         }
         if self.dirty.bytes() > self.limit {
-            self.make_room(writing)?;
+            self.flush_to_limit(writing)?;
         }
         Ok(())
     }
 
-    /// A chunk with an update. `before` is whole if this fails.
+    /// Returns a chunk with an update merged. After an error, `before` still holds the whole chunk.
     fn merged(
         &self,
         store: &Store,
         before: &mut Option<DefinedChunk>,
         update: Update,
-        contents: Option<&ForeignHeap>,
+        heap: Option<&ForeignHeap>,
     ) -> Result<DefinedChunk> {
         let size = self.form.element_size;
         if before.is_none() {
@@ -157,7 +159,7 @@ impl StructuredWriter {
                 before.heap = hyperslab_format::structured_chunk::begin_heap();
             }
             let limit = store.limits().chunk_bytes;
-            self.form.variable.import(&mut values, contents, &mut before.heap, limit)?;
+            self.form.variable.import(&mut values, heap, &mut before.heap, limit)?;
         }
         if before.defined.is_empty() || update.defined.is_all() {
             return Ok(DefinedChunk {
@@ -171,14 +173,14 @@ impl StructuredWriter {
         Ok(DefinedChunk { defined, values, heap: std::mem::take(&mut before.heap) })
     }
 
-    /// A chunk all of whose elements have the fill value.
+    /// Returns a chunk with the fill value in all elements.
     fn filled(&self, store: &Store) -> Result<DefinedChunk> {
         let defined = DefinedSet::all(self.form.grid.chunk())?;
         let limit = store.limits().chunk_bytes;
         let bytes = defined.len().checked_mul(self.form.element_size as u64);
         let length = bytes.filter(|bytes| *bytes <= limit).and_then(|bytes| usize::try_from(bytes).ok());
         let Some(length) = length else {
-            // The largest number stands for a product that passes 64 bits.
+            // The largest number is reported if the product exceeds 64 bits.
             let bytes = bytes.unwrap_or(u64::MAX);
             return Err(Error::Limit { what: "structured chunk: bytes".into(), got: bytes, limit });
         };
@@ -189,7 +191,7 @@ impl StructuredWriter {
         Ok(DefinedChunk { defined, values, heap })
     }
 
-    /// Visits the stored chunks of a box of chunks.
+    /// Returns the stored chunks of a box of chunks.
     fn stored_in(&self, store: &Store, chunks: &ChunkBox) -> Result<Vec<(Dims, StructuredLocation)>> {
         let mut found = Vec::new();
         if self.table.is_empty() {
@@ -208,7 +210,7 @@ impl Update {
         self.defined.memory_bytes() + self.values.as_ref().map_or(0, Vec::len)
     }
 
-    /// Returns whether nothing of the chunk before matters.
+    /// Returns whether the update replaces all elements of the chunk.
     fn replaces_all(&self) -> bool {
         self.defined.is_all()
     }

@@ -10,26 +10,26 @@ use crate::data::transfer::{WriteSource, byte_count, parallel};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// The name of this operation in errors.
+/// The name of the operation in errors.
 const POINTS: &str = "write of points";
 
-/// Points that are sorted into chunks at once.
-const BATCH: usize = 4 << 20;
+/// Largest number of points that are sorted together.
+const BATCH_POINTS: usize = 4 << 20;
 
-/// Coordinates of points, in the order of their values.
+/// The coordinates of points, in the order of their values.
 pub trait Coordinates: Sync {
-    /// Number of points.
+    /// Returns the number of points.
     fn len(&self) -> usize;
 
-    /// Returns whether there are none.
+    /// Returns whether there are no points.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Visits some of the points: number and coordinates.
+    /// Visits a range of the points: number and coordinates.
     ///
     /// # Errors
-    /// The errors of `visit`.
+    /// Returns the errors of `visit`.
     fn for_each(
         &self,
         points: Range<usize>,
@@ -50,13 +50,14 @@ impl Coordinates for Points {
         let rows = self.coordinates.chunks_exact(self.rank.max(1));
         let (first, count) = (points.start, points.len());
         if points.end > rows.len() {
-            return Err(Error::internal(POINTS, "the points asked for are there"));
+            return Err(Error::internal(POINTS, "the requested points exist"));
         }
         rows.skip(first).take(count).zip(points).try_for_each(|(point, number)| visit(number, point))
     }
 }
 
-/// Place in the chunk and number of a point; they sort by the one, then by the other.
+/// The offset of a point in its chunk and the number of the point, sorted by offset, then by
+/// number.
 trait Packed: Copy + Ord + Send {
     fn pack(offset: u64, number: u64) -> Self;
     fn offset(self) -> u64;
@@ -93,11 +94,12 @@ impl Packed for u128 {
 }
 
 impl StructuredWriter {
-    /// Writes points, which are defined then. Of two at one place the later one stays.
+    /// Writes points, which become defined. If points repeat, the last one counts.
     ///
     /// # Errors
-    /// [`Error::Misuse`] for points outside of the dataset, and if `from` has another number of elements; nothing is
-    /// written then. Those of conversions, filters and the medium.
+    /// Returns [`Error::Misuse`] without a change if a point is outside the dataset, or if the
+    /// number of elements in `from` is wrong. Returns errors of conversions, filters and the
+    /// driver.
     pub fn write_points<C: Coordinates>(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
@@ -108,12 +110,12 @@ impl StructuredWriter {
         if from.is_partial() {
             return Err(Error::unsupported("parts of elements at points: write them with a selection"));
         }
-        if points.len() > BATCH {
+        if points.len() > BATCH_POINTS {
             self.check_points(points)?;
         }
         let narrow = self.form.grid.elements_per_chunk()? <= u64::from(u32::MAX);
-        for start in (0..points.len()).step_by(BATCH) {
-            let batch = start..points.len().min(start + BATCH);
+        for start in (0..points.len()).step_by(BATCH_POINTS) {
+            let batch = start..points.len().min(start + BATCH_POINTS);
             self.dirty.begin();
             let updates = if narrow {
                 self.updates::<C, u64>(writing.edit.store(), points, batch, from)?
@@ -159,7 +161,7 @@ impl StructuredWriter {
         })
     }
 
-    /// Points by chunks, in C order of the chunks; those of one chunk in the order in which they come.
+    /// Returns the points by chunk, in C order of the chunks. Points of a chunk keep their order.
     fn by_chunk<C: Coordinates, P: Packed>(
         &self,
         points: &C,
@@ -169,7 +171,7 @@ impl StructuredWriter {
         let (chunk, extent) = (grid.chunk(), grid.extent());
         let mut slots: Vec<(Dims, Vec<P>)> = Vec::new();
         let mut known: HashMap<Dims, usize> = HashMap::new();
-        // The chunk of the point before, and where it lies.
+        // The chunk of the last point, and its bounds.
         let (mut slot, mut low, mut high) = (0_usize, Dims::from_elem(0, rank), Dims::from_elem(0, rank));
         let start = batch.start;
         points.for_each(batch, &mut |number, point| {
@@ -183,7 +185,7 @@ impl StructuredWriter {
                 let scaled: Dims = point.iter().zip(chunk).map(|(at, size)| at / (*size).max(1)).collect();
                 low = self.form.origin(&scaled);
                 let ends = low.iter().zip(chunk).zip(extent);
-                // A chunk begins inside of the extent, and may end behind the largest coordinate.
+                // A chunk begins inside the extent, and may end after the largest coordinate.
                 high = ends.map(|((low, size), extent)| low + (*size).min(extent - low)).collect();
                 slot = *known.entry(scaled).or_insert_with_key(|scaled| {
                     slots.push((scaled.clone(), Vec::new()));
@@ -202,11 +204,11 @@ impl StructuredWriter {
         Ok(slots)
     }
 
-    /// Points of one chunk with their values.
+    /// Returns the points of a chunk with their values.
     fn of_points<P: Packed>(&self, scaled: Dims, mut points: Vec<P>, stored: &[u8]) -> Result<Update> {
         if !points.is_sorted_by(|one, next| one.offset() < next.offset()) {
             points.sort_unstable();
-            // The last of those at one place stays.
+            // If points repeat, the last one counts.
             points.dedup_by(|next, kept| {
                 let same = next.offset() == kept.offset();
                 if same {
@@ -249,7 +251,7 @@ fn gather<P: Packed>(points: &[P], stored: &[u8], size: usize) -> Result<Vec<u8>
 }
 
 fn outside(point: &[u64], extent: &[u64]) -> Error {
-    Error::Misuse(format!("the point {point:?} is not in a dataset of the shape {extent:?}"))
+    Error::Misuse(format!("the point {point:?} is outside a dataset of shape {extent:?}"))
 }
 
 #[cfg(test)]
@@ -272,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn points_that_are_not_there_are_an_internal_error() {
+    fn requested_points_that_do_not_exist_are_an_internal_error() {
         let points = Points { rank: 2, coordinates: vec![1, 2, 3, 4] };
         let mut seen = Vec::new();
         let mut visit = |number: usize, point: &[u64]| {

@@ -1,4 +1,4 @@
-//! Changes of the shape of a dataset in structured chunks, and its deletion.
+//! Changes of the shape of a dataset with structured chunks, and its deletion.
 
 use std::collections::BTreeSet;
 
@@ -12,16 +12,17 @@ use crate::error::Result;
 use crate::store::{Edit, SpaceKind, Store};
 
 impl StructuredWriter {
-    /// Changes the shape: chunks outside of the new one leave the file, elements outside of it are undefined, also when
-    /// it grows again, and chunks that come to the edge or leave it pass the filters they must.
+    /// Changes the shape. Chunks outside the new shape are removed. Elements outside the new shape
+    /// become undefined, even if the dataset grows again. If partial chunks at the edge are not
+    /// filtered, chunks that become or cease to be edge chunks are encoded again.
     ///
     /// # Errors
-    /// Damaged chunks, those of filters and the medium.
+    /// Returns errors of damaged chunks, filters and the driver.
     pub fn change_shape(&mut self, writing: &mut StructuredWriting<'_, '_>, dims: &[u64]) -> Result<()> {
         let before = self.form.grid.clone();
         let after = ChunkGrid::new(before.chunk(), dims)?;
-        // Whether stored chunks passed filters is told by the shape as it is now.
-        self.know_encoding(writing.edit.store())?;
+        // The present shape determines which stored chunks are filtered.
+        self.choose_encoding(writing.edit.store())?;
         let beyond =
             |grid: &ChunkGrid, scaled: &Dims| scaled.iter().zip(grid.counts()).any(|(at, count)| at >= count);
         let outside = |scaled: &Dims| beyond(&after, scaled);
@@ -41,14 +42,14 @@ impl StructuredWriter {
         }
         self.dirty.begin();
         for scaled in touched {
-            // Other programs may have left chunks outside of the shape.
+            // Other programs may have left chunks outside the shape.
             if outside(&scaled) || beyond(&before, &scaled) {
                 self.remove(writing, &scaled)?;
                 continue;
             }
             self.cut(writing, &before, &after, &scaled)?;
             if self.dirty.bytes() > self.limit {
-                // Those that are still to be cut wait on.
+                // The chunks that are not yet cut stay dirty.
                 let cut = self.dirty.newer();
                 self.form.grid = after.clone();
                 let outcome = self.flush_some(writing, cut);
@@ -60,8 +61,8 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// The chunks of either shape that hold elements from `from` on along a dimension, or that a part of the extent ends
-    /// in there.
+    /// Returns the chunks of either shape with elements from `from` on along a dimension, and the
+    /// chunk in which the smaller shape ends.
     fn along(
         &self,
         writing: &StructuredWriting<'_, '_>,
@@ -77,7 +78,7 @@ impl StructuredWriter {
         }
         let mut last: Dims = counts.iter().map(|count| count - 1).collect();
         let mut first = Dims::from_elem(0, last.len());
-        // Where the shape ends between chunks, the first chunk behind it is the first that matters.
+        // If the shape ends between chunks, begin with the chunk after the end.
         let start = from / size;
         if let (Some(first), Some(last)) = (first.get_mut(dimension), last.get_mut(dimension)) {
             if start > *last {
@@ -92,7 +93,8 @@ impl StructuredWriter {
         Ok(found)
     }
 
-    /// Keeps of a chunk what lies in both shapes, and has it encoded anew if that, or where its edge is, changes it.
+    /// Removes the elements of a chunk outside either shape. The chunk becomes dirty if elements
+    /// were removed, or if it must be filtered differently.
     fn cut(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
@@ -100,9 +102,9 @@ impl StructuredWriter {
         after: &ChunkGrid,
         scaled: &Dims,
     ) -> Result<()> {
-        let turns = self.form.edges_unfiltered && before.is_edge(scaled)? != after.is_edge(scaled)?;
-        let waits = self.dirty.remove(scaled);
-        let (chunk, mut changed) = if let Some(chunk) = waits {
+        let edge_changes = self.form.edges_unfiltered && before.is_edge(scaled)? != after.is_edge(scaled)?;
+        let dirty = self.dirty.remove(scaled);
+        let (chunk, mut changed) = if let Some(chunk) = dirty {
             (chunk, true)
         } else {
             let store = writing.edit.store();
@@ -110,15 +112,15 @@ impl StructuredWriter {
             let chunk = self.form.read_unclipped(store, scaled, &location)?;
             let count = chunk.defined.len();
             let clipped = self.form.clipped(scaled, chunk)?;
-            let ghosts = clipped.defined.len() != count;
-            (clipped, ghosts)
+            let has_outside = clipped.defined.len() != count;
+            (clipped, has_outside)
         };
         let count = chunk.defined.len();
         self.form.grid = after.clone();
         let cut = self.form.clipped(scaled, chunk);
         self.form.grid = before.clone();
         let mut cut = cut?;
-        changed |= turns || cut.defined.len() != count;
+        changed |= edge_changes || cut.defined.len() != count;
         if !self.form.kind.is_sparse() && before.region(scaled)?.count != after.region(scaled)?.count {
             cut = self.refilled(writing.edit.store(), (before, after), scaled, cut)?;
             changed = true;
@@ -129,7 +131,7 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// A chunk all of whose elements are there, with fill values for those that are not in both shapes.
+    /// Returns a dense chunk, with fill values for the elements that are not in both shapes.
     fn refilled(
         &self,
         store: &Store,
@@ -154,16 +156,17 @@ impl StructuredWriter {
         if self.form.fill.is_zero() {
             return Ok(DefinedChunk { defined, values, heap: chunk.heap });
         }
-        // Only elements that hold nothing can be fill values here, so that all that is held lies in the chunk's own heap.
+        // A fill value here has no variable-length data, so all descriptors refer to the chunk's
+        // own heap.
         let heap = SectionHeap::decode(&chunk.heap, self.form.params)?;
         let heap = self.form.variable.take(&mut values, &heap, store.limits().chunk_bytes)?;
         Ok(DefinedChunk { defined, values, heap })
     }
 
-    /// Gives back the room of all chunks and of the index.
+    /// Frees the space of all chunks and of the index.
     ///
     /// # Errors
-    /// If the index is damaged.
+    /// Returns an error if the index is damaged.
     pub fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         self.table
             .delete_with(edit, &mut |edit, _, chunk| edit.free(SpaceKind::RawData, chunk.address, chunk.size))

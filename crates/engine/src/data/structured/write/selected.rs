@@ -1,4 +1,4 @@
-//! Writes to a selection, and the erasure of its elements.
+//! Writes of selections, and the erasure of their elements.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,14 @@ use crate::data::chunk_index::ChunkBox;
 use crate::data::transfer::{WriteSource, byte_count};
 use crate::error::{Error, Result};
 
-/// The name of this operation in errors.
+/// The name of the operation in errors.
 const NAME: &str = "write of structured chunks";
 
-/// The chunks that hold selected elements, in C order.
+/// The chunks with selected elements, in C order.
 enum ChunksOf {
-    /// Of a selection that is the same along each dimension.
+    /// The chunks of a selection that is the same along each dimension.
     Tiles(Box<Tiling>),
-    /// Of points and blocks, which may lie far apart.
+    /// The chunks of points or blocks, which may be far apart.
     Listed(BTreeSet<Dims>),
 }
 
@@ -55,14 +55,15 @@ impl ChunksOf {
     }
 }
 
-/// Elements of chunks that are merged at once.
+/// Bytes of updates that are merged together.
 const BATCH_BYTES: usize = 16 << 20;
 
 impl StructuredWriter {
-    /// Writes the selected elements, which are defined then.
+    /// Writes the selected elements, which become defined.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if `from` has another number of elements; those of conversions, filters and the medium.
+    /// Returns [`Error::Misuse`] if the number of elements in `from` differs from the number of
+    /// selected elements. Returns errors of conversions, filters and the driver.
     pub fn write_selection(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
@@ -95,7 +96,7 @@ impl StructuredWriter {
         self.merge(writing, updates)
     }
 
-    /// The selected elements of a chunk with their values.
+    /// Returns the selected elements of a chunk with their new values.
     fn update(
         &self,
         writing: &StructuredWriting<'_, '_>,
@@ -107,7 +108,7 @@ impl StructuredWriter {
         let mut runs: Vec<(u64, u64, u64)> = Vec::new();
         self.form.for_each_run(wanted, &scaled, |offset, count, position| {
             match runs.last_mut() {
-                // Of two points at one place the later one stays.
+                // If points repeat, the last one counts.
                 Some(last) if last.0 == offset && count == 1 => last.2 = last.2.max(position),
                 _ => runs.push((offset, count, position)),
             }
@@ -127,16 +128,16 @@ impl StructuredWriter {
         let mut rest = values.as_mut_slice();
         for (_, count, position) in runs {
             let length = byte_count(count, size, "structured chunk")?;
-            let Some((run, behind)) = rest.split_at_mut_checked(length) else {
+            let Some((run, after)) = rest.split_at_mut_checked(length) else {
                 return Err(Error::internal(NAME, "the runs of a chunk have its elements"));
             };
             from.put(position, count, run)?;
-            rest = behind;
+            rest = after;
         }
         Ok(Some(Update { scaled, defined, values: Some(values) }))
     }
 
-    /// Makes `values` what the elements read as now.
+    /// Sets `values` to the present values of the elements.
     fn before(
         &self,
         writing: &StructuredWriting<'_, '_>,
@@ -145,7 +146,7 @@ impl StructuredWriter {
         values: &mut [u8],
     ) -> Result<()> {
         if !self.form.variable.is_empty() {
-            return Err(Error::unsupported("parts of elements of variable length in structured chunks"));
+            return Err(Error::unsupported("parts of variable-length elements in structured chunks"));
         }
         let size = self.form.element_size;
         self.form.fill.write(values);
@@ -169,7 +170,8 @@ impl StructuredWriter {
     /// Makes the selected elements undefined.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if all elements of the chunks are always there; damaged chunks, those of the medium.
+    /// Returns [`Error::Misuse`] if the dataset is not sparse. Returns errors of damaged chunks and
+    /// the driver.
     pub fn erase(&mut self, writing: &mut StructuredWriting<'_, '_>, selection: &Selection) -> Result<()> {
         if !self.form.kind.is_sparse() {
             return Err(Error::Misuse(
@@ -195,7 +197,7 @@ impl StructuredWriter {
             let mut updates = Vec::new();
             for scaled in batch {
                 let scaled: &Dims = scaled;
-                // All of a chunk need not be listed.
+                // A fully selected chunk needs no list of its elements.
                 let defined = match self.form.wanted_in(&wanted, scaled)? {
                     None => DefinedSet::all(self.form.grid.chunk())?,
                     Some(defined) => defined,

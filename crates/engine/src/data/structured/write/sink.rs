@@ -1,4 +1,4 @@
-//! A dataset in structured chunks as a sink.
+//! The sink of datasets with structured chunks.
 
 use hyperslab_dataspace::Selection;
 use hyperslab_format::message::Layout;
@@ -15,16 +15,16 @@ impl Sink for StructuredWriter {
         from: &WriteSource<'_>,
     ) -> Result<()> {
         let cache = &writing.resources.structured;
-        let mut writing = StructuredWriting { edit: &mut *writing.edit, cache, contents: from.contents() };
+        let mut writing = StructuredWriting { edit: &mut *writing.edit, cache, heap: from.heap() };
         self.write_selection(&mut writing, selection, from)
     }
 
     fn resize(&mut self, writing: &mut Writing<'_, '_>, dims: &[u64]) -> Result<()> {
-        self.change_shape(&mut without_contents(writing), dims)
+        self.change_shape(&mut without_heap(writing), dims)
     }
 
     fn flush(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
-        self.store_all(&mut without_contents(writing))
+        self.store_all(&mut without_heap(writing))
     }
 
     fn free(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
@@ -41,11 +41,11 @@ impl Sink for StructuredWriter {
         true
     }
 
-    fn is_ahead(&self) -> bool {
+    fn is_dirty(&self) -> bool {
         !self.dirty.is_empty()
     }
 }
 
-fn without_contents<'w, 'e>(writing: &'w mut Writing<'_, 'e>) -> StructuredWriting<'w, 'e> {
-    StructuredWriting { edit: &mut *writing.edit, cache: &writing.resources.structured, contents: None }
+fn without_heap<'w, 'e>(writing: &'w mut Writing<'_, 'e>) -> StructuredWriting<'w, 'e> {
+    StructuredWriting { edit: &mut *writing.edit, cache: &writing.resources.structured, heap: None }
 }

@@ -14,30 +14,31 @@ use crate::store::{SpaceKind, Store};
 use hyperslab_format::codec::Address;
 use hyperslab_format::structured_chunk::{ChunkSections, DefinedEncoding};
 
-/// Defined elements of a chunk that tell how others are encoded best.
-const TELLING: u64 = 64;
+/// Least number of defined elements of a chunk that decides how sections are encoded.
+const MIN_TUNING_ELEMENTS: u64 = 64;
 
-/// Bytes of chunks that are encoded at once.
+/// Bytes of chunks that are encoded together.
 const BATCH_BYTES: usize = 32 << 20;
 
 impl StructuredWriter {
-    /// Encodes and stores all that waits.
+    /// Encodes and stores all dirty chunks.
     ///
     /// # Errors
-    /// The errors of filters and the medium.
+    /// Returns errors of filters and the driver.
     pub fn store_all(&mut self, writing: &mut StructuredWriting<'_, '_>) -> Result<()> {
         let all = self.dirty.coordinates(|_| true);
         self.flush_some(writing, all)
     }
 
-    /// Stores chunks until fewer wait than the limit says: first those that the change at hand does not touch.
-    pub(super) fn make_room(&mut self, writing: &mut StructuredWriting<'_, '_>) -> Result<()> {
+    /// Stores dirty chunks until they are within the limit, beginning with those that the current
+    /// operation has not changed.
+    pub(super) fn flush_to_limit(&mut self, writing: &mut StructuredWriting<'_, '_>) -> Result<()> {
         let older = self.dirty.older();
         self.flush_some(writing, older)?;
         if self.dirty.bytes() > self.limit { self.store_all(writing) } else { Ok(()) }
     }
 
-    /// Stores those of some chunks that wait.
+    /// Stores those of the given chunks that are dirty.
     pub(super) fn flush_some(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
@@ -66,7 +67,7 @@ impl StructuredWriter {
         let encoded = match self.encode(writing.edit.store(), &batch, bytes) {
             Ok(encoded) => encoded,
             Err(error) => {
-                // They wait on: the next one to ask hears of it too.
+                // The chunks stay dirty, so that the next flush reports the error, too.
                 batch.into_iter().for_each(|(scaled, chunk)| self.dirty.insert(scaled, chunk, u64::MAX));
                 return Err(error);
             }
@@ -81,17 +82,18 @@ impl StructuredWriter {
         self.put_encoded(writing, stored)
     }
 
-    /// Encodes chunks; `None` for those without elements.
+    /// Encodes chunks. Returns `None` for chunks without elements.
     fn encode(
         &mut self,
         store: &Store,
         batch: &[(Dims, DefinedChunk)],
         bytes: usize,
     ) -> Result<Vec<Option<EncodedChunk>>> {
-        self.know_encoding(store)?;
+        self.choose_encoding(store)?;
         if self.form.sections.iter().any(|section| section.runs_only.is_none()) {
             let largest = batch.iter().max_by_key(|(_, chunk)| chunk.defined.len());
-            if let Some((_, chunk)) = largest.filter(|(_, chunk)| chunk.defined.len() >= TELLING) {
+            if let Some((_, chunk)) = largest.filter(|(_, chunk)| chunk.defined.len() >= MIN_TUNING_ELEMENTS)
+            {
                 self.form.tune(store, chunk)?;
             }
         }
@@ -102,33 +104,35 @@ impl StructuredWriter {
             }
             form.encode_chunk(store, scaled, chunk).map(Some)
         };
-        if batch.len() > 1 && parallel::is_worth(store, bytes as u64) {
+        if batch.len() > 1 && parallel::use_threads(store, bytes as u64) {
             store.share(|| batch.par_iter().map(encode).collect())
         } else {
             batch.iter().map(encode).collect()
         }
     }
 
-    /// Finds out how defined elements are written down, while the stored chunks are as the shape says.
-    pub(super) fn know_encoding(&mut self, store: &Store) -> Result<()> {
+    /// Chooses the encoding of defined elements. The caller has not yet changed the shape of the
+    /// dataset.
+    pub(super) fn choose_encoding(&mut self, store: &Store) -> Result<()> {
         if self.form.encoding.is_none() {
             self.form.encoding = Some(self.encoding_in_use(store)?);
         }
         Ok(())
     }
 
-    /// How the first stored chunk has its defined elements written down, so that those to come are like it.
+    /// Returns the encoding of the first stored chunk's defined elements, so that new chunks use
+    /// the same encoding.
     fn encoding_in_use(&self, store: &Store) -> Result<DefinedEncoding> {
         if self.table.is_empty() || !self.form.kind.is_sparse() {
             return Ok(DefinedEncoding::default());
         }
-        // A dataset that has no elements now may still have chunks from before.
-        let last = self.form.grid.counts().iter().map(|count| count.saturating_sub(1)).collect();
+        // A dataset without elements may still have chunks from before: look up the first one.
+        let last = self.form.grid.counts().iter().map(|count| (*count).max(1) - 1).collect();
         let all = ChunkBox { first: Dims::from_elem(0, self.form.grid.rank()), last };
         let mut first = None;
         let outcome = self.table.for_each_in(store, &all, &mut |scaled, location| {
             first = Some((Dims::from_slice(scaled), location));
-            Err(Error::Misuse("one is enough".into()))
+            Err(Error::Misuse("the walk ends at the first chunk".into()))
         });
         let Some((scaled, location)) = first else {
             return outcome.map(|()| DefinedEncoding::default());
@@ -136,10 +140,11 @@ impl StructuredWriter {
         self.form.encoding_of(store, &scaled, &location)
     }
 
-    /// Puts the stored bytes of a chunk in place of the chunk that holds an element.
+    /// Replaces the stored bytes of the chunk that holds an element.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if there is no such element; those of decoding the chunk. Nothing is changed then.
+    /// Returns [`Error::Misuse`] if there is no such element, and errors of decoding the bytes,
+    /// both without a change.
     pub fn put_stored(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
@@ -151,7 +156,8 @@ impl StructuredWriter {
         if sections.0.len() != self.form.sections.len() || sections.chunk_size() != bytes.len() as u64 {
             let (got, size) = (bytes.len(), sections.chunk_size());
             return Err(Error::Misuse(format!(
-                "{got} bytes in {} sections of {size}, for chunks of {} sections",
+                "the chunk has {got} bytes, but its {} sections have {size} bytes; chunks of this dataset have \
+                 {} sections",
                 sections.0.len(),
                 self.form.sections.len()
             )));
@@ -159,7 +165,7 @@ impl StructuredWriter {
         let place = self.form.location(Address::UNDEFINED, &sections)?;
         let chunk = self.form.decode_stored(writing.edit.store(), &scaled, &place, bytes)?;
         if self.form.clipped(&scaled, chunk.clone())? != chunk {
-            return Err(Error::Misuse("the chunk has elements beyond the dataset".into()));
+            return Err(Error::Misuse("the chunk has elements outside the dataset".into()));
         }
         self.dirty.remove(&scaled);
         if chunk.defined.is_empty() {
@@ -169,7 +175,7 @@ impl StructuredWriter {
         self.put_encoded(writing, vec![(scaled, encoded, Some(chunk))])
     }
 
-    /// Takes a chunk out of the file.
+    /// Removes a chunk from the file.
     pub(super) fn remove(&mut self, writing: &mut StructuredWriting<'_, '_>, scaled: &Dims) -> Result<()> {
         if self.table.is_empty() {
             return Ok(());
@@ -181,7 +187,8 @@ impl StructuredWriter {
         Ok(())
     }
 
-    /// Stores encoded chunks, in C order: in place where they take as many bytes as before. The decoded ones are kept.
+    /// Stores encoded chunks, which are in C order, in place if the number of bytes stays the same.
+    /// The cache keeps the decoded chunks.
     pub(super) fn put_encoded(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
@@ -210,7 +217,8 @@ impl StructuredWriter {
             .map(|((_, encoded, _), (_, place))| (place.address, &encoded.bytes[..]));
         staged::write_joined(writing.edit.store(), parts)?;
         self.table.insert(writing.edit, &places)?;
-        // What the index leads to is nobody else's, also if something fails on the way.
+        // The index no longer refers to the old chunks, so they can be freed even if a later step
+        // fails.
         for place in left {
             writing.edit.free(SpaceKind::RawData, place.address, place.size)?;
         }

@@ -1,4 +1,5 @@
-//! The source datasets of a virtual one: found by name when they are needed, and kept open for a while.
+//! The source datasets of a virtual dataset. They are looked up by name at the first use, and stay
+//! open for the next ones.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,7 +8,8 @@ use hyperslab_datatype::Datatype;
 use hyperslab_datatype::convert::Conversions;
 use hyperslab_format::message::Layout;
 
-use super::{OpenDataset, OpenFile, SharedHeap};
+use super::super::{OpenFile, SharedHeap};
+use super::OpenDataset;
 use crate::data::transfer::ReadTarget;
 use crate::data::variable::ForeignHeap;
 use crate::data::virtual_::{Mapping, SourceDatasets, SourceShapes, Steps, mappings};
@@ -16,16 +18,17 @@ use crate::object::dataset::DatasetDescription;
 use crate::object::kind::ObjectKind;
 use crate::object::path::{self, Resolved};
 
-/// Virtual datasets within virtual datasets, and external links on the way to one.
-pub(super) const MAX_DEPTH: usize = 16;
+/// Largest depth of virtual datasets in virtual datasets, and largest number of consecutive
+/// external links.
+pub(in crate::ops) const MAX_DEPTH: usize = 16;
 
-/// Source datasets that are kept open.
-const KEPT: usize = 128;
+/// Largest number of source datasets that a virtual dataset keeps open.
+const MAX_OPEN_SOURCES: usize = 128;
 
-/// What a virtual dataset has besides its description.
+/// The mappings and the open sources of a virtual dataset.
 #[derive(Debug)]
-pub(super) struct Virtual {
-    pub(super) mappings: Vec<Mapping>,
+pub(in crate::ops) struct Virtual {
+    pub(in crate::ops) mappings: Vec<Mapping>,
     open: Mutex<Vec<Arc<SourceDataset>>>,
 }
 
@@ -37,29 +40,34 @@ struct SourceDataset {
     dataset: OpenDataset,
 }
 
-/// How deep in virtual datasets a read is, and what work it may still do.
+/// The depth of a read in virtual datasets, and its remaining steps.
 #[derive(Debug)]
-pub(super) struct Nesting<'a> {
+pub(in crate::ops) struct Nesting<'a> {
     depth: usize,
-    pub(super) steps: &'a Steps,
-    /// Where contents of variable length from other files go, if somebody wants them.
+    pub(in crate::ops) steps: &'a Steps,
+    /// The heap that collects variable-length data of other files, if the caller needs the data.
     foreign: Option<&'a Arc<ForeignHeap>>,
 }
 
 impl Nesting<'_> {
-    /// Runs something outside of all virtual datasets, for so many elements.
-    pub(super) fn outermost<R>(file: &OpenFile, elements: u64, run: impl FnOnce(&Nesting<'_>) -> R) -> R {
+    /// Runs `run` outside of all virtual datasets, with steps for `elements` elements.
+    pub(in crate::ops) fn outermost<R>(
+        file: &OpenFile,
+        elements: u64,
+        run: impl FnOnce(&Nesting<'_>) -> R,
+    ) -> R {
         let steps = Steps::new(file.container.store.limits().virtual_steps, elements);
         run(&Nesting { depth: 0, steps: &steps, foreign: None })
     }
 
-    /// Where contents of variable length from other files go.
-    pub(super) fn foreign(&self) -> Option<&ForeignHeap> {
+    /// Returns the heap that collects variable-length data of other files.
+    pub(in crate::ops) fn foreign(&self) -> Option<&ForeignHeap> {
         self.foreign.map(|foreign| &**foreign)
     }
 
-    /// As [`outermost`](Self::outermost), with a place for contents of variable length from other files.
-    pub(super) fn collecting<R>(
+    /// Runs `run` like [`outermost`](Self::outermost), with a heap that collects variable-length
+    /// data of other files.
+    pub(in crate::ops) fn collecting<R>(
         file: &OpenFile,
         elements: u64,
         foreign: &Arc<ForeignHeap>,
@@ -71,8 +79,11 @@ impl Nesting<'_> {
 }
 
 impl Virtual {
-    /// The mappings, if the dataset is virtual.
-    pub(super) fn load(file: &OpenFile, description: &DatasetDescription) -> Result<Option<Self>> {
+    /// Reads the mappings, if the dataset is virtual.
+    ///
+    /// # Errors
+    /// Returns [`Error::Corrupt`] if the mappings are damaged.
+    pub(in crate::ops) fn load(file: &OpenFile, description: &DatasetDescription) -> Result<Option<Self>> {
         let Layout::Virtual(layout) = &description.layout.layout else { return Ok(None) };
         let container = &file.container;
         let stored = mappings(&container.store, &container.heap, layout)?;
@@ -85,19 +96,19 @@ impl Virtual {
         Ok(Some(Self { mappings: mappings?, open: Mutex::new(Vec::new()) }))
     }
 
-    /// Lets go of the files of sources.
-    pub(super) fn close(&self) {
+    /// Closes the files of the source datasets.
+    pub(in crate::ops) fn close(&self) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
 /// The source datasets of one virtual dataset, for one operation.
 #[derive(Debug)]
-pub(super) struct Sources<'a> {
-    pub(super) file: &'a Arc<OpenFile>,
-    pub(super) datatype: &'a Datatype,
-    pub(super) virtual_: &'a Virtual,
-    pub(super) nesting: &'a Nesting<'a>,
+pub(in crate::ops) struct Sources<'a> {
+    pub(in crate::ops) file: &'a Arc<OpenFile>,
+    pub(in crate::ops) datatype: &'a Datatype,
+    pub(in crate::ops) virtual_: &'a Virtual,
+    pub(in crate::ops) nesting: &'a Nesting<'a>,
 }
 
 impl SourceShapes for Sources<'_> {
@@ -117,7 +128,7 @@ impl SourceDatasets for Sources<'_> {
         let nesting = self.inside()?;
         let conversion = self.conversions(&source)?.plan(datatype, self.datatype)?;
         if !conversion.is_no_op() {
-            // Members that the source does not have.
+            // Zeros for the members that the source does not have.
             out.fill(0);
         }
         let mut to = ReadTarget::converted(out, &conversion);
@@ -126,7 +137,12 @@ impl SourceDatasets for Sources<'_> {
 }
 
 impl Sources<'_> {
-    /// The conversions for elements of a source. Contents of variable length in another file are collected.
+    /// Returns the conversions for elements of a source, which collect variable-length data of
+    /// another file.
+    ///
+    /// # Errors
+    /// Returns [`Error::Unsupported`] if elements of another file contain references, or if the
+    /// caller collects no variable-length data.
     fn conversions(&self, source: &SourceDataset) -> Result<Conversions> {
         let datatype = &source.dataset.description.datatype;
         let conversions = Conversions::default();
@@ -139,14 +155,14 @@ impl Sources<'_> {
                 let heap = SharedHeap { file, foreign: Arc::clone(&foreign) };
                 Ok(conversions.with_source_heap(Arc::new(heap)).with_destination_heap(foreign))
             }
-            _ => Err(Error::unsupported(format!("showing elements of type {datatype} of another file"))),
+            _ => Err(Error::unsupported(format!("elements of type {datatype} from another file"))),
         }
     }
 
     fn inside(&self) -> Result<Nesting<'_>> {
-        let depth = self.nesting.depth.saturating_add(1);
+        let depth = self.nesting.depth + 1;
         if depth > MAX_DEPTH {
-            let message = format!("more than {MAX_DEPTH} virtual datasets show each other");
+            let message = format!("more than {MAX_DEPTH} levels of virtual datasets");
             return Err(Error::Misuse(message));
         }
         Ok(Nesting { depth, ..*self.nesting })
@@ -175,12 +191,13 @@ impl Sources<'_> {
             error.context(format!("source `{name}` in `{file}`"))
         })?;
         let Some((inner, dataset)) = opened else { return Ok(None) };
-        // A link to a third file must not stand for the file of that name.
+        // If an external link leads to a third file, the entry must not represent the file
+        // `file_name`.
         let file_name = file_name.to_vec();
         let source = Arc::new(SourceDataset { file_name, name: name.to_vec(), file: inner, dataset });
         if Arc::ptr_eq(&source.file, &file) {
             let mut open = open();
-            if open.len() >= KEPT {
+            if open.len() >= MAX_OPEN_SOURCES {
                 open.remove(0);
             }
             open.push(Arc::clone(&source));
@@ -195,7 +212,7 @@ impl Sources<'_> {
             match path::resolve(&file.container, file.root(), &name)? {
                 Resolved::Object(header) => {
                     if ObjectKind::of(&header) != Some(ObjectKind::Dataset) {
-                        return Err(Error::Misuse("the object is no dataset".into()));
+                        return Err(Error::Misuse("the object is not a dataset".into()));
                     }
                     let dataset = OpenDataset::open_nested(&file, &header, &self.inside()?)?;
                     return Ok((file, dataset));
@@ -206,12 +223,13 @@ impl Sources<'_> {
                 }
             }
         }
-        Err(Error::Misuse(format!("more than {MAX_DEPTH} external links lead on to each other")))
+        Err(Error::Misuse(format!("more than {MAX_DEPTH} consecutive external links")))
     }
 }
 
-/// What is not there gives the fill value.
-pub(super) fn found<T>(result: Result<T>) -> Result<Option<T>> {
+/// Returns `None` if `result` is [`Error::NotFound`]: elements of missing sources have the fill
+/// value.
+pub(in crate::ops) fn found<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

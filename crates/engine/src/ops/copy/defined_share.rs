@@ -1,31 +1,33 @@
-//! How many elements of a dataset would be defined if it were sparse.
+//! The share of elements that are defined, or would be defined in a sparse copy.
 
 use hyperslab_dataspace::{Dataspace, Selection};
+use hyperslab_exact::to_u64;
 use hyperslab_format::message::Layout;
 
 use super::StoredBefore;
-use super::elements::Plan;
-use super::sparse::SparseCopy;
-use super::streamed::{Parts, Streamed};
-use crate::error::Result;
+use super::elements::ElementPlan;
+use super::storage::SparseCopy;
+use super::streamed::{CopyRegions, Streamed};
+use crate::error::{Error, Result};
 use crate::ops::OpenDataset;
 
-/// Parts of a dataset that are looked at; of larger ones, so many that lie evenly.
-const SAMPLES: usize = 64;
+/// Largest number of regions that are read. Of a larger dataset, evenly spaced regions are read.
+const MAX_SAMPLES: usize = 64;
 
-/// Bytes of each, but one chunk at least.
+/// Number of bytes of a region. A single chunk may be larger.
 const SAMPLE_BYTES: u64 = 1 << 20;
 
 impl StoredBefore<'_> {
-    /// The share of its elements, from 0 to 1, that are defined, or would be if those with the value `undefined` were not:
-    /// with the fill value if none is given. Large datasets are not read whole.
+    /// Returns the share of defined elements, from 0 to 1. In a dense dataset, elements that differ
+    /// from `undefined`, or from the fill value if `undefined` is `None`, count as defined. Only
+    /// samples of a large dense dataset are read.
     ///
     /// # Errors
-    /// The errors of reading the elements.
+    /// Returns the errors of reading the elements.
     pub fn defined_share(&self, undefined: Option<&[u8]>) -> Result<f64> {
         let dataset = OpenDataset::open(self.file, self.header)?;
         let before = &dataset.description;
-        let total = before.dataspace.element_count().unwrap_or(0);
+        let total = before.dataspace.element_count().ok_or_else(too_many)?;
         if total == 0 || !matches!(before.dataspace, Dataspace::Simple(_)) {
             return Ok(0.0);
         }
@@ -34,16 +36,13 @@ impl StoredBefore<'_> {
         {
             let mut count = 0_u64;
             chunks.for_each_chunk(&self.file.container.store, &mut |scaled, location| {
-                count = count.saturating_add(chunks.count_defined(
-                    self.file.read_context(),
-                    scaled,
-                    &location,
-                )?);
+                let defined = chunks.count_defined(self.file.read_context(), scaled, &location)?;
+                count = count.checked_add(defined).ok_or_else(too_many)?;
                 Ok(())
             })?;
             return Ok(share(count, total));
         }
-        let (plan, _) = Plan::new(&before.datatype, self.file.container.params())?;
+        let (plan, _) = ElementPlan::new(&before.datatype, self.file.container.params())?;
         let sparse = SparseCopy { encoding: None, undefined: undefined.map(<[u8]>::to_vec) };
         let unwritten =
             matches!(&before.layout.layout, Layout::Contiguous(layout) if !layout.address.is_defined());
@@ -59,27 +58,30 @@ fn sampled(streamed: &Streamed<'_>, total: u64) -> Result<f64> {
     let zeros = vec![0; size];
     let fill = before.fill_element().unwrap_or(&zeros);
     let undefined = streamed.sparse.undefined.as_deref().unwrap_or(fill);
-    let parts = streamed.written_parts(None, SAMPLE_BYTES)?;
+    let parts = streamed.written_regions(None, SAMPLE_BYTES)?;
     let in_all: u64 = match &parts {
-        Parts::All(_) => total,
-        Parts::Stored(regions) => regions
+        CopyRegions::All(_) => total,
+        CopyRegions::Stored(regions) => regions
             .as_slice()
             .iter()
-            .fold(0, |sum: u64, region| sum.saturating_add(region.element_count().unwrap_or(0))),
+            .try_fold(0_u64, |sum, region| sum.checked_add(region.element_count()?).ok_or_else(too_many))?,
     };
     let number = match &parts {
-        Parts::All(boxes) => boxes.clone().count(),
-        Parts::Stored(regions) => regions.len(),
+        CopyRegions::All(boxes) => boxes.clone().count(),
+        CopyRegions::Stored(regions) => regions.len(),
     };
     let (mut seen, mut defined) = (0_u64, 0_u64);
-    for region in parts.step_by(number.div_ceil(SAMPLES).max(1)) {
-        let elements = streamed.read(&Selection::region(&region), &streamed.no_contents())?;
+    for region in parts.step_by(number.div_ceil(MAX_SAMPLES).max(1)) {
+        let elements = streamed.read(&Selection::region(&region), &streamed.empty_heap())?;
         let found = elements.chunks_exact(size).filter(|element| *element != undefined);
-        let found = found.count() as u64;
-        seen = seen.saturating_add((elements.len() / size) as u64);
-        defined = defined.saturating_add(found);
+        seen += to_u64(elements.len() / size);
+        defined += to_u64(found.count());
     }
     Ok(share(defined, seen) * share(in_all, total))
+}
+
+fn too_many() -> Error {
+    Error::corrupt("dataset", "elements", "at most 2^64", "more")
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a share")]

@@ -1,9 +1,10 @@
-//! Elements that hold references or contents of variable length, from file to file.
+//! Relocation of elements: references and variable-length data are written for the target file.
 
 use std::sync::Arc;
 
 use hyperslab_datatype::convert::VariableSink as _;
 use hyperslab_datatype::{Reference, ReferenceKind};
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_format::codec::{Address, Reader, Writer};
 use hyperslab_format::global_heap::GlobalHeapId;
 use hyperslab_format::reference::{
@@ -11,62 +12,75 @@ use hyperslab_format::reference::{
 };
 use hyperslab_format::selection::SelectionEncoding;
 
-use super::elements::{Part, PartKind, Plan};
-use super::salvage::Part::Content;
-use super::ways::Way;
+use super::LostPart;
+use super::elements::{ElementPlan, PartKind, PlanPart};
+use super::paths::ObjectPath;
 use super::{Copier, Original};
+use crate::data::transfer::byte_count;
 use crate::data::variable::{ForeignHeap, VariableLengthValue};
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use crate::object::header::ObjectHeader;
 use crate::object::kind::ObjectKind;
 use crate::ops::OpenFile;
 use crate::store::{Edit, at};
 
-/// Where elements come from.
-pub(super) struct MoveSource<'a> {
-    /// Which of the files that objects come from.
+/// The source of elements that are relocated.
+pub(super) struct RelocationSource<'a> {
+    /// The index of the file in `Copier::sources`.
     pub(super) file: usize,
-    /// What elements of virtual datasets hold that come from other files.
+    /// The variable-length data of other files that a virtual dataset shows.
     pub(super) foreign: Option<&'a ForeignHeap>,
-    /// Where what elements hold goes, if not to the global heap of the target.
+    /// The heap that takes the variable-length data; `None` for the global heap of the target.
     pub(super) into: Option<&'a ForeignHeap>,
 }
 
 impl Copier<'_> {
-    /// Elements as they are in the target.
-    pub(super) fn move_elements(
+    /// Returns the elements as the target stores them.
+    ///
+    /// # Errors
+    /// Returns the errors of reading references and variable-length data, and of writing them.
+    pub(super) fn relocate_elements(
         &mut self,
         edit: &mut Edit<'_>,
-        origin: &MoveSource<'_>,
-        plan: &Plan,
+        source_of: &RelocationSource<'_>,
+        plan: &ElementPlan,
         elements: &[u8],
     ) -> Result<Vec<u8>> {
-        self.move_elements_of(edit, origin, plan, elements, "")
+        self.relocate_elements_of(edit, source_of, plan, elements, "")
     }
 
-    /// As [`move_elements`](Self::move_elements), for the object at `path`. If the file is being salvaged, contents that
-    /// cannot be read are empty.
-    pub(super) fn move_elements_of(
+    /// Relocates elements like [`relocate_elements`](Self::relocate_elements), for the object at
+    /// `path`. In a salvage, unreadable variable-length data becomes empty.
+    ///
+    /// # Errors
+    /// As [`relocate_elements`](Self::relocate_elements).
+    pub(super) fn relocate_elements_of(
         &mut self,
         edit: &mut Edit<'_>,
-        origin: &MoveSource<'_>,
-        plan: &Plan,
+        source_of: &RelocationSource<'_>,
+        plan: &ElementPlan,
         elements: &[u8],
         path: &str,
     ) -> Result<Vec<u8>> {
-        let source = self.source(origin.file)?;
-        let count = elements.len().checked_div(plan.from_size).unwrap_or(0);
-        let mut moved = vec![0; count.saturating_mul(plan.to_size)];
+        let source = self.source(source_of.file)?;
+        let count = elements.len() / plan.from_size.max(1);
+        let bytes = byte_count(to_u64(count), plan.to_size, "elements to copy")?;
+        let mut relocated = zeros(bytes, "elements to copy")?;
         let pairs =
-            elements.chunks_exact(plan.from_size.max(1)).zip(moved.chunks_exact_mut(plan.to_size.max(1)));
-        let mut mover = Mover { copier: self, source: &source, origin, path };
+            elements.chunks_exact(plan.from_size.max(1)).zip(relocated.chunks_exact_mut(plan.to_size.max(1)));
+        let mut relocator = Relocator { copier: self, source: &source, source_of, path };
         for (from, to) in pairs {
-            mover.element(edit, plan, from, to)?;
+            relocator.element(edit, plan, from, to)?;
         }
-        Ok(moved)
+        Ok(relocated)
     }
 
-    /// The address of what a reference points at, in the target; `None` if it is not there.
+    /// Returns the address in the target of a referenced object, or `None` if the target has no
+    /// such object.
+    ///
+    /// # Errors
+    /// Returns the errors of copying the object.
     fn retarget(&mut self, edit: &mut Edit<'_>, file: usize, address: Address) -> Result<Option<Address>> {
         let original = Original { file, address };
         if let Some(copy) = self.copies.get(&original) {
@@ -76,8 +90,8 @@ impl Copier<'_> {
             let source = self.source(file)?;
             let there = ObjectHeader::load(&source.container.store, address);
             if there.is_ok_and(|header| ObjectKind::of(&header).is_some()) {
-                let way = Way::whole(format!("object at {address}"));
-                return self.enter(edit, original, &way, 0).map(Some);
+                let object_path = ObjectPath::whole(format!("object at {address}"));
+                return self.enter(edit, original, &object_path, true).map(Some);
             }
             return Ok(None);
         }
@@ -85,38 +99,37 @@ impl Copier<'_> {
     }
 }
 
-struct Mover<'m, 'a> {
+struct Relocator<'m, 'a> {
     copier: &'m mut Copier<'a>,
     source: &'m Arc<OpenFile>,
-    origin: &'m MoveSource<'m>,
+    source_of: &'m RelocationSource<'m>,
     path: &'m str,
 }
 
-impl Mover<'_, '_> {
-    fn element(&mut self, edit: &mut Edit<'_>, plan: &Plan, from: &[u8], to: &mut [u8]) -> Result<()> {
+impl Relocator<'_, '_> {
+    fn element(&mut self, edit: &mut Edit<'_>, plan: &ElementPlan, from: &[u8], to: &mut [u8]) -> Result<()> {
         plan.parts.iter().try_for_each(|part| self.part(edit, part, from, to))
     }
 
-    fn part(&mut self, edit: &mut Edit<'_>, part: &Part, from: &[u8], to: &mut [u8]) -> Result<()> {
+    fn part(&mut self, edit: &mut Edit<'_>, part: &PlanPart, from: &[u8], to: &mut [u8]) -> Result<()> {
         match &part.kind {
             PartKind::Bytes(length) => {
-                let bytes = piece(from, part.from, *length)?;
-                place(to, part.to, *length)?.copy_from_slice(bytes);
+                let bytes = part_of(from, part.from, *length)?;
+                part_of_mut(to, part.to, *length)?.copy_from_slice(bytes);
             }
             PartKind::Variable { from_size, to_size, item } => {
-                let descriptor = piece(from, part.from, *from_size)?;
-                let moved = self.contents(edit, descriptor, item);
-                let moved = self.copier.forgive(self.path, Content, moved)?.unwrap_or_default();
-                put(place(to, part.to, *to_size)?, &moved);
+                let descriptor = part_of(from, part.from, *from_size)?;
+                let stored = self.contents(edit, descriptor, item);
+                put(part_of_mut(to, part.to, *to_size)?, &self.or_empty(stored)?);
             }
             PartKind::Reference { kind, from_size, to_size } => {
-                let moved = self.reference(edit, *kind, piece(from, part.from, *from_size)?);
-                let moved = self.copier.forgive(self.path, Content, moved)?.unwrap_or_default();
-                put(place(to, part.to, *to_size)?, &moved);
+                let stored = self.reference(edit, *kind, part_of(from, part.from, *from_size)?);
+                put(part_of_mut(to, part.to, *to_size)?, &self.or_empty(stored)?);
             }
             PartKind::Array { count, item } => {
-                let from = piece(from, part.from, count.saturating_mul(item.from_size))?;
-                let to = place(to, part.to, count.saturating_mul(item.to_size))?;
+                let bytes = |item_size| count.checked_mul(item_size).ok_or_else(beyond);
+                let from = part_of(from, part.from, bytes(item.from_size)?)?;
+                let to = part_of_mut(to, part.to, bytes(item.to_size)?)?;
                 let items = from.chunks_exact(item.from_size.max(1));
                 for (from, to) in items.zip(to.chunks_exact_mut(item.to_size.max(1))) {
                     self.element(edit, item, from, to)?;
@@ -126,30 +139,44 @@ impl Mover<'_, '_> {
         Ok(())
     }
 
-    /// The descriptor of contents that are stored in the target.
-    fn contents(&mut self, edit: &mut Edit<'_>, descriptor: &[u8], item: &Plan) -> Result<Vec<u8>> {
+    /// Returns the bytes of a stored part. In a salvage, an unreadable part is reported, and empty.
+    fn or_empty(&self, stored: Result<Vec<u8>>) -> Result<Vec<u8>> {
+        let stored = self.copier.or_report(self.path, LostPart::VariableData, stored)?;
+        Ok(stored.unwrap_or_default())
+    }
+
+    /// Stores variable-length data in the target, and returns its descriptor.
+    ///
+    /// # Errors
+    /// Returns the errors of reading and writing the data.
+    fn contents(&mut self, edit: &mut Edit<'_>, descriptor: &[u8], item: &ElementPlan) -> Result<Vec<u8>> {
         let container = &self.source.container;
-        let value =
-            VariableLengthValue::read_of(&container.store, &container.heap, self.origin.foreign, descriptor)?;
+        let value = VariableLengthValue::read_of(
+            &container.store,
+            &container.heap,
+            self.source_of.foreign,
+            descriptor,
+        )?;
         let items = value.items(item.from_size)?;
         if items.is_empty() {
             return Ok(Vec::new());
         }
-        let mut moved = Vec::new();
+        let mut relocated = Vec::new();
         let items = if item.is_copy() {
             items
         } else {
-            moved.resize(items.len() / item.from_size.max(1) * item.to_size, 0);
-            let pairs =
-                items.chunks_exact(item.from_size.max(1)).zip(moved.chunks_exact_mut(item.to_size.max(1)));
+            relocated.resize(items.len() / item.from_size.max(1) * item.to_size, 0);
+            let pairs = items
+                .chunks_exact(item.from_size.max(1))
+                .zip(relocated.chunks_exact_mut(item.to_size.max(1)));
             for (from, to) in pairs {
                 self.element(edit, item, from, to)?;
             }
-            &moved
+            &relocated
         };
-        if let Some(into) = self.origin.into {
-            let count = usize::try_from(value.count).unwrap_or(usize::MAX);
-            let mut descriptor = vec![0; GlobalHeapId::size(edit.params()).saturating_add(4)];
+        if let Some(into) = self.source_of.into {
+            let count = to_usize(u64::from(value.count))?;
+            let mut descriptor = vec![0; GlobalHeapId::size(edit.params()) + 4];
             into.store(items, count, &mut descriptor)?;
             return Ok(descriptor);
         }
@@ -160,7 +187,11 @@ impl Mover<'_, '_> {
         Ok(writer.finish()?)
     }
 
-    /// A reference to the copy of what it pointed at. Empty, which is one to nothing, where there is none.
+    /// Returns the reference to the copy of its target, or an empty reference, which is null, if
+    /// the target is not copied.
+    ///
+    /// # Errors
+    /// Returns the errors of reading and writing the reference.
     fn reference(&mut self, edit: &mut Edit<'_>, kind: Reference, element: &[u8]) -> Result<Vec<u8>> {
         match kind.kind {
             ReferenceKind::Object1 => self.old_object(edit, element),
@@ -175,7 +206,7 @@ impl Mover<'_, '_> {
         if address.raw() == 0 || !address.is_defined() {
             return Ok(Vec::new());
         }
-        let Some(copy) = self.copier.retarget(edit, self.origin.file, address)? else {
+        let Some(copy) = self.copier.retarget(edit, self.source_of.file, address)? else {
             return Ok(Vec::new());
         };
         let mut writer = Writer::new("object reference");
@@ -192,7 +223,7 @@ impl Mover<'_, '_> {
         let id = GlobalHeapId::read(&mut Reader::new("region reference", element), params)?;
         let object = container.heap.get(&container.store, id)?;
         let block = at(RegionBlock::decode(object.bytes(), params), id.collection)?;
-        let Some(copy) = self.copier.retarget(edit, self.origin.file, block.object)? else {
+        let Some(copy) = self.copier.retarget(edit, self.source_of.file, block.object)? else {
             return Ok(Vec::new());
         };
         let block = RegionBlock { object: copy, ..block };
@@ -205,11 +236,11 @@ impl Mover<'_, '_> {
 
     fn revised(&mut self, edit: &mut Edit<'_>, element: &[u8]) -> Result<Vec<u8>> {
         let params = self.source.container.params();
-        let moved = match StoredReference::decode(element, params)? {
+        let relocated = match StoredReference::decode(element, params)? {
             StoredReference::Null => return Ok(Vec::new()),
             StoredReference::Object(token) => {
                 let address = token.address(params)?;
-                let Some(copy) = self.copier.retarget(edit, self.origin.file, address)? else {
+                let Some(copy) = self.copier.retarget(edit, self.source_of.file, address)? else {
                     return Ok(Vec::new());
                 };
                 StoredReference::Object(ObjectToken::from_address(copy, edit.params())?)
@@ -230,7 +261,7 @@ impl Mover<'_, '_> {
                 }
                 if !external {
                     let address = block.token.address(params)?;
-                    let Some(copy) = self.copier.retarget(edit, self.origin.file, address)? else {
+                    let Some(copy) = self.copier.retarget(edit, self.source_of.file, address)? else {
                         return Ok(Vec::new());
                     };
                     block.token = ObjectToken::from_address(copy, edit.params())?;
@@ -246,15 +277,15 @@ impl Mover<'_, '_> {
                 }
             }
         };
-        Ok(moved.encode(edit.params())?)
+        Ok(relocated.encode(edit.params())?)
     }
 }
 
-fn piece(bytes: &[u8], start: usize, length: usize) -> Result<&[u8]> {
+fn part_of(bytes: &[u8], start: usize, length: usize) -> Result<&[u8]> {
     start.checked_add(length).and_then(|end| bytes.get(start..end)).ok_or_else(beyond)
 }
 
-fn place(bytes: &mut [u8], start: usize, length: usize) -> Result<&mut [u8]> {
+fn part_of_mut(bytes: &mut [u8], start: usize, length: usize) -> Result<&mut [u8]> {
     start.checked_add(length).and_then(|end| bytes.get_mut(start..end)).ok_or_else(beyond)
 }
 
@@ -262,7 +293,7 @@ fn beyond() -> Error {
     Error::corrupt("datatype message", "member", "parts inside the element", "one beyond its end")
 }
 
-/// Puts bytes to the start of a place whose other bytes are zero.
+/// Copies `bytes` to the start of `to`, and zeros the rest.
 fn put(to: &mut [u8], bytes: &[u8]) {
     to.fill(0);
     for (to, from) in to.iter_mut().zip(bytes) {

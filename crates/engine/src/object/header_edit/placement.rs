@@ -1,32 +1,41 @@
-//! Where messages go in a header that is being changed: into free room, into new continuation blocks, and back when
-//! a block is no longer needed.
+//! Placement of messages in the chunks of a header: in free space, in new continuation blocks, and
+//! back into earlier chunks when a block becomes unnecessary.
 
-use hyperslab_format::codec::Address;
+use hyperslab_exact::to_u64;
 use hyperslab_format::message::{Continuation, Message as _, MessageFlags, MessageType};
 use hyperslab_format::object_header::EnvelopeLayout;
 
 use super::chunk::{Chunk, block_overhead, overhead, total};
 use super::create::set_chunk0_size;
-use super::{HeaderEditor, NAME, Slot};
+use super::{HeaderEditor, NAME, Slot, no_message};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, at};
 
-/// The last continuation block makes way for a larger one up to this many bytes: a header that grows by small
-/// messages is not scattered over many blocks.
-const REPLACED_BLOCK: usize = 4096;
+/// Largest size in bytes of the messages of a continuation block that a larger block replaces.
+/// Because of the replacement, a header that grows by small messages has few blocks.
+const MAX_REPLACED_BYTES: usize = 4096;
 
-/// So many blocks a header may have before the last one is replaced however long it is.
-const MANY_CHUNKS: usize = 32;
+/// Number of chunks from which on a larger block always replaces the last block.
+const MAX_CHUNKS: usize = 32;
 
-/// Bytes that a new block has to spare, at most.
-const SPARE: usize = 256;
+/// Largest number of spare bytes in a new block.
+const MAX_SPARE_BYTES: usize = 256;
+
+fn not_allocated() -> Error {
+    Error::internal(NAME, "a new block has an address")
+}
 
 impl HeaderEditor {
-    /// Gives every message a place.
+    /// Returns the index of the last chunk.
+    fn last_chunk(&self) -> Result<usize> {
+        self.chunks.len().checked_sub(1).ok_or_else(|| Error::internal(NAME, "a header has a chunk"))
+    }
+
+    /// Places all messages in chunks.
     pub(super) fn lay_out(&mut self, edit: &mut Edit<'_>) -> Result<()> {
-        self.relieve();
-        self.fill_free_room();
-        // Each round gives all messages without a place their block, but may take a place from some.
+        self.displace_excess()?;
+        self.fill_free_space();
+        // Each round places all messages, but a new continuation may displace other messages.
         while self.messages.iter().any(|slot| slot.chunk.is_none()) {
             self.grow(edit)?;
         }
@@ -36,9 +45,10 @@ impl HeaderEditor {
         Ok(())
     }
 
-    /// Messages of version 1 whose length is no multiple of 8, as old programs wrote them, take more room when they
-    /// are written again: takes the last ones out of a chunk that has become too small.
-    fn relieve(&mut self) {
+    /// Displaces the last messages of changed chunks that are too small. Old programs wrote version
+    /// 1 messages whose length is not a multiple of 8. Such messages need more space when they are
+    /// written again.
+    fn displace_excess(&mut self) -> Result<()> {
         for number in 0..self.chunks.len() {
             while self.chunks.get(number).is_some_and(|chunk| chunk.changed && chunk.used > chunk.capacity) {
                 let last = self
@@ -46,17 +56,19 @@ impl HeaderEditor {
                     .iter()
                     .rposition(|slot| slot.chunk == Some(number) && slot.kind != MessageType::CONTINUATION);
                 let Some(last) = last else { break };
-                self.displace(last);
+                self.displace(last)?;
             }
         }
+        Ok(())
     }
 
-    /// Takes a message's place away.
-    fn displace(&mut self, id: usize) {
+    /// Removes a message from its chunk.
+    fn displace(&mut self, id: usize) -> Result<()> {
         if let Some(slot) = self.messages.get(id).cloned() {
-            self.vacate(&slot);
+            self.vacate(&slot)?;
             self.set_chunk(id, None);
         }
+        Ok(())
     }
 
     fn set_chunk(&mut self, id: usize, chunk: Option<usize>) {
@@ -65,7 +77,7 @@ impl HeaderEditor {
         }
     }
 
-    /// Puts a message into a chunk.
+    /// Places a message in a chunk.
     fn place(&mut self, id: usize, chunk: usize) {
         self.set_chunk(id, Some(chunk));
         self.touch_chunk(Some(chunk));
@@ -74,8 +86,8 @@ impl HeaderEditor {
         }
     }
 
-    /// Puts messages without a place where there is room.
-    fn fill_free_room(&mut self) {
+    /// Places messages in the free space of the chunks.
+    fn fill_free_space(&mut self) {
         for id in 0..self.messages.len() {
             let Some(slot) = self.messages.get(id) else { break };
             if slot.chunk.is_some() {
@@ -88,39 +100,39 @@ impl HeaderEditor {
         }
     }
 
-    fn homeless(&self) -> Vec<usize> {
+    /// Returns the messages without a place.
+    fn unplaced(&self) -> Vec<usize> {
         (0..self.messages.len())
             .filter(|id| self.messages.get(*id).is_some_and(|slot| slot.chunk.is_none()))
             .collect()
     }
 
     fn totals(&self, ids: &[usize]) -> usize {
-        ids.iter()
-            .filter_map(|id| self.messages.get(*id))
-            .map(|slot| self.total(slot))
-            .fold(0, usize::saturating_add)
+        ids.iter().filter_map(|id| self.messages.get(*id)).map(|slot| self.total(slot)).sum()
     }
 
-    /// Makes a continuation block for the messages without a place, or replaces the last one by a larger one.
+    /// Creates a continuation block for the messages without a place, or replaces the last block by
+    /// a larger block.
     fn grow(&mut self, edit: &mut Edit<'_>) -> Result<()> {
-        let wanted = self.totals(&self.homeless());
+        let wanted = self.totals(&self.unplaced());
         if self.extend_first(edit, wanted)? {
             return Ok(());
         }
-        let last = self.chunks.len().saturating_sub(1);
+        let last = self.last_chunk()?;
         let held = self.chunks.get(last).map_or(0, |chunk| chunk.used);
-        let small = held.saturating_add(wanted) <= REPLACED_BLOCK || last >= MANY_CHUNKS;
+        // Both are sizes of messages in memory, so the sum does not overflow.
+        let small = held + wanted <= MAX_REPLACED_BYTES || last >= MAX_CHUNKS;
         let lead = if last > 0 && small { self.continuation_to(last)? } else { None };
         if let Some(lead) = lead {
-            let chunk = self.new_block(edit, held.saturating_add(wanted))?;
-            self.point(lead, &chunk)?;
-            if let Some(place) = self.chunks.get_mut(last) {
-                let before = std::mem::replace(place, Chunk { used: held, ..chunk });
-                if let Some((address, length)) = before.place {
+            let chunk = self.new_block(edit, held + wanted)?;
+            self.set_continuation(lead, &chunk)?;
+            if let Some(block) = self.chunks.get_mut(last) {
+                let before = std::mem::replace(block, Chunk { used: held, ..chunk });
+                if let Some((address, length)) = before.extent {
                     edit.free(SpaceKind::ObjectHeader, address, length)?;
                 }
             }
-            for id in self.homeless() {
+            for id in self.unplaced() {
                 self.place(id, last);
             }
             return Ok(());
@@ -128,86 +140,84 @@ impl HeaderEditor {
         self.add_block(edit)
     }
 
-    /// Makes the only chunk so much longer that `wanted` bytes more fit, if nobody has the bytes behind it. Says whether
-    /// it did, and gives all messages a place then.
+    /// Extends the only chunk so that `wanted` more bytes fit, if the bytes after the chunk are
+    /// free. Then places all messages. Returns whether the chunk was extended.
     fn extend_first(&mut self, edit: &mut Edit<'_>, wanted: usize) -> Result<bool> {
-        let [Chunk { place: Some((address, length)), capacity, used, .. }] = *self.chunks.as_slice() else {
+        let [Chunk { extent: Some((address, length)), capacity, used, .. }] = *self.chunks.as_slice() else {
             return Ok(false);
         };
         let mut prefix = self.prefix;
         let longer = match self.layout {
-            EnvelopeLayout::V1 => used.saturating_add(wanted).next_multiple_of(8),
-            EnvelopeLayout::V2 { .. } => used.saturating_add(wanted),
+            EnvelopeLayout::V1 => (used + wanted).next_multiple_of(8),
+            EnvelopeLayout::V2 { .. } => used + wanted,
         };
-        set_chunk0_size(&mut prefix, longer.max(capacity) as u64);
-        let whole = longer.saturating_add(overhead(&prefix)) as u64;
-        let more = whole.saturating_sub(length);
-        if more == 0 || !edit.try_extend(SpaceKind::ObjectHeader, address, length, more)? {
+        set_chunk0_size(&mut prefix, to_u64(longer.max(capacity)))?;
+        let whole = to_u64(longer + overhead(&prefix));
+        let Some(more) = whole.checked_sub(length).filter(|more| *more > 0) else { return Ok(false) };
+        if !edit.try_extend(SpaceKind::ObjectHeader, address, length, more)? {
             return Ok(false);
         }
         self.prefix = prefix;
         if let Some(chunk) = self.chunks.first_mut() {
-            (chunk.place, chunk.capacity) = (Some((address, whole)), longer);
+            (chunk.extent, chunk.capacity) = (Some((address, whole)), longer);
         }
-        for id in self.homeless() {
+        for id in self.unplaced() {
             self.place(id, 0);
         }
         Ok(true)
     }
 
     fn add_block(&mut self, edit: &mut Edit<'_>) -> Result<()> {
-        let width = self.params.offset_width().saturating_add(self.params.length_width());
+        let width = self.params.offset_width() + self.params.length_width();
         let lead_total = total(self.layout, width);
-        let from = self.make_room(lead_total)?;
-        let homeless = self.homeless();
-        let chunk = self.new_block(edit, self.totals(&homeless))?;
+        let from = self.chunk_with(lead_total)?;
+        let unplaced = self.unplaced();
+        let chunk = self.new_block(edit, self.totals(&unplaced))?;
         let number = self.chunks.len();
         let body = self.keep(&vec![0; width]);
         let kind = MessageType::CONTINUATION;
         let lead = self.messages.len();
         self.messages.push(Slot { kind, flags: MessageFlags::empty(), creation_order: 0, body, chunk: None });
         self.place(lead, from);
-        self.point(lead, &chunk)?;
+        self.set_continuation(lead, &chunk)?;
         self.chunks.push(chunk);
-        for id in homeless {
+        for id in unplaced {
             self.place(id, number);
         }
         Ok(())
     }
 
-    /// A block for `used` bytes of messages and some to spare, allocated.
+    /// Allocates a block for `used` bytes of messages and some spare bytes.
     fn new_block(&self, edit: &mut Edit<'_>, used: usize) -> Result<Chunk> {
-        // At least as much as a continuation takes, so that the header can go on from here.
-        let least = total(self.layout, self.params.offset_width().saturating_add(self.params.length_width()));
-        let capacity = used.saturating_add((used / 4).min(SPARE)).max(least).next_multiple_of(8);
+        // The block can always hold a continuation, so that the header can grow further.
+        let least = total(self.layout, self.params.offset_width() + self.params.length_width());
+        let capacity = (used + (used / 4).min(MAX_SPARE_BYTES)).max(least).next_multiple_of(8);
         let mut chunk = Chunk::new(capacity);
-        let length = capacity.saturating_add(block_overhead(self.layout)) as u64;
-        chunk.place = Some((edit.allocate(SpaceKind::ObjectHeader, length)?, length));
+        let length = to_u64(capacity + block_overhead(self.layout));
+        chunk.extent = Some((edit.allocate(SpaceKind::ObjectHeader, length)?, length));
         Ok(chunk)
     }
 
-    /// Makes the continuation `lead` point at the block.
-    fn point(&mut self, lead: usize, chunk: &Chunk) -> Result<()> {
-        let (address, length) = chunk.place.unwrap_or((Address::UNDEFINED, 0));
+    /// Sets the address and the length in the continuation `lead`.
+    fn set_continuation(&mut self, lead: usize, chunk: &Chunk) -> Result<()> {
+        let (address, length) = chunk.extent.ok_or_else(not_allocated)?;
         let bytes = Continuation { address, length }.to_bytes(self.params)?;
-        let Some(slot) = self.messages.get(lead) else { return Ok(()) };
+        let slot = self.messages.get(lead).ok_or_else(no_message)?;
         let (body, from) = (slot.body.clone(), slot.chunk);
-        if let Some(place) = self.arena.get_mut(body).and_then(|body| body.get_mut(..bytes.len())) {
-            place.copy_from_slice(&bytes);
-        }
+        let body = self.arena.get_mut(body).and_then(|body| body.get_mut(..bytes.len()));
+        body.ok_or_else(no_message)?.copy_from_slice(&bytes);
         self.touch_chunk(from);
         Ok(())
     }
 
-    /// The continuation message that leads to that chunk.
+    /// Returns the continuation message that refers to a chunk.
     fn continuation_to(&self, chunk: usize) -> Result<Option<usize>> {
-        let Some((address, _)) = self.chunks.get(chunk).and_then(|chunk| chunk.place) else {
+        let Some((address, _)) = self.chunks.get(chunk).and_then(|chunk| chunk.extent) else {
             return Ok(None);
         };
         for (id, slot) in self.messages.iter().enumerate() {
             if slot.kind == MessageType::CONTINUATION {
-                let body = self.arena.get(slot.body.clone()).unwrap_or_default();
-                if at(Continuation::decode(body, self.params), self.address)?.address == address {
+                if at(Continuation::decode(self.body(slot), self.params), self.address)?.address == address {
                     return Ok(Some(id));
                 }
             }
@@ -215,26 +225,28 @@ impl HeaderEditor {
         Ok(None)
     }
 
-    /// A chunk with `wanted` free bytes, which messages were taken out of if need be.
-    fn make_room(&mut self, wanted: usize) -> Result<usize> {
+    /// Returns a chunk with `wanted` free bytes. Displaces messages if necessary.
+    fn chunk_with(&mut self, wanted: usize) -> Result<usize> {
         if let Some(chunk) = self.chunks.iter().rposition(|chunk| chunk.free() >= wanted) {
             return Ok(chunk);
         }
         for chunk in (0..self.chunks.len()).rev() {
-            if let Some(ids) = self.movable(chunk, wanted) {
+            if let Some(ids) = self.displaceable(chunk, wanted) {
                 for id in ids {
-                    self.displace(id);
+                    self.displace(id)?;
                 }
                 return Ok(chunk);
             }
         }
-        let expected = format!("a chunk of {wanted} bytes at least");
-        Err(Error::corrupt(NAME, "size of chunk 0", expected, "only smaller ones").at(self.address))
+        let expected = format!("a chunk of at least {wanted} bytes");
+        Err(Error::corrupt(NAME, "size of chunk 0", expected, "smaller chunks").at(self.address))
     }
 
-    /// Messages that leave `wanted` bytes of the chunk free when they move; rather attributes and links than what
-    /// every reader of the object needs, rather few bytes than many.
-    fn movable(&self, chunk: usize, wanted: usize) -> Option<Vec<usize>> {
+    /// Returns messages whose displacement leaves `wanted` free bytes in the chunk. Prefers
+    /// attributes, links and comments to messages that all readers of the object need, and few
+    /// bytes to many.
+    fn displaceable(&self, chunk: usize, wanted: usize) -> Option<Vec<usize>> {
+        // Saturates: nothing is missing in a chunk with `wanted` free bytes.
         let missing = wanted.saturating_sub(self.free_in(chunk));
         let mut candidates: Vec<(bool, usize, usize)> = self
             .messages
@@ -254,7 +266,7 @@ impl HeaderEditor {
         let mut ids = Vec::new();
         for (_, total, id) in candidates {
             ids.push(id);
-            gained = gained.saturating_add(total);
+            gained += total;
             if gained >= missing {
                 return Some(ids);
             }
@@ -262,49 +274,48 @@ impl HeaderEditor {
         None
     }
 
-    /// Gives up a continuation block that is empty, or the last one if its messages have room elsewhere. Says
-    /// whether there was one.
+    /// Frees an empty continuation block, or the last block if its messages fit in other chunks.
+    /// Returns whether a block was freed.
     fn drop_block(&mut self, edit: &mut Edit<'_>) -> Result<bool> {
-        let last = self.chunks.len().saturating_sub(1);
+        let last = self.last_chunk()?;
         let empty = self.chunks.iter().skip(1).position(|chunk| chunk.used == 0);
         let block = match empty {
-            Some(block) => block.saturating_add(1),
+            Some(block) => block + 1,
             None if last > 0 && self.vacate_block(last)? => last,
             None => return Ok(false),
         };
         let Some(lead) = self.continuation_to(block)? else { return Ok(false) };
-        if let Some((address, length)) = self.chunks.get(block).and_then(|chunk| chunk.place) {
+        if let Some((address, length)) = self.chunks.get(block).and_then(|chunk| chunk.extent) {
             edit.free(SpaceKind::ObjectHeader, address, length)?;
         }
         let slot = self.messages.remove(lead);
-        self.vacate(&slot);
+        self.vacate(&slot)?;
         self.chunks.remove(block);
         for slot in &mut self.messages {
-            slot.chunk = slot.chunk.map(|chunk| if chunk > block { chunk.saturating_sub(1) } else { chunk });
+            slot.chunk = slot.chunk.map(|chunk| if chunk > block { chunk - 1 } else { chunk });
         }
         Ok(true)
     }
 
-    /// Moves all messages of a block to other chunks, if there is room for all of them, the room of the continuation
-    /// that leads to the block included.
+    /// Moves all messages of a block to earlier chunks, if all messages fit. The space of the
+    /// continuation that refers to the block becomes available.
     fn vacate_block(&mut self, block: usize) -> Result<bool> {
         let Some(lead) = self.continuation_to(block)? else { return Ok(false) };
         let Some(lead_slot) = self.messages.get(lead).cloned() else { return Ok(false) };
         let mut free: Vec<usize> = self.chunks.iter().take(block).map(Chunk::free).collect();
-        if let Some(room) = lead_slot.chunk.and_then(|chunk| free.get_mut(chunk)) {
-            *room = room.saturating_add(self.total(&lead_slot));
+        if let Some(bytes) = lead_slot.chunk.and_then(|chunk| free.get_mut(chunk)) {
+            *bytes += self.total(&lead_slot);
         }
         let mut moves = Vec::new();
         for (id, slot) in self.messages.iter().enumerate().filter(|(_, slot)| slot.chunk == Some(block)) {
             let total = self.total(slot);
-            let Some(to) = free.iter().position(|room| *room >= total) else { return Ok(false) };
-            if let Some(room) = free.get_mut(to) {
-                *room = room.saturating_sub(total);
-            }
+            let fitting = free.iter_mut().enumerate().find(|(_, bytes)| **bytes >= total);
+            let Some((to, bytes)) = fitting else { return Ok(false) };
+            *bytes -= total;
             moves.push((id, to));
         }
         for (id, to) in moves {
-            self.displace(id);
+            self.displace(id)?;
             self.place(id, to);
         }
         Ok(true)

@@ -1,4 +1,4 @@
-//! What headers say beside the object itself: comments, times, links to it.
+//! Comments and times of objects.
 
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{
@@ -13,22 +13,23 @@ use super::message;
 use crate::error::Result;
 use crate::store::{Edit, at};
 
-/// The comment on the object, as the bytes in the file.
+/// Returns the comment of the object, as stored.
 pub fn comment(container: &Container, header: &ObjectHeader) -> Result<Option<Vec<u8>>> {
-    let Some(closed) = header.find(MessageType::COMMENT) else { return Ok(None) };
-    let body = message::resolve(container, header, closed)?;
+    let Some(message) = header.find(MessageType::COMMENT) else { return Ok(None) };
+    let body = message::resolve(container, header, message)?;
     let comment = at(Comment::decode(&body, container.params()), header.address())?;
     Ok(Some(comment.text.to_vec()))
 }
 
-/// Sets the comment on the object; an empty one is removed, as in libhdf5.
+/// Sets the comment of the object. An empty comment is removed, as in libhdf5.
 ///
 /// # Errors
-/// [`Error::Misuse`](crate::Error::Misuse) if there is a zero byte in it or it does not fit a header.
+/// Returns [`Error::Misuse`](crate::Error::Misuse) if the comment contains a zero byte or does not
+/// fit in an object header.
 pub fn set_comment(edit: &mut Edit<'_>, object: Address, text: &[u8]) -> Result<()> {
     let mut header = HeaderEditor::load(edit.store(), object)?;
     if text.is_empty() {
-        header.remove_messages(MessageType::COMMENT, |_| true);
+        header.remove_messages(MessageType::COMMENT, |_| true)?;
     } else {
         header.set(&Comment { text }, MessageFlags::empty())?;
     }
@@ -36,7 +37,7 @@ pub fn set_comment(edit: &mut Edit<'_>, object: Address, text: &[u8]) -> Result<
     header.save(edit)
 }
 
-/// When the object was last changed, in seconds since 1970-01-01 UTC.
+/// Returns the time of the last change of the object, in seconds since 1970-01-01 UTC.
 pub fn modification_time(container: &Container, header: &ObjectHeader) -> Result<Option<i64>> {
     if let Some(times) = times(header) {
         return Ok(Some(i64::from(times.modification)));
@@ -47,7 +48,7 @@ pub fn modification_time(container: &Container, header: &ObjectHeader) -> Result
     Ok(message::find::<ModificationTimeOld>(container, header)?.and_then(ModificationTimeOld::unix_seconds))
 }
 
-/// All four times, where a version 2 header stores them.
+/// Returns the times of the object, if its version 2 header stores them.
 pub fn times(header: &ObjectHeader) -> Option<ObjectTimes> {
     match header.prefix() {
         Prefix::V1(_) => None,

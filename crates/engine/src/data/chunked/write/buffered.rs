@@ -1,5 +1,4 @@
-//! Whole chunks that pass no filter, each behind the one before: they wait for each other, get their room at once, and are
-//! written in one piece.
+//! Buffering of whole unfiltered chunks: buffered chunks are allocated and written together.
 
 use std::sync::Arc;
 
@@ -12,35 +11,36 @@ use crate::data::transfer::{ChunkCache, WriteSource};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
-/// Bytes that wait at most.
-const WAITING: usize = 1 << 20;
+/// Largest number of buffered bytes.
+const MAX_BUFFERED_BYTES: usize = 1 << 20;
 
-/// Longer chunks are better written one by one than copied.
-pub(super) const LONGEST: usize = 32 << 10;
+/// Largest chunk in bytes that is buffered. Writing a larger chunk directly is faster than copying
+/// it.
+pub(super) const MAX_BUFFERED_CHUNK_BYTES: usize = 32 << 10;
 
-/// The chunks that wait.
+/// The buffered chunks.
 #[derive(Debug, Default)]
-pub(super) struct Run {
-    /// They have no places yet.
+pub(super) struct BufferedChunks {
+    /// The chunks, whose addresses are not yet defined.
     chunks: Vec<(Dims, ChunkLocation)>,
-    /// They came in another order than the C order of their coordinates, or one of them twice.
+    /// True if the chunks did not come in C order of their coordinates, or if one came twice.
     scattered: bool,
-    /// Their bytes, one after the other.
+    /// The bytes of all chunks, in the order in which the chunks came.
     bytes: Vec<u8>,
 }
 
-impl Run {
-    /// Bytes of all chunks.
+impl BufferedChunks {
+    /// Returns the bytes of all chunks.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Returns whether a chunk comes behind all that wait, in C order of the coordinates.
-    fn is_behind(&self, scaled: &[u64]) -> bool {
+    /// Returns whether a chunk comes after all buffered chunks, in C order of the coordinates.
+    fn comes_after(&self, scaled: &[u64]) -> bool {
         self.chunks.last().is_none_or(|(last, _)| **last < *scaled)
     }
 
-    /// Takes a chunk of `size` bytes, whose elements are the first of `from`.
+    /// Adds a chunk of `size` bytes, whose elements are the first elements of `from`.
     fn push(&mut self, scaled: Dims, size: usize, elements: u64, from: &WriteSource<'_>) -> Result<()> {
         let before = self.bytes.len();
         if let Some(bytes) = from.as_stored(0, elements) {
@@ -57,7 +57,7 @@ impl Run {
         Ok(())
     }
 
-    /// Takes a chunk as it is stored.
+    /// Adds a chunk with its stored bytes.
     fn push_stored(&mut self, scaled: Dims, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         self.push_place(scaled, bytes.len());
@@ -70,55 +70,57 @@ impl Run {
 }
 
 impl ChunkWriter {
-    /// Returns whether a whole chunk, of which nothing waits yet, can wait behind those that do.
-    fn may_wait(&self, scaled: &[u64]) -> bool {
-        self.chunks_may_wait() && !self.run.scattered && self.run.is_behind(scaled)
+    /// Returns whether a whole chunk can be buffered after the buffered chunks.
+    fn can_buffer(&self, scaled: &[u64]) -> bool {
+        self.can_buffer_chunks() && !self.buffered.scattered && self.buffered.comes_after(scaled)
     }
 
-    fn chunks_may_wait(&self) -> bool {
+    fn can_buffer_chunks(&self) -> bool {
         self.source.pipeline.is_empty()
             && self.dirty.bytes() == 0
-            && self.source.chunk_bytes <= self.dirty_limit.min(LONGEST)
+            && self.source.chunk_bytes <= self.dirty_limit.min(MAX_BUFFERED_CHUNK_BYTES)
     }
 
-    /// Takes a whole chunk that can wait, all elements of which are in `from`. Returns whether it did.
-    pub(super) fn let_wait(
+    /// Buffers a whole chunk, whose elements are in `from`. Returns whether the chunk could be
+    /// buffered.
+    pub(super) fn buffer_chunk(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
         scaled: &Dims,
         from: &WriteSource<'_>,
     ) -> Result<bool> {
-        if !self.may_wait(scaled) {
+        if !self.can_buffer(scaled) {
             return Ok(false);
         }
-        self.make_room(writing)?;
+        self.flush_if_full(writing)?;
         let elements = self.source.grid.elements_per_chunk()?;
-        self.run.push(scaled.clone(), self.source.chunk_bytes, elements, from)?;
+        self.buffered.push(scaled.clone(), self.source.chunk_bytes, elements, from)?;
         Ok(true)
     }
 
-    /// As [`let_wait`](Self::let_wait), for a chunk as it is stored, which need not come behind those that wait.
-    pub(super) fn let_stored_wait(
+    /// Buffers a chunk with its stored bytes. Returns whether the chunk could be buffered. The
+    /// chunk may come before buffered chunks.
+    pub(super) fn buffer_stored(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
         scaled: &Dims,
         bytes: &[u8],
     ) -> Result<bool> {
-        if bytes.len() != self.source.chunk_bytes || !self.chunks_may_wait() {
+        if bytes.len() != self.source.chunk_bytes || !self.can_buffer_chunks() {
             return Ok(false);
         }
-        self.make_room(writing)?;
-        self.run.scattered |= !self.run.is_behind(scaled);
-        self.run.push_stored(scaled.clone(), bytes);
+        self.flush_if_full(writing)?;
+        self.buffered.scattered |= !self.buffered.comes_after(scaled);
+        self.buffered.push_stored(scaled.clone(), bytes);
         Ok(true)
     }
 
-    /// Makes the dataset one chunk longer along a dimension, up to `most`, and takes the elements of that chunk, if there is
-    /// nothing else to it: chunks pass no filter, and the dataset is one chunk wide in the other dimensions. Returns the new
-    /// length if so.
+    /// Extends the dataset by one chunk along dimension `axis`, up to length `most`, and buffers
+    /// the elements of that chunk. This works only if chunks are unfiltered and the dataset is one
+    /// chunk wide in the other dimensions. Returns the new length if it works.
     ///
     /// # Errors
-    /// The errors of conversions, with nothing changed; those of the medium.
+    /// Returns errors of conversions, without a change. Returns errors of the driver.
     pub fn append_chunk(
         &mut self,
         edit: &mut Edit<'_>,
@@ -137,42 +139,42 @@ impl ChunkWriter {
                 && chunk.get(..axis) == added.get(..axis)
                 && chunk.get(axis + 1..) == added.get(axis..));
         let others = || chunk.iter().zip(extent).enumerate().filter(|(dimension, _)| *dimension != axis);
-        let is_alone = others().all(|(_, (chunk, size))| chunk == size) && length.is_multiple_of(*step);
-        let longer = length.checked_add(*step).filter(|longer| *longer <= most && is_chunk && is_alone);
+        let fills_others = others().all(|(_, (chunk, size))| chunk == size) && length.is_multiple_of(*step);
+        let longer = length.checked_add(*step).filter(|longer| *longer <= most && is_chunk && fills_others);
         let Some(longer) = longer else { return Ok(None) };
         let mut scaled = Dims::from_elem(0, chunk.len());
         if let Some(at) = scaled.get_mut(axis) {
             *at = length / step;
         }
-        if !self.may_wait(&scaled) {
+        if !self.can_buffer(&scaled) {
             return Ok(None);
         }
         let elements = grid.elements_per_chunk()?;
         from.check(elements)?;
-        self.make_room(&mut ChunkWriting { edit, table, cache })?;
-        self.run.push(scaled, self.source.chunk_bytes, elements, from)?;
+        self.flush_if_full(&mut ChunkWriting { edit, table, cache })?;
+        self.buffered.push(scaled, self.source.chunk_bytes, elements, from)?;
         Arc::make_mut(&mut self.source).grid.set_size(axis, longer);
         Ok(Some(longer))
     }
 
-    /// Sees to it that one chunk more does not make too many.
-    fn make_room(&mut self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
-        let after = self.run.bytes.len() + self.source.chunk_bytes;
-        if after > self.dirty_limit.min(WAITING) { self.settle_run(writing) } else { Ok(()) }
+    /// Flushes the buffered chunks if one more chunk would exceed the limit.
+    fn flush_if_full(&mut self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
+        let after = self.buffered.bytes.len() + self.source.chunk_bytes;
+        if after > self.dirty_limit.min(MAX_BUFFERED_BYTES) { self.flush_buffered(writing) } else { Ok(()) }
     }
 
-    /// Puts the chunks that wait into the file.
-    pub(super) fn settle_run(&mut self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
-        if self.run.chunks.is_empty() {
+    /// Stores the buffered chunks.
+    pub(super) fn flush_buffered(&mut self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
+        if self.buffered.chunks.is_empty() {
             return Ok(());
         }
-        let Run { chunks, bytes, scattered } = &mut self.run;
+        let BufferedChunks { chunks, bytes, scattered } = &mut self.buffered;
         let (store, size) = (writing.edit.store(), self.source.chunk_bytes);
         let are_new = if *scattered {
             let order = order_of(chunks);
             let mut sorted = ordered(chunks, &order);
-            let come_once = sorted.is_sorted_by(|(one, _), (other, _)| one < other);
-            let are_new = come_once && writing.table.has_none_of(store, &sorted)?;
+            let are_unique = sorted.is_sorted_by(|(one, _), (other, _)| one < other);
+            let are_new = are_unique && writing.table.has_none_of(store, &sorted)?;
             if are_new {
                 write_chunks(writing, chunks, bytes, size)?;
                 for ((_, place), number) in sorted.iter_mut().zip(order) {
@@ -191,24 +193,25 @@ impl ChunkWriter {
         if !are_new {
             self.write_each(writing)?;
         }
-        self.run.chunks.clear();
-        self.run.bytes.clear();
-        self.run.scattered = false;
+        self.buffered.chunks.clear();
+        self.buffered.bytes.clear();
+        self.buffered.scattered = false;
         Ok(())
     }
 
-    /// As [`settle_run`](Self::settle_run), and no memory is kept for chunks to come.
-    pub(super) fn end_run(&mut self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
-        self.settle_run(writing)?;
-        self.run = Run::default();
+    /// Stores the buffered chunks and frees the memory of the buffer.
+    pub(super) fn close_buffered(&mut self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
+        self.flush_buffered(writing)?;
+        self.buffered = BufferedChunks::default();
         Ok(())
     }
 
-    /// Chunks of which the file has some: those stay where they are.
+    /// Stores the chunks one by one, because some of them are already in the file. Those keep their
+    /// addresses.
     fn write_each(&self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
         let store = writing.edit.store();
-        let pieces = self.run.bytes.chunks_exact(self.source.chunk_bytes.max(1));
-        for ((scaled, place), bytes) in self.run.chunks.iter().zip(pieces) {
+        let pieces = self.buffered.bytes.chunks_exact(self.source.chunk_bytes.max(1));
+        for ((scaled, place), bytes) in self.buffered.chunks.iter().zip(pieces) {
             match writing.table.get(store, scaled)? {
                 Some(before) if before.size == place.size => store.write_raw(before.address, bytes)?,
                 Some(_) => {
@@ -227,7 +230,7 @@ impl ChunkWriter {
     }
 }
 
-/// Chunks that the file does not have yet, in C order of their coordinates: side by side.
+/// Stores new chunks, which are in C order of their coordinates, in contiguous blocks.
 pub(super) fn write_new(
     writing: &mut ChunkWriting<'_, '_>,
     chunks: &mut [(Dims, ChunkLocation)],
@@ -238,7 +241,7 @@ pub(super) fn write_new(
     writing.table.insert(writing.edit, chunks)
 }
 
-/// Chunks to new places side by side.
+/// Writes chunks to new blocks, which are contiguous if possible.
 fn write_chunks(
     writing: &mut ChunkWriting<'_, '_>,
     chunks: &mut [(Dims, ChunkLocation)],
@@ -253,7 +256,7 @@ fn write_chunks(
     written
 }
 
-/// Writes chunks to blocks that they have got.
+/// Writes chunks to allocated blocks.
 pub(super) fn write_to(
     store: &Store,
     blocks: &[Address],
@@ -262,9 +265,9 @@ pub(super) fn write_to(
     size: usize,
 ) -> Result<()> {
     chunks.iter_mut().zip(blocks).for_each(|((_, place), address)| place.address = *address);
-    let side_by_side = |one: &Address, other: &Address| one.checked_add(size as u64) == Some(*other);
-    // Those that lie side by side are written in one go.
-    for piece in blocks.chunk_by(side_by_side) {
+    let contiguous = |one: &Address, other: &Address| one.checked_add(size as u64) == Some(*other);
+    // Contiguous blocks are written with one call.
+    for piece in blocks.chunk_by(contiguous) {
         let Some((now, rest)) = bytes.split_at_checked(piece.len() * size) else {
             return Err(Error::internal("write of chunks", "each chunk has its bytes"));
         };
@@ -276,7 +279,7 @@ pub(super) fn write_to(
     Ok(())
 }
 
-/// Gives blocks back that nothing came into.
+/// Frees blocks that were not written.
 pub(super) fn free(edit: &mut Edit<'_>, blocks: &[Address], size: usize) -> Result<()> {
     blocks.iter().try_for_each(|address| edit.free(SpaceKind::RawData, *address, size as u64))
 }

@@ -1,4 +1,4 @@
-//! Metadata blocks that were changed and are not yet bytes: a node that takes a thousand records is encoded once.
+//! Dirty metadata blocks, kept decoded: a node that takes a thousand records is encoded once.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -6,26 +6,29 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, Structure};
 use parking_lot::RwLock;
 
-use crate::error::Result;
+use super::Store;
+use crate::error::{Error, Result};
 
-/// Changed blocks by their address.
+/// Dirty blocks by their addresses.
 #[derive(Debug, Default)]
-pub(crate) struct Unsaved {
-    blocks: RwLock<HashMap<Address, Block, BuildHasherDefault<Spread>>>,
-    /// How many there are: readers of files that nobody writes never touch the lock.
+pub(crate) struct DirtyBlocks {
+    blocks: RwLock<HashMap<Address, Block, BuildHasherDefault<AddressHasher>>>,
+    /// The number of blocks. Readers of a file without dirty blocks never take the lock.
     count: AtomicUsize,
     bytes: AtomicUsize,
 }
 
-/// Addresses are looked up for every node of a walk, and nobody gains by choosing them so that they meet: at worst
-/// their own file is slow to write. One multiplication spreads them.
+/// A fast hasher for addresses, which are looked up for every node of a walk. It multiplies once.
+/// It does not resist chosen addresses: their author would only make the writing of the same file
+/// slow.
 #[derive(Debug, Default)]
-pub(crate) struct Spread(u64);
+pub(crate) struct AddressHasher(u64);
 
-impl Hasher for Spread {
+impl Hasher for AddressHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -44,7 +47,7 @@ impl Hasher for Spread {
     }
 }
 
-/// A changed block.
+/// A dirty block.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
     value: Arc<dyn Any + Send + Sync>,
@@ -63,12 +66,15 @@ where
 {
     match (value.downcast_ref::<T>(), context.downcast_ref::<T::Context>()) {
         (Some(value), Some(context)) => Ok(value.encode(context)?),
-        _ => Err(crate::Error::Misuse(format!("{}: kept as something else", T::NAME))),
+        _ => Err(Error::Internal {
+            structure: T::NAME,
+            invariant: "a block is kept with its type and context",
+        }),
     }
 }
 
 impl Block {
-    /// A block of that value.
+    /// Creates a block from its value and context.
     pub(crate) fn new<T>(value: Arc<T>, context: &T::Context) -> Self
     where
         T: Structure + Send + Sync + 'static,
@@ -78,17 +84,17 @@ impl Block {
         Self { value, context: Arc::new(context.clone()), encode: encode::<T>, bytes, structure: T::NAME }
     }
 
-    /// What it is.
+    /// Returns the name of the structure.
     pub(crate) fn structure(&self) -> &'static str {
         self.structure
     }
 
-    /// The bytes of the block.
+    /// Encodes the block.
     pub(crate) fn encode(&self) -> Result<Vec<u8>> {
         (self.encode)(&*self.value, &*self.context)
     }
 
-    /// The value, if it is of that type and was made under that context.
+    /// Returns the value, if it has that type and context.
     pub(crate) fn value<T>(self, context: &T::Context) -> Option<Arc<T>>
     where
         T: Structure + Send + Sync + 'static,
@@ -99,38 +105,37 @@ impl Block {
         }
         self.value.downcast().ok()
     }
-}
 
-impl Block {
-    /// The value, if it is of that type.
+    /// Returns the value, if it has that type.
     fn of_type<T: Send + Sync + 'static>(self) -> Option<Arc<T>> {
         self.value.downcast().ok()
     }
 }
 
-impl super::Store {
-    /// The block at `address` if it was changed, as the value of that type that was put there: for structures whose
-    /// context is not known before their first bytes are.
+impl Store {
+    /// Returns the value of the dirty block at `address`, if there is one and it has that type: for
+    /// structures whose context depends on their first bytes.
     pub(crate) fn changed<T: Send + Sync + 'static>(&self, address: Address) -> Option<Arc<T>> {
-        self.unsaved.get(address)?.of_type()
+        self.caches.dirty_blocks.get(address)?.of_type()
     }
 }
 
-impl Unsaved {
-    pub(crate) fn is_empty(&self) -> bool {
+impl DirtyBlocks {
+    fn is_empty(&self) -> bool {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// Bytes that the blocks will take in the file.
+    /// Returns the size of all blocks in the file, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Acquire) as u64
+        to_u64(self.bytes.load(Ordering::Acquire))
     }
 
-    /// The block at that address, which stays changed.
+    /// Returns the block at `address`, which stays dirty.
     pub(crate) fn get(&self, address: Address) -> Option<Block> {
         if self.is_empty() { None } else { self.blocks.read().get(&address).cloned() }
     }
 
+    /// Adds a block, or replaces the block at `address`.
     pub(crate) fn insert(&self, address: Address, block: Block) {
         let mut blocks = self.blocks.write();
         self.bytes.fetch_add(block.bytes, Ordering::AcqRel);
@@ -140,6 +145,7 @@ impl Unsaved {
         self.count.store(blocks.len(), Ordering::Release);
     }
 
+    /// Removes the block at `address`.
     pub(crate) fn remove(&self, address: Address) -> Option<Block> {
         if self.is_empty() {
             return None;
@@ -151,7 +157,7 @@ impl Unsaved {
         Some(removed)
     }
 
-    /// The addresses of all blocks, ascending.
+    /// Returns the addresses of all blocks, ascending.
     pub(crate) fn addresses(&self) -> Vec<Address> {
         let mut addresses: Vec<Address> = self.blocks.read().keys().copied().collect();
         addresses.sort_unstable();

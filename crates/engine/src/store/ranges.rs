@@ -1,23 +1,24 @@
-//! A set of addresses as ranges that do not touch.
+//! A set of offsets or addresses, as ranges that do not touch.
 
 use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-/// Ranges by their start: the end of each.
+/// The end of each range, by the start of the range.
 #[derive(Debug, Default)]
-pub(in crate::store) struct Ranges(BTreeMap<u64, u64>);
+pub(super) struct Ranges(BTreeMap<u64, u64>);
 
-/// Start and end of the ranges that were taken out at once: nearly always one.
-pub(in crate::store) type Taken = SmallVec<[(u64, u64); 2]>;
+/// Start and end of each range in a result, which nearly always has one range.
+pub(super) type RangeList = SmallVec<[(u64, u64); 2]>;
 
 impl Ranges {
-    pub(in crate::store) fn clear(&mut self) {
+    /// Removes all ranges.
+    pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Adds the addresses from `start` up to `end`.
-    pub(in crate::store) fn insert(&mut self, start: u64, end: u64) {
+    /// Adds the range from `start` up to `end`.
+    pub(super) fn insert(&mut self, start: u64, end: u64) {
         if start >= end {
             return;
         }
@@ -32,18 +33,19 @@ impl Ranges {
         self.0.insert(start, end);
     }
 
-    /// What is there of the addresses from `start` up to `end`, ascending.
-    pub(in crate::store) fn within(&self, start: u64, end: u64) -> Taken {
+    /// Returns the parts of the set between `start` and `end`, ascending.
+    pub(super) fn within(&self, start: u64, end: u64) -> RangeList {
         let first = self.0.range(..=start).next_back().map_or(start, |(first, _)| *first);
-        let there = self.0.range(first..end.max(first)).map(|(from, to)| (start.max(*from), end.min(*to)));
-        there.filter(|(from, to)| from < to).collect()
+        let ranges = self.0.range(first..end.max(first)).map(|(from, to)| (start.max(*from), end.min(*to)));
+        ranges.filter(|(from, to)| from < to).collect()
     }
 
-    /// Takes the addresses from `start` up to `end` out. Returns which of them were there, ascending.
-    pub(in crate::store) fn remove(&mut self, start: u64, end: u64) -> Taken {
-        let mut taken = Taken::new();
+    /// Removes the range from `start` up to `end`. Returns the parts of it that were in the set,
+    /// ascending.
+    pub(super) fn remove(&mut self, start: u64, end: u64) -> RangeList {
+        let mut removed = RangeList::new();
         if start >= end {
-            return taken;
+            return removed;
         }
         while let Some((&other, &other_end)) = self.0.range(..end).next_back()
             && other_end > start
@@ -52,14 +54,14 @@ impl Ranges {
             if other_end > end {
                 self.0.insert(end, other_end);
             }
-            taken.push((other.max(start), other_end.min(end)));
+            removed.push((other.max(start), other_end.min(end)));
             if other < start {
                 self.0.insert(other, start);
                 break;
             }
         }
-        taken.reverse();
-        taken
+        removed.reverse();
+        removed
     }
 }
 
@@ -73,7 +75,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn as_a_set_of_addresses(steps in prop::collection::vec((any::<bool>(), 0_u64..60, 0_u64..20), 1..60)) {
+        fn ranges_behave_as_a_set_of_addresses(steps in prop::collection::vec((any::<bool>(), 0_u64..60, 0_u64..20), 1..60)) {
             let (mut ranges, mut model) = (Ranges::default(), BTreeSet::new());
             for (add, start, length) in steps {
                 let end = start + length;

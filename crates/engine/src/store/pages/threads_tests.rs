@@ -1,24 +1,25 @@
-//! Pages that one thread changes, writes and forgets while others read them: whoever reads finds no page older than the
-//! last change that had ended before, and none newer than the last one that had begun.
+//! One thread writes, flushes and evicts pages while other threads read them. A reader finds no
+//! page that is older than the last write that had ended before, or newer than the last write that
+//! had begun.
 #![expect(clippy::disallowed_methods, reason = "the versions are numbers of this test, not of a file")]
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hyperslab_vfd::{Core, Driver as _};
 
-use super::pages::{Medium, PAGE, Pages};
+use super::{PAGE, PageSource, Pages};
 
-const COUNT: u64 = 6;
+const PAGE_COUNT: u64 = 6;
 const PAGES: usize = 6;
 
-/// The versions of the pages: the first of two has begun, the second one has ended.
+/// The last version of each page whose write has begun, and the last version whose write has ended.
 #[derive(Default)]
 struct Versions {
     begun: [AtomicU64; PAGES],
     ended: [AtomicU64; PAGES],
 }
 
-/// Numbers that look random.
+/// A generator of pseudo-random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -30,46 +31,50 @@ impl Dice {
     }
 }
 
-/// A page of one version says it all over.
+/// Returns a page that repeats its version.
 fn filled(version: u64) -> Vec<u8> {
     version.to_le_bytes().repeat(usize::try_from(PAGE / 8).unwrap())
 }
 
 fn change(pages: &Pages, driver: &Core, versions: &Versions, steps: u64) {
-    let medium = Medium { driver, end: COUNT * PAGE, journal: None };
+    let source = PageSource { driver, end: PAGE_COUNT * PAGE, journal: None };
     let mut dice = Dice(0x5eed);
     for version in 1..=steps {
-        let number = dice.below(COUNT);
+        let number = dice.below(PAGE_COUNT);
         let at = usize::try_from(number).unwrap();
         let bytes = filled(version);
         versions.begun[at].store(version, Ordering::SeqCst);
         match dice.below(3) {
-            // Past the pages, as raw data are; what is changed there is changed alike.
+            // To the driver, as raw data. Dirty pages change alike.
             0 => {
                 driver.write_at(number * PAGE, &bytes).unwrap();
                 pages.written_through(number * PAGE, &bytes);
             }
-            _ => pages.write(medium, number * PAGE, &bytes).unwrap(),
+            _ => pages.write(source, number * PAGE, &bytes).unwrap(),
         }
         versions.ended[at].store(version, Ordering::SeqCst);
         if dice.below(4) == 0 {
-            pages.write_from(driver, 0, COUNT * PAGE, &(0..0), |_, _| {}).unwrap();
-            if dice.below(2) == 0 { pages.all_written() } else { pages.moved(pages.before(COUNT * PAGE)) }
+            pages.write_from(driver, 0, PAGE_COUNT * PAGE, &(0..0), |_, _| {}).unwrap();
+            if dice.below(2) == 0 {
+                pages.make_all_clean()
+            } else {
+                pages.make_clean(pages.dirty_before(PAGE_COUNT * PAGE))
+            }
         }
     }
 }
 
 fn look(pages: &Pages, driver: &Core, versions: &Versions, seed: u64) {
-    let medium = Medium { driver, end: COUNT * PAGE, journal: None };
+    let source = PageSource { driver, end: PAGE_COUNT * PAGE, journal: None };
     let mut dice = Dice(seed);
-    let number = dice.below(COUNT);
+    let number = dice.below(PAGE_COUNT);
     let at = usize::try_from(number).unwrap();
     let least = versions.ended[at].load(Ordering::SeqCst);
     let start = number * PAGE + 8 * dice.below(PAGE / 8);
     let found = if dice.below(4) == 0 {
-        pages.read_alone(medium, start, 8).unwrap()
+        pages.read_uncached(source, start, 8).unwrap()
     } else {
-        pages.read(medium, start, 8).unwrap()
+        pages.read(source, start, 8).unwrap()
     };
     let found = u64::from_le_bytes((*found).try_into().unwrap());
     let most = versions.begun[at].load(Ordering::SeqCst);
@@ -77,9 +82,9 @@ fn look(pages: &Pages, driver: &Core, versions: &Versions, seed: u64) {
 }
 
 #[test]
-fn nobody_reads_what_was_replaced_before() {
+fn no_read_returns_replaced_bytes() {
     let steps = if cfg!(miri) { 200 } else { 20_000 };
-    let driver = Core::from_vec("test", vec![0; usize::try_from(COUNT * PAGE).unwrap()]);
+    let driver = Core::from_vec("test", vec![0; usize::try_from(PAGE_COUNT * PAGE).unwrap()]);
     let pages = Pages::new(8 * PAGE, 64 << 20);
     let (versions, done) = (Versions::default(), AtomicBool::new(false));
     std::thread::scope(|scope| {

@@ -1,53 +1,54 @@
-//! Paths of objects that are copied. What waits holds a name and a number each: whole paths of deep groups would take memory
-//! in proportion to the square of the depth.
+//! Paths of copied objects. A path is stored as a name and the index of its parent, because
+//! complete paths of deep groups would take memory in proportion to the square of the depth.
 
 use std::sync::Arc;
 
 use super::Task;
 
-/// The way to an object that may be entered.
+/// The path of an object whose header is to be copied.
 #[derive(Debug, Clone)]
-pub(super) struct Way {
-    /// The number of the way to the group that it is in.
+pub(super) struct ObjectPath {
+    /// The index of the parent's path.
     above: Option<usize>,
     name: Box<str>,
-    /// The whole path.
+    /// The complete path.
     pub(super) text: Arc<str>,
 }
 
-/// The ways to all objects that were entered.
+/// The paths of all copied objects.
 #[derive(Debug, Default)]
-pub(super) struct Ways {
+pub(super) struct ObjectPaths {
     all: Vec<(Option<usize>, Box<str>)>,
-    /// The way whose path was put together last: the next one is often below it.
+    /// The complete path that was assembled last. The next path is often below it.
     recent: Option<(usize, Arc<str>)>,
 }
 
-impl Way {
-    /// A way that does not lead through another object.
+impl ObjectPath {
+    /// Returns a path without a parent.
     pub(super) fn whole(path: impl Into<Arc<str>>) -> Self {
         let text = path.into();
         Self { above: None, name: text.as_ref().into(), text }
     }
 
-    /// The way to what a link in the object of a task leads to.
+    /// Returns the path of a link in the object of `task`.
     pub(super) fn below(task: &Task, name: &str) -> Self {
         let text = format!("{}/{name}", task.path.trim_end_matches('/'));
-        Self { above: Some(task.way), name: name.into(), text: text.into() }
+        Self { above: Some(task.path_id), name: name.into(), text: text.into() }
     }
 }
 
-impl Ways {
-    /// Takes down a way, and returns its number.
-    pub(super) fn add(&mut self, way: &Way) -> usize {
-        self.all.push((way.above, way.name.clone()));
-        self.all.len().saturating_sub(1)
+impl ObjectPaths {
+    /// Stores a path, and returns its index.
+    pub(super) fn add(&mut self, object_path: &ObjectPath) -> usize {
+        let path_id = self.all.len();
+        self.all.push((object_path.above, object_path.name.clone()));
+        path_id
     }
 
-    /// The whole path of a way.
-    pub(super) fn text(&mut self, way: usize) -> Arc<str> {
+    /// Returns the complete path with the index `path_id`.
+    pub(super) fn text(&mut self, path_id: usize) -> Arc<str> {
         let mut names = Vec::new();
-        let mut at = Some(way);
+        let mut at = Some(path_id);
         let known = self.recent.as_ref();
         while let Some((above, name)) = at.and_then(|at| self.all.get(at)) {
             if let Some((_, path)) = known.filter(|(recent, _)| Some(*recent) == at) {
@@ -63,7 +64,7 @@ impl Ways {
             [one] => (*one).into(),
             [first, rest @ ..] => format!("{}/{}", first.trim_end_matches('/'), rest.join("/")).into(),
         };
-        self.recent = Some((way, Arc::clone(&text)));
+        self.recent = Some((path_id, Arc::clone(&text)));
         text
     }
 }
@@ -77,26 +78,26 @@ mod tests {
 
     #[test]
     fn paths_are_put_together_again() {
-        let mut ways = Ways::default();
-        let enter = |ways: &mut Ways, way: &Way| {
+        let mut paths = ObjectPaths::default();
+        let enter = |paths: &mut ObjectPaths, object_path: &ObjectPath| {
             let original = Original { file: 0, address: Address::new(1) };
             Task {
                 original,
                 copy: Address::new(2),
-                path: Arc::clone(&way.text),
-                way: ways.add(way),
-                depth: 0,
+                path: Arc::clone(&object_path.text),
+                path_id: paths.add(object_path),
+                is_top: true,
             }
         };
         for (root, expected) in [("/", "/a/b"), ("", "/a/b"), ("object at 7", "object at 7/a/b")] {
-            let root = enter(&mut ways, &Way::whole(root));
-            let a = enter(&mut ways, &Way::below(&root, "a"));
-            let b = enter(&mut ways, &Way::below(&a, "b"));
+            let root = enter(&mut paths, &ObjectPath::whole(root));
+            let a = enter(&mut paths, &ObjectPath::below(&root, "a"));
+            let b = enter(&mut paths, &ObjectPath::below(&a, "b"));
             assert_eq!(&*b.path, expected);
             for task in [root, a, b] {
-                assert_eq!(ways.text(task.way), task.path);
+                assert_eq!(paths.text(task.path_id), task.path);
             }
         }
-        assert_eq!(&*ways.text(1000), "");
+        assert_eq!(&*paths.text(1000), "");
     }
 }

@@ -1,15 +1,17 @@
-//! Opening a dataset and reading elements of it.
+//! Open datasets, and reads of their elements.
+
+pub(super) mod sources;
 
 use std::sync::{Arc, OnceLock};
 
-use hyperslab_dataspace::{ChunkGrid, Dataspace, Dims, Selection, SimpleExtent};
+use hyperslab_dataspace::{Dataspace, Dims, Selection, SimpleExtent};
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{ChunkedLayout, Layout};
 
 use super::OpenFile;
+use super::chunk_forms::{chunked_source, structured_form};
 use super::raw_files::RawFiles;
-use super::virtual_::{Nesting, Sources, Virtual};
-use crate::data::chunk_index::{self, ChunkShape};
+use crate::data::chunk_index;
 use crate::data::chunked::ChunkedSource;
 use crate::data::linear::{CompactSource, ContiguousSource, ExternalSource, Piece};
 use crate::data::structured::StructuredSource;
@@ -17,26 +19,30 @@ use crate::data::transfer::{Fill, ReadTarget, Source};
 use crate::data::variable::ForeignHeap;
 use crate::data::virtual_::{Mapping, VirtualMap, VirtualSource, extent};
 use crate::error::{Error, Result};
-use crate::object::container::Container;
-use crate::object::dataset::{DatasetDescription, Filters};
+use crate::object::dataset::DatasetDescription;
 use crate::object::header::ObjectHeader;
+use sources::{Nesting, Sources, Virtual};
 
-/// An open dataset: its description, and the way to its elements once they are asked for.
+/// An open dataset: its description, and the sources of its elements, which are opened at the first
+/// read.
 #[derive(Debug)]
 pub struct OpenDataset {
-    /// What the header says.
+    /// The description in the header.
     pub description: DatasetDescription,
-    /// Its object header.
+    /// The address of the object header.
     address: Address,
     chunked: OnceLock<Arc<ChunkedSource>>,
     external: OnceLock<Arc<ExternalSource>>,
     virtual_: Option<Virtual>,
-    pub(super) structured: OnceLock<Arc<StructuredSource>>,
+    structured: OnceLock<Arc<StructuredSource>>,
 }
 
 impl OpenDataset {
-    /// Reads the description of the dataset with this header. The shape of a virtual dataset without limit is
-    /// that which its sources give it.
+    /// Opens the dataset with the object header `header`. The sources of a virtual dataset without
+    /// a fixed shape determine its shape.
+    ///
+    /// # Errors
+    /// Returns [`Error::Corrupt`] if the header is damaged, and the errors of reading the sources.
     pub fn open(file: &Arc<OpenFile>, header: &ObjectHeader) -> Result<Self> {
         Nesting::outermost(file, 0, |nesting| Self::open_nested(file, header, nesting))
     }
@@ -50,7 +56,7 @@ impl OpenDataset {
         Self::described(file, header.address(), description, nesting)
     }
 
-    /// As [`open`](Self::open), of a dataset that was made just now, whose header need not be in the file yet.
+    /// Opens a dataset that was just created, whose header may still be deferred.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -58,11 +64,11 @@ impl OpenDataset {
         Nesting::outermost(file, 0, |nesting| Self::described(file, address, description, nesting))
     }
 
-    /// Reads the description of a dataset that has elements of its own.
+    /// Opens a dataset that is not virtual.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if it is virtual; those of reading.
-    pub(super) fn open_own(file: &OpenFile, header: &ObjectHeader) -> Result<Self> {
+    /// Returns [`Error::Misuse`] if the dataset is virtual, and the errors of reading the header.
+    pub(super) fn open_stored(file: &OpenFile, header: &ObjectHeader) -> Result<Self> {
         let description = DatasetDescription::read(&file.container, header)?;
         if matches!(description.layout.layout, Layout::Virtual(_)) {
             return Err(Error::Misuse("a virtual dataset has no elements of its own".into()));
@@ -100,7 +106,10 @@ impl OpenDataset {
         Ok(Self::of(address, description, virtual_))
     }
 
-    /// Bytes of all elements, as stored.
+    /// Returns the number of bytes of all elements, as stored.
+    ///
+    /// # Errors
+    /// Returns [`Error::Corrupt`] if the number does not fit in 64 bits.
     pub fn byte_count(&self) -> Result<u64> {
         let bytes = self
             .description
@@ -112,12 +121,16 @@ impl OpenDataset {
         })
     }
 
-    /// All elements, as stored, in C order. Elements of variable length are descriptors into the global heap.
+    /// Returns all elements, as stored, in C order. Variable-length elements are descriptors of
+    /// objects in the global heap.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
     pub fn read_all(&self, file: &Arc<OpenFile>) -> Result<Vec<u8>> {
         self.read(file, &Selection::All)
     }
 
-    /// All elements, as stored, where the driver holds them in memory side by side.
+    /// Returns all elements, as stored, if the driver holds them contiguously in memory.
     pub fn view<'a>(&self, file: &'a OpenFile) -> Option<&'a [u8]> {
         match &self.description.layout.layout {
             Layout::Contiguous(contiguous) if self.description.external.is_empty() => {
@@ -127,7 +140,11 @@ impl OpenDataset {
         }
     }
 
-    /// The selected elements, as stored, in the order of the selection. Blocks must be disjoint.
+    /// Returns the selected elements, as stored, in the order of the selection. The blocks of the
+    /// selection must be disjoint.
+    ///
+    /// # Errors
+    /// Returns [`Error::Limit`] if the elements exceed the limit, and filter and I/O errors.
     pub fn read(&self, file: &Arc<OpenFile>, selection: &Selection) -> Result<Vec<u8>> {
         let mut out = self.buffer(file, selection, self.description.datatype.size as usize)?;
         let size = self.description.datatype.size as usize;
@@ -135,8 +152,11 @@ impl OpenDataset {
         Ok(out)
     }
 
-    /// As [`read`](Self::read); what elements of variable length hold in other files, which a virtual dataset shows,
-    /// is collected in `foreign`.
+    /// Reads like [`read`](Self::read), and collects in `foreign` the variable-length data that a
+    /// virtual dataset shows of other files.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
     pub fn read_collecting(
         &self,
         file: &Arc<OpenFile>,
@@ -153,7 +173,10 @@ impl OpenDataset {
         Ok(out)
     }
 
-    /// Zeros for the selected elements, `size` bytes each, if so many may be read.
+    /// Returns a zeroed buffer for the selected elements, `size` bytes each.
+    ///
+    /// # Errors
+    /// Returns [`Error::Limit`] if the buffer exceeds the limit or the available memory.
     fn buffer(&self, file: &OpenFile, selection: &Selection, size: usize) -> Result<Vec<u8>> {
         let elements = self.selected(selection)?;
         let limit = file.container.store.limits().result_bytes;
@@ -161,7 +184,8 @@ impl OpenDataset {
         let Some(bytes) = bytes.and_then(|bytes| usize::try_from(bytes).ok()) else {
             return Err(Error::Limit { what: "read: elements".into(), got: elements, limit });
         };
-        // Tried first: what memory cannot hold is an error; then zeros that the system gives without writing them.
+        // The reservation turns a failed allocation into an error. `vec!` then takes zeroed pages
+        // from the system, which need no writing.
         let tried = Vec::<u8>::new().try_reserve_exact(bytes);
         tried.map_err(|_| Error::Limit {
             what: "read: bytes that memory can hold".into(),
@@ -171,7 +195,10 @@ impl OpenDataset {
         Ok(vec![0; bytes])
     }
 
-    /// As [`read`](Self::read), to any destination.
+    /// Reads the selected elements into `to`, like [`read`](Self::read).
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and conversion errors.
     pub fn read_to(
         &self,
         file: &Arc<OpenFile>,
@@ -196,7 +223,10 @@ impl OpenDataset {
         }
     }
 
-    /// The selected elements, as stored, of a dataset that is not virtual.
+    /// Returns the selected elements, as stored, of a dataset that is not virtual.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and [`Error::Misuse`] if the dataset is virtual.
     pub(super) fn read_own(&self, file: &OpenFile, selection: &Selection) -> Result<Vec<u8>> {
         let size = self.description.datatype.size as usize;
         let mut out = self.buffer(file, selection, size)?;
@@ -238,17 +268,17 @@ impl OpenDataset {
         }
     }
 
-    /// Its object header.
+    /// Returns the address of the object header.
     pub(super) fn address(&self) -> Address {
         self.address
     }
 
-    /// Where the elements of a virtual dataset come from.
+    /// Returns the mappings of a virtual dataset.
     pub(super) fn mappings(&self) -> &[Mapping] {
-        self.virtual_.as_ref().map(|virtual_| virtual_.mappings.as_slice()).unwrap_or_default()
+        self.virtual_.as_ref().map_or(&[], |virtual_| virtual_.mappings.as_slice())
     }
 
-    /// Lets go of the files of sources.
+    /// Closes the files of the source datasets.
     pub(super) fn close_sources(&self) {
         if let Some(virtual_) = &self.virtual_ {
             virtual_.close();
@@ -277,7 +307,10 @@ impl OpenDataset {
         to.put(0, &stored)
     }
 
-    /// The chunks of a dataset in chunked layout; `None` for others.
+    /// Returns the flat chunks of the dataset, or `None` if the dataset has another layout.
+    ///
+    /// # Errors
+    /// Returns an error if the layout contradicts the rest of the header, or the index is damaged.
     pub fn chunks(&self, file: &OpenFile) -> Result<Option<Arc<ChunkedSource>>> {
         match &self.description.layout.layout {
             Layout::Chunked(layout) => self.chunked(file, layout).map(Some),
@@ -285,7 +318,10 @@ impl OpenDataset {
         }
     }
 
-    /// The number of selected elements.
+    /// Returns the number of selected elements.
+    ///
+    /// # Errors
+    /// Returns [`Error::Misuse`] if the selection does not fit the dataspace.
     pub fn selected(&self, selection: &Selection) -> Result<u64> {
         Ok(self.description.dataspace.selected(selection)?)
     }
@@ -296,7 +332,7 @@ impl OpenDataset {
             Arc::new(ExternalSource {
                 dims: Dims::from_slice(self.description.dataspace.dims()),
                 pieces: Piece::row(pieces.map(|piece| (piece.file.as_slice(), piece.offset, piece.size))),
-                files: Box::new(RawFiles::to_read(file.resolver.clone())),
+                files: Box::new(RawFiles::to_read(file.raw_files())),
             })
         };
         Arc::clone(self.external.get_or_init(open))
@@ -319,44 +355,20 @@ impl OpenDataset {
         let index = chunk_index::open(&file.container.store, layout, &shape)?;
         Ok(ChunkedSource { index, ..source })
     }
-}
-
-/// The dataset whose header lies at `owner`, without the index of its chunks, and what the index depends on.
-pub(super) fn chunked_source(
-    container: &Container,
-    owner: Address,
-    description: &DatasetDescription,
-    layout: &ChunkedLayout,
-) -> Result<(ChunkedSource, ChunkShape)> {
-    let Filters::Chunk(pipeline) = &description.filters else {
-        return Err(Error::unsupported("filters of structured chunks on ordinary ones"));
-    };
-    let dims = description.dataspace.dims();
-    let grid = ChunkGrid::new(&layout.dims, dims).map_err(|error| {
-        Error::corrupt("data layout message", "chunk dimensions", "a shape like the dataspace's", error)
-    })?;
-    let element_size = description.datatype.size as usize;
-    let limit = container.store.limits().chunk_bytes;
-    let bytes = grid.elements_per_chunk()?.saturating_mul(element_size as u64);
-    let Some(chunk_bytes) = usize::try_from(bytes).ok().filter(|_| bytes <= limit) else {
-        return Err(Error::Limit { what: "chunk: bytes".into(), got: bytes, limit });
-    };
-    let shape = ChunkShape {
-        max_dims: description.dataspace.max_dims().to_vec(),
-        chunk_bytes: bytes,
-        btree_k: container.settings.indexed_storage_k,
-        size_width: (!pipeline.is_empty())
-            .then(|| chunk_index::size_width(description.layout.version, container.store.params(), bytes)),
-    };
-    let source = ChunkedSource {
-        owner,
-        grid,
-        element_size,
-        chunk_bytes,
-        index: None,
-        pipeline: pipeline.clone(),
-        edges_unfiltered: layout.leaves_edges_unfiltered(),
-        fill: description.fill_element().map_or(Fill::ZERO, Fill::element),
-    };
-    Ok((source, shape))
+    /// Returns the structured chunks of the dataset, or `None` if the dataset has another layout.
+    ///
+    /// # Errors
+    /// Returns an error if the layout contradicts the rest of the header, or the index is damaged.
+    pub fn structured_chunks(&self, file: &OpenFile) -> Result<Option<Arc<StructuredSource>>> {
+        let Layout::Structured(layout) = &self.description.layout.layout else {
+            return Ok(None);
+        };
+        if let Some(source) = self.structured.get() {
+            return Ok(Some(Arc::clone(source)));
+        }
+        let (form, shape) = structured_form(&file.container, self.address, &self.description, layout)?;
+        let index = chunk_index::open_structured(&file.container.store, layout, &shape)?;
+        let source = Arc::new(StructuredSource { form, index });
+        Ok(Some(Arc::clone(self.structured.get_or_init(|| source))))
+    }
 }

@@ -1,4 +1,4 @@
-//! The way down to a name in the B-tree of an old-style group.
+//! Paths to names in the B-tree of a symbol table.
 
 use std::sync::Arc;
 
@@ -13,36 +13,36 @@ use crate::error::{Error, Result};
 use crate::index::btree_v1::check_level;
 use crate::index::local_heap::LocalHeap;
 
-/// One node of the tree on the way.
+/// A node of the tree on a path.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) address: Address,
-    /// The child taken.
+    /// Index of the child on the path.
     pub(super) position: usize,
-    /// The key behind it.
+    /// The key after the child: the offset of the greatest name below the child.
     pub(super) right_key: u64,
 }
 
-/// Where a name stands or should stand.
+/// The position of a name in a symbol table.
 #[derive(Debug)]
-pub(super) struct Way {
-    /// From the root down; none in a group without links.
+pub(super) struct TablePath {
+    /// The nodes from the root down. Empty in a group without links.
     pub(super) steps: Vec<Step>,
-    /// The symbol table node.
+    /// Address of the symbol table node.
     pub(super) node: Address,
-    /// The entry there.
+    /// Index of the entry in the symbol table node.
     pub(super) index: usize,
     pub(super) found: bool,
-    /// True if the name comes behind all that are there.
-    pub(super) beyond: bool,
+    /// True if the name comes after all names of the group.
+    pub(super) at_end: bool,
 }
 
-/// The keys of a group's node.
+/// Returns the keys of a group's node.
 pub(super) fn group_keys(node: &BTreeV1Node) -> Option<&[u64]> {
     node.keys.as_group()
 }
 
-/// The same, to be changed.
+/// Returns the keys of a group's node for changes.
 pub(super) fn change_keys(node: &mut BTreeV1Node) -> Option<&mut Vec<u64>> {
     match &mut node.keys {
         BTreeV1Keys::Group(keys) => Some(keys),
@@ -50,7 +50,7 @@ pub(super) fn change_keys(node: &mut BTreeV1Node) -> Option<&mut Vec<u64>> {
     }
 }
 
-/// How many of `count` names come before `name`.
+/// Returns the number of names before `name`, of `count` names in ascending order.
 fn before(
     heap: &LocalHeap,
     count: usize,
@@ -60,8 +60,10 @@ fn before(
     let (mut low, mut high) = (0, count);
     while low < high {
         let middle = low.midpoint(high);
-        if heap.name(offset(middle).unwrap_or(0))? < name {
-            low = middle.saturating_add(1);
+        let offset =
+            offset(middle).ok_or_else(|| Error::internal(BTreeV1Node::NAME, "each child has a name"))?;
+        if heap.name(offset)? < name {
+            low = middle + 1;
         } else {
             high = middle;
         }
@@ -69,7 +71,7 @@ fn before(
     Ok(low)
 }
 
-impl Way {
+impl TablePath {
     pub(super) fn to(
         container: &Container,
         table: &SymbolTable,
@@ -78,27 +80,30 @@ impl Way {
     ) -> Result<Self> {
         let context = tree_context(container);
         let node = Address::UNDEFINED;
-        let mut way = Self { steps: Vec::new(), node, index: 0, found: false, beyond: true };
+        let mut path = Self { steps: Vec::new(), node, index: 0, found: false, at_end: true };
         let (mut address, mut parent) = (table.btree, None);
         loop {
             let node: Arc<BTreeV1Node> = container.store.shared(address, &context)?;
             check_level(node.level, parent, address)?;
             let keys = group_keys(&node).ok_or_else(|| wrong_keys(address))?;
             let count = node.children.len();
+            if keys.len() != count + 1 {
+                return Err(wrong_keys(address));
+            }
             if count == 0 {
-                // Only a root is empty.
+                // Only the root can have no children.
                 if parent.is_some() {
                     return Err(wrong_keys(address));
                 }
-                return Ok(way);
+                return Ok(path);
             }
             let smaller = before(heap, count, name, |number| keys.get(number.checked_add(1)?).copied())?;
-            way.beyond &= smaller == count;
-            let position = smaller.min(count.saturating_sub(1));
-            let right_key =
-                keys.get(position.saturating_add(1)).copied().ok_or_else(|| wrong_keys(address))?;
-            way.steps.push(Step { address, position, right_key });
-            address = node.children.get(position).copied().unwrap_or(Address::UNDEFINED);
+            path.at_end &= smaller == count;
+            let position = smaller.min(count - 1);
+            let (child, right_key) = (node.children.get(position), keys.get(position + 1));
+            let (Some(child), Some(right_key)) = (child, right_key) else { return Err(wrong_keys(address)) };
+            path.steps.push(Step { address, position, right_key: *right_key });
+            address = *child;
             if node.level == 0 {
                 break;
             }
@@ -107,17 +112,17 @@ impl Way {
         let entries: Arc<SymbolTableNode> = container.store.shared(address, &node_context(container))?;
         let entries = &entries.entries;
         let offset = |number: usize| entries.get(number).map(|entry| entry.name_offset);
-        way.node = address;
-        way.index = before(heap, entries.len(), name, offset)?;
-        way.found = match offset(way.index) {
+        path.node = address;
+        path.index = before(heap, entries.len(), name, offset)?;
+        path.found = match offset(path.index) {
             Some(offset) => heap.name(offset)? == name,
             None => false,
         };
-        Ok(way)
+        Ok(path)
     }
 }
 
-/// Returns the error for a node whose number of keys is wrong.
+/// Returns the error for a node with the wrong number of keys.
 pub(super) fn wrong_keys(address: Address) -> Error {
-    Error::corrupt(BTreeV1Node::NAME, "keys", "one more than children", "others").at(address)
+    Error::corrupt(BTreeV1Node::NAME, "keys", "one more than children", "another number").at(address)
 }

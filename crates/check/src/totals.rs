@@ -1,0 +1,25 @@
+//! Sums and ends of the sizes that a file states.
+//!
+//! A corrupt file can state sizes whose sum exceeds 64 bits. The results then stay at the largest
+//! number: a count that no file has, and an end beyond every file. The checks that use the results
+//! report the sizes.
+
+/// Adds `more` to a count of bytes or blocks.
+pub(crate) fn add(sum: &mut u64, more: u64) {
+    *sum = sum.saturating_add(more);
+}
+
+/// Returns the end of an extent.
+pub(crate) fn end_of(start: u64, length: u64) -> u64 {
+    start.saturating_add(length)
+}
+
+/// Returns the start of item `number`, if each item has `size` units.
+pub(crate) fn start_of(number: u64, size: u64) -> u64 {
+    number.saturating_mul(size)
+}
+
+/// Returns the product of sizes.
+pub(crate) fn product(sizes: impl IntoIterator<Item = u64>) -> u64 {
+    sizes.into_iter().fold(1, u64::saturating_mul)
+}

@@ -1,0 +1,65 @@
+//! Partly written new chunks without filters: they stay dirty until the remaining elements come, so
+//! that each chunk is stored once.
+
+use hyperslab_dataspace::Dims;
+
+use super::ChunkWriter;
+use super::selected::Selected;
+use crate::data::transfer::{Rows, WriteSource};
+use crate::error::Result;
+
+/// A chunk stays dirty if the written elements span at least the chunk's size divided by this
+/// number. Of a chunk with a smaller span, only the written elements are stored.
+const MIN_SPAN_DIVISOR: u64 = 64;
+
+/// A chunk stays dirty only if the limit of dirty bytes holds at least this many chunks.
+const MIN_CHUNKS_IN_LIMIT: usize = 4;
+
+impl ChunkWriter {
+    /// Writes elements into the chunk if the chunk is dirty. Returns whether it is.
+    pub(super) fn put_dirty(
+        &mut self,
+        scaled: &Dims,
+        selected: &Selected<'_>,
+        from: &WriteSource<'_>,
+        rows: &mut Rows,
+    ) -> Result<bool> {
+        let written = if from.is_partial() { 0 } else { selected.count_in(scaled) };
+        let Some(chunk) = self.dirty.get_mut(scaled, written) else { return Ok(false) };
+        selected.put(&self.source, scaled, from, chunk, rows)?;
+        Ok(true)
+    }
+
+    /// Returns whether a partly written new chunk without filters should stay dirty.
+    pub(super) fn stays_dirty(
+        &self,
+        scaled: &[u64],
+        selected: &Selected<'_>,
+        from: &WriteSource<'_>,
+    ) -> Result<bool> {
+        let bytes = self.source.chunk_bytes;
+        let free = self.dirty_limit.checked_sub(self.dirty.bytes());
+        let is_small = bytes <= self.dirty_limit / MIN_CHUNKS_IN_LIMIT;
+        if from.is_partial() || !is_small || free.is_none_or(|free| bytes > free) {
+            return Ok(false);
+        }
+        Ok(selected.reach_in(scaled)? >= self.source.grid.elements_per_chunk()?.div_ceil(MIN_SPAN_DIVISOR))
+    }
+
+    /// Inserts a new chunk with some of its elements as a dirty chunk.
+    pub(super) fn insert_part(
+        &mut self,
+        scaled: Dims,
+        selected: &Selected<'_>,
+        from: &WriteSource<'_>,
+        rows: &mut Rows,
+    ) -> Result<()> {
+        let mut chunk = self.dirty.memory(self.source.chunk_bytes);
+        self.source.fill.write(&mut chunk);
+        selected.put(&self.source, &scaled, from, &mut chunk, rows)?;
+        let elements = self.source.grid.region(&scaled)?.element_count()?;
+        let written = selected.count_in(&scaled);
+        self.dirty.insert_partial(scaled, chunk, elements, written);
+        Ok(())
+    }
+}

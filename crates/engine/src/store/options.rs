@@ -1,0 +1,89 @@
+//! The options with which a file is opened.
+
+use std::sync::Arc;
+
+use hyperslab_filter::Registry;
+use hyperslab_format::codec::Limits;
+use hyperslab_vfd::SideFile;
+
+use super::locking::FileLocking;
+use super::space::Placement;
+use crate::versions::LibverBounds;
+
+/// The options with which a file is opened.
+#[derive(Debug, Clone)]
+pub struct StoreOptions {
+    /// Limits of the resources that the contents of the file may require.
+    pub limits: Limits,
+    /// The filters that can decode blocks and chunks.
+    pub filters: Registry,
+    /// True to read a file that a SWMR writer has open.
+    pub swmr_read: bool,
+    /// True to open a file although its status flags state a writer, or although it is shorter than
+    /// its superblock states.
+    pub ignore_marks: bool,
+    /// The limit of decoded chunks in the cache, in bytes.
+    pub chunk_cache: u64,
+    /// The versions of structures to write; `None` to open the file for reading only.
+    pub write: Option<LibverBounds>,
+    /// The limit of clean pages in the page buffer, in bytes.
+    pub page_buffer: u64,
+    /// The limit of dirty data in memory, in bytes. An operation that exceeds it spills the pages
+    /// of new space into the file. Pages of committed space wait in memory or in the journal until
+    /// the commit.
+    pub uncommitted: u64,
+    /// The placement of new blocks.
+    pub placement: Placement,
+    /// The crashes that the file survives while it is written.
+    pub durability: Durability,
+    /// The journal's file. Changes are not atomic without a journal.
+    pub journal: Option<Arc<dyn SideFile>>,
+    /// The locking of the file while it is open.
+    pub locking: FileLocking,
+    /// True to read on after damage: errors are recorded, and the damaged parts are skipped.
+    pub salvage: bool,
+}
+
+/// Default of [`StoreOptions::chunk_cache`].
+const DEFAULT_CHUNK_CACHE_BYTES: u64 = 64 << 20;
+
+/// Default of [`StoreOptions::page_buffer`].
+const DEFAULT_PAGE_BUFFER_BYTES: u64 = 32 << 20;
+
+/// Default of [`StoreOptions::uncommitted`].
+const DEFAULT_DIRTY_BYTES: u64 = 64 << 20;
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            filters: Registry::default(),
+            swmr_read: false,
+            ignore_marks: false,
+            chunk_cache: DEFAULT_CHUNK_CACHE_BYTES,
+            write: None,
+            page_buffer: DEFAULT_PAGE_BUFFER_BYTES,
+            uncommitted: DEFAULT_DIRTY_BYTES,
+            placement: Placement::default(),
+            durability: Durability::default(),
+            journal: None,
+            locking: FileLocking::default(),
+            salvage: false,
+        }
+    }
+}
+
+/// The state of a file after its writer, or the whole machine, stops at any instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Durability {
+    /// A writer that stops may leave a damaged file. Changes are written to the file at any time,
+    /// and at a flush at the latest. This is the behaviour of libhdf5.
+    None,
+    /// A flush is atomic if the writer stops, and a finished flush is kept. No flush waits for the
+    /// disk, so that a loss of power may damage the file.
+    Ordered,
+    /// A flush is atomic, and a finished flush is kept, also after a loss of power. Each flush
+    /// waits for the disk.
+    #[default]
+    Full,
+}

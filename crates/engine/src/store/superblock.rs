@@ -1,0 +1,148 @@
+//! The search for the superblock of a file, and the checks of its contents.
+
+use hyperslab_exact::to_usize;
+use hyperslab_format::codec::{Address, FileParams};
+use hyperslab_format::superblock::{ConsistencyFlags, Superblock};
+use hyperslab_vfd::Driver;
+
+use super::bytes::count_before;
+use crate::error::{Error, Result};
+
+/// Finds the superblock at the offset 0, 512, 1024, 2048, …, and returns it with its offset.
+/// Addresses count from that offset, whatever the base address in the superblock is. libhdf5 does
+/// the same, because a user block may have been put before a finished file.
+pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, Superblock)> {
+    let mut offset = 0_u64;
+    while length.checked_sub(offset).is_some_and(|rest| rest >= 8) {
+        let available = (length - offset).min(Superblock::MAX_SIZE as u64);
+        let mut bytes = vec![0; to_usize(available)?];
+        driver
+            .read_at(offset, &mut bytes)
+            .map_err(|source| Error::Io { action: "cannot read the superblock".into(), source })?;
+        if bytes.starts_with(&Superblock::SIGNATURE) {
+            let superblock = Superblock::decode(&bytes);
+            let superblock = superblock.map_err(|error| Error::from(error.at(Address::new(offset))))?;
+            return Ok((offset, superblock));
+        }
+        offset = if offset == 0 { 512 } else { offset * 2 };
+    }
+    Err(Error::corrupt("file", "signature", "an HDF5 superblock at 0, 512, 1024, … bytes", "none"))
+}
+
+/// Returns a substitute for a damaged superblock: its contents if only the checksum is wrong, else
+/// a superblock with the usual widths and without a root group.
+pub(super) fn guess_superblock(driver: &dyn Driver, length: u64) -> Superblock {
+    let mut bytes = vec![0; count_before(length, 0, Superblock::MAX_SIZE)];
+    if driver.read_at(0, &mut bytes).is_ok()
+        && let Some(superblock) = Superblock::decode_ignoring_checksum(&bytes)
+        && check_widths(&superblock).is_ok()
+        && superblock.root().get().is_some_and(|root| root < length)
+    {
+        return superblock;
+    }
+    Superblock::unknown(FileParams::DEFAULT, length)
+}
+
+/// Checks that offsets and lengths have at most 8 bytes.
+pub(super) fn check_widths(superblock: &Superblock) -> Result<()> {
+    let params = superblock.params;
+    if params.size_of_offsets > 8 || params.size_of_lengths > 8 {
+        return Err(Error::unsupported(format!(
+            "superblock: offsets of {} and lengths of {} bytes",
+            params.size_of_offsets, params.size_of_lengths
+        )));
+    }
+    Ok(())
+}
+
+/// Checks that the status flags do not state a writer, except a SWMR writer if `swmr_read` is true.
+pub(super) fn check_status_flags(superblock: &Superblock, swmr_read: bool) -> Result<()> {
+    if superblock.version_number() < 3 || !superblock.consistency.contains(ConsistencyFlags::WRITE_ACCESS) {
+        return Ok(());
+    }
+    let swmr = has_swmr_writer(superblock);
+    if swmr && swmr_read {
+        return Ok(());
+    }
+    let hint = if swmr { "a SWMR writer; open it for SWMR reading" } else { "another program" };
+    Err(Error::Misuse(format!(
+        "the file is marked as open for writing by {hint} (if no writer is left, `hyperslab recover` clears the mark, and \
+         it can be ignored)"
+    )))
+}
+
+/// Returns whether the status flags state a SWMR writer.
+pub(super) fn has_swmr_writer(superblock: &Superblock) -> bool {
+    superblock.version_number() >= 3 && superblock.consistency.contains(ConsistencyFlags::SWMR_ACCESS)
+}
+
+/// Checks that the file is not shorter than its superblock states.
+pub(super) fn check_length(
+    driver: &dyn Driver,
+    superblock: &Superblock,
+    base: u64,
+    length: u64,
+) -> Result<()> {
+    let Some(end) = stated_end(superblock, base) else {
+        return Err(Error::corrupt("superblock", "end of file address", "a defined address", "undefined"));
+    };
+    if end > length {
+        let what = if driver.kind().is_one_file() {
+            "the file is truncated (`hyperslab recover` saves what is left of it)".to_owned()
+        } else {
+            format!("`{}` is missing or truncated", driver.name_at(length))
+        };
+        return Err(Error::corrupt(
+            "file",
+            "length",
+            format!("{end} bytes, as the superblock says"),
+            format_args!("{length}: {what}"),
+        ));
+    }
+    Ok(())
+}
+
+/// Returns the length of the HDF5 file that the superblock states, without the user block. The
+/// stored end counts from the start of the file, as the stored base address does.
+pub(super) fn stated_length(superblock: &Superblock) -> Option<u64> {
+    let end = superblock.end_of_file.get()?;
+    // The clamp is meant: a damaged superblock may state an end before the base address.
+    Some(end.saturating_sub(superblock.base_address))
+}
+
+/// Returns the end of the file that the superblock states, as an offset in the file.
+pub(super) fn stated_end(superblock: &Superblock, base: u64) -> Option<u64> {
+    // The clamp is meant: the largest offset is past the end of every file, too.
+    Some(stated_length(superblock)?.saturating_add(base))
+}
+
+/// Returns the end of the file as the superblock stores it, for an HDF5 file of `length` bytes
+/// without the user block.
+///
+/// # Errors
+/// Returns [`Error::Corrupt`] if the end exceeds 64 bits.
+pub(super) fn stored_end(superblock: &Superblock, length: u64) -> Result<Address> {
+    Address::new(length).checked_add(superblock.base_address).ok_or_else(|| {
+        let expected = "an end of the file within 64 bits";
+        Error::corrupt("superblock", "base address", expected, superblock.base_address)
+    })
+}
+
+/// Returns the undefined address of a file, which no block can have: all bits of an offset set.
+pub(super) fn address_limit(params: FileParams) -> u64 {
+    match params.size_of_offsets {
+        bytes @ 1..8 => (1 << (u32::from(bytes) * 8)) - 1,
+        _ => u64::MAX,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_limit_has_the_width_of_offsets() {
+        let limit = |size_of_offsets| address_limit(FileParams { size_of_offsets, ..FileParams::DEFAULT });
+        assert_eq!((limit(2), limit(4), limit(8)), (0xffff, 0xffff_ffff, u64::MAX));
+    }
+}

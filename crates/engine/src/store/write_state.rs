@@ -1,0 +1,153 @@
+//! The state of a file that is open for writing: its space, its journal, and the borders of the
+//! committed file.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use parking_lot::RwLock;
+use smallvec::SmallVec;
+
+use super::journal::Journal;
+use super::space::{Fresh, Placement, Space, SpaceRecord, StatedMembers};
+use crate::versions::LibverBounds;
+
+/// The state that an edit changes.
+#[derive(Debug)]
+pub(crate) struct Writing {
+    pub(super) space: Space,
+    pub(super) bounds: LibverBounds,
+    pub(super) superblock_changed: bool,
+    /// The statement of the file about its space, if it has one.
+    pub(super) record: Option<SpaceRecord>,
+    /// The statement of the file about its members, if it has one.
+    pub(super) stated_members: Option<StatedMembers>,
+}
+
+/// The state of a file that may be written. A file that is only read has it, too, without
+/// [`Writing`].
+#[derive(Debug)]
+pub(super) struct WriteState {
+    pub(super) is_writable: bool,
+    /// The right to change the file: `None` in a file that is open for reading only.
+    pub(super) writing: RwLock<Option<Writing>>,
+    /// The lock of written bytes. A thread that writes bytes holds it shared, and a commit holds it
+    /// exclusively, so that no write happens during a commit.
+    pub(super) gate: RwLock<()>,
+    pub(super) journal: Journal,
+    /// The offset from which on no byte is part of the committed file; 0 before the first commit of
+    /// a new file.
+    new_from: AtomicU64,
+    /// The addresses before that offset that are not part of the committed file.
+    pub(super) fresh: RwLock<Arc<Fresh>>,
+    /// The limit of dirty blocks in bytes.
+    pub(super) dirty_limit: u64,
+    pub(super) placement: Placement,
+    /// The number of edits of the file.
+    generation: AtomicU64,
+    /// True if the file may no longer be changed.
+    is_closed: AtomicBool,
+}
+
+impl WriteState {
+    /// Creates the state of a file without changes. No byte from the offset `new_from` on is part
+    /// of the committed file.
+    pub(super) fn new(
+        writing: Option<Writing>,
+        journal: Journal,
+        new_from: u64,
+        dirty_limit: u64,
+        placement: Placement,
+    ) -> Self {
+        let fresh = writing.as_ref().map_or_else(Arc::default, |writing| writing.space.fresh());
+        Self {
+            is_writable: writing.is_some(),
+            writing: RwLock::new(writing),
+            gate: RwLock::new(()),
+            journal,
+            new_from: AtomicU64::new(new_from),
+            fresh: RwLock::new(fresh),
+            dirty_limit,
+            placement,
+            generation: AtomicU64::new(0),
+            is_closed: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns the offset from which on no byte is part of the committed file; 0 before the first
+    /// commit of a new file.
+    pub(super) fn new_from(&self) -> u64 {
+        self.new_from.load(Ordering::Acquire)
+    }
+
+    /// Records that no byte from the offset `from` on is part of the committed file.
+    pub(super) fn set_new_from(&self, from: u64) {
+        self.new_from.store(from, Ordering::Release);
+    }
+
+    /// Returns the offset from which on bytes are written without the journal: they are part of no
+    /// commit, and the journal knows none of them.
+    pub(super) fn direct_from(&self) -> u64 {
+        match self.new_from() {
+            0 => 0,
+            new_from => new_from.max(self.journal.known().end()),
+        }
+    }
+
+    /// Records that bytes were written into new space. The first commit of a new file does not rely
+    /// on the journal.
+    pub(super) fn note_new(&self, offset: u64, bytes: &[u8]) {
+        match self.new_from() {
+            0 => self.journal.note_write(),
+            _ => self.journal.note_new(offset, bytes),
+        }
+    }
+
+    /// Splits a range into parts that the journal knows, which must go through the journal, and
+    /// other parts. A range that is not new goes through the journal as a whole.
+    pub(super) fn without_known(&self, range: FileRange) -> SmallVec<[FileRange; 3]> {
+        let FileRange { start, end, is_new } = range;
+        let mut parts = SmallVec::new();
+        let mut at = start;
+        for (from, to) in if is_new { self.journal.known().parts(start, end) } else { Vec::new() } {
+            if at < from {
+                parts.push(FileRange { start: at, end: from, is_new: true });
+            }
+            parts.push(FileRange { start: from, end: to, is_new: false });
+            at = to;
+        }
+        if at < end {
+            parts.push(FileRange { start: at, end, is_new });
+        }
+        parts
+    }
+
+    /// Returns the number of edits of the file.
+    pub(super) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// Counts an edit of the file.
+    pub(super) fn next_generation(&self) {
+        self.generation.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Returns whether the file may no longer be changed.
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Acquire)
+    }
+
+    /// Refuses later edits of the file.
+    pub(super) fn close(&self) {
+        self.is_closed.store(true, Ordering::Release);
+    }
+}
+
+/// A range of offsets in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FileRange {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// True if the bytes may be written directly: they are not part of the committed file, and the
+    /// journal does not know them.
+    pub(super) is_new: bool,
+}
