@@ -19,7 +19,8 @@ pub(in crate::data) fn use_threads(store: &Store, bytes: impl Into<u128>) -> boo
 
 /// Returns whether work on `count` chunks uses several threads, for a caller that holds no lock.
 pub(in crate::data) fn use_threads_unlocked(count: usize, chunk_bytes: usize) -> bool {
-    chunks_bytes(count, chunk_bytes) >= MIN_PARALLEL_BYTES && crate::store::parallel::current_num_threads() > 1
+    chunks_bytes(count, chunk_bytes) >= MIN_PARALLEL_BYTES
+        && crate::store::parallel::current_num_threads() > 1
 }
 
 /// Returns the bytes of `count` chunks. The product of two numbers of 64 bits always fits.

@@ -225,7 +225,10 @@ impl<'a> Scattered<'a> {
                 (part, free) = std::mem::take(&mut free).split_at_mut(run.bytes);
                 requests.push((hyperslab_format::codec::Address::new(*at), part));
             }
-            let share = requests.len().div_ceil(crate::store::parallel::current_num_threads()).max(MIN_THREAD_REQUESTS);
+            let share = requests
+                .len()
+                .div_ceil(crate::store::parallel::current_num_threads())
+                .max(MIN_THREAD_REQUESTS);
             let store = self.context.store;
             if store.may_share() {
                 let shares =

@@ -179,7 +179,8 @@ impl<'a> Rows<'a> {
         *done = end;
         if requests.len() > 1 && parallel::use_threads(store, wanted) {
             // Each thread gets several tasks, so that all threads finish at about the same time.
-            let per_task = requests.len().div_ceil(crate::store::parallel::current_num_threads() * 4).min(CALL_PIECES);
+            let per_task =
+                requests.len().div_ceil(crate::store::parallel::current_num_threads() * 4).min(CALL_PIECES);
             return store.share(|| {
                 requests.par_chunks_mut(per_task).try_for_each(|requests| store.read_raw_many(requests))
             });
