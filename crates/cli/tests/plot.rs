@@ -119,7 +119,7 @@ fn members_of_compounds() {
     assert_eq!((&found["elements"], found["low"].as_array().unwrap().len()), (&json!(3), 3));
     assert_eq!(found["title"], "weather_station.h5: /station/sensors.height_m");
     let why = refused(&["weather_station.h5", "station/sensors"]);
-    assert!(why.contains("--field, of name, height_m, installed, calibration"), "{why}");
+    assert!(why.contains("--field: name, height_m, installed, calibration"), "{why}");
     refused(&["weather_station.h5", "station/sensors", "--field", "nothing"]);
     refused(&["weather_station.h5", "station/sensors", "--field", "name"]);
 }
