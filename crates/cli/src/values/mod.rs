@@ -314,3 +314,23 @@ fn bracketed(open: char, items: impl Iterator<Item = String>, more: bool, close:
     }
     format!("{open}{}{close}", items.join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    use hyperslab::FileOptions;
+
+    use super::*;
+
+    #[test]
+    fn arrays_are_decoded_whole_or_not_at_all() {
+        let paths = Paths::new(&FileOptions::new().create_in_memory().unwrap());
+        let mut decoder = Decoder { stored: None, paths: &paths, budget: 100 };
+        let number = Datatype::u8();
+        let empty = Value::List { items: Vec::new(), more: false };
+        assert_eq!(decoder.array(&[3, 0], &number, &[]).unwrap(), empty);
+        let items = vec![Value::Unsigned(7), Value::Unsigned(9)];
+        assert_eq!(decoder.array(&[2], &number, &[7, 9]).unwrap(), Value::List { items, more: false });
+        assert!(decoder.array(&[2], &number, &[7, 9, 9]).is_err());
+        assert!(decoder.array(&[2], &number, &[]).is_err());
+    }
+}
