@@ -23,6 +23,8 @@ impl HeapChange<'_, '_> {
         };
         let least = shape.block_for(length).ok_or_else(full)?;
         if let Some((offset, size)) = self.free.fitting_block(&shape, least)? {
+            // The object takes its bytes from `free_space`. Fails before the heap grows.
+            self.heap.decreased(counter::FREE_SPACE, self.heap.header.free_space, length)?;
             self.create_block(offset, size)?;
             return self.new_single(offset, size);
         }
@@ -37,7 +39,11 @@ impl HeapChange<'_, '_> {
         let (offset, size) =
             shape.first_block(0, shape.table.max_root_rows(), before, least).ok_or_else(full)?;
         let end = self.heap.end(offset, size)?;
-        self.raise_root(shape.table.locate(offset).row)?;
+        let row = shape.table.locate(offset).row;
+        if row < self.heap.header.root_rows.into() {
+            self.heap.decreased(counter::FREE_SPACE, self.heap.header.free_space, length)?;
+        }
+        self.raise_root(row)?;
         self.heap.header.iterator_offset = end;
         if let Err(error) = self.create_block(offset, size) {
             self.heap.header.iterator_offset = before;

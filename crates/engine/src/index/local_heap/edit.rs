@@ -91,8 +91,8 @@ impl LocalHeap {
                 let length = size_of(name);
                 let mut offset = segment.free()?.take(length);
                 if offset.is_none() {
-                    let sizes = rest.iter().map(|name| size_of(name));
-                    let wanted = sizes.fold(Some(0_u64), |sum, size| sum?.checked_add(size));
+                    let mut sizes = rest.iter().map(|name| size_of(name));
+                    let wanted = sizes.try_fold(0_u64, u64::checked_add);
                     grow(edit, header, segment, wanted)?;
                     offset = segment.free()?.take(length);
                 }

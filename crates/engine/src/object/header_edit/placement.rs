@@ -216,10 +216,10 @@ impl HeaderEditor {
             return Ok(None);
         };
         for (id, slot) in self.messages.iter().enumerate() {
-            if slot.kind == MessageType::CONTINUATION {
-                if at(Continuation::decode(self.body(slot), self.params), self.address)?.address == address {
-                    return Ok(Some(id));
-                }
+            if slot.kind == MessageType::CONTINUATION
+                && at(Continuation::decode(self.body(slot), self.params), self.address)?.address == address
+            {
+                return Ok(Some(id));
             }
         }
         Ok(None)
