@@ -68,7 +68,7 @@ impl OpenFile {
                 // The deletion of one object may have deleted others of the list.
                 Err(error) if error.kind() == ErrorKind::Io => return Err(error),
                 Err(error) => {
-                    tracing::debug!(%error, file = store.name(), "an unlinked object is not deleted")
+                    tracing::debug!(%error, file = store.name(), "an unlinked object is not deleted");
                 }
             }
         }

@@ -275,16 +275,15 @@ impl<'a> Copier<'a> {
             let now = header.reference_count()?;
             // A new header without links: the initial count is removed, because attributes that use
             // the copy as their type have counted themselves.
-            let after = match uses.count {
-                0 => now.max(2) - 1,
-                _ => {
-                    let sum = u64::from(now).checked_add(more);
-                    sum.and_then(|sum| u32::try_from(sum).ok()).ok_or_else(|| Error::Limit {
-                        what: format!("links to the object at {copy}"),
-                        got: more,
-                        limit: u64::from(u32::MAX),
-                    })?
-                }
+            let after = if uses.count == 0 {
+                now.max(2) - 1
+            } else {
+                let sum = u64::from(now).checked_add(more);
+                sum.and_then(|sum| u32::try_from(sum).ok()).ok_or_else(|| Error::Limit {
+                    what: format!("links to the object at {copy}"),
+                    got: more,
+                    limit: u64::from(u32::MAX),
+                })?
             };
             if after != now {
                 header.set_reference_count(after)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hyperslab_dataspace::Dims;
-use hyperslab_exact::{TooLarge, to_usize};
+use hyperslab_exact::to_usize;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{AllocationTime, FillWriteTime, Layout, StructuredChunkLayout};
 
@@ -51,7 +51,7 @@ impl DatasetSink {
             Layout::Chunked(layout) => {
                 let (source, shape) = chunked_source(file.container, address, description, layout)?;
                 let table = chunk_index::open_table(&file.container.store, layout, &shape)?;
-                let limit = cache_limit(file.resources.chunks.capacity())?;
+                let limit = to_usize(file.resources.chunks.capacity())?;
                 Self::Chunked(ChunkedSink {
                     writer: ChunkWriter::new(source, limit),
                     table: Box::new(BufferedTable::new(table)),
@@ -112,12 +112,6 @@ fn structured_writer(
 ) -> Result<StructuredWriter> {
     let (form, shape) = structured_form(file.container, owner, description, layout)?;
     let table = StructuredIndexEditor::open(&file.container.store, layout, &shape)?;
-    let limit = cache_limit(file.resources.structured.capacity())?;
+    let limit = to_usize(file.resources.structured.capacity())?;
     Ok(StructuredWriter::new(form, table, limit))
-}
-
-/// Returns the limit of dirty chunks for a cache of `capacity` bytes. A capacity larger than the
-/// address space is no limit.
-fn cache_limit(capacity: u64) -> Result<usize> {
-    Ok(to_usize(capacity.min(TooLarge::LIMIT))?)
 }
