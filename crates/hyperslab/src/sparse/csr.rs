@@ -229,7 +229,8 @@ impl SparseView<'_> {
             let message = format!("the numbers of {columns} columns do not fit in the index type");
             return Err(self.dataset.context(Error::Misuse(message)));
         }
-        let count = if rows.start < rows.end { rows.end - rows.start } else { 0 };
+        // Saturates, because a range that ends before its start is empty.
+        let count = rows.end.saturating_sub(rows.start);
         let mut starts = self.counters(count)?;
         let (mut indices, mut parts) = (Vec::new(), Vec::new());
         let mut total = 0_usize;
