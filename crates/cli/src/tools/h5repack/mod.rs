@@ -125,13 +125,8 @@ impl H5repackArguments {
     fn block(&self) -> Result<Option<u64>> {
         let Some(content) = &self.user_block_file else { return Ok(self.user_block) };
         let length = content.metadata().with_context(|| content.display().to_string())?.len();
-        let bytes = match self.user_block {
-            Some(bytes) => bytes,
-            None => {
-                let least = length.max(DEFAULT_USER_BLOCK_BYTES);
-                least.checked_next_power_of_two().context("the user block is too large")?
-            }
-        };
+        let default = || length.max(DEFAULT_USER_BLOCK_BYTES).checked_next_power_of_two();
+        let bytes = self.user_block.or_else(default).context("the user block is too large")?;
         ensure!(
             bytes >= MIN_USER_BLOCK_BYTES && bytes >= length,
             "a user block of {bytes} bytes is too small for the {length} bytes of `{}`",
