@@ -262,7 +262,7 @@ impl FileResolver for ExternalResolver {
     }
 }
 
-impl RawFileResolver for Beside {
+impl RawFileResolver for ExternalResolver {
     fn open_raw(&self, name: &[u8]) -> Result<Arc<dyn Driver>> {
         let name = self.name(name)?;
         let path = self.raw_path(name);

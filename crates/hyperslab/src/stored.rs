@@ -135,7 +135,7 @@ impl ReadBudget {
 
     /// Takes and allocates a buffer for `count` values of `size` bytes.
     pub(crate) fn buffer(&self, count: usize, size: usize) -> Result<Vec<u8>> {
-        memory::room(to_usize(self.hold(count, size)?)?, "read")
+        memory::reserve(to_usize(self.hold(count, size)?)?, "read")
     }
 
     /// Takes `count` values of `size` bytes, and returns the number of bytes.

@@ -8,8 +8,6 @@ use hyperslab_engine::{Error, Result};
 use ndarray::{Array, Dimension};
 
 use super::Dataset;
-#[cfg(feature = "ndarray")]
-use super::array;
 use super::elements::Elements;
 #[cfg(feature = "ndarray")]
 use crate::Reference;

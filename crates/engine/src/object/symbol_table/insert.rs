@@ -180,7 +180,7 @@ impl Inserting<'_, '_, '_> {
             self.edit.modify(step.address, &context, |node: &mut BTreeV1Node| -> Result<()> {
                 let key = change_keys(node).and_then(|keys| keys.last_mut());
                 *key.ok_or_else(|| wrong_keys(step.address))? = name;
-                Ok::<_, crate::Error>(())
+                Ok::<_, Error>(())
             })??;
         }
         Ok(())
