@@ -122,11 +122,10 @@ impl Dataset {
     /// Reads the selected elements as references. For `D` see [`read`](Self::read).
     ///
     /// ```
-    /// use hyperslab::Array1;
+    /// use hyperslab::IxDyn;
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/references_latest.h5");
     /// # let file = hyperslab::File::open(path)?;
-    /// let references: Array1<hyperslab::Reference> = file.dataset("objects")?.read_references(..)?;
-    /// for reference in references {
+    /// for reference in file.dataset("objects")?.read_references::<IxDyn>(..)? {
     ///     if !reference.is_null() {
     ///         println!("{:?}", reference.object()?);
     ///     }

@@ -206,7 +206,7 @@ impl Dataset {
     /// use hyperslab::{Array1, Datatype, H5Type};
     /// let datatype = Datatype::sequence(i32::datatype(), 8);
     /// let dataset = file.new_dataset("a").datatype(datatype).shape(&[2]).create()?;
-    /// dataset.write_sequences(.., &[vec![1, 2, 3], vec![]])?;
+    /// dataset.write_sequences(.., &[vec![1_i32, 2, 3], vec![]])?;
     /// let sequences: Array1<Vec<i64>> = dataset.read_sequences(..)?;
     /// assert_eq!(sequences[0], [1, 2, 3]);
     /// # Ok::<(), hyperslab::Error>(())
