@@ -114,7 +114,18 @@ fn libhdf5_rewrites_chunks_that_do_not_become_smaller() {
     }
 }
 
-/// Chunks of 10 numbers of which 5 are stored, of a dataset of 35.
+/// Returns a zlib stream of one stored block.
+fn zlib_stream(bytes: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(bytes.len()).unwrap();
+    let (a, b) = bytes.iter().fold((1_u32, 0_u32), |(a, b), byte| {
+        let a = (a + u32::from(*byte)) % 65521;
+        (a, (b + a) % 65521)
+    });
+    let header = [0x78, 0x01, 0x01];
+    [&header[..], &length.to_le_bytes(), &(!length).to_le_bytes(), bytes, &(b << 16 | a).to_be_bytes()].concat()
+}
+
+/// Chunks of 10 numbers of which 5 are stored, with and without the filter, of a dataset of 35.
 #[test]
 fn what_a_short_chunk_does_not_have_is_the_fill_value() {
     let folder = tempfile::tempdir().unwrap();
@@ -129,7 +140,7 @@ fn what_a_short_chunk_does_not_have_is_the_fill_value() {
                 dataset.chunks().write(&[10], &numbers(10), 1).unwrap();
                 // Half of an element is none.
                 let cut = [numbers(20), vec![1, 2]].concat();
-                dataset.chunks().write(&[20], &cut, 1).unwrap();
+                dataset.chunks().write(&[20], &zlib_stream(&cut), 0).unwrap();
             }
             dataset.chunks().write(&[30], &numbers(30), 1).unwrap();
         }

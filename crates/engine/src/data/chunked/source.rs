@@ -36,14 +36,34 @@ pub struct ChunkedSource {
 impl ChunkedSource {
     /// Returns the elements of a chunk, including elements outside the extent.
     pub fn chunk(&self, store: &Store, scaled: &[u64], location: &ChunkLocation) -> Result<Vec<u8>> {
+        Ok(self.chunk_and_length(store, scaled, location)?.0)
+    }
+
+    /// Returns the elements of a chunk, including elements outside the extent, and the number of
+    /// bytes that the stored chunk decodes to. A chunk with fewer bytes than its elements is short.
+    pub(crate) fn chunk_and_length(
+        &self,
+        store: &Store,
+        scaled: &[u64],
+        location: &ChunkLocation,
+    ) -> Result<(Vec<u8>, usize)> {
         let mut stored = store.read_raw_vec(location.address, location.size)?;
         let Some(place) = self.to_decode(scaled, location)? else {
             stored.truncate(self.chunk_bytes);
-            return Ok(stored);
+            return Ok((stored, self.chunk_bytes));
         };
         let mut out = self.buffer(store, &place)?;
-        self.decode(store, &place, &stored, &mut out, &mut Scratch::default())?;
-        Ok(out)
+        let length = self.decode_length(store, &place, &stored, &mut out, &mut Scratch::default())?;
+        Ok((out, length))
+    }
+
+    /// Encodes the elements of a chunk with the filters of the dataset. Returns the encoded chunk
+    /// and its filter mask.
+    pub(crate) fn encode(&self, store: &Store, address: Address, elements: Vec<u8>) -> Result<(Vec<u8>, u32)> {
+        let target =
+            ChunkTarget { element_size: self.element_size, ..ChunkTarget::of_length(elements.len()) };
+        let encoded = self.pipeline.encode_chunk(store.filters(), elements, &target);
+        encoded.map_err(|source| Error::Filter { address, source })
     }
 
     /// Returns whether the dataset stores this chunk without filters.
@@ -122,6 +142,19 @@ impl ChunkedSource {
         out: &mut [u8],
         scratch: &mut Scratch,
     ) -> Result<()> {
+        self.decode_length(store, location, stored, out, scratch).map(drop)
+    }
+
+    /// Decodes a chunk like [`decode`](Self::decode). Returns the number of bytes that the stored
+    /// chunk decodes to.
+    fn decode_length(
+        &self,
+        store: &Store,
+        location: &ChunkLocation,
+        stored: &[u8],
+        out: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<usize> {
         let target = ChunkTarget { element_size: self.element_size, ..ChunkTarget::of_length(out.len()) };
         let failed = |source| Error::Filter { address: location.address, source };
         let filters = store.filters();
@@ -134,6 +167,6 @@ impl ChunkedSource {
             let whole = got - got.checked_rem(self.element_size).unwrap_or(0);
             self.fill.write(out.split_at_mut(whole).1);
         }
-        Ok(())
+        Ok(got)
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hyperslab_dataspace::{Dims, Region};
-use hyperslab_exact::to_usize;
+use hyperslab_exact::{to_u64, to_usize};
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::Layout;
@@ -34,7 +34,7 @@ impl Copier<'_> {
     ) -> Result<()> {
         let Some(chunks) = dataset.chunks(source)? else { return Ok(()) };
         let stored = stored_chunks(&source.container.store, &chunks)?;
-        let stored = self.sound_chunks(source, &chunks, stored, task)?;
+        let (stored, known_short) = self.sound_chunks(source, &chunks, stored, task)?;
         if stored.is_empty() {
             return Ok(());
         }
@@ -46,21 +46,12 @@ impl Copier<'_> {
         let mut short = Vec::new();
         let mut whole = Vec::with_capacity(stored.len());
         for (scaled, location) in stored {
-            let is_short =
-                location.size < chunks.chunk_bytes as u64 && chunks.is_plain(&scaled, &location)?;
+            let is_short = known_short.contains(&scaled)
+                || (location.size < chunks.chunk_bytes as u64 && chunks.is_plain(&scaled, &location)?);
             if is_short { &mut short } else { &mut whole }.push((scaled, location));
         }
         for (scaled, location) in short {
-            // The stored bytes of an unfiltered chunk are its elements. The copy stores the whole
-            // chunk.
-            let bytes = chunks.chunk(from, &scaled, &location)?;
-            let size = bytes.len() as u64;
-            let address = match writer.location_of(edit.store(), &scaled)? {
-                Some(reserved) if reserved.size == size => reserved.address,
-                _ => edit.allocate(SpaceKind::RawData, size)?,
-            };
-            edit.store().write_raw(address, &bytes)?;
-            writer.adopt(edit, &[(scaled, ChunkLocation { address, size, ..location })])?;
+            let size = copy_whole(edit, from, &chunks, &mut writer, &scaled, &location)?;
             self.guide.copied(&task.path, size);
         }
         for batch in batches(&whole, |location| location.size) {
@@ -69,6 +60,36 @@ impl Copier<'_> {
         }
         writer.flush(self.target.writer_context(), edit)
     }
+}
+
+/// Copies a short chunk with all its elements: the missing elements get the fill value. Returns the
+/// number of written bytes.
+///
+/// # Errors
+/// Returns filter and I/O errors.
+fn copy_whole(
+    edit: &mut Edit<'_>,
+    from: &Store,
+    chunks: &ChunkedSource,
+    writer: &mut DatasetWriter,
+    scaled: &Dims,
+    location: &ChunkLocation,
+) -> Result<u64> {
+    let elements = chunks.chunk(from, scaled, location)?;
+    let (bytes, filter_mask) = if chunks.is_plain(scaled, location)? {
+        (elements, location.filter_mask)
+    } else {
+        chunks.encode(from, location.address, elements)?
+    };
+    let size = to_u64(bytes.len());
+    let address = match writer.location_of(edit.store(), scaled)? {
+        Some(reserved) if reserved.size == size => reserved.address,
+        _ => edit.allocate(SpaceKind::RawData, size)?,
+    };
+    edit.store().write_raw(address, &bytes)?;
+    let copied = ChunkLocation { address, size, filter_mask };
+    writer.adopt(edit, &[(scaled.clone(), copied)])?;
+    Ok(size)
 }
 
 /// Returns all stored chunks inside the extent, in C order of their coordinates.

@@ -1,5 +1,6 @@
 //! Copies of damaged files: unreadable parts are omitted and reported.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 
 use hyperslab_dataspace::{Dataspace, Dims, Region};
@@ -117,7 +118,8 @@ impl Copier<'_> {
         any
     }
 
-    /// Returns the flat chunks to copy. In a salvage, these are the chunks that can be decoded.
+    /// Returns the flat chunks to copy, and the coordinates of the short ones. In a salvage, these
+    /// are the chunks that can be decoded. Only a salvage decodes chunks and finds short ones.
     ///
     /// # Errors
     /// Returns the errors of the chunks, except in a salvage.
@@ -127,20 +129,25 @@ impl Copier<'_> {
         chunks: &ChunkedSource,
         stored: Vec<(Dims, ChunkLocation)>,
         task: &Task,
-    ) -> Result<Vec<(Dims, ChunkLocation)>> {
+    ) -> Result<(Vec<(Dims, ChunkLocation)>, HashSet<Dims>)> {
         let store = &source.container.store;
+        let short = RefCell::new(HashSet::new());
         let unknown = is_unknown(&chunks.pipeline, store);
         let mut sound = self.sound(source, &chunks.grid, stored, task, |scaled, location| {
             let part = chunks.stored_part(scaled, location)?;
             if unknown {
                 return store.check_inside(part.address, part.size, "chunk");
             }
-            chunks.chunk(store, scaled, location).map(drop)
+            let (_, length) = chunks.chunk_and_length(store, scaled, location)?;
+            if length < chunks.chunk_bytes {
+                short.borrow_mut().insert(scaled.clone());
+            }
+            Ok(())
         })?;
         for (scaled, location) in &mut sound {
             *location = chunks.stored_part(scaled, location)?;
         }
-        Ok(sound)
+        Ok((sound, short.into_inner()))
     }
 
     /// Returns the structured chunks to copy. In a salvage, these are the chunks that can be
