@@ -96,10 +96,14 @@ fn build(made: &Made) -> Option<Vec<u8>> {
         bytes.extend(chain.bytes(offset, &old, &record.bytes).ok()?);
     }
     let length = made.length.map_or(FILE.len() as u64, u64::from);
+    // The high bytes of the length stay: a file in memory would take as much.
+    let high = bytes.len() + 11..bytes.len() + 16;
     bytes.extend(chain.commit(length.min(1 << 24)).ok()?);
     for (at, byte) in &made.changes {
         let at = usize::from(*at) % bytes.len();
-        bytes[at] = *byte;
+        if !high.contains(&at) {
+            bytes[at] = *byte;
+        }
     }
     if made.repaired {
         repair::journal(&mut bytes);

@@ -7,7 +7,7 @@ use super::source::{File, Tree};
 const PAGE: &str = "ARCHITECTURE.md";
 
 /// The section with the straight lines, and the operations that it describes.
-const SECTION: &str = "## The straight lines";
+const SECTION: &str = "## Paths through the code";
 const OPERATIONS: &[&str] = &["Read", "Write", "Sparse write", "Commit"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
@@ -99,14 +99,14 @@ mod tests {
 
     #[test]
     fn functions_that_exist_are_found() {
-        let page = "# x\n## The straight lines\n### Read\n1. `a/src/b.rs: Dataset::read`\n### Write\n`a/src/b.rs: free`\n\
+        let page = "# x\n## Paths through the code\n### Read\n1. `a/src/b.rs: Dataset::read`\n### Write\n`a/src/b.rs: free`\n\
                     ### Sparse write\n1. `a/src/b.rs: Writer::write`\n### Commit\n1. `a/src/b.rs: free`\n## Rules\n";
         assert!(lines(page).is_empty(), "{:?}", lines(page));
     }
 
     #[test]
     fn functions_that_do_not_exist_are_said() {
-        let page = "## The straight lines\n### Read\n1. `a/src/b.rs: Dataset::rea`\n### Write\n1. `a/src/b.rs: read`\n\
+        let page = "## Paths through the code\n### Read\n1. `a/src/b.rs: Dataset::rea`\n### Write\n1. `a/src/b.rs: read`\n\
                     ### Sparse write\n1. `a/src/c.rs: free`\n### Commit\n1. `a/src/b.rs: Dataset::free`\n";
         let found = lines(page);
         assert_eq!(found.len(), 4, "{found:?}");
@@ -114,6 +114,6 @@ mod tests {
             found[0].starts_with("ARCHITECTURE.md:3: crates/a/src/b.rs has no function `Dataset::rea`"),
             "{found:?}"
         );
-        assert_eq!(lines("## The straight lines\n### Read\n1. `a/src/b.rs: free`\n").len(), 3);
+        assert_eq!(lines("## Paths through the code\n### Read\n1. `a/src/b.rs: free`\n").len(), 3);
     }
 }
