@@ -103,7 +103,7 @@ fn read_dataset(dataset: &Dataset) {
         }
     }
     read_parts(dataset);
-    for reference in dataset.read_references::<hyperslab::IxDyn>(..).into_iter().flatten().take(MOST_ELEMENTS)
+    for reference in dataset.read_references::<IxDyn>(..).into_iter().flatten().take(MOST_ELEMENTS)
     {
         let _ = (reference.object(), reference.attribute(), reference.region());
     }

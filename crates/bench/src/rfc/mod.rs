@@ -161,7 +161,7 @@ fn variable(theirs: &Vectors, storages: &[&dyn Storage]) -> Result<()> {
     let mut cells: Vec<String> = theirs.now.iter().chain(&theirs.structured).map(u64::to_string).collect();
     for (storage, gzip) in storages.iter().flat_map(|storage| [(storage, false), (storage, true)]) {
         let (_, bytes) = stored(&|file| storage.vectors(file, &data, gzip), &|dataset| {
-            Ok(dataset.read_sequences::<i8, hyperslab::IxDyn>(..)?.into_raw_vec_and_offset().0 == data)
+            Ok(dataset.read_sequences::<i8, IxDyn>(..)?.into_raw_vec_and_offset().0 == data)
         })?;
         cells.push(bytes.to_string());
     }
