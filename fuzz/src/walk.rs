@@ -103,8 +103,7 @@ fn read_dataset(dataset: &Dataset) {
         }
     }
     read_parts(dataset);
-    for reference in dataset.read_references::<IxDyn>(..).into_iter().flatten().take(MOST_ELEMENTS)
-    {
+    for reference in dataset.read_references::<IxDyn>(..).into_iter().flatten().take(MOST_ELEMENTS) {
         let _ = (reference.object(), reference.attribute(), reference.region());
     }
     for member in dataset.datatype().member_names().iter().take(MOST_ELEMENTS) {

@@ -122,7 +122,8 @@ fn zlib_stream(bytes: &[u8]) -> Vec<u8> {
         (a, (b + a) % 65521)
     });
     let header = [0x78, 0x01, 0x01];
-    [&header[..], &length.to_le_bytes(), &(!length).to_le_bytes(), bytes, &(b << 16 | a).to_be_bytes()].concat()
+    [&header[..], &length.to_le_bytes(), &(!length).to_le_bytes(), bytes, &(b << 16 | a).to_be_bytes()]
+        .concat()
 }
 
 /// Chunks of 10 numbers of which 5 are stored, with and without the filter, of a dataset of 35.
@@ -156,12 +157,13 @@ fn what_a_short_chunk_does_not_have_is_the_fill_value() {
         let report = check(&path, true);
         let faults: Vec<String> = report.fault_findings().map(ToString::to_string).collect();
         assert!(faults.len() == 2 && faults.iter().all(|fault| fault.contains("/whole")), "{faults:?}");
-        // Copies of such chunks have all elements.
+        // A salvage stores such chunks with all elements. Other copies copy encoded chunks without
+        // decoding, so a filtered chunk stays short.
         let (salvaged, repacked) = (folder.path().join("salvaged.h5"), folder.path().join("repacked.h5"));
         hyperslab::Recovery::new().salvage(&path, &salvaged).unwrap();
         hyperslab::Repack::new().run(&hyperslab::File::open(&path).unwrap(), &repacked).unwrap();
-        for copy in [&salvaged, &repacked] {
-            assert_eq!(check(copy, true).faults, 0, "{}", copy.display());
+        for (copy, faults) in [(&salvaged, 0), (&repacked, 1)] {
+            assert_eq!(check(copy, true).faults, faults, "{}", copy.display());
             let dataset = hyperslab::File::open(copy).unwrap().dataset("whole").unwrap();
             assert_eq!(dataset.read_raw::<i32>(..).unwrap(), expected, "{}", copy.display());
             std::fs::remove_file(copy).unwrap();

@@ -102,7 +102,8 @@ impl<'a> BitWindow<'a> {
     #[inline]
     fn at(&self, bit: u64) -> u64 {
         // Past the end of the bytes, the rest is empty.
-        let rest = usize::try_from(bit / 8).ok().and_then(|at| self.bytes.get(at..)).unwrap_or_default();
+        let rest = usize::try_from(bit / 8).ok().and_then(|at| self.bytes.get(at..));
+        let rest = rest.unwrap_or(&[]);
         let window =
             rest.first_chunk().map_or_else(|| last_bytes(rest), |window| u64::from_be_bytes(*window));
         window << (bit % 8)

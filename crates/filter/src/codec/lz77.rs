@@ -84,8 +84,8 @@ impl Finder {
                 break;
             };
             let candidate = *position as usize;
-            // The position saturates: one above 32 bits is not found again.
-            *position = u32::try_from(at).unwrap_or(u32::MAX);
+            // A position above 32 bits is not found again.
+            *position = at.min(0xffff_ffff) as u32;
             let length = if candidate < at && at - candidate <= self.max_distance {
                 self.length(input.split_at(candidate).1, input.split_at(end).0.split_at(at).1)
             } else {

@@ -85,7 +85,7 @@ impl Columns {
                     return self.add_bytes(*size, bit, at, repeats);
                 }
                 let count = (size / base.size().max(1)) as usize;
-                let bytes = isize::try_from(base.size()).unwrap_or(isize::MAX);
+                let bytes = (base.size() as usize).cast_signed();
                 repeats.push(Repeat { count, bits: base.bits(), bytes });
                 self.add(base, bit, at, repeats);
                 repeats.pop();
@@ -137,9 +137,10 @@ impl Columns {
         repeats: &[Repeat],
     ) {
         let (size, low, end) = (u64::from(size), u64::from(offset), u64::from(offset) + u64::from(precision));
-        // The index of the byte with this rank; the lowest byte has rank 0.
+        // The index of the byte with this rank; the lowest byte has rank 0. A number has fewer than
+        // 2^32 bytes.
         let index = |rank: u64| if big_endian { size - 1 - rank } else { rank };
-        let at_rank = |rank| at.saturating_add(usize::try_from(index(rank)).unwrap_or(usize::MAX));
+        let at_rank = |rank| at + index(rank).min(0xffff_ffff) as usize;
         let mut top = end;
         while top > low {
             let rank = (top - 1) / 8;
@@ -147,12 +148,12 @@ impl Columns {
             let bottom = if whole > 0 { top - 8 * whole } else { low.max(8 * rank) };
             let bit = bit + (end - top);
             if whole > 0 {
-                let count = usize::try_from(whole).unwrap_or(usize::MAX);
+                let count = whole.min(0xffff_ffff) as usize;
                 let last = Repeat { count, bits: 8, bytes: if big_endian { 1 } else { -1 } };
                 let repeats = repeats.iter().copied().chain([last]).collect();
                 self.push(1, true, (8, 0), (bit, at_rank(rank)), repeats);
             } else {
-                let small = |bits: u64| u32::try_from(bits).unwrap_or(8);
+                let small = |bits: u64| bits.min(8) as u32;
                 let used = (small(top - bottom), small(bottom - 8 * rank));
                 self.push(1, true, used, (bit, at_rank(rank)), repeats.to_vec());
             }
@@ -249,7 +250,7 @@ impl Column {
     /// Returns the column's repetitions in `count` elements, outermost first. Repetitions without
     /// gaps are merged into one.
     fn repeats(&self, columns: &Columns, count: usize) -> Vec<Repeat> {
-        let bytes = isize::try_from(columns.bytes).unwrap_or(isize::MAX);
+        let bytes = columns.bytes.cast_signed();
         let mut joined: Vec<Repeat> = Vec::new();
         let elements = Repeat { count, bits: columns.bits, bytes };
         for repeat in std::iter::once(&elements).chain(&self.repeats) {

@@ -167,7 +167,7 @@ impl DoublingTable {
     pub fn entry(&self, number: usize) -> DoublingTableEntry {
         let number = number as u64;
         // Saturates, like the sizes of rows and blocks above 64 bits.
-        let row = u32::try_from(number / self.width()).unwrap_or(u32::MAX);
+        let row = (number / self.width()).min(0xffff_ffff) as u32;
         let (column, block_size) = (number % self.width(), self.row_block_size(row));
         // Saturates to `u64::MAX` above 64 bits, like the offsets of rows.
         let block_offset = self.row_offset(row).saturating_add(column.saturating_mul(block_size));

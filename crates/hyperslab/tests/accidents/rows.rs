@@ -28,11 +28,11 @@ pub(crate) const ROWS: &[Row] = &[
         name: "a drive is pulled, or a volume snapshot is used, without a restart",
         accident: drive_pulled,
     },
-    Row { name: "a backup is restored, with its times or without", accident: backup_restored },
+    Row { name: "a backup is restored, with or without its times", accident: backup_restored },
     Row { name: "a backup of an earlier commit is restored", accident: earlier_commit_restored },
     Row { name: "the file is moved without its journal", accident: moved_without_journal },
     Row { name: "the file is moved with its journal", accident: moved_with_journal },
-    Row { name: "the journal is moved without its file, to another one", accident: journal_of_another },
+    Row { name: "the journal is moved to another file", accident: journal_of_another },
     Row { name: "the journal is deleted", accident: journal_deleted },
     Row { name: "the file is opened by another hard link", accident: other_hard_link },
     Row { name: "the file is opened by a symbolic link", accident: symbolic_link },
@@ -41,7 +41,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row { name: "another program replaces the file", accident: replaced },
     Row { name: "the name of the file has 200 to 255 bytes", accident: long_names },
     Row { name: "another file has the name of the journal", accident: unrelated_file },
-    Row { name: "the journal is cut, or has bad bytes", accident: journal_damaged },
+    Row { name: "the journal is truncated, or has corrupt bytes", accident: journal_damaged },
 ];
 
 fn killed(state: &State<'_>) -> Outcome {

@@ -22,15 +22,15 @@ const THIS_FILE: &str = "crates/xtask/src/tidy/substitutes.rs";
 /// `try_from(…).unwrap_or*`, and of `unwrap_or_default()`. A crate without an entry has none. Lower
 /// these numbers, never raise them.
 const CEILINGS: &[(&str, [usize; 3])] = &[
-    ("check", [86, 6, 5]),
-    ("cli", [648, 58, 47]),
+    ("check", [36, 2, 5]),
+    ("cli", [37, 0, 0]),
     ("dataspace", [17, 1, 1]),
     ("datatype", [6, 2, 3]),
-    ("engine", [449, 43, 60]),
-    ("filter", [36, 25, 18]),
-    ("format", [7, 1, 0]),
-    ("hyperslab", [83, 13, 13]),
-    ("vfd", [5, 1, 3]),
+    ("engine", [19, 0, 9]),
+    ("filter", [35, 4, 17]),
+    ("format", [7, 0, 0]),
+    ("hyperslab", [6, 0, 2]),
+    ("vfd", [5, 0, 3]),
 ];
 
 const NAMES: [&str; 3] = ["saturating_*", "try_from(…).unwrap_or*", "unwrap_or_default()"];

@@ -59,7 +59,12 @@ impl ChunkedSource {
 
     /// Encodes the elements of a chunk with the filters of the dataset. Returns the encoded chunk
     /// and its filter mask.
-    pub(crate) fn encode(&self, store: &Store, address: Address, elements: Vec<u8>) -> Result<(Vec<u8>, u32)> {
+    pub(crate) fn encode(
+        &self,
+        store: &Store,
+        address: Address,
+        elements: Vec<u8>,
+    ) -> Result<(Vec<u8>, u32)> {
         let target =
             ChunkTarget { element_size: self.element_size, ..ChunkTarget::of_length(elements.len()) };
         let encoded = self.pipeline.encode_chunk(store.filters(), elements, &target);
