@@ -96,7 +96,7 @@ assert g['tiny'].id.get_create_plist().get_layout() == h5py.h5d.COMPACT",
     bench.judge("assert how['plain'] == ((50,), 'gzip', False, False)");
     // What is not possible for one of all is said, and that one stays.
     let (_, warned) = bench.repack("-l CHUNK=10");
-    assert!(warned.contains("</square> is stored as before: it has 2 dimensions"), "{warned}");
+    assert!(warned.contains("</square> is stored as before: the dataset has 2 dimensions"), "{warned}");
     bench.judge("assert how['plain'][0] == (10,) and how['square'][0] == (10, 10)");
 }
 
