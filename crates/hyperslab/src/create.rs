@@ -35,7 +35,8 @@ pub struct Creating {
 }
 
 impl FileOptions {
-    /// Bytes before the HDF5 file that are free for anything: 0 or a power of two from 512 on.
+    /// Sets the size of the user block in bytes: 0, or a power of two from 512 on. The user block
+    /// precedes the HDF5 data and is free for any use.
     #[must_use]
     pub fn user_block(mut self, bytes: u64) -> Self {
         self.mode.create.user_block = bytes;

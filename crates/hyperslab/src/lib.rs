@@ -63,14 +63,14 @@
 //!
 //! # Features
 //!
-//! - `ndarray` (on by default): arrays of the crate `ndarray` as results and arguments. Without this
-//!   feature, `Dataset::read_raw`, `read_stored` and `read_into` read into vectors and slices.
+//! - `ndarray` (on by default): arrays of the crate `ndarray` as results and arguments. Without
+//!   this feature, `Dataset::read_raw`, `read_stored` and `read_into` read into vectors and slices.
 //! - `parallel` (on): reads and writes on several threads, by rayon. Without this feature all work
 //!   is done on the calling thread.
 //! - `mmap` (on): the driver that maps a file into memory.
-//! - `bzip2`, `lz4`, `lzo`, `snappy`, `zfp`, `zstd-rs` (all on): codecs of filters. Without a codec,
-//!   access to chunks that need it returns [`ErrorKind::Unsupported`]. Deflate, shuffle, szip, n-bit,
-//!   scale-offset, LZF, bitshuffle and the structure of Blosc are always built in.
+//! - `bzip2`, `lz4`, `lzo`, `snappy`, `zfp`, `zstd-rs` (all on): codecs of filters. Without a
+//!   codec, access to chunks that need it returns [`ErrorKind::Unsupported`]. Deflate, shuffle,
+//!   szip, n-bit, scale-offset, LZF, bitshuffle and the structure of Blosc are always built in.
 //! - `zstd`, `libdeflate`: Zstandard and deflate by C libraries.
 //! - `sprs`: sparse datasets from and to matrices of the crate `sprs`: `SparseView::write_sprs`,
 //!   `read_sprs`, `read_sprs_csc`, `write_triplets`, `read_triplets`. Includes `ndarray`.

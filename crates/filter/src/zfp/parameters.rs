@@ -141,7 +141,7 @@ impl Parameters {
     /// let parameters = Parameters::for_chunks(Number::F32, &[1, 8, 12], Mode::Rate(16.0))?;
     /// let data = parameters.client_data();
     /// assert_eq!(data, [0x1010_5111, 0x0570_667a, 0x7000_00b6, 0x0ff0_0000]);
-    // The encoder keeps 16 of the 32 bits of each value.
+    /// // The encoder keeps 16 of the 32 bits of each value.
     /// assert_eq!(Zfp.encoded_length(&FilterContext::new(&data, usize::MAX), 384), Some(192));
     /// # Ok::<(), &'static str>(())
     /// ```

@@ -27,7 +27,7 @@ const CEILINGS: &[(&str, [usize; 3])] = &[
     ("dataspace", [17, 1, 1]),
     ("datatype", [6, 2, 3]),
     ("engine", [19, 0, 9]),
-    ("filter", [35, 4, 17]),
+    ("filter", [35, 5, 17]),
     ("format", [7, 0, 0]),
     ("hyperslab", [6, 0, 2]),
     ("vfd", [5, 0, 3]),

@@ -45,10 +45,19 @@ fn check_file(file: &File) -> Vec<Finding> {
     let mut findings = Vec::new();
     let lines: Vec<Line<'_>> = lines(file);
     let mut before_is_doc = false;
-    let tests_from = if file.path.contains("/tests/") { 0 } else { file.tests_from() };
+    let is_test = file.path.contains("/tests/") || file.path.ends_with("/tests.rs");
+    let tests_from = if is_test { 0 } else { file.tests_from() };
+    // True inside an example, whose lines are code.
+    let mut in_example = false;
     for (at, line) in lines.iter().enumerate() {
         let mut found = |message: String| findings.push(Finding::new(&file.path, at + 1, message));
         if let Some(comment) = line.comment {
+            let is_fence = comment.starts_with("```");
+            in_example ^= is_fence;
+            if in_example || is_fence {
+                before_is_doc = line.is_doc;
+                continue;
+            }
             for message in comment_findings(comment, line.columns) {
                 found(message);
             }
@@ -62,6 +71,7 @@ fn check_file(file: &File) -> Vec<Finding> {
         if let Some(name) = line.item.and_then(vague_constant) {
             found(format!("the constant `{name}` does not name the quantity that its number counts"));
         }
+        in_example &= line.comment.is_some();
         before_is_doc = line.is_doc || (before_is_doc && line.is_attribute);
     }
     findings
