@@ -25,7 +25,7 @@ impl Entry {
         for (to, from) in bytes.iter_mut().zip(id) {
             *to = *from;
         }
-        Self { key, id_bytes: bytes, id_length: id.len().min(8) as u8, flags: 0, order: 0 }
+        Self { key, id_bytes: bytes, id_length: (id.len() as u64).min(8) as u8, flags: 0, order: 0 }
     }
 
     /// Returns the heap ID.

@@ -1,5 +1,4 @@
 //! Reading and writing without the crate `ndarray`: this test compiles without any feature.
-#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use hyperslab::filter::FilterSpec;
 use hyperslab::{ErrorKind, File, FileDriver, FileOptions, OpenOptions, Points, Value};
@@ -24,7 +23,7 @@ fn elements_and_attributes_are_written_from_slices() {
     let values: Vec<i32> = (0..100_000).collect();
     let filters = [FilterSpec::shuffle(), FilterSpec::deflate(6)];
     let builder = file.new_dataset("a").chunks(&[1000]);
-    let dataset = filters.into_iter().fold(builder, |builder, filter| builder.filter(filter));
+    let dataset = filters.into_iter().fold(builder, hyperslab::DatasetBuilder::filter);
     let dataset = dataset.write(&values).unwrap();
     dataset.set_attribute("names", ["x", "yz"]).unwrap();
     let file = File::from_bytes(file.to_bytes().unwrap()).unwrap();

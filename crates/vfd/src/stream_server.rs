@@ -226,7 +226,7 @@ impl Read for RequestReader<'_> {
 fn rejection(reason: &str) -> Vec<u8> {
     let text = reason.as_bytes();
     // A longer reason is cut.
-    let length = text.len().min(0xffff) as u16;
+    let length = hyperslab_exact::to_u64(text.len()).min(0xffff) as u16;
     let mut bytes = vec![REJECTED];
     bytes.extend(length.to_le_bytes());
     bytes.extend(text.iter().take(usize::from(length)));

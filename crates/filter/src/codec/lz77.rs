@@ -84,8 +84,8 @@ impl Finder {
                 break;
             };
             let candidate = *position as usize;
-            // A position above 32 bits is not found again.
-            *position = at.min(0xffff_ffff) as u32;
+            // The low 32 bits are a hint: the comparison of the bytes decides.
+            *position = (hyperslab_exact::to_u64(at) & 0xffff_ffff) as u32;
             let length = if candidate < at && at - candidate <= self.max_distance {
                 self.length(input.split_at(candidate).1, input.split_at(end).0.split_at(at).1)
             } else {

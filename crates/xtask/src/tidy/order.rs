@@ -139,7 +139,7 @@ mod tests {
     fn arrows_down_and_into_the_own_room_are_fine() {
         let link = ("crates/engine/src/object/link.rs", "use crate::{error::Error, object::Link};");
         assert!(lines(&[link]).is_empty());
-        let read = ("crates/engine/src/ops/read.rs", "use crate::object; use crate::data::transfer;");
+        let read = ("crates/engine/src/ops/write.rs", "use crate::object; use crate::data::transfer;");
         assert!(lines(&[read]).is_empty());
         assert!(lines(&[("crates/engine/src/lib.rs", "use crate::ops;")]).is_empty());
         assert!(lines(&[("crates/hyperslab/src/data/x.rs", "use crate::ops;")]).is_empty());

@@ -34,8 +34,8 @@ impl Copier<'_> {
     ) -> Result<()> {
         let Some(chunks) = dataset.chunks(source)? else { return Ok(()) };
         let stored = stored_chunks(&source.container.store, &chunks)?;
-        let (stored, known_short) = self.sound_chunks(source, &chunks, stored, task)?;
-        if stored.is_empty() {
+        let sound = self.sound_chunks(source, &chunks, stored, task)?;
+        if sound.chunks.is_empty() {
             return Ok(());
         }
         if writer.is_laid_out_at_once() {
@@ -44,9 +44,9 @@ impl Copier<'_> {
         }
         let from = &source.container.store;
         let mut short = Vec::new();
-        let mut whole = Vec::with_capacity(stored.len());
-        for (scaled, location) in stored {
-            let is_short = known_short.contains(&scaled)
+        let mut whole = Vec::with_capacity(sound.chunks.len());
+        for (scaled, location) in sound.chunks {
+            let is_short = sound.short.contains(&scaled)
                 || (location.size < chunks.chunk_bytes as u64 && chunks.is_plain(&scaled, &location)?);
             if is_short { &mut short } else { &mut whole }.push((scaled, location));
         }

@@ -31,6 +31,13 @@ const MAX_FILLED_EXTRA_BYTES: u64 = 16 << 20;
 /// Approximate number of bytes of a chunk in an index.
 const INDEX_ENTRY_BYTES: u64 = 16;
 
+/// The flat chunks of a dataset that are copied.
+pub(super) struct SoundChunks {
+    pub(super) chunks: Vec<(Dims, ChunkLocation)>,
+    /// The coordinates of filtered chunks that decode to too few bytes.
+    pub(super) short: HashSet<Dims>,
+}
+
 /// A part of an object that the copy omits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LostPart {
@@ -118,8 +125,8 @@ impl Copier<'_> {
         any
     }
 
-    /// Returns the flat chunks to copy, and the coordinates of the short ones. In a salvage, these
-    /// are the chunks that can be decoded. Only a salvage decodes chunks and finds short ones.
+    /// Returns the flat chunks to copy. In a salvage, these are the chunks that can be decoded. Only
+    /// a salvage decodes chunks and finds short ones.
     ///
     /// # Errors
     /// Returns the errors of the chunks, except in a salvage.
@@ -129,7 +136,7 @@ impl Copier<'_> {
         chunks: &ChunkedSource,
         stored: Vec<(Dims, ChunkLocation)>,
         task: &Task,
-    ) -> Result<(Vec<(Dims, ChunkLocation)>, HashSet<Dims>)> {
+    ) -> Result<SoundChunks> {
         let store = &source.container.store;
         let short = RefCell::new(HashSet::new());
         let unknown = is_unknown(&chunks.pipeline, store);
@@ -147,7 +154,7 @@ impl Copier<'_> {
         for (scaled, location) in &mut sound {
             *location = chunks.stored_part(scaled, location)?;
         }
-        Ok((sound, short.into_inner()))
+        Ok(SoundChunks { chunks: sound, short: short.into_inner() })
     }
 
     /// Returns the structured chunks to copy. In a salvage, these are the chunks that can be
