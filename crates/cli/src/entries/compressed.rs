@@ -152,7 +152,7 @@ impl Source for Compressed {
         match self.compression {
             Compression::Rows => batch.coordinates.extend(positions.flat_map(|(row, column)| [row, column])),
             Compression::Columns => {
-                batch.coordinates.extend(positions.flat_map(|(column, row)| [row, column]))
+                batch.coordinates.extend(positions.flat_map(|(column, row)| [row, column]));
             }
             Compression::Blocks(..) => {
                 for (row, column) in positions {
