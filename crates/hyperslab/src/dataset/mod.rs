@@ -238,6 +238,7 @@ impl Dataset {
     }
 
     /// Returns an array of the elements of a read. The context of errors names the dataset.
+    #[cfg(feature = "ndarray")]
     fn shaped<T, D: Dimension>(&self, shape: &[usize], elements: Result<Vec<T>>) -> Result<Array<T, D>> {
         elements.and_then(|elements| array(shape, elements)).map_err(|error| self.context(error))
     }
