@@ -125,8 +125,8 @@ impl Copier<'_> {
         any
     }
 
-    /// Returns the flat chunks to copy. In a salvage, these are the chunks that can be decoded. Only
-    /// a salvage decodes chunks and finds short ones.
+    /// Returns the flat chunks to copy. In a salvage, these are the chunks that can be decoded.
+    /// Only a salvage decodes chunks and finds short ones.
     ///
     /// # Errors
     /// Returns the errors of the chunks, except in a salvage.
