@@ -151,3 +151,33 @@ fn chunks_without_filters_wait_for_the_rest() {
         assert_eq!(again.read::<i32, IxDyn>(..).unwrap(), model.into_dyn());
     }
 }
+
+#[test]
+fn a_failed_eviction_of_writers_loses_no_dirty_chunk() {
+    let (file, first, filter) = dataset(FileOptions::new(), 16);
+    let others: Vec<Dataset> = (0..300)
+        .map(|number| {
+            let builder = file.new_dataset(&format!("d{number}")).of::<i32>().shape(&[16, 1024]);
+            let builder = builder.chunks(&[16, 1024]).filter(FilterSpec::custom(NUMBER, 0, [], None));
+            builder.create().unwrap()
+        })
+        .collect();
+    write(&first, 0, 8, 7);
+    let (mut written, mut failed) = (vec![&first], 0);
+    filter.fails.store(true, Ordering::Relaxed);
+    for other in &others {
+        // The table of writers is full at some point; the write that evicts the writers fails.
+        let region = Region::new(&[0, 0], &[8, 1024]).unwrap();
+        match other.write(&region, &vec![7; 8 * 1024]) {
+            Ok(()) => written.push(other),
+            Err(_) => failed += 1,
+        }
+    }
+    assert!(failed > 0 && written.len() > 200, "{failed} {}", written.len());
+    filter.fails.store(false, Ordering::Relaxed);
+    file.flush().unwrap();
+    for dataset in written {
+        let sum = dataset.read_raw::<i32>(..).unwrap().iter().sum::<i32>();
+        assert_eq!(sum, 7 * 8 * 1024, "{}", dataset.name());
+    }
+}

@@ -126,7 +126,7 @@ impl OpenFile {
     }
 
     /// Flushes all datasets and removes their writers.
-    fn end_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
+    pub(super) fn end_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
         for slot in self.writers.slots() {
             let mut slot = slot.0.lock();
             if let Some(writer) = slot.as_mut() {

@@ -72,20 +72,14 @@ impl OpenFile {
         Ok(())
     }
 
+    /// Flushes and removes all writers if the table is full and has no writer of `dataset`. If a
+    /// flush fails, its writer and the writers after it stay with their dirty chunks.
     fn evict_writers(&self, edit: &mut Edit<'_>, dataset: Address) -> Result<()> {
-        let slots: Vec<Arc<Slot>> = {
-            let mut known = self.writers.known.lock();
-            if known.len() < MAX_WRITERS || known.contains_key(&dataset) {
-                return Ok(());
-            }
-            std::mem::take(&mut *known).into_values().collect()
+        let keeps_all = {
+            let known = self.writers.known.lock();
+            known.len() < MAX_WRITERS || known.contains_key(&dataset)
         };
-        for slot in slots {
-            if let Some(mut writer) = slot.0.lock().take() {
-                writer.flush(self.writer_context(), edit)?;
-            }
-        }
-        Ok(())
+        if keeps_all { Ok(()) } else { self.end_writers(edit) }
     }
 
     /// Returns the dataspace of a dataset that is being written. The header may have an older

@@ -305,6 +305,64 @@ fn attributes_that_wait_outlast_a_full_disk() {
     check(&left).unwrap();
 }
 
+/// A flush of sparse chunks fails on a full disk. The chunks stay dirty, and the next flush stores
+/// them.
+#[test]
+fn sparse_chunks_outlast_a_full_disk() {
+    let disk = SimulatedDisk::new();
+    let file = numbers(&disk);
+    let sparse =
+        file.new_dataset("sparse").of::<i32>().shape(&[1 << 20]).sparse(&[1 << 16]).create().unwrap();
+    file.flush().unwrap();
+    disk.set_capacity(Some(disk.files().values().map(|bytes| bytes.len() as u64).sum()));
+    let values: Vec<i32> = (0..200_000).collect();
+    let points = hyperslab::Points { rank: 1, coordinates: (0..200_000).map(|at| at * 5).collect() };
+    let written = sparse.sparse().write(&points, &values);
+    assert!(written.is_err() || file.flush().is_err());
+    disk.set_capacity(None);
+    if written.is_err() {
+        sparse.sparse().write(&points, &values).unwrap();
+    }
+    file.flush().unwrap();
+    let left = SimulatedDisk::holding(disk.files());
+    let options = OpenOptions::new().journal(left.side_file(JOURNAL));
+    let found = options.open_driver(left.file(FILE)).unwrap().dataset("sparse").unwrap();
+    assert_eq!(found.sparse().read::<i32>(..).unwrap().1, values);
+    check(&left).unwrap();
+}
+
+/// A flush of partly written filtered chunks fails on a full disk. The chunks stay dirty, and the
+/// next flush stores them.
+#[test]
+fn filtered_chunks_outlast_a_full_disk() {
+    let disk = SimulatedDisk::new();
+    let file = numbers(&disk);
+    let builder = file.new_dataset("filtered").of::<u32>().shape(&[64, 40_000]).chunks(&[2, 40_000]);
+    let data = builder.deflate(1).create().unwrap();
+    file.flush().unwrap();
+    disk.set_capacity(Some(disk.files().values().map(|bytes| bytes.len() as u64).sum()));
+    let row = |row: u32| (0..40_000).map(move |at: u32| (at * 64 + row).wrapping_mul(0x9e37_79b1));
+    let mut written = Vec::new();
+    for number in 0..32_u32 {
+        let values: Vec<u32> = row(number).collect();
+        if data.write((u64::from(2 * number), ..), &values).is_ok() {
+            written.push(number);
+        }
+    }
+    assert!(written.len() < 32 || file.flush().is_err());
+    assert!(written.len() > 1, "{}", written.len());
+    disk.set_capacity(None);
+    file.flush().unwrap();
+    let left = SimulatedDisk::holding(disk.files());
+    let options = OpenOptions::new().journal(left.side_file(JOURNAL));
+    let found = options.open_driver(left.file(FILE)).unwrap().dataset("filtered").unwrap();
+    for number in written {
+        let values = found.read_raw::<u32>((u64::from(2 * number), ..)).unwrap();
+        assert!(values.iter().copied().eq(row(number)), "row {number}");
+    }
+    check(&left).unwrap();
+}
+
 /// A write of new space fails and is done again; the commit relies on the bytes that are there, also where the program ends before the
 /// commit is in the file.
 #[test]

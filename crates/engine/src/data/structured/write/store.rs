@@ -73,13 +73,27 @@ impl StructuredWriter {
             }
         };
         let mut stored = Vec::with_capacity(batch.len());
+        let mut outcome = Ok(());
         for ((scaled, chunk), encoded) in batch.into_iter().zip(encoded) {
-            match encoded {
-                Some(encoded) => stored.push((scaled, encoded, Some(chunk))),
-                None => self.remove(writing, &scaled)?,
+            if let Some(encoded) = encoded {
+                stored.push((scaled, encoded, Some(chunk)));
+                continue;
+            }
+            outcome = outcome.and_then(|()| self.remove(writing, &scaled));
+            if outcome.is_err() {
+                self.dirty.insert(scaled, chunk, u64::MAX);
             }
         }
-        self.put_encoded(writing, stored)
+        let outcome = outcome.and_then(|()| self.put_encoded(writing, &mut stored));
+        if outcome.is_err() {
+            // The chunks stay dirty, so that the next flush stores them.
+            for (scaled, _, chunk) in stored {
+                if let Some(chunk) = chunk {
+                    self.dirty.insert(scaled, chunk, u64::MAX);
+                }
+            }
+        }
+        outcome
     }
 
     /// Encodes chunks. Returns `None` for chunks without elements.
@@ -172,7 +186,7 @@ impl StructuredWriter {
             return self.remove(writing, &scaled);
         }
         let encoded = EncodedChunk { bytes: bytes.to_vec(), sections };
-        self.put_encoded(writing, vec![(scaled, encoded, Some(chunk))])
+        self.put_encoded(writing, &mut vec![(scaled, encoded, Some(chunk))])
     }
 
     /// Removes a chunk from the file.
@@ -188,14 +202,14 @@ impl StructuredWriter {
     }
 
     /// Stores encoded chunks, which are in C order, in place if the number of bytes stays the same.
-    /// The cache keeps the decoded chunks.
+    /// The cache keeps the decoded chunks. `chunks` is empty afterwards, except after an error.
     pub(super) fn put_encoded(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
-        chunks: Vec<(Dims, EncodedChunk, Option<DefinedChunk>)>,
+        chunks: &mut Vec<(Dims, EncodedChunk, Option<DefinedChunk>)>,
     ) -> Result<()> {
         let (mut places, mut left) = (Vec::with_capacity(chunks.len()), Vec::new());
-        for (scaled, encoded, _) in &chunks {
+        for (scaled, encoded, _) in &*chunks {
             let size = encoded.bytes.len() as u64;
             let store = writing.edit.store();
             let before = if self.table.is_empty() { None } else { self.table.get(store, scaled)? };
@@ -222,7 +236,7 @@ impl StructuredWriter {
         for place in left {
             writing.edit.free(SpaceKind::RawData, place.address, place.size)?;
         }
-        for ((_, _, chunk), (_, place)) in chunks.into_iter().zip(&places) {
+        for ((_, _, chunk), (_, place)) in chunks.drain(..).zip(&places) {
             writing.cache.remove((self.form.owner, place.address));
             if let Some(chunk) = chunk.filter(|chunk| writing.cache.takes(chunk.memory_bytes() as u64)) {
                 writing.cache.insert((self.form.owner, place.address), Arc::new(chunk));
