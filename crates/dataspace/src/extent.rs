@@ -28,12 +28,20 @@ pub enum Dataspace {
 }
 
 /// The current and the maximum shape of an array.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct SimpleExtent {
     /// The current size of each dimension.
     pub dims: Dims,
     /// The maximum size of each dimension. `None` if the file stores none: the array cannot grow.
     pub max_dims: Option<MaxDims>,
+}
+
+impl Clone for SimpleExtent {
+    // `SmallVec::clone` copies element by element; each write clones the extent.
+    fn clone(&self) -> Self {
+        let max_dims = self.max_dims.as_deref().map(MaxDims::from_slice);
+        Self { dims: Dims::from_slice(&self.dims), max_dims }
+    }
 }
 
 impl Dataspace {

@@ -40,8 +40,9 @@ struct RemainingRows {
 }
 
 impl<'a> LinearRuns<'a> {
-    /// Creates the iterator. The caller has checked that the selection lies in `dims`.
-    pub(crate) fn new(selection: &'a Selection, dims: &[u64]) -> Result<Self> {
+    /// Creates the iterator. The caller has checked that the selection lies in `dims`; `axes` are
+    /// the axes of a regular hyperslab.
+    pub(crate) fn new(selection: &'a Selection, axes: Option<Axes>, dims: &[u64]) -> Result<Self> {
         if product("number of elements", dims.iter().copied())? == 0 {
             return Ok(Self {
                 source: Source::Empty,
@@ -58,7 +59,8 @@ impl<'a> LinearRuns<'a> {
                 Source::Regular(RegularRuns::new(&axes))
             }
             Selection::Hyperslab(Hyperslab::Regular(hyperslab)) => {
-                let axes = collapse(hyperslab.axes(&dims)?, &mut dims)?;
+                let axes = axes.map_or_else(|| hyperslab.axes(&dims), Ok)?;
+                let axes = collapse(axes, &mut dims)?;
                 Source::Regular(RegularRuns::new(&axes))
             }
             Selection::Hyperslab(Hyperslab::Irregular { blocks, .. }) => {

@@ -185,13 +185,14 @@ impl Selection {
     /// The errors of [`Selection::runs`]; [`DataspaceError::Overflow`] if the number of elements of
     /// the array does not fit in 64 bits.
     pub fn linear_runs(&self, dims: &[u64]) -> Result<LinearRuns<'_>> {
+        let mut axes = None;
         match self {
             Self::None | Self::All => {}
             Self::Points(points) => points.check(dims)?,
-            Self::Hyperslab(Hyperslab::Regular(hyperslab)) => drop(hyperslab.axes(dims)?),
+            Self::Hyperslab(Hyperslab::Regular(hyperslab)) => axes = Some(hyperslab.axes(dims)?),
             Self::Hyperslab(Hyperslab::Irregular { rank, blocks }) => check_blocks(*rank, blocks, dims)?,
         }
-        LinearRuns::new(self, dims)
+        LinearRuns::new(self, axes, dims)
     }
 }
 

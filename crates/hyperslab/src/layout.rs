@@ -214,14 +214,14 @@ impl Layout {
 }
 
 impl ChunkInfo {
-    pub(crate) fn for_each(store: &Store, source: &ChunkedSource, at: &mut dyn FnMut(Self)) -> Result<()> {
+    pub(crate) fn for_each(store: &Store, source: &ChunkedSource, mut visit: impl FnMut(Self)) -> Result<()> {
         let counts = source.grid.counts();
         let Some(index) = source.index.as_ref().filter(|_| !counts.contains(&0)) else { return Ok(()) };
         let first = counts.iter().map(|_| 0).collect();
         // No count is 0.
         let last = counts.iter().map(|count| *count - 1).collect();
         index.for_each_in(store, &ChunkBox { first, last }, &mut |scaled, location| {
-            at(Self::of(source, scaled, location)?);
+            visit(Self::of(source, scaled, location)?);
             Ok(())
         })
     }
@@ -233,18 +233,25 @@ impl ChunkInfo {
         index.get(store, &scaled)?.map(|location| Self::of(source, &scaled, location)).transpose()
     }
 
+    #[inline]
     fn of(source: &ChunkedSource, scaled: &[u64], location: ChunkLocation) -> Result<Self> {
-        let offset: Option<Vec<u64>> =
-            scaled.iter().zip(source.grid.chunk()).map(|(at, size)| at.checked_mul(*size)).collect();
-        let outside =
-            || Error::corrupt("chunk index", "coordinates", "a chunk in the dataset", format!("{scaled:?}"));
+        // Not `collect::<Option<Vec<_>>>()`, which allocates in steps: a walk visits every chunk.
+        let mut offset = Vec::with_capacity(scaled.len());
+        for (scale, size) in scaled.iter().zip(source.grid.chunk()) {
+            offset.push(scale.checked_mul(*size).ok_or_else(|| outside(scaled))?);
+        }
         Ok(Self {
-            offset: offset.ok_or_else(outside)?,
+            offset,
             address: location.address.raw(),
             size: location.size,
             filter_mask: location.filter_mask,
         })
     }
+}
+
+#[cold]
+fn outside(scaled: &[u64]) -> Error {
+    Error::corrupt("chunk index", "coordinates", "a chunk in the dataset", format!("{scaled:?}"))
 }
 
 impl FilterInfo {

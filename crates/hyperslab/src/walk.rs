@@ -1,11 +1,11 @@
 //! Iteration over all objects of a file, each once.
 
 use std::borrow::Cow;
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use hyperslab_engine::Result;
-use hyperslab_engine::store::ObjectHandle;
+use hyperslab_engine::store::{AddressSet, ObjectHandle};
 
 use crate::{File, Link, LinkTarget, Object, ObjectKind, ObjectToken};
 
@@ -33,7 +33,7 @@ const MAX_NAME_BYTES: usize = 4096;
 #[derive(Debug)]
 pub struct Walk {
     file: File,
-    known: HashSet<ObjectToken>,
+    known: AddressSet<ObjectToken>,
     unvisited: VecDeque<Unvisited>,
     /// The names of all objects, each with the number of its group. Whole paths of nested groups
     /// would need memory in proportion to the square of the depth.
@@ -74,7 +74,7 @@ impl Walk {
         let next = Unvisited { token, handle: Ok(root.handle().clone()), number: 0 };
         Self {
             file: file.clone(),
-            known: HashSet::from([token]),
+            known: AddressSet::from_iter([token]),
             unvisited: VecDeque::from([next]),
             names: vec![(0, Box::default())],
             recent: (0, Vec::new()),

@@ -1,14 +1,11 @@
 //! Protection against cycles and against too many blocks in walks over blocks that refer to blocks.
 
-use std::collections::HashSet;
-use std::hash::BuildHasherDefault;
-
 use hyperslab_exact::to_u64;
 use hyperslab_format::codec::Address;
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
-use crate::store::{AddressHasher, Store};
+use crate::store::{AddressSet, Store};
 
 /// Number of addresses that are compared one by one. The path from the root of a tree to a leaf
 /// rarely has more blocks.
@@ -21,7 +18,7 @@ pub struct Walk {
     /// The first visited blocks.
     first: SmallVec<[Address; LINEAR_ADDRESSES]>,
     /// The other visited blocks.
-    visited: HashSet<Address, BuildHasherDefault<AddressHasher>>,
+    visited: AddressSet,
     limit: u64,
 }
 
@@ -29,7 +26,7 @@ impl Walk {
     /// Returns a walk over blocks of the kind `structure`, which has visited no block.
     pub fn new(store: &Store, structure: &'static str) -> Self {
         let limit = store.limits().index_nodes;
-        Self { structure, first: SmallVec::new(), visited: HashSet::default(), limit }
+        Self { structure, first: SmallVec::new(), visited: AddressSet::default(), limit }
     }
 
     /// Visits the block at `address`.

@@ -1,8 +1,6 @@
 //! Dirty metadata blocks, kept decoded: a node that takes a thousand records is encoded once.
 
 use std::any::Any;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,41 +8,16 @@ use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, Structure};
 use parking_lot::RwLock;
 
-use super::Store;
+use super::{AddressMap, Store};
 use crate::error::{Error, Result};
 
 /// Dirty blocks by their addresses.
 #[derive(Debug, Default)]
 pub(crate) struct DirtyBlocks {
-    blocks: RwLock<HashMap<Address, Block, BuildHasherDefault<AddressHasher>>>,
+    blocks: RwLock<AddressMap<Block>>,
     /// The number of blocks. Readers of a file without dirty blocks never take the lock.
     count: AtomicUsize,
     bytes: AtomicUsize,
-}
-
-/// A fast hasher for addresses, which are looked up for every node of a walk. It multiplies once.
-/// It does not resist chosen addresses: their author would only make the writing of the same file
-/// slow.
-#[derive(Debug, Default)]
-pub(crate) struct AddressHasher(u64);
-
-impl Hasher for AddressHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(u64::from(*byte));
-        }
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        let product = u128::from(self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        #[expect(clippy::cast_possible_truncation, reason = "the halves")]
-        let [low, high] = [product as u64, (product >> 64) as u64];
-        self.0 = low ^ high;
-    }
 }
 
 /// A dirty block.

@@ -1,5 +1,6 @@
 //! Access to an open file as bytes at addresses. Only this module uses drivers.
 
+mod address_hasher;
 mod backing;
 mod bytes;
 mod caches;
@@ -48,10 +49,11 @@ use hyperslab_format::superblock::Superblock;
 use hyperslab_vfd::{Driver, DriverKind};
 use parking_lot::RwLock;
 
+pub use address_hasher::AddressSet;
+pub(crate) use address_hasher::{AddressHasher, AddressMap};
 pub use bytes::Bytes;
 pub use callbacks::Callback;
 pub use create::CreateOptions;
-pub(crate) use dirty_blocks::AddressHasher;
 pub use edit::{Edit, Reading};
 pub use journal::{JournalComparison, JournalReport, JournalVerdict};
 pub use left_journal::JournalOutcome;

@@ -10,14 +10,14 @@
 //! Handles are opened under [`Reading`](super::Reading) or an `Edit`, so that no object is deleted
 //! after its link was read and before its handle is open.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hyperslab_format::codec::Address;
 use parking_lot::Mutex;
 
-use super::Store;
+use super::{AddressMap, Store};
 use crate::error::{Error, Result};
 
 /// The life of a deleted object without handles.
@@ -35,14 +35,14 @@ pub(super) struct OpenObjects {
 
 #[derive(Debug, Default)]
 struct OpenState {
-    open: HashMap<Address, OpenObject>,
+    open: AddressMap<OpenObject>,
     /// Objects with a link count of 0 that are not deleted yet.
     unlinked: BTreeSet<Address>,
     /// The unlinked objects without handles. The order of addresses makes the written file
     /// deterministic.
     abandoned: BTreeSet<Address>,
     /// The addresses of deleted object headers: at most one for each object of the file.
-    ended: HashMap<Address, DeletedObject>,
+    ended: AddressMap<DeletedObject>,
 }
 
 /// The handles of one object.

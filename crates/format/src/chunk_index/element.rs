@@ -154,11 +154,14 @@ impl ChunkElementLayout {
     /// Returns [`FormatError::Corrupt`] if `index` is out of range.
     pub fn get<'a>(&self, elements: &'a [u8], index: usize) -> Result<ChunkElement<'a>> {
         let bytes = index.checked_mul(self.size()).and_then(|start| elements.get(start..));
-        let Some(bytes) = bytes else {
-            let most = elements.len() / self.size();
-            return Err(FormatError::corrupt(NAME, "element", format!("a number below {most}"), index));
-        };
+        let Some(bytes) = bytes else { return Err(self.out_of_range(elements, index)) };
         self.decode(bytes)
+    }
+
+    #[cold]
+    fn out_of_range(&self, elements: &[u8], index: usize) -> FormatError {
+        let count = elements.len() / self.size();
+        FormatError::corrupt(NAME, "element", format!("a number below {count}"), index)
     }
 
     /// Iterates over the consecutive elements in `elements`.

@@ -92,12 +92,12 @@ impl<'a> Chunks<'a> {
     fn walk(&self, visit: &mut dyn FnMut(ChunkInfo) -> ControlFlow<()>) -> Result<()> {
         let (source, _reading) = self.source()?;
         let mut stopped = false;
-        let mut unless_stopped = |chunk| {
+        let unless_stopped = |chunk| {
             if !stopped {
                 stopped = visit(chunk).is_break();
             }
         };
-        ChunkInfo::for_each(&self.dataset.object.file().container.store, &source, &mut unless_stopped)
+        ChunkInfo::for_each(&self.dataset.object.file().container.store, &source, unless_stopped)
             .map_err(|error| self.dataset.context(error))
     }
 

@@ -37,6 +37,8 @@ use program::Nothing;
 use theirs::Theirs;
 
 const FEW: u64 = 50;
+/// Programs between two lines of progress.
+const PROGRESS_PROGRAMS: u64 = 100;
 /// Failures after which no more programs are begun.
 const ENOUGH: usize = 6;
 
@@ -94,7 +96,10 @@ fn try_all(python: &Referee, count: u64, base: u64) {
                             failures.lock().unwrap().push(failure);
                         }
                     }
-                    done.fetch_add(1, Relaxed);
+                    let done = done.fetch_add(1, Relaxed) + 1;
+                    if done.is_multiple_of(PROGRESS_PROGRAMS) {
+                        println!("{done} of {count} programs");
+                    }
                 }
             });
         }

@@ -11,6 +11,7 @@ use hyperslab_format::chunk_index::{
     ExtensibleArrayDataBlock, ExtensibleArrayIndexBlock, FixedArrayDataBlock, FixedArrayLayout,
 };
 use hyperslab_format::codec::{Address, FileParams};
+use smallvec::SmallVec;
 
 use super::super::element::Elements;
 use super::super::order::ArrayOrder;
@@ -251,10 +252,11 @@ impl<E: Entry, A: ChunkArray<E>> IndexEdit<E> for ArrayEdit<A> {
     }
 
     fn extend(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, E)]) -> Result<()> {
-        let numbered = chunks
-            .iter()
-            .map(|(scaled, place)| Ok((self.order.number(scaled).ok_or_else(|| beyond(scaled))?, place)));
-        let mut numbered: Vec<(u64, &E)> = numbered.collect::<Result<_>>()?;
+        // Appends of single chunks are frequent.
+        let mut numbered = SmallVec::<[(u64, &E); 1]>::with_capacity(chunks.len());
+        for (scaled, location) in chunks {
+            numbered.push((self.order.number(scaled).ok_or_else(|| beyond(scaled))?, location));
+        }
         if !numbered.is_sorted_by_key(|(number, _)| *number) {
             // If the unlimited dimension is not the first one, the order in the array differs from
             // C order.
