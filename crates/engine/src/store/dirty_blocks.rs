@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 /// Dirty blocks by their addresses.
 #[derive(Debug, Default)]
 pub(crate) struct DirtyBlocks {
-    blocks: RwLock<HashMap<Address, Block, BuildHasherDefault<AddressHasher>>>,
+    blocks: RwLock<HashMap<Address, DirtyBlock, BuildHasherDefault<AddressHasher>>>,
     /// The number of blocks. Readers of a file without dirty blocks never take the lock.
     count: AtomicUsize,
     bytes: AtomicUsize,
@@ -49,7 +49,7 @@ impl Hasher for AddressHasher {
 
 /// A dirty block.
 #[derive(Debug, Clone)]
-pub(crate) struct Block {
+pub(crate) struct DirtyBlock {
     value: Arc<dyn Any + Send + Sync>,
     context: Arc<dyn Any + Send + Sync>,
     encode: Encode,
@@ -73,7 +73,7 @@ where
     }
 }
 
-impl Block {
+impl DirtyBlock {
     /// Creates a block from its value and context.
     pub(crate) fn new<T>(value: Arc<T>, context: &T::Context) -> Self
     where
@@ -131,12 +131,12 @@ impl DirtyBlocks {
     }
 
     /// Returns the block at `address`, which stays dirty.
-    pub(crate) fn get(&self, address: Address) -> Option<Block> {
+    pub(crate) fn get(&self, address: Address) -> Option<DirtyBlock> {
         if self.is_empty() { None } else { self.blocks.read().get(&address).cloned() }
     }
 
     /// Adds a block, or replaces the block at `address`.
-    pub(crate) fn insert(&self, address: Address, block: Block) {
+    pub(crate) fn insert(&self, address: Address, block: DirtyBlock) {
         let mut blocks = self.blocks.write();
         self.bytes.fetch_add(block.bytes, Ordering::AcqRel);
         if let Some(before) = blocks.insert(address, block) {
@@ -146,7 +146,7 @@ impl DirtyBlocks {
     }
 
     /// Removes the block at `address`.
-    pub(crate) fn remove(&self, address: Address) -> Option<Block> {
+    pub(crate) fn remove(&self, address: Address) -> Option<DirtyBlock> {
         if self.is_empty() {
             return None;
         }
