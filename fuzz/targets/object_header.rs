@@ -3,10 +3,10 @@
 
 use hyperslab_format::codec::{FileParams, Writer};
 use hyperslab_format::message::{
-    Attribute, AttributeInfo, BTreeK, Bogus, Comment, Continuation, DataLayout, DataspaceMessage, DriverInfo,
-    ExternalFiles, FileSpaceInfo, FillValue, FillValueOld, FilterPipeline, GroupInfo, Link, LinkInfo,
+    AttributeMessage, AttributeInfo, BTreeK, Bogus, Comment, Continuation, DataLayout, DataspaceMessage, DriverInfo,
+    ExternalFilesMessage, FileSpaceInfo, FillValueMessage, FillValueOldMessage, FilterPipeline, GroupInfo, LinkMessage, LinkInfo,
     Message as _, MetadataCacheImage, ModificationTime, ModificationTimeOld, Nil, ReferenceCount,
-    SharedMessageTable, SharedReference, SymbolTable,
+    SharedMessageTableMessage, SharedReference, SymbolTable,
 };
 use hyperslab_format::object_header::{
     ContinuationBlock, EnvelopeLayout, Envelopes, HeaderFlags, PrefixV1, PrefixV2, write_envelope,
@@ -85,7 +85,7 @@ fn bodies(bytes: &[u8], params: FileParams) {
         bytes,
         params,
         [
-            Attribute,
+            AttributeMessage,
             AttributeInfo,
             BTreeK,
             Bogus,
@@ -94,20 +94,20 @@ fn bodies(bytes: &[u8], params: FileParams) {
             DataLayout,
             DataspaceMessage,
             DriverInfo,
-            ExternalFiles,
+            ExternalFilesMessage,
             FileSpaceInfo,
-            FillValue,
-            FillValueOld,
+            FillValueMessage,
+            FillValueOldMessage,
             FilterPipeline,
             GroupInfo,
-            Link,
+            LinkMessage,
             LinkInfo,
             MetadataCacheImage,
             ModificationTime,
             ModificationTimeOld,
             Nil,
             ReferenceCount,
-            SharedMessageTable,
+            SharedMessageTableMessage,
             SharedReference,
             SymbolTable,
         ]

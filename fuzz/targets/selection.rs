@@ -4,13 +4,13 @@
 use hyperslab_dataspace::Selection;
 use hyperslab_format::codec::{Address, FileParams};
 use hyperslab_format::reference::{ReferenceBlock, ReferenceKind, RegionBlock, StoredReference};
-use hyperslab_format::selection::{SelectionEncoding, decode_selection, encode_selection};
+use hyperslab_format::selection::{SelectionFormat, decode_selection, encode_selection};
 use hyperslab_format::virtual_mapping::VirtualMappings;
 use hyperslab_fuzz::control::Control;
 use hyperslab_fuzz::seal;
 use libfuzzer_sys::fuzz_target;
 
-const ENCODINGS: [SelectionEncoding; 2] = [SelectionEncoding::Compatible, SelectionEncoding::Compact];
+const ENCODINGS: [SelectionFormat; 2] = [SelectionFormat::Compatible, SelectionFormat::Compact];
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((control, bytes)) = Control::split(bytes) else { return };
@@ -60,7 +60,7 @@ fn mappings(bytes: &[u8], params: FileParams) {
 
 fn references(bytes: &[u8], params: FileParams) {
     if let Ok(block) = RegionBlock::decode(bytes, params)
-        && let Ok(encoded) = block.encode(params, SelectionEncoding::Compact)
+        && let Ok(encoded) = block.encode(params, SelectionFormat::Compact)
     {
         let again = RegionBlock::decode(&encoded, params).expect("what was encoded");
         assert_eq!(again.object, block.object);
@@ -77,7 +77,7 @@ fn references(bytes: &[u8], params: FileParams) {
     for kind in [ReferenceKind::Object, ReferenceKind::Region, ReferenceKind::Attribute] {
         for external in [false, true] {
             if let Ok(block) = ReferenceBlock::decode(bytes, kind, external)
-                && let Ok(encoded) = block.encode(SelectionEncoding::Compact)
+                && let Ok(encoded) = block.encode(SelectionFormat::Compact)
             {
                 let again = ReferenceBlock::decode(&encoded, kind, external).expect("what was encoded");
                 assert_eq!((again.token, again.file), (block.token, block.file));

@@ -1,10 +1,10 @@
-//! Sections of structured chunks: selections, heaps, chunk metadata; and whole chunks, which are put into datasets as
-//! they are and read.
+//! Sections of structured chunks: selections, heaps, chunk metadata; and whole chunks, which are
+//! put into datasets as they are and read.
 #![no_main]
 
 use std::sync::{Mutex, PoisonError};
 
-use hyperslab::{CharacterSet, Dataset, Datatype, FileOptions, H5Type, Section, SelectionEncoding};
+use hyperslab::{CharacterSet, Dataset, Datatype, FileOptions, H5Type, Section, SelectionFormat};
 use hyperslab_fuzz::control::Control;
 use hyperslab_format::codec::FileParams;
 use hyperslab_format::structured_chunk::{
@@ -73,7 +73,7 @@ fn datasets() -> Vec<Dataset> {
     let lists = Datatype::sequence(Datatype::sequence(i16::datatype(), 8), 8);
     let make = |name: &str, datatype: Datatype, filtered: bool| {
         let new = file.new_dataset(name).datatype(datatype).shape(&[20, 9]).sparse(&[5, 4]);
-        let new = new.selection_encoding(SelectionEncoding::Shortest);
+        let new = new.selection_encoding(SelectionFormat::Shortest);
         if filtered { new.shuffle().deflate(1).create() } else { new.create() }.expect("a dataset")
     };
     let numbers = make("a", i32::datatype(), false);

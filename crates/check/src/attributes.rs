@@ -8,7 +8,8 @@ use hyperslab_format::btree_v2::records::{
 };
 use hyperslab_format::codec::{Address, checksum};
 use hyperslab_format::message::{
-    Attribute, AttributeInfo, DataspaceMessage, DatatypeMessage, Message as _, MessageFlags, MessageType,
+    AttributeInfo, AttributeMessage, DataspaceMessage, DatatypeMessage, Message as _, MessageFlags,
+    MessageType,
 };
 use hyperslab_format::object_header::HeaderFlags;
 
@@ -94,7 +95,7 @@ impl Attributes {
 
     fn check_message(&mut self, checker: &mut Checker, body: &Bytes) -> Option<u32> {
         let params = checker.params;
-        let attribute = checker.decoded(NAME, self.owner, Attribute::decode(body, params))?;
+        let attribute = checker.decoded(NAME, self.owner, AttributeMessage::decode(body, params))?;
         if !self.names.insert(attribute.name.into()) {
             let text = format!("two attributes have the name `{}`", shown(attribute.name));
             checker.fault(NAME, self.owner, text);

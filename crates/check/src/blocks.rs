@@ -8,7 +8,7 @@ use hyperslab_format::fractal_heap::{
     DoublingTable, FractalHeapDirectBlock, FractalHeapHeader, FractalHeapIndirectBlock,
 };
 
-use crate::extents::Kind;
+use crate::extents::BlockKind;
 use crate::file::{Checker, to_usize};
 use crate::totals::{add, end_of};
 
@@ -69,7 +69,7 @@ impl Blocks {
     fn indirect_block(&mut self, checker: &mut Checker, address: Address, rows: u32, offset: u64) {
         let name = FractalHeapIndirectBlock::NAME;
         let context = self.table.indirect_block(checker.params, self.heap, rows);
-        let Some(node) = checker.block::<FractalHeapIndirectBlock>(address, &context, Kind::FractalHeap)
+        let Some(node) = checker.block::<FractalHeapIndirectBlock>(address, &context, BlockKind::FractalHeap)
         else {
             self.complete = false;
             return;
@@ -110,7 +110,7 @@ impl Blocks {
         let name = FractalHeapDirectBlock::NAME;
         let stored = filtered.map_or(size, |(size, _)| size);
         let block = Block { address, offset, size, prefix: 0, filtered, bytes: None };
-        if !checker.enter(name, address, stored, Kind::FractalHeap) {
+        if !checker.enter(name, address, stored, BlockKind::FractalHeap) {
             self.complete = false;
             return;
         }

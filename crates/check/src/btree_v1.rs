@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Node};
 use hyperslab_format::codec::{Address, Structure as _};
 
-use crate::extents::Kind;
+use crate::extents::BlockKind;
 use crate::file::Checker;
 
 const NAME: &str = BTreeV1Node::NAME;
@@ -27,7 +27,7 @@ pub(crate) fn walk(
     checker: &mut Checker,
     root: Address,
     context: BTreeV1Context,
-    kind: Kind,
+    kind: BlockKind,
     leaves: &mut dyn Leaves,
 ) -> bool {
     let mut walk = Walk { checker, context, kind, leaves, latest: Vec::new() };
@@ -41,7 +41,7 @@ pub(crate) fn walk(
 struct Walk<'a> {
     checker: &'a mut Checker,
     context: BTreeV1Context,
-    kind: Kind,
+    kind: BlockKind,
     leaves: &'a mut dyn Leaves,
     /// For each level, the node that was visited last, and the address of the right sibling in this
     /// node.

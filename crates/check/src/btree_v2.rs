@@ -3,7 +3,7 @@
 use hyperslab_format::btree_v2::{BTreeV2Header, BTreeV2Internal, BTreeV2Layout, BTreeV2Leaf};
 use hyperslab_format::codec::{Address, Structure as _};
 
-use crate::extents::Kind;
+use crate::extents::BlockKind;
 use crate::file::Checker;
 use crate::totals::end_of;
 
@@ -15,14 +15,14 @@ pub(crate) struct Tree {
     pub(crate) address: Address,
     pub(crate) header: BTreeV2Header,
     layout: BTreeV2Layout,
-    kind: Kind,
+    kind: BlockKind,
 }
 
 /// A function that receives each record, in the order of the tree.
 pub(crate) type AtRecord<'a> = dyn FnMut(&mut Checker, &[u8]) + 'a;
 
 /// Reads the header of the tree at `address`, whose record type must be one of `types`.
-pub(crate) fn open(checker: &mut Checker, address: Address, types: &[u8], kind: Kind) -> Option<Tree> {
+pub(crate) fn open(checker: &mut Checker, address: Address, types: &[u8], kind: BlockKind) -> Option<Tree> {
     let params = checker.params;
     let header: BTreeV2Header = checker.block(address, &params, kind)?;
     if !types.contains(&header.record_type) {

@@ -7,7 +7,7 @@ use hyperslab_format::chunk_index::{
 use hyperslab_format::codec::{Address, Structure as _};
 
 use crate::chunks::{Chunked, Indexed};
-use crate::extents::Kind;
+use crate::extents::BlockKind;
 use crate::file::Checker;
 use crate::totals::{add, end_of, start_of};
 
@@ -117,7 +117,7 @@ pub(crate) fn implicit(checker: &mut Checker, chunked: &Chunked<'_>) {
         );
         return;
     };
-    if checker.claim("chunk", address, start_of(total, bytes), Kind::Chunk) {
+    if checker.claim("chunk", address, start_of(total, bytes), BlockKind::Chunk) {
         add(&mut checker.report.chunks, total);
         chunked.scan_all_of(checker, &numbers, total);
     }
@@ -126,7 +126,7 @@ pub(crate) fn implicit(checker: &mut Checker, chunked: &Chunked<'_>) {
 /// Checks the chunks of a fixed array.
 pub(crate) fn fixed(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<()> {
     let (params, address) = (checker.params, indexed.address);
-    let header: FixedArrayHeader = checker.block(address, &params, Kind::ChunkIndex)?;
+    let header: FixedArrayHeader = checker.block(address, &params, BlockKind::ChunkIndex)?;
     let form = (header.client, header.element_size);
     let mut elements = Elements::new(checker, indexed, form, HEADER, address)?;
     match elements.numbers.total() {
@@ -140,7 +140,7 @@ pub(crate) fn fixed(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<()> 
     }
     let layout = checker.decoded(HEADER, address, FixedArrayLayout::new(&header, address, params))?;
     let (name, at) = (FixedArrayDataBlock::NAME, header.data_block);
-    if !checker.enter(name, at, layout.total_size() as u64, Kind::ChunkIndex) {
+    if !checker.enter(name, at, layout.total_size() as u64, BlockKind::ChunkIndex) {
         return None;
     }
     let block = checker.store.get::<FixedArrayDataBlock>(at, &layout);

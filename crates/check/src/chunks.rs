@@ -9,13 +9,13 @@ use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Kind, BTree
 use hyperslab_format::btree_v2::records::{BTreeV2Record as _, ChunkRecord, ChunkRecordContext, types};
 use hyperslab_format::chunk_index::{ChunkElement, ChunkIndexClient};
 use hyperslab_format::codec::{Address, Structure as _};
-use hyperslab_format::message::{ChunkFlags, ChunkIndex, ChunkedLayout};
+use hyperslab_format::message::{ChunkFlags, ChunkIndexParameters, ChunkedLayout};
 
 use crate::btree_v1::{self, Key, Leaves};
 use crate::btree_v2::Tree;
 use crate::dataset::Dataset;
 use crate::elements;
-use crate::extents::Kind;
+use crate::extents::BlockKind;
 use crate::file::{Checker, to_usize};
 use crate::totals::{end_of, product, start_of};
 use crate::{btree_v2, chunk_arrays};
@@ -108,16 +108,16 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &ChunkedLa
         at_chunk: &at_chunk,
     };
     match &layout.index {
-        ChunkIndex::BTreeV1 => chunked.btree_v1(checker),
-        ChunkIndex::Single(filtered) => {
+        ChunkIndexParameters::BTreeV1 => chunked.btree_v1(checker),
+        ChunkIndexParameters::Single(filtered) => {
             let filtered = filtered.map(|chunk| (chunk.size, chunk.filter_mask));
             let first = Dims::from_elem(0, layout.dims.len());
             chunked.chunk(checker, &first, StoredChunk { address: layout.address, filtered });
         }
-        ChunkIndex::Implicit => chunk_arrays::implicit(checker, &chunked),
-        ChunkIndex::FixedArray(_) => drop(chunk_arrays::fixed(checker, &indexed)),
-        ChunkIndex::ExtensibleArray(_) => drop(crate::extensible_array::walk(checker, &indexed)),
-        ChunkIndex::BTreeV2(_) => drop(btree_v2(checker, &indexed)),
+        ChunkIndexParameters::Implicit => chunk_arrays::implicit(checker, &chunked),
+        ChunkIndexParameters::FixedArray(_) => drop(chunk_arrays::fixed(checker, &indexed)),
+        ChunkIndexParameters::ExtensibleArray(_) => drop(crate::extensible_array::walk(checker, &indexed)),
+        ChunkIndexParameters::BTreeV2(_) => drop(btree_v2(checker, &indexed)),
     }
 }
 
@@ -163,7 +163,7 @@ impl Chunked<'_> {
             checker.remark(NAME, address, text);
         }
         let look = checker.decode_chunks || !self.dataset.plan.is_nothing();
-        if checker.claim(NAME, address, size, Kind::Chunk) && look && !outside {
+        if checker.claim(NAME, address, size, BlockKind::Chunk) && look && !outside {
             self.scan(checker, scaled, address, size, if plain { None } else { Some(mask) });
         }
     }
@@ -292,7 +292,7 @@ impl Chunked<'_> {
             k: checker.k.chunk_internal,
         };
         let mut leaves = ChunkLeaves { chunked: self };
-        btree_v1::walk(checker, self.layout.address, context, Kind::ChunkIndex, &mut leaves);
+        btree_v1::walk(checker, self.layout.address, context, BlockKind::ChunkIndex, &mut leaves);
     }
 }
 
@@ -300,7 +300,7 @@ impl Chunked<'_> {
 pub(crate) fn btree_v2(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<Tree> {
     let (params, address, rank) = (checker.params, indexed.address, indexed.chunk.len());
     let wanted = types::CHUNK.saturating_add(indexed.client.0);
-    let tree = btree_v2::open(checker, address, &[wanted], Kind::ChunkIndex)?;
+    let tree = btree_v2::open(checker, address, &[wanted], BlockKind::ChunkIndex)?;
     let size = usize::from(tree.header.record_size);
     let context = ChunkRecordContext::new(params, rank, wanted, size, indexed.metadata_size);
     let context = checker.decoded(ChunkRecord::NAME, address, context)?;

@@ -7,14 +7,14 @@ use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
 use hyperslab_format::global_heap::GlobalHeapId;
 use hyperslab_format::message::{
-    ContiguousLayout, DataLayout, DataspaceMessage, DatatypeMessage, ExternalFiles, FillStatus, FillValue,
-    FillValueOld, FilterPipeline, Layout, Message as _, MessageType, VirtualLayout,
+    ContiguousLayout, DataLayout, DataspaceMessage, DatatypeMessage, ExternalFilesMessage, FillStatus,
+    FillValueMessage, FillValueOldMessage, FilterPipeline, Layout, Message as _, MessageType, VirtualLayout,
 };
 use hyperslab_format::virtual_mapping::VirtualMappings;
 
 use crate::chunks;
 use crate::elements::{self, Plan};
-use crate::extents::Kind;
+use crate::extents::BlockKind;
 use crate::file::{Checker, to_usize};
 use crate::header::Header;
 use crate::metadata::Purpose;
@@ -115,7 +115,7 @@ fn fill_value(checker: &mut Checker, header: &Header, dataset: &Dataset) {
         elements::scan_all(checker, &dataset.plan, dataset.element_size(), element, dataset.owner);
     };
     for message in header.of(MessageType::FILL_VALUE) {
-        if let Ok(fill) = FillValue::decode(&message.body, Default::default()) {
+        if let Ok(fill) = FillValueMessage::decode(&message.body, Default::default()) {
             look(fill.status(), true);
         }
     }
@@ -123,7 +123,7 @@ fn fill_value(checker: &mut Checker, header: &Header, dataset: &Dataset) {
         return;
     }
     for message in header.of(MessageType::FILL_VALUE_OLD) {
-        if let Ok(fill) = FillValueOld::decode(&message.body, Default::default()) {
+        if let Ok(fill) = FillValueOldMessage::decode(&message.body, Default::default()) {
             look(fill.status(), false);
         }
     }
@@ -133,8 +133,8 @@ fn fill_value(checker: &mut Checker, header: &Header, dataset: &Dataset) {
 /// checked.
 fn external_files(checker: &mut Checker, header: &Header) -> bool {
     let Some(message) = header.of(MessageType::EXTERNAL_FILES).next() else { return false };
-    let Ok(files) = ExternalFiles::decode(&message.body, checker.params) else { return true };
-    let heap = checker.walking(Purpose::ExternalFiles, |checker| LocalHeap::open(checker, files.heap));
+    let Ok(files) = ExternalFilesMessage::decode(&message.body, checker.params) else { return true };
+    let heap = checker.walking(Purpose::ExternalFilesMessage, |checker| LocalHeap::open(checker, files.heap));
     if let Some(mut heap) = heap {
         for slot in &files.slots {
             heap.name(checker, slot.name_offset);
@@ -183,7 +183,7 @@ impl Dataset {
         if length < wanted {
             checker.fault(LAYOUT, self.owner, format!("{length} bytes of raw data, expected {wanted}"));
         }
-        if checker.claim("raw data", layout.address, length, Kind::Contiguous) {
+        if checker.claim("raw data", layout.address, length, BlockKind::Contiguous) {
             self.scan_contiguous(checker, layout.address, length.min(wanted));
         }
     }

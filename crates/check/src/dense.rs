@@ -3,7 +3,7 @@
 use hyperslab_format::codec::{Address, FormatError};
 
 use crate::btree_v2;
-use crate::extents::Kind;
+use crate::extents::BlockKind;
 use crate::file::Checker;
 
 /// A record of a B-tree: the ID of an object of the heap, and the key that orders the records.
@@ -50,7 +50,7 @@ pub(crate) fn entries(
         );
         return None;
     }
-    let tree = btree_v2::open(checker, address, &[record_type], Kind::BTreeV2)?;
+    let tree = btree_v2::open(checker, address, &[record_type], BlockKind::BTreeV2)?;
     let mut entries: Vec<Entry> = Vec::new();
     tree.walk(checker, &mut |checker, bytes| {
         let Some(entry) = checker.decoded(name, address, read(bytes)) else { return };

@@ -9,7 +9,7 @@ use hyperslab_format::codec::{Address, Structure as _};
 
 use crate::chunk_arrays::Elements;
 use crate::chunks::Indexed;
-use crate::extents::Kind;
+use crate::extents::BlockKind;
 use crate::file::{Checker, to_usize};
 use crate::totals::end_of;
 
@@ -18,7 +18,7 @@ const HEADER: &str = ExtensibleArrayHeader::NAME;
 /// Walks the array of a dataset.
 pub(crate) fn walk(checker: &mut Checker, indexed: &Indexed<'_>) -> Option<()> {
     let (params, address) = (checker.params, indexed.address);
-    let header: ExtensibleArrayHeader = checker.block(address, &params, Kind::ChunkIndex)?;
+    let header: ExtensibleArrayHeader = checker.block(address, &params, BlockKind::ChunkIndex)?;
     let geometry = checker.decoded(HEADER, address, ExtensibleArrayGeometry::new(&header))?;
     let form = (header.client, header.element_size);
     let elements = Elements::new(checker, indexed, form, HEADER, address)?;
@@ -57,7 +57,7 @@ impl Array<'_> {
         let context =
             ExtensibleArrayBlockContext::index_block(header, &geometry, self.address, checker.params);
         let block =
-            checker.block::<ExtensibleArrayIndexBlock>(header.index_block, &context, Kind::ChunkIndex);
+            checker.block::<ExtensibleArrayIndexBlock>(header.index_block, &context, BlockKind::ChunkIndex);
         let Some(block) = block else {
             self.complete = false;
             return;
@@ -84,7 +84,8 @@ impl Array<'_> {
         let (header, params) = (&self.header, checker.params);
         let context =
             ExtensibleArrayBlockContext::secondary_block(header, &self.geometry, shape, self.address, params);
-        let Some(block) = checker.block::<ExtensibleArraySecondaryBlock>(address, &context, Kind::ChunkIndex)
+        let Some(block) =
+            checker.block::<ExtensibleArraySecondaryBlock>(address, &context, BlockKind::ChunkIndex)
         else {
             self.complete = false;
             return;
@@ -121,7 +122,7 @@ impl Array<'_> {
             params,
         );
         let total = context.total_size() as u64;
-        let entered = checker.enter(name, address, total, Kind::ChunkIndex);
+        let entered = checker.enter(name, address, total, BlockKind::ChunkIndex);
         let block = entered.then(|| {
             let block = checker.store.get::<ExtensibleArrayDataBlock>(address, &context);
             checker.read_or_note(name, address, block)

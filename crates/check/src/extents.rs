@@ -7,7 +7,7 @@ use crate::totals::end_of;
 /// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum BlockKind {
     /// The superblock.
     Superblock,
     /// The driver information block.
@@ -44,7 +44,7 @@ pub enum Kind {
     Free,
 }
 
-impl Kind {
+impl BlockKind {
     /// Returns the name of the kind for reports.
     pub const fn name(self) -> &'static str {
         match self {
@@ -74,7 +74,7 @@ impl Kind {
 struct Claim {
     start: u64,
     end: u64,
-    kind: Kind,
+    kind: BlockKind,
 }
 
 /// An extent that two blocks share.
@@ -84,7 +84,7 @@ pub(crate) struct Overlap {
     pub(crate) start: u64,
     pub(crate) end: u64,
     /// The kinds of the two blocks, in the order of their starts.
-    pub(crate) kinds: [Kind; 2],
+    pub(crate) kinds: [BlockKind; 2],
 }
 
 /// Number of claims at which adjacent claims are joined for the first time.
@@ -108,7 +108,7 @@ impl Extents {
 
     /// Claims `length` bytes at `start` for a block of the given kind. An empty extent claims
     /// nothing.
-    pub(crate) fn claim(&mut self, start: u64, length: u64, kind: Kind) {
+    pub(crate) fn claim(&mut self, start: u64, length: u64, kind: BlockKind) {
         if length == 0 {
             return;
         }
@@ -168,7 +168,7 @@ impl Extents {
 mod tests {
     use super::*;
 
-    fn finish(claims: &[(u64, u64, Kind)], end: u64) -> (Vec<Overlap>, Vec<Range<u64>>) {
+    fn finish(claims: &[(u64, u64, BlockKind)], end: u64) -> (Vec<Overlap>, Vec<Range<u64>>) {
         let mut extents = Extents::new();
         for (start, length, kind) in claims {
             extents.claim(*start, *length, *kind);
@@ -178,8 +178,12 @@ mod tests {
 
     #[test]
     fn gaps_are_what_nobody_has() {
-        let claims =
-            [(10, 10, Kind::Chunk), (0, 5, Kind::Superblock), (20, 5, Kind::Chunk), (40, 0, Kind::Chunk)];
+        let claims = [
+            (10, 10, BlockKind::Chunk),
+            (0, 5, BlockKind::Superblock),
+            (20, 5, BlockKind::Chunk),
+            (40, 0, BlockKind::Chunk),
+        ];
         assert_eq!(finish(&claims, 30), (vec![], vec![5..10, 25..30]));
         let gap = |range: Range<u64>| (vec![], Vec::from([range]));
         assert_eq!(finish(&claims, 22), gap(5..10));
@@ -188,31 +192,38 @@ mod tests {
 
     #[test]
     fn overlaps_are_found_whatever_lies_between() {
-        let claims =
-            [(0, 100, Kind::Contiguous), (10, 5, Kind::Chunk), (20, 5, Kind::Chunk), (90, 20, Kind::Free)];
+        let claims = [
+            (0, 100, BlockKind::Contiguous),
+            (10, 5, BlockKind::Chunk),
+            (20, 5, BlockKind::Chunk),
+            (90, 20, BlockKind::Free),
+        ];
         let (overlaps, gaps) = finish(&claims, 110);
         let found: Vec<_> =
             overlaps.iter().map(|overlap| (overlap.start, overlap.end, overlap.kinds[1])).collect();
-        assert_eq!(found, [(10, 15, Kind::Chunk), (20, 25, Kind::Chunk), (90, 100, Kind::Free)]);
+        assert_eq!(
+            found,
+            [(10, 15, BlockKind::Chunk), (20, 25, BlockKind::Chunk), (90, 100, BlockKind::Free)]
+        );
         assert_eq!(gaps, []);
     }
 
     #[test]
     fn the_same_block_twice_is_an_overlap() {
-        let (overlaps, _) = finish(&[(8, 8, Kind::Chunk), (8, 8, Kind::Chunk)], 16);
-        assert_eq!(overlaps, [Overlap { start: 8, end: 16, kinds: [Kind::Chunk; 2] }]);
+        let (overlaps, _) = finish(&[(8, 8, BlockKind::Chunk), (8, 8, BlockKind::Chunk)], 16);
+        assert_eq!(overlaps, [Overlap { start: 8, end: 16, kinds: [BlockKind::Chunk; 2] }]);
     }
 
     #[test]
     fn joining_on_the_way_changes_nothing() {
         let mut extents = Extents { next_join: 4, ..Extents::new() };
         for number in (0..1000).rev() {
-            extents.claim(number * 8, 8, Kind::Chunk);
+            extents.claim(number * 8, 8, BlockKind::Chunk);
             if number % 7 == 0 {
                 extents.join();
             }
         }
-        extents.claim(80, 1, Kind::Free);
+        extents.claim(80, 1, BlockKind::Free);
         let (overlaps, gaps) = extents.finish(8000);
         assert_eq!(overlaps.len(), 1);
         assert_eq!(gaps, []);

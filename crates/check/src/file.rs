@@ -8,7 +8,7 @@ use hyperslab_filter::FilterError;
 use hyperslab_format::codec::{Address, FileParams, FormatError, Structure};
 use hyperslab_format::message::{BTreeK, MessageType};
 
-use crate::extents::{Extents, Kind};
+use crate::extents::{BlockKind, Extents};
 use crate::global_heap::GlobalHeap;
 use crate::metadata::{MetadataBytes, Purpose};
 use crate::report::{Finding, ObjectBytes, Report, Severity};
@@ -217,7 +217,7 @@ impl Checker {
         structure: &'static str,
         address: Address,
         length: u64,
-        kind: Kind,
+        kind: BlockKind,
     ) -> bool {
         if let Err(error) = self.store.check_inside(address, length, structure) {
             self.failed(structure, address, &error);
@@ -227,8 +227,8 @@ impl Checker {
         self.extents.claim(address.raw(), length, kind);
         self.count_metadata(structure, length, kind);
         self.of_object(|bytes| match kind {
-            Kind::Chunk | Kind::Contiguous => add(&mut bytes.raw, length),
-            Kind::GlobalHeap => {}
+            BlockKind::Chunk | BlockKind::Contiguous => add(&mut bytes.raw, length),
+            BlockKind::GlobalHeap => {}
             _ => add(&mut bytes.metadata, length),
         });
         if end_of(address.raw(), length) > self.end {
@@ -241,8 +241,8 @@ impl Checker {
 
     /// Checks the alignment of a block in a file with paged allocation: the block lies in one page
     /// or begins at a page boundary.
-    fn in_pages(&mut self, structure: &'static str, address: Address, length: u64, kind: Kind) {
-        let Some(page) = self.page.filter(|page| *page > 0 && length > 0 && kind != Kind::Free) else {
+    fn in_pages(&mut self, structure: &'static str, address: Address, length: u64, kind: BlockKind) {
+        let Some(page) = self.page.filter(|page| *page > 0 && length > 0 && kind != BlockKind::Free) else {
             return;
         };
         let (start, last) = (address.raw(), address.raw().saturating_add(length.saturating_sub(1)));
@@ -263,7 +263,7 @@ impl Checker {
         structure: &'static str,
         address: Address,
         length: u64,
-        kind: Kind,
+        kind: BlockKind,
     ) -> bool {
         if !self.visited.insert(address) {
             self.fault(
@@ -282,7 +282,7 @@ impl Checker {
         structure: &'static str,
         address: Address,
         length: u64,
-        kind: Kind,
+        kind: BlockKind,
     ) -> Option<Bytes> {
         if !self.enter(structure, address, length, kind) {
             return None;
@@ -296,7 +296,7 @@ impl Checker {
         &mut self,
         address: Address,
         context: &T::Context,
-        kind: Kind,
+        kind: BlockKind,
     ) -> Option<T> {
         let bytes = self.block_bytes(T::NAME, address, T::size(context) as u64, kind)?;
         self.decoded(T::NAME, address, T::decode(&bytes, context))

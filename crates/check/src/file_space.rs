@@ -6,7 +6,7 @@ use hyperslab_format::free_space::{
 };
 use hyperslab_format::message::FileSpaceInfo;
 
-use crate::extents::Kind;
+use crate::extents::BlockKind;
 use crate::file::Checker;
 use crate::totals::end_of;
 
@@ -20,7 +20,7 @@ pub(crate) fn walk(
     heap_offset_width: usize,
 ) -> Option<(FreeSpaceHeader, Option<Vec<FreeSpaceSection>>)> {
     let params = checker.params;
-    let header: FreeSpaceHeader = checker.block(address, &params, Kind::FreeSpaceManager)?;
+    let header: FreeSpaceHeader = checker.block(address, &params, BlockKind::FreeSpaceManager)?;
     if header.client != client {
         let text = format!("client {}, expected {}", header.client.0, client.0);
         checker.fault(NAME, address, text);
@@ -54,7 +54,7 @@ fn list(
     let context = FreeSpaceSectionsContext::new(header, address, heap_offset_width, checker.params);
     let context = checker.decoded(NAME, address, context)?;
     let name = FreeSpaceSections::NAME;
-    let bytes = checker.block_bytes(name, header.list, header.list_allocated, Kind::FreeSpaceManager)?;
+    let bytes = checker.block_bytes(name, header.list, header.list_allocated, BlockKind::FreeSpaceManager)?;
     let sections = FreeSpaceSections::decode(&bytes, &context);
     checker.decoded(name, header.list, sections).map(|sections| sections.sections)
 }
@@ -97,7 +97,7 @@ pub(crate) fn of_file(checker: &mut Checker, info: &FileSpaceInfo) {
             let at = Address::new(section.offset);
             let count = checker.report.free_sections.entry(section.size).or_default();
             *count += 1;
-            checker.claim("free-space section", at, section.size, Kind::Free);
+            checker.claim("free-space section", at, section.size, BlockKind::Free);
             if section.size < info.threshold {
                 let text = format!("{} bytes, below the threshold of {}", section.size, info.threshold);
                 checker.remark("free-space section", at, format!("{text} (list at {})", header.list));

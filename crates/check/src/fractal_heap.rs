@@ -12,7 +12,7 @@ use hyperslab_format::message::{FilterPipeline, Message as _};
 
 use crate::blocks::Blocks;
 use crate::btree_v2;
-use crate::extents::Kind;
+use crate::extents::BlockKind;
 use crate::file::Checker;
 
 pub(crate) const NAME: &str = "fractal heap";
@@ -44,7 +44,7 @@ pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Heap> {
     let prefix = checker.read_or_note(header_name, address, prefix)?;
     let context = FractalHeapHeader::stored_context(&prefix, params);
     let context = checker.decoded(header_name, address, context)?;
-    let header: FractalHeapHeader = checker.block(address, &context, Kind::FractalHeap)?;
+    let header: FractalHeapHeader = checker.block(address, &context, BlockKind::FractalHeap)?;
     let table = checker.decoded(header_name, address, DoublingTable::new(&header))?;
     let ids = checker.decoded(header_name, address, HeapIdLayout::new(&header, params))?;
     let pipeline = filters(checker, address, &header)?;
@@ -127,7 +127,7 @@ impl Heap {
             return;
         }
         let context = self.ids.huge_records();
-        let tree = btree_v2::open(checker, address, &[context.record_type()], Kind::BTreeV2);
+        let tree = btree_v2::open(checker, address, &[context.record_type()], BlockKind::BTreeV2);
         let Some(tree) = tree.filter(|tree| tree.has_records_of(checker, HugeObjectRecord::size(context)))
         else {
             self.complete = false;
@@ -145,7 +145,7 @@ impl Heap {
                 checker.fault(HugeObjectRecord::NAME, address, text);
             }
             last = Some(key);
-            checker.claim("huge object", record.address, record.length, Kind::HugeObject);
+            checker.claim("huge object", record.address, record.length, BlockKind::HugeObject);
             huge.insert(key, (record, false));
         });
         self.complete &= walked.is_some();

@@ -8,7 +8,7 @@ use hyperslab_format::global_heap::{
     GLOBAL_HEAP_MIN_SIZE, GlobalHeapCollection, GlobalHeapContext, GlobalHeapId,
 };
 
-use crate::extents::Kind;
+use crate::extents::BlockKind;
 use crate::file::{Checker, to_usize};
 use crate::totals::add;
 
@@ -85,7 +85,7 @@ impl Checker {
             let text = format!("a collection of {stored} bytes, expected at least {GLOBAL_HEAP_MIN_SIZE}");
             self.fault(NAME, address, text);
         }
-        if !self.enter(NAME, address, stored, Kind::GlobalHeap) {
+        if !self.enter(NAME, address, stored, BlockKind::GlobalHeap) {
             return None;
         }
         let context = GlobalHeapContext { params, size: to_usize(stored) };

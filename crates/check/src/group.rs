@@ -7,7 +7,7 @@ use hyperslab_format::btree_v2::records::{
 };
 use hyperslab_format::codec::{Address, checksum};
 use hyperslab_format::message::{
-    ExternalLink, Link, LinkInfo, LinkTarget, Message as _, MessageType, SymbolTable,
+    ExternalLink, LinkInfo, LinkMessage, LinkTarget, Message as _, MessageType, SymbolTable,
 };
 
 use crate::dense::{self, Entry};
@@ -51,7 +51,7 @@ struct Links {
 impl Links {
     /// Checks a link message. Returns the hash of the link's name, and the creation order.
     fn link(&mut self, checker: &mut Checker, body: &[u8]) -> Option<(u32, Option<u64>)> {
-        let link = checker.decoded(LINK, self.owner, Link::decode(body, checker.params))?;
+        let link = checker.decoded(LINK, self.owner, LinkMessage::decode(body, checker.params))?;
         if !self.names.insert(link.name.into()) {
             checker.fault(LINK, self.owner, format!("two links have the name `{}`", shown(link.name)));
         }

@@ -7,7 +7,7 @@ use hyperslab_format::object_header::{
     ContinuationBlock, EnvelopeLayout, Envelopes, HeaderFlags, PrefixV1, PrefixV2,
 };
 
-use crate::extents::Kind;
+use crate::extents::BlockKind;
 use crate::file::Checker;
 
 pub(crate) const NAME: &str = "object header";
@@ -81,7 +81,7 @@ struct Walk {
 fn version_1(checker: &mut Checker, address: Address, start: &[u8]) -> Option<Walk> {
     let prefix = checker.decoded(NAME, address, PrefixV1::decode(start))?;
     let length = u64::from(prefix.chunk0_size).saturating_add(PrefixV1::SIZE as u64);
-    let bytes = checker.block_bytes(NAME, address, length, Kind::ObjectHeader)?;
+    let bytes = checker.block_bytes(NAME, address, length, BlockKind::ObjectHeader)?;
     let mut walk = Walk::new(address, HeaderFlags::empty(), EnvelopeLayout::V1);
     walk.header.reference_count = Some(prefix.reference_count);
     walk.stated_messages = Some(prefix.message_count);
@@ -100,7 +100,7 @@ fn version_2(checker: &mut Checker, address: Address, start: &[u8]) -> Option<Wa
         );
         return None;
     };
-    let chunk = checker.block_bytes(NAME, address, length, Kind::ObjectHeader)?;
+    let chunk = checker.block_bytes(NAME, address, length, BlockKind::ObjectHeader)?;
     let messages = checker.decoded(NAME, address, prefix.messages(&chunk).map(<[u8]>::len))?;
     let messages = chunk.slice(prefix.size()..prefix.size().saturating_add(messages))?;
     let creation_order = prefix.flags.contains(HeaderFlags::ATTRIBUTE_ORDER_TRACKED);
@@ -187,7 +187,7 @@ impl Walk {
 
     fn block(&mut self, checker: &mut Checker, continuation: Continuation) -> Option<()> {
         let Continuation { address, length } = continuation;
-        let block = checker.block_bytes(CONTINUATION, address, length, Kind::ObjectHeader)?;
+        let block = checker.block_bytes(CONTINUATION, address, length, BlockKind::ObjectHeader)?;
         let messages = match self.layout {
             EnvelopeLayout::V1 => block,
             EnvelopeLayout::V2 { .. } => {

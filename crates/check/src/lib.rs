@@ -46,7 +46,7 @@ mod structured_chunks;
 mod symbol_table;
 mod totals;
 
-pub use extents::Kind;
+pub use extents::BlockKind;
 pub use metadata::{MetadataBytes, Owner};
 pub use open::{CheckOptions, check, check_path};
 pub use report::{Finding, ObjectBytes, Report, Severity, Usage};

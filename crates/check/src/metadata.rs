@@ -3,7 +3,7 @@
 use hyperslab_format::codec::Structure as _;
 use hyperslab_format::shared_message::SharedMessageTable;
 
-use crate::extents::Kind;
+use crate::extents::BlockKind;
 use crate::file::Checker;
 use crate::totals::{add, end_of};
 
@@ -106,7 +106,7 @@ pub(crate) enum Purpose {
     File,
     Links,
     Attributes,
-    ExternalFiles,
+    ExternalFilesMessage,
     SharedMessages,
 }
 
@@ -128,30 +128,32 @@ impl Checker {
     }
 
     /// Counts a block among the metadata of the object under check.
-    pub(crate) fn count_metadata(&mut self, structure: &str, length: u64, kind: Kind) {
+    pub(crate) fn count_metadata(&mut self, structure: &str, length: u64, kind: BlockKind) {
         let (purpose, in_heap) = self.purpose;
         let bytes = &mut self.metadata;
         let counted = match kind {
-            Kind::ObjectHeader => Some(&mut bytes.headers),
-            Kind::GroupBTree | Kind::SymbolTableNode => Some(&mut bytes.link_index),
-            Kind::ChunkIndex => Some(&mut bytes.chunk_index),
-            Kind::SharedMessages if structure == SharedMessageTable::NAME => Some(&mut bytes.shared_table),
-            Kind::SharedMessages => Some(&mut bytes.shared_index),
-            Kind::BTreeV2 if !in_heap => match purpose {
+            BlockKind::ObjectHeader => Some(&mut bytes.headers),
+            BlockKind::GroupBTree | BlockKind::SymbolTableNode => Some(&mut bytes.link_index),
+            BlockKind::ChunkIndex => Some(&mut bytes.chunk_index),
+            BlockKind::SharedMessages if structure == SharedMessageTable::NAME => {
+                Some(&mut bytes.shared_table)
+            }
+            BlockKind::SharedMessages => Some(&mut bytes.shared_index),
+            BlockKind::BTreeV2 if !in_heap => match purpose {
                 Purpose::Links => Some(&mut bytes.link_index),
                 Purpose::Attributes => Some(&mut bytes.attribute_index),
                 Purpose::SharedMessages => Some(&mut bytes.shared_index),
-                Purpose::ExternalFiles | Purpose::File => None,
+                Purpose::ExternalFilesMessage | Purpose::File => None,
             },
-            Kind::FreeSpaceManager if !in_heap => Some(&mut bytes.free_space_managers),
-            Kind::BTreeV2
-            | Kind::FractalHeap
-            | Kind::HugeObject
-            | Kind::LocalHeap
-            | Kind::FreeSpaceManager => match purpose {
+            BlockKind::FreeSpaceManager if !in_heap => Some(&mut bytes.free_space_managers),
+            BlockKind::BTreeV2
+            | BlockKind::FractalHeap
+            | BlockKind::HugeObject
+            | BlockKind::LocalHeap
+            | BlockKind::FreeSpaceManager => match purpose {
                 Purpose::Links => Some(&mut bytes.link_heap),
                 Purpose::Attributes => Some(&mut bytes.attribute_heap),
-                Purpose::ExternalFiles => Some(&mut bytes.external_heap),
+                Purpose::ExternalFilesMessage => Some(&mut bytes.external_heap),
                 Purpose::SharedMessages => Some(&mut bytes.shared_heap),
                 Purpose::File => None,
             },

@@ -3,10 +3,10 @@
 
 use hyperslab_format::codec::{Address, FileParams, FormatError};
 use hyperslab_format::message::{
-    Attribute, AttributeInfo, BTreeK, Comment, DataLayout, DataspaceMessage, DatatypeMessage, DriverInfo,
-    ExternalFiles, FileSpaceInfo, FillValue, FillValueOld, FilterPipeline, GroupInfo, Link, LinkInfo,
-    Message, MessageFlags, MessageType, MetadataCacheImage, ModificationTime, ModificationTimeOld,
-    ReferenceCount, SharedMessageTable, SymbolTable,
+    AttributeInfo, AttributeMessage, BTreeK, Comment, DataLayout, DataspaceMessage, DatatypeMessage,
+    DriverInfo, ExternalFilesMessage, FileSpaceInfo, FillValueMessage, FillValueOldMessage, FilterPipeline,
+    GroupInfo, LinkInfo, LinkMessage, Message, MessageFlags, MessageType, MetadataCacheImage,
+    ModificationTime, ModificationTimeOld, ReferenceCount, SharedMessageTableMessage, SymbolTable,
 };
 
 use crate::file::Checker;
@@ -113,17 +113,17 @@ fn decode(checker: &mut Checker, address: Address, kind: MessageType, flags: Mes
         MessageType::DATASPACE => is::<DataspaceMessage>,
         MessageType::LINK_INFO => is::<LinkInfo>,
         MessageType::DATATYPE => |body, params| DatatypeMessage::decode(body, params).map(drop),
-        MessageType::FILL_VALUE_OLD => is::<FillValueOld>,
-        MessageType::FILL_VALUE => is::<FillValue>,
-        MessageType::LINK => |body, params| Link::decode(body, params).map(drop),
-        MessageType::EXTERNAL_FILES => is::<ExternalFiles>,
+        MessageType::FILL_VALUE_OLD => is::<FillValueOldMessage>,
+        MessageType::FILL_VALUE => is::<FillValueMessage>,
+        MessageType::LINK => |body, params| LinkMessage::decode(body, params).map(drop),
+        MessageType::EXTERNAL_FILES => is::<ExternalFilesMessage>,
         MessageType::DATA_LAYOUT => is::<DataLayout>,
         MessageType::GROUP_INFO => is::<GroupInfo>,
         MessageType::FILTER_PIPELINE => is::<FilterPipeline>,
-        MessageType::ATTRIBUTE => |body, params| Attribute::decode(body, params).map(drop),
+        MessageType::ATTRIBUTE => |body, params| AttributeMessage::decode(body, params).map(drop),
         MessageType::COMMENT => |body, params| Comment::decode(body, params).map(drop),
         MessageType::MODIFICATION_TIME_OLD => is::<ModificationTimeOld>,
-        MessageType::SHARED_MESSAGE_TABLE => is::<SharedMessageTable>,
+        MessageType::SHARED_MESSAGE_TABLE => is::<SharedMessageTableMessage>,
         MessageType::SYMBOL_TABLE => is::<SymbolTable>,
         MessageType::MODIFICATION_TIME => is::<ModificationTime>,
         MessageType::BTREE_K => is::<BTreeK>,

@@ -9,12 +9,12 @@ use hyperslab_format::codec::{Address, Structure as _};
 use hyperslab_format::driver_info::{DriverInfoBlock, DriverInformation};
 use hyperslab_format::message::{
     BTreeK, FileSpaceInfo, FileSpaceStrategy, Message, MessageFlags, MessageType, MetadataCacheImage,
-    SharedMessageTable,
+    SharedMessageTableMessage,
 };
 use hyperslab_format::superblock::{ConsistencyFlags, OldSuperblock, SuperblockVersion};
 use hyperslab_vfd::{Access, Driver, DriverKind, Sec2};
 
-use crate::extents::Kind;
+use crate::extents::BlockKind;
 use crate::file::{Checker, ObjectUse};
 use crate::metadata::{Owner, Purpose};
 use crate::report::Report;
@@ -76,7 +76,7 @@ pub fn check(driver: Arc<dyn Driver>, options: &CheckOptions) -> Result<Report> 
     let unknown = |source| Error::Io { action: "cannot determine the length of the file".into(), source };
     let length = driver.len().map_err(unknown)?;
     let name = driver.name().to_owned();
-    let store = Store::open(driver, StoreOptions { ignore_marks: true, ..options.store.clone() })?;
+    let store = Store::open(driver, StoreOptions { ignore_status_flags: true, ..options.store.clone() })?;
     let mut checker = Checker::new(store, options.max_findings);
     checker.report.name = name;
     checker.report.base = checker.store.base();
@@ -111,7 +111,7 @@ impl Checker {
         self.end = end.filter(|_| !several_members).unwrap_or(u64::MAX);
         self.report.end = end.unwrap_or(0);
         let size = superblock.encode().map_or(0, |bytes| bytes.len() as u64);
-        self.claim(SUPERBLOCK, start, size, Kind::Superblock);
+        self.claim(SUPERBLOCK, start, size, BlockKind::Superblock);
         if superblock.base_address != self.store.base() {
             let text = format!(
                 "the base address is {:#x}, but the superblock lies at {:#x}",
@@ -120,8 +120,8 @@ impl Checker {
             );
             self.remark(SUPERBLOCK, start, text);
         }
-        let marks = ConsistencyFlags::WRITE_ACCESS | ConsistencyFlags::SWMR_ACCESS;
-        if superblock.version_number() >= 3 && superblock.consistency.intersects(marks) {
+        let open_flags = ConsistencyFlags::WRITE_ACCESS | ConsistencyFlags::SWMR_ACCESS;
+        if superblock.version_number() >= 3 && superblock.consistency.intersects(open_flags) {
             self.fault(SUPERBLOCK, start, "marked as open for writing, so that readers refuse the file");
         }
         match end {
@@ -179,7 +179,7 @@ impl Checker {
         let prefix = self.store.read(address, DriverInfoBlock::PREFIX_SIZE as u64, name);
         let prefix = self.read_or_note(name, address, prefix)?;
         let length = self.decoded(name, address, DriverInfoBlock::size_of_block(&prefix))?;
-        let bytes = self.block_bytes(name, address, length, Kind::DriverInformation)?;
+        let bytes = self.block_bytes(name, address, length, BlockKind::DriverInformation)?;
         let information = bytes.len().saturating_sub(DriverInfoBlock::PREFIX_SIZE);
         let block = self.decoded(name, address, DriverInfoBlock::decode(&bytes, &information))?;
         let said = DriverInformation::decode(block.identification, &block.information);
@@ -204,7 +204,7 @@ impl Checker {
             && image.address.is_defined()
         {
             let name = "metadata cache image";
-            self.enter(name, image.address, image.length, Kind::CacheImage);
+            self.enter(name, image.address, image.length, BlockKind::CacheImage);
             let overlaid = self.store.overlay(image.address, image.length);
             self.read_or_note(name, image.address, overlaid);
         }
@@ -221,7 +221,7 @@ impl Checker {
         if let Some(k) = first::<BTreeK>(self, &header) {
             self.k = k;
         }
-        if let Some(table) = first::<SharedMessageTable>(self, &header) {
+        if let Some(table) = first::<SharedMessageTableMessage>(self, &header) {
             self.walking(Purpose::SharedMessages, |checker| shared::open(checker, table));
         }
         let stale = |flags: MessageFlags| flags.contains(MessageFlags::WAS_UNKNOWN);
@@ -237,7 +237,7 @@ impl Checker {
         let extents = std::mem::replace(&mut self.extents, crate::extents::Extents::new());
         let (overlaps, leaked) = extents.finish(self.report.end.min(self.report.length));
         for overlap in overlaps {
-            let [one, other] = overlap.kinds.map(Kind::name);
+            let [one, other] = overlap.kinds.map(BlockKind::name);
             let bytes = overlap.end.saturating_sub(overlap.start);
             let text = format!("{bytes} bytes belong to two blocks: {one}, and {other}");
             self.fault("file", Address::new(overlap.start), text);

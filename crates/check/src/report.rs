@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use crate::extents::Kind;
+use crate::extents::BlockKind;
 use crate::metadata::{MetadataBytes, Owner};
 use crate::show::Summary;
 use crate::totals::add;
@@ -85,7 +85,7 @@ pub struct Report {
     /// Number of chunks in all chunk indexes.
     pub chunks: u64,
     /// Number and size of the blocks of each kind.
-    pub usage: BTreeMap<Kind, Usage>,
+    pub usage: BTreeMap<BlockKind, Usage>,
     /// Metadata bytes by owner and purpose.
     pub metadata: BTreeMap<Owner, MetadataBytes>,
     /// Free-space sections of the file's free-space managers: the number of sections of each size.
@@ -116,7 +116,7 @@ impl Report {
     }
 
     /// Returns the number and size of the blocks of one kind.
-    pub fn usage_of(&self, kind: Kind) -> Usage {
+    pub fn usage_of(&self, kind: BlockKind) -> Usage {
         self.usage.get(&kind).copied().unwrap_or_default()
     }
 

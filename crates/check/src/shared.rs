@@ -5,16 +5,14 @@ use std::collections::{HashMap, HashSet};
 use hyperslab_engine::store::Bytes;
 use hyperslab_format::btree_v2::records::{BTreeV2Record as _, types};
 use hyperslab_format::codec::{Address, Structure as _, checksum_from};
-use hyperslab_format::message::{
-    MessageType, SharedLocation, SharedMessageTable as TableMessage, SharedReference,
-};
+use hyperslab_format::message::{MessageType, SharedLocation, SharedMessageTableMessage, SharedReference};
 use hyperslab_format::shared_message::{
     SharedMessageIndex, SharedMessageIndexKind, SharedMessageList, SharedMessageListContext,
     SharedMessageLocation, SharedMessageRecord, SharedMessageTable, SharedMessageTableContext,
 };
 
 use crate::btree_v2;
-use crate::extents::Kind;
+use crate::extents::BlockKind;
 use crate::file::Checker;
 use crate::fractal_heap::{self, Heap};
 
@@ -70,10 +68,11 @@ impl SharedIndexes {
 }
 
 /// Walks the table and its indexes.
-pub(crate) fn open(checker: &mut Checker, message: TableMessage) {
+pub(crate) fn open(checker: &mut Checker, message: SharedMessageTableMessage) {
     let address = message.table;
     let context = SharedMessageTableContext { params: checker.params, indexes: message.index_count };
-    let Some(table) = checker.block::<SharedMessageTable>(address, &context, Kind::SharedMessages) else {
+    let Some(table) = checker.block::<SharedMessageTable>(address, &context, BlockKind::SharedMessages)
+    else {
         return;
     };
     for index in table.indexes {
@@ -118,13 +117,13 @@ impl SharedIndex {
             records: self.index.messages,
             capacity: self.index.list_cutoff,
         };
-        let list: SharedMessageList = checker.block(self.index.index, &context, Kind::SharedMessages)?;
+        let list: SharedMessageList = checker.block(self.index.index, &context, BlockKind::SharedMessages)?;
         Some(list.records)
     }
 
     fn tree(&self, checker: &mut Checker) -> Option<Vec<SharedMessageRecord>> {
         let (address, params) = (self.index.index, checker.params);
-        let tree = btree_v2::open(checker, address, &[types::SHARED_MESSAGE], Kind::BTreeV2)?;
+        let tree = btree_v2::open(checker, address, &[types::SHARED_MESSAGE], BlockKind::BTreeV2)?;
         let mut records: Vec<SharedMessageRecord> = Vec::new();
         tree.walk(checker, &mut |checker, bytes| {
             let record = SharedMessageRecord::decode(bytes, params);

@@ -4,7 +4,7 @@
 use hyperslab_dataspace::Dims;
 use hyperslab_engine::data::chunk_index::{ChunkMetadataBytes, StructuredLocation};
 use hyperslab_engine::data::structured::{StructuredFacts, StructuredForm};
-use hyperslab_engine::data::transfer::Fill;
+use hyperslab_engine::data::transfer::FillElement;
 use hyperslab_format::btree_v2::BTreeV2Header;
 use hyperslab_format::chunk_index::{ChunkElement, ChunkIndexClient};
 use hyperslab_format::codec::Structure as _;
@@ -12,7 +12,7 @@ use hyperslab_format::message::{ChunkFlags, FieldOrder, StructuredChunkLayout, S
 
 use crate::chunks::{self, Indexed};
 use crate::dataset::Dataset;
-use crate::extents::Kind;
+use crate::extents::BlockKind;
 use crate::file::Checker;
 use crate::totals::end_of;
 use crate::{chunk_arrays, elements, extensible_array};
@@ -39,7 +39,7 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &Structure
         datatype: &dataset.datatype,
         layout,
         filters: dataset.sections.as_ref(),
-        fill: Fill::ZERO,
+        fill: FillElement::ZERO,
     };
     let form = match StructuredForm::new(checker.params, &facts) {
         Ok(form) => Some(form),
@@ -144,7 +144,7 @@ fn chunk(
         return;
     }
     checker.report.chunks += 1;
-    checker.claim(NAME, address, size, Kind::Chunk);
+    checker.claim(NAME, address, size, BlockKind::Chunk);
     // The first version of the proposal stores filter masks before the offsets, later versions
     // after them.
     if layout.order == FieldOrder::CompositionLast {

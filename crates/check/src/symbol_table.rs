@@ -15,7 +15,7 @@ use hyperslab_format::symbol_table_entry::{SymbolTableCache, SymbolTableEntry};
 use hyperslab_format::symbol_table_node::{SymbolTableNode, SymbolTableNodeContext};
 
 use crate::btree_v1::{self, Key, Leaves};
-use crate::extents::Kind;
+use crate::extents::BlockKind;
 use crate::file::{Checker, shown};
 use crate::totals::end_of;
 
@@ -36,8 +36,9 @@ impl LocalHeap {
     /// Walks the heap at `address`.
     pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Self> {
         let params = checker.params;
-        let header: LocalHeapHeader = checker.block(address, &params, Kind::LocalHeap)?;
-        let segment = checker.block_bytes(SEGMENT, header.segment, header.segment_size, Kind::LocalHeap)?;
+        let header: LocalHeapHeader = checker.block(address, &params, BlockKind::LocalHeap)?;
+        let segment =
+            checker.block_bytes(SEGMENT, header.segment, header.segment_size, BlockKind::LocalHeap)?;
         let free = read_free_blocks(&segment, header.free_list, params);
         let free = checker.decoded(SEGMENT, header.segment, free);
         for block in free.iter().flatten() {
@@ -95,7 +96,7 @@ pub(crate) fn walk(checker: &mut Checker, table: &SymbolTable) {
     let context =
         BTreeV1Context { params: checker.params, kind: BTreeV1Kind::Group, k: checker.k.group_internal };
     let mut links = Links { heap, last: None };
-    btree_v1::walk(checker, table.btree, context, Kind::GroupBTree, &mut links);
+    btree_v1::walk(checker, table.btree, context, BlockKind::GroupBTree, &mut links);
     links.heap.finish(checker);
 }
 
@@ -112,7 +113,8 @@ impl Links {
 
     fn node(&mut self, checker: &mut Checker, address: Address, [after, last]: [Option<Vec<u8>>; 2]) {
         let context = SymbolTableNodeContext { params: checker.params, leaf_k: checker.k.group_leaf };
-        let Some(node) = checker.block::<SymbolTableNode>(address, &context, Kind::SymbolTableNode) else {
+        let Some(node) = checker.block::<SymbolTableNode>(address, &context, BlockKind::SymbolTableNode)
+        else {
             return;
         };
         if node.entries.is_empty() {

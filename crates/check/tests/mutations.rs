@@ -555,7 +555,10 @@ fn a_virtual_dataset() {
     let good = Image { bytes: std::fs::read(&path).unwrap() };
     std::fs::remove_file(&path).unwrap();
     let report = good.check();
-    assert!(report.is_sound() && report.usage_of(hyperslab_check::Kind::GlobalHeap).blocks == 1, "{report}");
+    assert!(
+        report.is_sound() && report.usage_of(hyperslab_check::BlockKind::GlobalHeap).blocks == 1,
+        "{report}"
+    );
     let (header, size, body) = good.messages(MessageType::DATA_LAYOUT)[0];
     let mut image = good.clone();
     image.patch(header, size, body + 10, &[77]);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use hyperslab_check::{CheckOptions, Kind, check, check_path};
+use hyperslab_check::{BlockKind, CheckOptions, check, check_path};
 use hyperslab_testkit::{expected, fixtures};
 use hyperslab_vfd::{Access, Driver, Family, FamilyPattern, Multi, MultiMember};
 
@@ -26,7 +26,7 @@ fn files_that_keep_their_free_space_leak_nothing_to_speak_of() {
     for name in ["file_space_persisted_latest.h5", "file_space_paged_latest.h5"] {
         let report = check_path(&fixtures::path(name)).unwrap();
         assert_eq!(report.leaked, [], "{name}");
-        assert!(report.usage_of(Kind::Free).bytes > 0, "{name}:\n{report}");
+        assert!(report.usage_of(BlockKind::Free).bytes > 0, "{name}:\n{report}");
     }
 }
 
@@ -68,7 +68,7 @@ fn a_report_says_what_there_is() {
     let json = report.to_json();
     assert_eq!(json["sound"], true);
     assert_eq!(json["chunks"], report.chunks);
-    assert_eq!(json["usage"]["chunks"]["bytes"], report.usage_of(Kind::Chunk).bytes);
+    assert_eq!(json["usage"]["chunks"]["bytes"], report.usage_of(BlockKind::Chunk).bytes);
     assert_eq!(json["leaked_bytes"], report.leaked_bytes());
 }
 
@@ -81,15 +81,15 @@ fn what_objects_have_adds_up() {
         let raw: u64 = report.of_objects.values().map(|bytes| bytes.raw).sum();
         assert_eq!(
             raw,
-            report.usage_of(Kind::Chunk).bytes + report.usage_of(Kind::Contiguous).bytes,
+            report.usage_of(BlockKind::Chunk).bytes + report.usage_of(BlockKind::Contiguous).bytes,
             "{name}"
         );
         let heap: u64 = report.of_objects.values().map(|bytes| bytes.heap).sum();
-        assert!(heap <= report.usage_of(Kind::GlobalHeap).bytes, "{name}");
+        assert!(heap <= report.usage_of(BlockKind::GlobalHeap).bytes, "{name}");
         let metadata: u64 = report.of_objects.values().map(|bytes| bytes.metadata).sum();
         let all: u64 = report.usage.values().map(|usage| usage.bytes).sum();
         assert!(metadata > 0 && metadata + raw < all, "{name}");
-        let headers = report.usage_of(Kind::ObjectHeader).bytes;
+        let headers = report.usage_of(BlockKind::ObjectHeader).bytes;
         assert!(metadata >= headers / 2, "{name}: {metadata} of {headers}");
     }
 }
@@ -102,16 +102,21 @@ fn metadata_are_for_something() {
         let report = check(Arc::new(driver), &options).unwrap();
         assert!(report.is_sound(), "{name}");
         let told: u64 = report.metadata.values().map(|bytes| bytes.total() - bytes.mappings).sum();
-        let others = [Kind::Superblock, Kind::DriverInformation, Kind::CacheImage, Kind::GlobalHeap];
-        let raw = [Kind::Chunk, Kind::Contiguous, Kind::Free];
-        let is_metadata = |kind: &Kind| !others.contains(kind) && !raw.contains(kind);
+        let others = [
+            BlockKind::Superblock,
+            BlockKind::DriverInformation,
+            BlockKind::CacheImage,
+            BlockKind::GlobalHeap,
+        ];
+        let raw = [BlockKind::Chunk, BlockKind::Contiguous, BlockKind::Free];
+        let is_metadata = |kind: &BlockKind| !others.contains(kind) && !raw.contains(kind);
         let all: u64 =
             report.usage.iter().filter(|(kind, _)| is_metadata(kind)).map(|(_, usage)| usage.bytes).sum();
         assert_eq!(told, all, "{name}");
         let unused: u64 = report.metadata.values().map(|bytes| bytes.unused_in_headers).sum();
-        assert!(unused < report.usage_of(Kind::ObjectHeader).bytes, "{name}");
+        assert!(unused < report.usage_of(BlockKind::ObjectHeader).bytes, "{name}");
         let free: u64 = report.free_sections.iter().map(|(size, count)| size * count).sum();
-        assert_eq!(free, report.usage_of(Kind::Free).bytes, "{name}");
+        assert_eq!(free, report.usage_of(BlockKind::Free).bytes, "{name}");
         assert_eq!(report.leaked_heap_objects.blocks, 0, "{name}: what was not looked for is not lost");
     }
 }

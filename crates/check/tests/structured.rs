@@ -1,7 +1,7 @@
 //! Checks of sparse storage samples: the bytes of sound files are accounted for, and corrupt
 //! indexes are faults.
 
-use hyperslab_check::{Kind, check_path};
+use hyperslab_check::{BlockKind, check_path};
 use hyperslab_testkit::corpus;
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ fn indexes_and_chunks_of_sound_samples_are_accounted_for() {
         let report = check_path(&case.file).unwrap();
         assert!(report.is_sound(), "{}:\n{report}", case.name);
         assert!(report.chunks >= chunks, "{}:\n{report}", case.name);
-        assert_eq!(report.usage_of(Kind::Chunk).bytes > 0, chunks > 0, "{}", case.name);
+        assert_eq!(report.usage_of(BlockKind::Chunk).bytes > 0, chunks > 0, "{}", case.name);
     }
 }
 

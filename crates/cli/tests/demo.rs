@@ -31,9 +31,9 @@ fn files_are_sound_and_hold_the_photons_that_were_counted() {
     let folder = tempfile::tempdir().unwrap();
     let (document, files) = kept(folder.path(), &["--occupancy", "0.5"]);
     assert_eq!((&document["agree"], &document["schema"]), (&Value::Bool(true), &Value::from(1)));
-    for way in document["ways"].as_array().unwrap() {
-        let path = files.join(way["name"].as_str().unwrap()).with_extension("h5");
-        assert_eq!(way["bytes"].as_u64().unwrap(), path.metadata().unwrap().len());
+    for storage in document["storages"].as_array().unwrap() {
+        let path = files.join(storage["name"].as_str().unwrap()).with_extension("h5");
+        assert_eq!(storage["bytes"].as_u64().unwrap(), path.metadata().unwrap().len());
         printed(&["check", "--data", path.to_str().unwrap()]);
     }
     let sparse = files.join("sparse.h5");

@@ -68,7 +68,7 @@ fn the_end_is_put_right_in_place() {
     let output = recover(&["--format", "json", name]);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(
-        (&document["marks"], &document["end"], &document["faults"]),
+        (&document["status_flags"], &document["end"], &document["faults"]),
         (&Value::Null, &Value::Null, &0.into())
     );
 }

@@ -1,4 +1,5 @@
-//! `hyperslab stat`, run as people run it. What it says in `expected/` is refreshed with `HYPERSLAB_UPDATE=1`.
+//! `hyperslab stat`, run as people run it. What it says in `expected/` is refreshed with
+//! `HYPERSLAB_UPDATE=1`.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use hyperslab::FileOptions;
@@ -84,7 +85,7 @@ fn chunks_and_what_hangs_over() {
     let edges = found("/edges");
     assert_eq!((&edges["chunks"], &edges["possible_chunks"]), (&json!(6), &json!(6)));
     assert_eq!((&edges["stored_size"], &edges["raw_size"]), (&json!(192), &json!(100)));
-    assert_eq!((&edges["overhang"], &all["of_no_use"]["overhang"]), (&json!(92), &json!(92)));
+    assert_eq!((&edges["overhang"], &all["waste"]["overhang"]), (&json!(92), &json!(92)));
     let parts = found("/parts");
     assert_eq!((&parts["chunks"], &parts["possible_chunks"]), (&json!(3), &json!(10)));
     assert_eq!(parts["filters"], json!(["deflate"]));
@@ -117,7 +118,7 @@ fn only_the_largest_are_shown() {
 #[test]
 fn without_an_account_raw_data_are_counted() {
     let quick = document(&["weather_station.h5", "--quick"]);
-    assert_eq!((&quick["bytes"], &quick["of_no_use"]["unaccounted"]), (&Value::Null, &Value::Null));
+    assert_eq!((&quick["bytes"], &quick["waste"]["unaccounted"]), (&Value::Null, &Value::Null));
     assert_eq!(quick["largest"][0]["path"], "/series/wind_speed");
     assert_eq!(quick["largest"][0]["metadata"], 0);
     let whole = document(&["weather_station.h5"]);

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::copy::{Nest, StrideLoop};
 use crate::error::Result;
-use crate::tiling::Part;
+use crate::tiling::Pattern;
 use crate::{DataspaceError, Dims, Tiling};
 
 /// A regular pattern of selected elements of one chunk, and the offsets of the same elements in a
@@ -22,7 +22,7 @@ use crate::{DataspaceError, Dims, Tiling};
 /// # Ok::<(), hyperslab_dataspace::DataspaceError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Piece(Part);
+pub struct ChunkPart(Pattern);
 
 /// A function that chooses the source and the target stride of a loop, given the strides in the
 /// chunk, in the packed buffer and in a row.
@@ -34,9 +34,9 @@ impl Tiling {
     ///
     /// # Errors
     /// [`DataspaceError::Rank`] if `scaled` has another rank than the selection.
-    pub fn pieces(&self, scaled: &[u64]) -> Result<SmallVec<[Piece; 1]>> {
+    pub fn pieces(&self, scaled: &[u64]) -> Result<SmallVec<[ChunkPart; 1]>> {
         let target_strides = crate::linear::strides(self.shape());
-        Ok(self.parts(scaled, &target_strides, 0)?.into_iter().map(Piece).collect())
+        Ok(self.parts(scaled, &target_strides, 0)?.into_iter().map(ChunkPart).collect())
     }
 
     /// Returns the scaled coordinates of the chunks with selected elements, in C order.
@@ -74,7 +74,7 @@ impl Tiling {
     }
 }
 
-impl Piece {
+impl ChunkPart {
     /// Returns the number of elements.
     pub fn element_count(&self) -> u64 {
         self.0.len()
@@ -317,8 +317,8 @@ mod tests {
                 prop_assert_eq!(tiling.covers(&scaled), selected == inside);
                 prop_assert_eq!(tiling.is_edge(&scaled), grid.is_edge(&scaled).unwrap());
                 let zeros = vec![0; dims.len()];
-                let from = crate::Placement { dims: &chunk, start: &zeros };
-                let to = crate::Placement { dims: &dims, start: &region.start };
+                let from = crate::BoxPosition { dims: &chunk, start: &zeros };
+                let to = crate::BoxPosition { dims: &dims, start: &region.start };
                 crate::copy_box(&bytes, from, &mut array, to, &region.count, size).unwrap();
             }
             prop_assert_eq!(array, expected);

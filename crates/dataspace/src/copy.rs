@@ -8,7 +8,7 @@ use crate::{DataspaceError, MAX_RANK};
 
 /// The position of a box in an array.
 #[derive(Debug, Clone, Copy)]
-pub struct Placement<'a> {
+pub struct BoxPosition<'a> {
     /// The shape of the array.
     pub dims: &'a [u64],
     /// The first element of the box in the array.
@@ -37,9 +37,9 @@ pub struct Placement<'a> {
 /// On an error `dst` is unchanged.
 pub fn copy_box(
     src: &[u8],
-    from: Placement<'_>,
+    from: BoxPosition<'_>,
     dst: &mut [u8],
-    to: Placement<'_>,
+    to: BoxPosition<'_>,
     count: &[u64],
     element_size: usize,
 ) -> Result<()> {
@@ -62,7 +62,7 @@ impl Strides {
     /// [`None`] if the box is empty.
     pub(crate) fn new(
         what: &'static str,
-        placement: Placement<'_>,
+        placement: BoxPosition<'_>,
         count: &[u64],
         element_size: usize,
         buffer: usize,
@@ -94,7 +94,7 @@ struct SizedStrides {
 }
 
 impl SizedStrides {
-    fn of(placement: Placement<'_>, element_size: usize) -> Option<Self> {
+    fn of(placement: BoxPosition<'_>, element_size: usize) -> Option<Self> {
         let mut stride = element_size;
         let mut base = 0_usize;
         let mut strides = SmallVec::from_elem(0, placement.dims.len());
@@ -257,7 +257,7 @@ mod tests {
     fn contiguous_dimensions_become_one_run() {
         let nest = |src_dims: &[u64], dst_dims: &[u64], count: &[u64]| {
             let start = vec![0; count.len()];
-            let place = |dims| Placement { dims, start: &start };
+            let place = |dims| BoxPosition { dims, start: &start };
             let source = Strides::new("", place(src_dims), count, 4, usize::MAX).unwrap().unwrap();
             let target = Strides::new("", place(dst_dims), count, 4, usize::MAX).unwrap().unwrap();
             let nest = Nest::new(count, 4, &source, &target).unwrap();
@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn nothing_is_copied_when_something_does_not_fit() {
         let mut dst = [0; 4];
-        let place = |dims, start| Placement { dims, start };
+        let place = |dims, start| BoxPosition { dims, start };
         let ok = place(&[4], &[0]);
         let mut copy =
             |from, to, count: &[u64], size| copy_box(&[1; 4], from, &mut dst, to, count, size).unwrap_err();
@@ -332,8 +332,8 @@ mod tests {
                 let (from, to) = (offset(&src_dims, &src_start, &at), offset(&dst_dims, &dst_start, &at));
                 expected[to..to + size].copy_from_slice(&src[from..from + size]);
             }
-            let from = Placement { dims: &src_dims, start: &src_start };
-            let to = Placement { dims: &dst_dims, start: &dst_start };
+            let from = BoxPosition { dims: &src_dims, start: &src_start };
+            let to = BoxPosition { dims: &dst_dims, start: &dst_start };
             copy_box(&src, from, &mut dst, to, &count, size).unwrap();
             prop_assert_eq!(dst, expected);
         }

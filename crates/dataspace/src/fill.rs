@@ -2,7 +2,7 @@
 
 use crate::copy::{Nest, Strides};
 use crate::error::Result;
-use crate::{DataspaceError, Placement};
+use crate::{BoxPosition, DataspaceError};
 
 /// The largest pattern that `fill` copies repeatedly. It fits in the first-level cache.
 const MAX_PATTERN_BYTES: usize = 16 << 10;
@@ -35,7 +35,7 @@ pub fn fill(buffer: &mut [u8], element: &[u8]) {
 ///
 /// # Errors
 /// The errors of [`copy_box`](crate::copy_box). On an error the array is unchanged.
-pub fn fill_box(dst: &mut [u8], to: Placement<'_>, count: &[u64], element: &[u8]) -> Result<()> {
+pub fn fill_box(dst: &mut [u8], to: BoxPosition<'_>, count: &[u64], element: &[u8]) -> Result<()> {
     let Some(target) = Strides::new("the target", to, count, element.len(), dst.len())? else {
         return Ok(());
     };
@@ -85,7 +85,7 @@ mod tests {
                 .flat_map(|at| if wanted.contains(&at) { element.clone() } else { vec![0; element.len()] })
                 .collect();
             let mut dst = vec![0; expected.len()];
-            fill_box(&mut dst, Placement { dims: &dims, start: &start }, &count, &element).unwrap();
+            fill_box(&mut dst, BoxPosition { dims: &dims, start: &start }, &count, &element).unwrap();
             prop_assert_eq!(dst, expected);
         }
     }
@@ -94,7 +94,7 @@ mod tests {
     fn boxes_are_checked() {
         let mut dst = [0; 4];
         let mut fill = |dims: &[u64], start: &[u64], count: &[u64]| {
-            fill_box(&mut dst, Placement { dims, start }, count, &[1, 2]).is_err()
+            fill_box(&mut dst, BoxPosition { dims, start }, count, &[1, 2]).is_err()
         };
         assert!(fill(&[2], &[1], &[2]) && fill(&[3], &[0], &[1]) && fill(&[2], &[0, 0], &[1]));
         assert!(!fill(&[2], &[1], &[1]));

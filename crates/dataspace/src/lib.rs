@@ -28,10 +28,10 @@ mod spans;
 mod tiling;
 
 pub use algebra::SetOperation;
-pub use assemble::Piece;
+pub use assemble::ChunkPart;
 pub use axis::{Axes, Axis, AxisPart, AxisRun};
 pub use boxes::Boxes;
-pub use copy::{Placement, copy_box};
+pub use copy::{BoxPosition, copy_box};
 pub use defined::{Corners, DefinedBuilder, DefinedSet, Segment, SegmentSource, Segments};
 pub use error::{DataspaceError, Result};
 pub use extent::{Dataspace, Dims, MAX_RANK, MaxDims, SimpleExtent};

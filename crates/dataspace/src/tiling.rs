@@ -33,7 +33,7 @@ pub struct Tiling {
 /// A loop that visits elements at equal distances in a chunk and in a target buffer. All distances
 /// count elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct PatternLoop {
     pub(crate) count: u64,
     pub(crate) src: u64,
     pub(crate) dst: u64,
@@ -42,10 +42,10 @@ pub(crate) struct Step {
 /// A regular pattern of elements: the offset of the first one in the chunk and in the target
 /// buffer, and the loops over the others, innermost first.
 #[derive(Debug, Clone)]
-pub(crate) struct Part {
+pub(crate) struct Pattern {
     pub(crate) src: u64,
     pub(crate) dst: u64,
-    pub(crate) steps: SmallVec<[Step; 4]>,
+    pub(crate) steps: SmallVec<[PatternLoop; 4]>,
 }
 
 impl Tiling {
@@ -181,10 +181,10 @@ impl Tiling {
         scaled: &[u64],
         target_strides: &[u64],
         base: u64,
-    ) -> Result<SmallVec<[Part; 1]>> {
+    ) -> Result<SmallVec<[Pattern; 1]>> {
         same_rank("the chunk", self.axes.len(), scaled.len())?;
-        let mut parts: SmallVec<[Part; 1]> = SmallVec::new();
-        parts.push(Part { src: 0, dst: base, steps: SmallVec::new() });
+        let mut parts: SmallVec<[Pattern; 1]> = SmallVec::new();
+        parts.push(Pattern { src: 0, dst: base, steps: SmallVec::new() });
         let strides = self.strides.iter().zip(target_strides);
         let dimensions: SmallVec<[_; 4]> = self.dimensions(scaled).zip(strides).collect();
         for ((axis, (from, to)), (stride, target_stride)) in dimensions.into_iter().rev() {
@@ -195,11 +195,11 @@ impl Tiling {
             let mut pieces = equal_pieces(axis, positions);
             let first = pieces.next();
             let more: SmallVec<[_; 2]> = pieces.collect();
-            let extend = |part: &mut Part, (at, piece): (u64, AxisPart)| {
+            let extend = |part: &mut Pattern, (at, piece): (u64, AxisPart)| {
                 part.src += (piece.start - from) * *stride;
                 part.dst += at * *target_stride;
-                part.push(Step { count: piece.block, src: *stride, dst: *target_stride });
-                part.push(Step {
+                part.push(PatternLoop { count: piece.block, src: *stride, dst: *target_stride });
+                part.push(PatternLoop {
                     count: piece.count,
                     src: piece.stride * *stride,
                     dst: piece.block * *target_stride,
@@ -221,10 +221,10 @@ impl Tiling {
     }
 }
 
-impl Part {
+impl Pattern {
     /// Adds a loop around the present loops. Merges the loop with the outermost one, if it
     /// continues that loop at the same distances.
-    fn push(&mut self, step: Step) {
+    fn push(&mut self, step: PatternLoop) {
         if step.count == 1 {
             return;
         }
@@ -241,7 +241,7 @@ impl Part {
 
     /// Returns the number of elements that are contiguous in both chunk and target, and the loops
     /// around these runs.
-    pub(crate) fn runs(&self) -> (u64, &[Step]) {
+    pub(crate) fn runs(&self) -> (u64, &[PatternLoop]) {
         match self.steps.split_first() {
             Some((first, rest)) if first.src == 1 && first.dst == 1 => (first.count, rest),
             _ => (1, &self.steps),
@@ -303,7 +303,7 @@ mod tests {
     }
 
     /// Returns the pairs of chunk offset and target offset that the loops visit.
-    fn visit(part: &Part) -> Vec<(u64, u64)> {
+    fn visit(part: &Pattern) -> Vec<(u64, u64)> {
         let mut visited = vec![(part.src, part.dst)];
         for step in &part.steps {
             let inner = std::mem::take(&mut visited);

@@ -15,7 +15,7 @@ use hyperslab_datatype::{ByteOrder, CharacterSet, Datatype};
 use hyperslab_engine::data::chunk_index::{ChunkIndexKind, conformance};
 use hyperslab_engine::data::transfer::WriteSource;
 use hyperslab_engine::format::{AllocationTime, FillWriteTime};
-use hyperslab_engine::object::dataset::{Fill, FillDescription};
+use hyperslab_engine::object::dataset::{FillDescription, StoredFillValue};
 use hyperslab_engine::object::group_edit::{self, GroupOptions};
 use hyperslab_engine::object::header::ObjectHeader;
 use hyperslab_engine::object::header_edit::NewHeader;
@@ -93,7 +93,7 @@ impl Case {
             pipeline: Pipeline::new(stages),
             section_pipelines: Vec::new(),
             fill: FillDescription {
-                value: Fill::Default,
+                value: StoredFillValue::Default,
                 write_time: FillWriteTime::IF_SET,
                 allocation_time: early,
             },

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use hyperslab_dataspace::{Dims, Hyperslab, Points, RegularHyperslab, Selection};
-use hyperslab_engine::data::linear::{ExternalSource, OpenRaw, Piece};
+use hyperslab_engine::data::linear::{ExternalFilePart, ExternalSource, OpenRaw};
 use hyperslab_engine::data::transfer::{ReadContext, ReadTarget, Resources, Source};
 use hyperslab_engine::store::{RawFile, Store, StoreOptions};
 use hyperslab_engine::{Error, ErrorKind, Result};
@@ -30,7 +30,7 @@ fn source(dims: &[u64]) -> ExternalSource {
         [(b"upper", 2, Some(3)), (b"digits", 0, Some(0)), (b"lower", 1, Some(7)), (b"digits", 0, None)];
     ExternalSource {
         dims: Dims::from_slice(dims),
-        pieces: Piece::row(pieces.into_iter()),
+        pieces: ExternalFilePart::row(pieces.into_iter()),
         files: Box::new(Letters),
     }
 }

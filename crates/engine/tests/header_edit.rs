@@ -15,7 +15,7 @@ use hyperslab_engine::store::{CreateOptions, Store, StoreOptions};
 use hyperslab_engine::{Address, LibverBounds};
 use hyperslab_format::codec::Writer;
 use hyperslab_format::message::{
-    Attribute, AttributeFlags, AttributeInfo, DataspaceMessage, DatatypeMessage, GroupInfo, LinkInfo,
+    AttributeFlags, AttributeInfo, AttributeMessage, DataspaceMessage, DatatypeMessage, GroupInfo, LinkInfo,
     Message as _, MessageFlags, MessageType,
 };
 use hyperslab_format::superblock::SuperblockVersion;
@@ -34,7 +34,7 @@ fn new_file(bounds: LibverBounds) -> (Arc<Core>, Store) {
 fn attribute_body(store: &Store, version: u8, name: &str, number: u8, count: u64) -> Vec<u8> {
     let (datatype, dataspace) = simple_parts(store, count);
     let data = vec![number; usize::try_from(count).unwrap()];
-    let message = Attribute {
+    let message = AttributeMessage {
         version,
         flags: AttributeFlags::empty(),
         charset: CharacterSet::Ascii,
@@ -58,12 +58,13 @@ fn simple_parts(store: &Store, count: u64) -> (Vec<u8>, Vec<u8>) {
 /// The attribute of that name: messages are moved, so that their order says nothing.
 fn find(editor: &HeaderEditor, store: &Store, name: &str) -> MessageId {
     let is_it = |view: &MessageView<'_>| {
-        Attribute::decode(view.body, store.params()).unwrap().name == name.as_bytes()
+        AttributeMessage::decode(view.body, store.params()).unwrap().name == name.as_bytes()
     };
     editor.messages_of(MessageType::ATTRIBUTE).find(is_it).unwrap().id
 }
 
-/// A file whose root group has attributes that came and went, with as many elements as the list says.
+/// A file whose root group has attributes that came and went, with as many elements as the list
+/// says.
 fn file_with_attributes(bounds: LibverBounds, order: AttributeOrder) -> (Vec<u8>, Vec<(String, u64)>) {
     let (driver, store) = new_file(bounds);
     let mut edit = store.edit().unwrap();

@@ -37,7 +37,7 @@ fn a_truncated_file_is_refused_unless_told_otherwise() {
     bytes.pop();
     let error = open(bytes.clone(), StoreOptions::default()).unwrap_err();
     assert!(error.to_string().contains("truncated"), "{error}");
-    assert!(open(bytes, StoreOptions { ignore_marks: true, ..StoreOptions::default() }).is_ok());
+    assert!(open(bytes, StoreOptions { ignore_status_flags: true, ..StoreOptions::default() }).is_ok());
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_file_that_a_writer_has_open_is_refused_unless_told_otherwise() {
     let refused = open(bytes.clone(), StoreOptions::default()).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Misuse);
     assert!(open(bytes.clone(), StoreOptions { swmr_read: true, ..StoreOptions::default() }).is_ok());
-    assert!(open(bytes, StoreOptions { ignore_marks: true, ..StoreOptions::default() }).is_ok());
+    assert!(open(bytes, StoreOptions { ignore_status_flags: true, ..StoreOptions::default() }).is_ok());
 }
 
 #[test]

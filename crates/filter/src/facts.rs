@@ -6,7 +6,7 @@ use crate::{FilterError, FilterId, Result};
 
 /// The fill value of a new dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum FillValue<'a> {
+pub enum DatasetFill<'a> {
     /// No fill value: elements that were never written may have any value.
     Undefined,
     /// The default fill value, zero.
@@ -24,7 +24,7 @@ pub struct DatasetFacts<'a> {
     /// The dimensions of a chunk in elements; the fastest-varying dimension is last.
     pub chunk: &'a [u64],
     /// The value of elements that were never written.
-    pub fill: FillValue<'a>,
+    pub fill: DatasetFill<'a>,
 }
 
 /// The bit layout of the numbers that an element consists of.
@@ -42,12 +42,12 @@ impl<'a> DatasetFacts<'a> {
     /// Returns the facts of a dataset with these elements and chunks, and with the default fill
     /// value.
     pub fn new(datatype: &'a Datatype, chunk: &'a [u64]) -> Self {
-        Self { datatype, chunk, fill: FillValue::Default }
+        Self { datatype, chunk, fill: DatasetFill::Default }
     }
 
     /// Replaces the fill value.
     #[must_use]
-    pub fn with_fill(self, fill: FillValue<'a>) -> Self {
+    pub fn with_fill(self, fill: DatasetFill<'a>) -> Self {
         Self { fill, ..self }
     }
 

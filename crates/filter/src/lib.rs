@@ -68,7 +68,7 @@ pub use blosc2::Blosc2;
 pub use bzip2::Bzip2;
 pub use deflate::Deflate;
 pub use error::{FilterError, Result};
-pub use facts::{DatasetFacts, FillValue};
+pub use facts::{DatasetFacts, DatasetFill};
 pub use fcidecomp::Fcidecomp;
 pub use filter::{Filter, FilterContext, Produced};
 pub use fletcher32::{Fletcher32, fletcher32};

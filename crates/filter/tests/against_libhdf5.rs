@@ -429,7 +429,7 @@ modes += [(f'expert{a}_{b}', hdf5plugin.Zfp(minbits=a, maxbits=b, maxprec=40, mi
 #[cfg(feature = "zfp")]
 #[test]
 fn client_data_of_zfp() {
-    use hyperslab_filter::zfp::{Mode, Number, Parameters};
+    use hyperslab_filter::zfp::{Mode, ZfpNumber, ZfpParameters};
 
     let Some(referee) = referee::python() else { return };
     let folder = tempfile::tempdir().unwrap();
@@ -449,9 +449,9 @@ with h5py.File(sys.argv[1], 'w') as file:
     let mut lines = printed.lines();
     let expert = Mode::Expert { min_bits: 20, max_bits: 4000, max_precision: 40, min_exponent: -20 };
     for mode in [Mode::Rate(7.5), Mode::Precision(13), Mode::Accuracy(1e-3), Mode::Reversible, expert] {
-        for number in [Number::F32, Number::F64] {
+        for number in [ZfpNumber::F32, ZfpNumber::F64] {
             for chunk in [&[9][..], &[3, 1, 5], &[300, 2, 7], &[2, 3, 4, 5]] {
-                let data = Parameters::for_chunks(number, chunk, mode).unwrap().client_data();
+                let data = ZfpParameters::for_chunks(number, chunk, mode).unwrap().client_data();
                 let line: Vec<String> = data.iter().map(u32::to_string).collect();
                 assert_eq!(line.join(" "), lines.next().unwrap(), "{mode:?} {number:?} {chunk:?}");
             }

@@ -14,7 +14,7 @@ use hyperslab_datatype::{
     CharacterSet, Datatype, DatatypeClass, EnumerationMember, StringPadding,
 };
 use hyperslab_filter::{
-    ChunkTarget, DatasetFacts, FillValue, FilterId, FilterSpec, Pipeline, Registry, Stage,
+    ChunkTarget, DatasetFacts, DatasetFill, FilterId, FilterSpec, Pipeline, Registry, Stage,
 };
 use hyperslab_testkit::referee;
 
@@ -110,7 +110,7 @@ impl Case {
     }
 
     fn pipeline(&self, registry: &Registry) -> hyperslab_filter::Result<Pipeline> {
-        let fill = self.fill.as_ref().map_or(FillValue::Default, |fill| FillValue::Element(fill));
+        let fill = self.fill.as_ref().map_or(DatasetFill::Default, |fill| DatasetFill::Element(fill));
         let facts = DatasetFacts::new(&self.datatype, self.chunk).with_fill(fill);
         Pipeline::for_dataset(std::slice::from_ref(&self.spec), &facts, registry)
     }

@@ -109,12 +109,12 @@ pub struct MultiInformation {
     /// data; 0 means a member file of its own.
     pub mapping: [u8; 6],
     /// The member files, in the order of the first type of data mapped to each.
-    pub members: Vec<MultiMember>,
+    pub members: Vec<DriverInfoMember>,
 }
 
 /// One member file of the multi driver.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct MultiMember {
+pub struct DriverInfoMember {
     /// Address at which the member file starts.
     pub start: Address,
     /// End of allocation of the member file, counted from its start.
@@ -177,7 +177,7 @@ fn decode_multi(information: &[u8]) -> Result<MultiInformation> {
     r.skip(2, "reserved")?;
     let mut members = Vec::new();
     for _ in MultiInformation::member_types(mapping) {
-        members.push(MultiMember {
+        members.push(DriverInfoMember {
             start: r.offset(EIGHT_BYTE_PARAMS, "address of member file")?,
             end: r.offset(EIGHT_BYTE_PARAMS, "end of address for member file")?,
             name: Vec::new(),

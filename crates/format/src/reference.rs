@@ -24,7 +24,7 @@ use smallvec::SmallVec;
 
 use crate::codec::{Address, FileParams, Reader, Result, Writer};
 use crate::global_heap::GlobalHeapId;
-use crate::selection::{SelectionEncoding, encode_selection, rank, read_selection, write_selection};
+use crate::selection::{SelectionFormat, encode_selection, rank, read_selection, write_selection};
 
 const NAME: &str = "reference";
 const BLOCK_NAME: &str = "reference block";
@@ -95,7 +95,7 @@ impl RegionBlock {
     ///
     /// # Errors
     /// Returns `Encode` if the selection cannot be encoded.
-    pub fn encode(&self, params: FileParams, encoding: SelectionEncoding) -> Result<Vec<u8>> {
+    pub fn encode(&self, params: FileParams, encoding: SelectionFormat) -> Result<Vec<u8>> {
         let mut writer = Writer::new("region reference");
         writer.offset(params, self.object, "object address");
         write_selection(&mut writer, &self.selection, encoding);
@@ -113,7 +113,7 @@ pub enum StoredReference {
     /// Reference with a block in the global heap.
     Block {
         /// Kind of the reference.
-        kind: ReferenceKind,
+        kind: ReferenceTargetKind,
         /// True if the target lies in another file.
         external: bool,
         /// Size of the block in bytes.
@@ -125,7 +125,7 @@ pub enum StoredReference {
 
 /// The kind of a revised reference's target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ReferenceKind {
+pub enum ReferenceTargetKind {
     /// An object.
     Object,
     /// Selected elements of a dataset.
@@ -134,7 +134,7 @@ pub enum ReferenceKind {
     Attribute,
 }
 
-impl ReferenceKind {
+impl ReferenceTargetKind {
     fn number(self) -> u8 {
         match self {
             Self::Object => OBJECT,
@@ -158,13 +158,13 @@ impl StoredReference {
         let mut reader = Reader::new(NAME, bytes);
         let kind = match reader.u8("reference type")? {
             0 => return Ok(Self::Null),
-            OBJECT => ReferenceKind::Object,
-            REGION => ReferenceKind::Region,
-            ATTRIBUTE => ReferenceKind::Attribute,
+            OBJECT => ReferenceTargetKind::Object,
+            REGION => ReferenceTargetKind::Region,
+            ATTRIBUTE => ReferenceTargetKind::Attribute,
             other => return Err(reader.unsupported(format!("reference type {other}"))),
         };
         let external = reader.u8("flags")? & EXTERNAL != 0;
-        if kind == ReferenceKind::Object && !external {
+        if kind == ReferenceTargetKind::Object && !external {
             return ObjectToken::read(&mut reader).map(Self::Object);
         }
         let size = reader.u32("size")?;
@@ -185,7 +185,7 @@ impl StoredReference {
                 token.write(&mut writer);
             }
             Self::Block { kind, external, size, id } => {
-                if *kind == ReferenceKind::Object && !*external {
+                if *kind == ReferenceTargetKind::Object && !*external {
                     writer.fail("reference type", "a block for an object in this file");
                 }
                 writer.u8(kind.number());
@@ -231,11 +231,11 @@ pub enum ReferenceTarget {
 
 impl ReferenceTarget {
     /// Returns the kind that the stored reference states.
-    pub fn kind(&self) -> ReferenceKind {
+    pub fn kind(&self) -> ReferenceTargetKind {
         match self {
-            Self::Object => ReferenceKind::Object,
-            Self::Region { .. } => ReferenceKind::Region,
-            Self::Attribute { .. } => ReferenceKind::Attribute,
+            Self::Object => ReferenceTargetKind::Object,
+            Self::Region { .. } => ReferenceTargetKind::Region,
+            Self::Attribute { .. } => ReferenceTargetKind::Attribute,
         }
     }
 }
@@ -246,14 +246,14 @@ impl ReferenceBlock {
     ///
     /// # Errors
     /// Returns an error if bytes are missing or contradict the format.
-    pub fn decode(bytes: &[u8], kind: ReferenceKind, external: bool) -> Result<Self> {
+    pub fn decode(bytes: &[u8], kind: ReferenceTargetKind, external: bool) -> Result<Self> {
         let mut reader = Reader::new(BLOCK_NAME, bytes);
         let token = ObjectToken::read(&mut reader)?;
         let file = if external { Some(read_name(&mut reader, "external file name")?) } else { None };
         let target = match kind {
-            ReferenceKind::Object => ReferenceTarget::Object,
-            ReferenceKind::Region => read_region(&mut reader)?,
-            ReferenceKind::Attribute => {
+            ReferenceTargetKind::Object => ReferenceTarget::Object,
+            ReferenceTargetKind::Region => read_region(&mut reader)?,
+            ReferenceTargetKind::Attribute => {
                 ReferenceTarget::Attribute { name: read_name(&mut reader, "attribute name")? }
             }
         };
@@ -265,7 +265,7 @@ impl ReferenceBlock {
     /// # Errors
     /// Returns `Encode` if a name is longer than 65535 bytes, or if the selection cannot be
     /// encoded.
-    pub fn encode(&self, encoding: SelectionEncoding) -> Result<Vec<u8>> {
+    pub fn encode(&self, encoding: SelectionFormat) -> Result<Vec<u8>> {
         let mut writer = Writer::new(BLOCK_NAME);
         self.token.write(&mut writer);
         if let Some(file) = &self.file {
@@ -326,7 +326,7 @@ mod tests {
         let mut bytes = [b"\x28\x07\x00\x00", ALL].concat();
         let region = RegionBlock::decode(&bytes, PARAMS).unwrap();
         assert_eq!(region, RegionBlock { object: Address::new(0x728), selection: Selection::All });
-        assert_eq!(region.encode(PARAMS, SelectionEncoding::Compact).unwrap(), bytes);
+        assert_eq!(region.encode(PARAMS, SelectionFormat::Compact).unwrap(), bytes);
         bytes.push(0);
         assert!(RegionBlock::decode(&bytes, PARAMS).is_ok());
     }
@@ -342,32 +342,33 @@ mod tests {
         let attribute = b"\x04\x01\x20\x00\x00\x00\x48\x08\x00\x00\x01\x00\x00\x00";
         let reference = StoredReference::decode(attribute, PARAMS).unwrap();
         let id = GlobalHeapId { collection: Address::new(0x848), index: 1 };
-        let kind = ReferenceKind::Attribute;
+        let kind = ReferenceTargetKind::Attribute;
         assert_eq!(reference, StoredReference::Block { kind, external: true, size: 32, id });
         assert_eq!(reference.encode(PARAMS).unwrap(), attribute);
         assert_eq!(StoredReference::decode(&[0; 14], PARAMS), Ok(StoredReference::Null));
         assert_eq!(StoredReference::Null.encode(PARAMS).unwrap(), [0; 14]);
         assert!(StoredReference::decode(&[5; 14], PARAMS).unwrap_err().to_string().contains("type 5"));
-        let inside = StoredReference::Block { kind: ReferenceKind::Object, external: false, size: 1, id };
+        let inside =
+            StoredReference::Block { kind: ReferenceTargetKind::Object, external: false, size: 1, id };
         assert!(inside.encode(PARAMS).is_err());
     }
 
     #[test]
     fn blocks() {
         let bytes = b"\x04\x28\x07\x00\x00\x0e\x00trefer_ext1.h5\x05\x00Attr1";
-        let block = ReferenceBlock::decode(bytes, ReferenceKind::Attribute, true).unwrap();
+        let block = ReferenceBlock::decode(bytes, ReferenceTargetKind::Attribute, true).unwrap();
         let target = ReferenceTarget::Attribute { name: b"Attr1".to_vec() };
         assert_eq!(block, ReferenceBlock { token: token(), file: Some(b"trefer_ext1.h5".to_vec()), target });
-        assert_eq!(block.encode(SelectionEncoding::Compact).unwrap(), bytes);
+        assert_eq!(block.encode(SelectionFormat::Compact).unwrap(), bytes);
         // A region with a block that is longer than its contents.
         let bytes = [b"\x04\x28\x07\x00\x00\x10\x00\x00\x00\x01\x00\x00\x00", ALL, &[0; 9]].concat();
-        let block = ReferenceBlock::decode(&bytes, ReferenceKind::Region, false).unwrap();
+        let block = ReferenceBlock::decode(&bytes, ReferenceTargetKind::Region, false).unwrap();
         assert_eq!(block.target, ReferenceTarget::Region { rank: 1, selection: Selection::All });
-        assert_eq!(block.encode(SelectionEncoding::Compact).unwrap(), bytes[..bytes.len() - 9]);
+        assert_eq!(block.encode(SelectionFormat::Compact).unwrap(), bytes[..bytes.len() - 9]);
         let points = Selection::Points(Points { rank: 2, coordinates: vec![1, 2] });
         let target = ReferenceTarget::Region { rank: 1, selection: points };
-        let wrong = ReferenceBlock { target, ..block }.encode(SelectionEncoding::Compact).unwrap();
-        assert!(ReferenceBlock::decode(&wrong, ReferenceKind::Region, false).is_err());
+        let wrong = ReferenceBlock { target, ..block }.encode(SelectionFormat::Compact).unwrap();
+        assert!(ReferenceBlock::decode(&wrong, ReferenceTargetKind::Region, false).is_err());
     }
 
     proptest! {
@@ -386,7 +387,7 @@ mod tests {
             };
             let (kind, external) = (target.kind(), file.is_some());
             let block = ReferenceBlock { token: token(), file, target };
-            let bytes = block.encode(SelectionEncoding::Compact).unwrap();
+            let bytes = block.encode(SelectionFormat::Compact).unwrap();
             prop_assert_eq!(&ReferenceBlock::decode(&bytes, kind, external).unwrap(), &block);
             damage.inflict(&bytes, |bytes| {
                 drop(ReferenceBlock::decode(bytes, kind, external));

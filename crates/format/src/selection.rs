@@ -34,7 +34,7 @@ const MAX_LISTED_BLOCKS: u64 = 1 << 20;
 
 /// The choice among the versions of the serialized forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SelectionEncoding {
+pub enum SelectionFormat {
     /// Version 1 if possible, which all libraries read.
     #[default]
     Compatible,
@@ -67,7 +67,7 @@ pub fn decode_selection(bytes: &[u8]) -> Result<Selection> {
 ///
 /// # Errors
 /// Returns `Encode` if the rank is not 1 to 32, or if fields have different ranks.
-pub fn encode_selection(selection: &Selection, encoding: SelectionEncoding) -> Result<Vec<u8>> {
+pub fn encode_selection(selection: &Selection, encoding: SelectionFormat) -> Result<Vec<u8>> {
     let mut writer = Writer::new(NAME);
     write_selection(&mut writer, selection, encoding);
     writer.finish()
@@ -226,7 +226,7 @@ fn check_dimension(reader: &Reader<'_>, start: u64, stride: u64, count: u64, blo
 }
 
 /// Writes a selection. The writer records an error for a selection that cannot be encoded.
-pub fn write_selection(writer: &mut Writer, selection: &Selection, encoding: SelectionEncoding) {
+pub fn write_selection(writer: &mut Writer, selection: &Selection, encoding: SelectionFormat) {
     if let Some(rank) = rank(selection).filter(|rank| !(1..=MAX_RANK).contains(rank)) {
         writer.fail("rank", rank);
     }
@@ -266,7 +266,7 @@ pub(crate) fn width_for(limit: u64) -> usize {
     }
 }
 
-fn write_points(writer: &mut Writer, points: &Points, encoding: SelectionEncoding) {
+fn write_points(writer: &mut Writer, points: &Points, encoding: SelectionFormat) {
     let count = points.coordinates.len().checked_div(points.rank).unwrap_or(0);
     if count * points.rank != points.coordinates.len() {
         writer.fail("num points", "a number of coordinates that is not a multiple of the rank");
@@ -274,7 +274,7 @@ fn write_points(writer: &mut Writer, points: &Points, encoding: SelectionEncodin
     let limit = points.coordinates.iter().copied().max().unwrap_or(0).max(count as u64);
     let mut width = width_for(limit);
     writer.u32(POINTS);
-    if encoding == SelectionEncoding::Compatible && width <= 4 {
+    if encoding == SelectionFormat::Compatible && width <= 4 {
         width = 4;
         writer.u32(1);
         writer.zeros(4);
@@ -291,11 +291,11 @@ fn write_points(writer: &mut Writer, points: &Points, encoding: SelectionEncodin
     }
 }
 
-fn write_blocks(writer: &mut Writer, rank: usize, blocks: &[Block], encoding: SelectionEncoding) {
+fn write_blocks(writer: &mut Writer, rank: usize, blocks: &[Block], encoding: SelectionFormat) {
     let ends = blocks.iter().flat_map(|block| &block.end).copied().max().unwrap_or(0);
     let mut width = width_for(ends.max(blocks.len() as u64));
     writer.u32(HYPERSLAB);
-    if encoding == SelectionEncoding::Compatible && width <= 4 {
+    if encoding == SelectionFormat::Compatible && width <= 4 {
         width = 4;
         writer.u32(1);
         writer.zeros(4);
@@ -324,22 +324,22 @@ fn last_of(regular: &RegularHyperslab, dimension: usize) -> Option<u64> {
     start.checked_add(count.checked_sub(1)?.checked_mul(stride)?)?.checked_add(block.checked_sub(1)?)
 }
 
-fn write_regular(writer: &mut Writer, regular: &RegularHyperslab, encoding: SelectionEncoding) {
+fn write_regular(writer: &mut Writer, regular: &RegularHyperslab, encoding: SelectionFormat) {
     let rank = regular.start.len();
-    if encoding == SelectionEncoding::Compatible
+    if encoding == SelectionFormat::Compatible
         && let Some(blocks) = list_blocks(regular)
     {
         return write_blocks(writer, rank, &blocks, encoding);
     }
     writer.u32(HYPERSLAB);
     let width = match encoding {
-        SelectionEncoding::Compatible => {
+        SelectionFormat::Compatible => {
             writer.u32(2);
             writer.u8(REGULAR);
             writer.narrow_u32(rank * 32 + 4, "length");
             8
         }
-        SelectionEncoding::Compact => {
+        SelectionFormat::Compact => {
             let width = regular_width(regular);
             writer.u32(3);
             writer.u8(REGULAR);
@@ -410,14 +410,14 @@ fn list_blocks(regular: &RegularHyperslab) -> Option<Vec<Block>> {
 pub(crate) mod tests {
     use super::*;
     use crate::mutation::damage;
-    use SelectionEncoding::{Compact, Compatible};
+    use SelectionFormat::{Compact, Compatible};
     use proptest::prelude::*;
 
     fn dims(values: &[u64]) -> Dims {
         Dims::from_slice(values)
     }
 
-    fn same(selection: &Selection, encoding: SelectionEncoding, bytes: &[u8]) {
+    fn same(selection: &Selection, encoding: SelectionFormat, bytes: &[u8]) {
         assert_eq!(encode_selection(selection, encoding).unwrap(), bytes);
         assert_eq!(&decode_selection(bytes).unwrap(), selection);
         assert!(decode_selection(&bytes[..bytes.len() - 1]).is_err());

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use hyperslab_dataspace::Selection;
 
 use crate::codec::{FileParams, Reader, Result, Writer};
-use crate::selection::{SelectionEncoding, read_selection, write_selection};
+use crate::selection::{SelectionFormat, read_selection, write_selection};
 
 const NAME: &str = "virtual dataset mapping";
 const FILE_SHARED: u8 = 1 << 0;
@@ -93,7 +93,7 @@ impl VirtualMappings {
     /// # Errors
     /// Returns `Encode` for an unknown version, a name with a zero byte, or a selection that cannot
     /// be encoded.
-    pub fn encode(&self, params: FileParams, encoding: SelectionEncoding) -> Result<Vec<u8>> {
+    pub fn encode(&self, params: FileParams, encoding: SelectionFormat) -> Result<Vec<u8>> {
         let mut writer = Writer::new(NAME);
         if self.version > 1 {
             writer.fail("version", self.version);
@@ -215,7 +215,7 @@ mod tests {
         let block = VirtualMappings::decode(&bytes, PARAMS).unwrap();
         assert_eq!(block.mappings, [mapping("src.h5", "data"), mapping(".", "data")]);
         assert!(block.mappings[1].is_same_file());
-        assert_eq!(block.encode(PARAMS, SelectionEncoding::Compact).unwrap(), bytes);
+        assert_eq!(block.encode(PARAMS, SelectionFormat::Compact).unwrap(), bytes);
         let mut cut = bytes.clone();
         cut[1] = 3;
         assert!(VirtualMappings::decode(&cut, PARAMS).unwrap_err().to_string().contains("checksum"));
@@ -246,7 +246,7 @@ mod tests {
             mapping(".", "x"),
         ];
         assert_eq!((block.version, block.mappings.as_slice()), (1, &expected[..]));
-        assert_eq!(block.encode(PARAMS, SelectionEncoding::Compact).unwrap(), bytes);
+        assert_eq!(block.encode(PARAMS, SelectionFormat::Compact).unwrap(), bytes);
     }
 
     #[test]
@@ -275,7 +275,7 @@ mod tests {
                 virtual_selection,
             });
             let block = VirtualMappings { version, mappings: mappings.collect() };
-            let bytes = block.encode(PARAMS, SelectionEncoding::Compact).unwrap();
+            let bytes = block.encode(PARAMS, SelectionFormat::Compact).unwrap();
             prop_assert_eq!(&VirtualMappings::decode(&bytes, PARAMS).unwrap(), &block);
             damage.inflict(&bytes, |bytes| drop(VirtualMappings::decode(bytes, PARAMS)));
         }

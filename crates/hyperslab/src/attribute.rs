@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hyperslab_engine::ops::attributes::{self, Attribute as EngineAttribute, AttributeValue};
+use hyperslab_engine::ops::attributes::{self, Attribute as EngineAttribute, DecodedAttribute};
 use hyperslab_engine::store::Reading;
 use hyperslab_engine::{Error, Result};
 #[cfg(feature = "ndarray")]
@@ -37,7 +37,7 @@ pub struct Attribute {
 #[derive(Debug, Clone)]
 struct Decoded {
     generation: u64,
-    value: Arc<AttributeValue>,
+    value: Arc<DecodedAttribute>,
 }
 
 impl Clone for Attribute {
@@ -79,14 +79,14 @@ impl Attribute {
 
     /// Returns the current value, and the lock that keeps the value and its variable-length data
     /// unchanged.
-    fn value(&self) -> Result<(Arc<AttributeValue>, Reading<'_>)> {
+    fn value(&self) -> Result<(Arc<DecodedAttribute>, Reading<'_>)> {
         let reading = self.owner.file().reading()?;
         let value = self.decoded().map_err(|error| error.context(format!("attribute `{}`", self.name())))?;
         Ok((value, reading))
     }
 
     /// Returns the current value. The caller holds [`Reading`].
-    fn decoded(&self) -> Result<Arc<AttributeValue>> {
+    fn decoded(&self) -> Result<Arc<DecodedAttribute>> {
         let container = &self.owner.file().container;
         let generation = container.store.generation();
         if let Some(known) = &*self.value.read()
@@ -282,7 +282,7 @@ impl Attribute {
 }
 
 /// Returns the bytes of all elements. A message without data stands for zeros.
-fn stored_bytes(value: &AttributeValue) -> Result<Vec<u8>> {
+fn stored_bytes(value: &DecodedAttribute) -> Result<Vec<u8>> {
     let bytes = value
         .dataspace
         .element_count()

@@ -5,9 +5,9 @@
 //! a file may use. To add a filter to it, implement [`Filter`].
 
 pub use hyperslab_filter::{
-    BitshuffleCodec, BloscCodec, BloscTransform, ChunkTarget, DatasetFacts, FillValue, Filter, FilterContext,
-    FilterError, FilterId, FilterSpec, ParseFilterError, Pipeline, Produced, Registry, Result, Scratch,
-    Stage, SzipCoding, Workspace,
+    BitshuffleCodec, BloscCodec, BloscTransform, ChunkTarget, DatasetFacts, DatasetFill, Filter,
+    FilterContext, FilterError, FilterId, FilterSpec, ParseFilterError, Pipeline, Produced, Registry, Result,
+    Scratch, Stage, SzipCoding, Workspace,
 };
 
 /// The built-in filters, for a [`Registry`] with only some of them.

@@ -6,7 +6,7 @@ use hyperslab_engine::format::{
     VirtualMapping as StoredMapping,
 };
 use hyperslab_engine::ops::datasets::{
-    self, ChunkIndexKind, DatasetDescription, Fill, Filters, chunk_index_kind,
+    self, ChunkIndexKind, DatasetDescription, Filters, StoredFillValue, chunk_index_kind,
 };
 use hyperslab_engine::ops::elements::{ChunkBox, ChunkLocation, ChunkedSource};
 use hyperslab_engine::ops::objects::Container;
@@ -281,9 +281,9 @@ impl FillValue {
         let fill = &description.fill;
         Self {
             status: match &fill.value {
-                Fill::Undefined => FillStatus::Undefined,
-                Fill::Default => FillStatus::Default,
-                Fill::User(element) => FillStatus::User(element.clone()),
+                StoredFillValue::Undefined => FillStatus::Undefined,
+                StoredFillValue::Default => FillStatus::Default,
+                StoredFillValue::User(element) => FillStatus::User(element.clone()),
             },
             time: match fill.write_time {
                 FillWriteTime::ON_ALLOCATION => FillTime::Allocation,

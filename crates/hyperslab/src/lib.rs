@@ -152,7 +152,7 @@ pub use pattern::PathPattern;
 pub use phase_change::{EstimatedLinks, PhaseChange};
 pub use recovery::{
     ChunkTally, EndRepair, JournalComparison, JournalOutcome, JournalRepair, JournalReport, JournalVerdict,
-    Loss, LossPart, MarksRepair, Outcome, Recovery, Repaired, Salvaged, SalvagedObject, SalvagedState,
+    Loss, LossPart, Outcome, Recovery, Repaired, Salvaged, SalvagedObject, SalvagedState, StatusFlagsRepair,
 };
 pub use reference::{Reference, ReferenceTarget};
 pub use repack::{Repack, RepackLayout, Repacked};

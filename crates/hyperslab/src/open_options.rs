@@ -172,7 +172,7 @@ impl OpenOptions {
     fn options(&self) -> StoreOptions {
         let Opening { write, swmr_read, swmr_write, ignore_status_flags, salvage, .. } = self.mode;
         let store = self.store(write || swmr_write);
-        StoreOptions { swmr_read, ignore_marks: ignore_status_flags, salvage, ..store }
+        StoreOptions { swmr_read, ignore_status_flags, salvage, ..store }
     }
 
     fn opener(&self, options: StoreOptions) -> Opener {

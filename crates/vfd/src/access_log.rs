@@ -11,7 +11,7 @@ const MAX_MAP_ROWS: usize = 32;
 
 /// The kind of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Operation {
+pub(crate) enum LoggedOperation {
     Read,
     Write,
     SetLength,
@@ -20,7 +20,7 @@ pub(crate) enum Operation {
     Lock,
 }
 
-impl Operation {
+impl LoggedOperation {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -102,7 +102,7 @@ struct Map {
 }
 
 impl Map {
-    fn add(&mut self, offset: u64, length: u64, operation: Operation) {
+    fn add(&mut self, offset: u64, length: u64, operation: LoggedOperation) {
         // A range beyond 64 bits belongs to no file.
         let Some(end) = offset.checked_add(length).filter(|_| length > 0) else { return };
         let max_cells = to_u64(self.max_cells);
@@ -119,7 +119,7 @@ impl Map {
         for cell in self.cells.iter_mut().take(last + 1).skip(first) {
             let inside = at % self.cell_size;
             let count = (self.cell_size - inside).min(end - at);
-            let sum = if operation == Operation::Write { &mut cell.written } else { &mut cell.read };
+            let sum = if operation == LoggedOperation::Write { &mut cell.written } else { &mut cell.read };
             *sum += count;
             at += count;
         }
@@ -160,14 +160,20 @@ impl AccessLog {
     }
 
     /// Counts an operation.
-    pub(crate) fn record(&self, operation: Operation, ranges: &[(u64, u64)], time: Duration, failed: bool) {
+    pub(crate) fn record(
+        &self,
+        operation: LoggedOperation,
+        ranges: &[(u64, u64)],
+        time: Duration,
+        failed: bool,
+    ) {
         let mut counts = self.counts();
         let Counts { report, map } = &mut *counts;
         report.errors += u64::from(failed);
         let count = match operation {
-            Operation::Read | Operation::Write => {
+            LoggedOperation::Read | LoggedOperation::Write => {
                 let traffic =
-                    if operation == Operation::Read { &mut report.reads } else { &mut report.writes };
+                    if operation == LoggedOperation::Read { &mut report.reads } else { &mut report.writes };
                 for (offset, length) in ranges {
                     traffic.ranges += 1;
                     traffic.bytes += *length;
@@ -178,10 +184,10 @@ impl AccessLog {
                 traffic.time += time;
                 &mut traffic.calls
             }
-            Operation::SetLength => &mut report.set_lengths,
-            Operation::Flush => &mut report.flushes,
-            Operation::Sync => &mut report.syncs,
-            Operation::Lock => &mut report.locks,
+            LoggedOperation::SetLength => &mut report.set_lengths,
+            LoggedOperation::Flush => &mut report.flushes,
+            LoggedOperation::Sync => &mut report.syncs,
+            LoggedOperation::Lock => &mut report.locks,
         };
         *count += 1;
     }
@@ -245,7 +251,7 @@ mod tests {
     fn log(ranges: &[(u64, u64)], max_cells: usize) -> AccessReport {
         let log = AccessLog::counting_bytes(max_cells);
         for range in ranges {
-            log.record(Operation::Read, &[*range], Duration::ZERO, false);
+            log.record(LoggedOperation::Read, &[*range], Duration::ZERO, false);
         }
         log.report()
     }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use hyperslab_exact::to_u64;
 
-use crate::access_log::{AccessLog, Operation};
+use crate::access_log::{AccessLog, LoggedOperation};
 use crate::{Driver, DriverKind, FileIdentity, LockKind, ReadRequest, Result, WriteRequest};
 
 /// A wrapper of another driver. It counts each call in an [`AccessLog`], and traces the call
@@ -39,7 +39,7 @@ impl Log {
     /// Runs `work`, and records the operation with its duration.
     fn recorded<T>(
         &self,
-        operation: Operation,
+        operation: LoggedOperation,
         ranges: &[(u64, u64)],
         work: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
@@ -91,17 +91,17 @@ impl Driver for Log {
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {
-        self.recorded(Operation::Read, &[(offset, length(buf))], || self.inner.read_at(offset, buf))
+        self.recorded(LoggedOperation::Read, &[(offset, length(buf))], || self.inner.read_at(offset, buf))
     }
 
     fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
         let ranges: Vec<_> = requests.iter().map(|request| (request.offset, length(request.buf))).collect();
-        self.recorded(Operation::Read, &ranges, || self.inner.read_many(requests))
+        self.recorded(LoggedOperation::Read, &ranges, || self.inner.read_many(requests))
     }
 
     fn read_parts(&self, offset: u64, parts: &mut [&mut [u8]]) -> Result<()> {
         let bytes = parts.iter().map(|part| length(part)).sum();
-        self.recorded(Operation::Read, &[(offset, bytes)], || self.inner.read_parts(offset, parts))
+        self.recorded(LoggedOperation::Read, &[(offset, bytes)], || self.inner.read_parts(offset, parts))
     }
 
     fn reads_parts(&self) -> bool {
@@ -109,16 +109,18 @@ impl Driver for Log {
     }
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
-        self.recorded(Operation::Write, &[(offset, length(bytes))], || self.inner.write_at(offset, bytes))
+        self.recorded(LoggedOperation::Write, &[(offset, length(bytes))], || {
+            self.inner.write_at(offset, bytes)
+        })
     }
 
     fn write_many(&self, requests: &[WriteRequest<'_>]) -> Result<()> {
         let ranges: Vec<_> = requests.iter().map(|request| (request.offset, length(request.bytes))).collect();
-        self.recorded(Operation::Write, &ranges, || self.inner.write_many(requests))
+        self.recorded(LoggedOperation::Write, &ranges, || self.inner.write_many(requests))
     }
 
     fn set_len(&self, len: u64) -> Result<()> {
-        self.recorded(Operation::SetLength, &[(len, 0)], || self.inner.set_len(len))
+        self.recorded(LoggedOperation::SetLength, &[(len, 0)], || self.inner.set_len(len))
     }
 
     fn member_ranges(&self) -> Result<Vec<Range<u64>>> {
@@ -127,23 +129,23 @@ impl Driver for Log {
 
     fn set_member_ends(&self, ends: &[u64]) -> Result<()> {
         let ranges: Vec<_> = ends.iter().map(|end| (*end, 0)).collect();
-        self.recorded(Operation::SetLength, &ranges, || self.inner.set_member_ends(ends))
+        self.recorded(LoggedOperation::SetLength, &ranges, || self.inner.set_member_ends(ends))
     }
 
     fn flush(&self) -> Result<()> {
-        self.recorded(Operation::Flush, &[], || self.inner.flush())
+        self.recorded(LoggedOperation::Flush, &[], || self.inner.flush())
     }
 
     fn sync_data(&self) -> Result<()> {
-        self.recorded(Operation::Sync, &[], || self.inner.sync_data())
+        self.recorded(LoggedOperation::Sync, &[], || self.inner.sync_data())
     }
 
     fn lock(&self, kind: LockKind) -> Result<()> {
-        self.recorded(Operation::Lock, &[], || self.inner.lock(kind))
+        self.recorded(LoggedOperation::Lock, &[], || self.inner.lock(kind))
     }
 
     fn unlock(&self) -> Result<()> {
-        self.recorded(Operation::Lock, &[], || self.inner.unlock())
+        self.recorded(LoggedOperation::Lock, &[], || self.inner.unlock())
     }
 
     /// Returns [`None`]: the driver cannot count reads from a slice.

@@ -1,5 +1,5 @@
-//! `docs/guide/pictures/architecture.svg`: the crates, their dependencies, and their rooms (the
-//! module folders directly below `src`).
+//! `docs/guide/pictures/architecture.svg`: the crates, their dependencies, and their submodules
+//! (the module folders directly below `src`).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use hyperslab_testkit::workspace;
 
-use crate::rooms::order::ENGINE;
+use crate::submodules::order::ENGINE;
 use crate::tidy::manifest::{Package, packages};
 
 const PICTURE: &str = "docs/guide/pictures/architecture.svg";
@@ -30,8 +30,8 @@ struct CrateBox {
     name: String,
     what: String,
     lines: usize,
-    /// Rows of rooms, each room with its number of lines.
-    rooms: Vec<Vec<(String, usize)>>,
+    /// Rows of submodules, each submodule with its number of lines.
+    submodules: Vec<Vec<(String, usize)>>,
     below: Vec<String>,
 }
 
@@ -57,11 +57,11 @@ fn crate_boxes(root: &Path) -> Result<Vec<CrateBox>> {
     let mut boxes = Vec::new();
     for package in &all {
         let source = root.join("crates").join(&package.folder).join("src");
-        let mut rooms = BTreeMap::new();
+        let mut submodules = BTreeMap::new();
         for entry in fs::read_dir(&source)? {
             let path = entry?.path();
             if let Some(name) = path.file_name().filter(|_| path.is_dir()) {
-                rooms.insert(name.to_string_lossy().into_owned(), lines(&path)?);
+                submodules.insert(name.to_string_lossy().into_owned(), lines(&path)?);
             }
         }
         boxes.push(CrateBox {
@@ -69,7 +69,7 @@ fn crate_boxes(root: &Path) -> Result<Vec<CrateBox>> {
             name: package.name.clone(),
             what: package.description.clone(),
             lines: lines(&source)?,
-            rooms: in_rows(rooms),
+            submodules: in_rows(submodules),
             below: package.dependencies.iter().filter_map(|name| folder_of(name)).collect(),
         });
     }
@@ -90,32 +90,32 @@ fn lines(folder: &Path) -> Result<usize> {
     Ok(count)
 }
 
-fn in_rows(mut rooms: BTreeMap<String, usize>) -> Vec<Vec<(String, usize)>> {
-    if rooms.keys().all(|room| ENGINE.level(room).is_some()) {
-        let row = |names: &&[&str]| names.iter().filter_map(|name| rooms.remove_entry(*name)).collect();
+fn in_rows(mut submodules: BTreeMap<String, usize>) -> Vec<Vec<(String, usize)>> {
+    if submodules.keys().all(|submodule| ENGINE.level(submodule).is_some()) {
+        let row = |names: &&[&str]| names.iter().filter_map(|name| submodules.remove_entry(*name)).collect();
         let rows = ENGINE.levels.iter().rev().map(row);
         return rows.filter(|row: &Vec<_>| !row.is_empty()).collect();
     }
-    vec![rooms.into_iter().collect()]
+    vec![submodules.into_iter().collect()]
 }
 
 /// Returns rows of boxes, each above the boxes of its dependencies.
-fn floors(boxes: &[CrateBox]) -> Vec<Vec<&CrateBox>> {
-    let mut floor: BTreeMap<&str, usize> =
+fn levels(boxes: &[CrateBox]) -> Vec<Vec<&CrateBox>> {
+    let mut level: BTreeMap<&str, usize> =
         boxes.iter().map(|crate_box| (crate_box.folder.as_str(), 0)).collect();
     for _ in boxes {
         for crate_box in boxes {
-            let above = floor.get(crate_box.folder.as_str()).copied().unwrap_or_default();
+            let above = level.get(crate_box.folder.as_str()).copied().unwrap_or_default();
             for below in &crate_box.below {
-                if let Some(at) = floor.get_mut(below.as_str()) {
+                if let Some(at) = level.get_mut(below.as_str()) {
                     *at = (*at).max(above + 1).min(boxes.len());
                 }
             }
         }
     }
-    let count = floor.values().max().map_or(0, |last| last + 1);
+    let count = level.values().max().map_or(0, |last| last + 1);
     let on = |number: usize| {
-        boxes.iter().filter(|crate_box| floor.get(crate_box.folder.as_str()) == Some(&number)).collect()
+        boxes.iter().filter(|crate_box| level.get(crate_box.folder.as_str()) == Some(&number)).collect()
     };
     (0..count).map(on).collect()
 }
@@ -146,15 +146,15 @@ fn draw(boxes: &[CrateBox]) -> String {
     let mut positions: BTreeMap<&str, Position> = BTreeMap::new();
     let mut svg_boxes = String::new();
     let mut y = MARGIN_PIXELS;
-    for floor in floors(boxes) {
-        let room = WIDTH_PIXELS - 2 * MARGIN_PIXELS - (floor.len() - 1) * MARGIN_PIXELS;
+    for level in levels(boxes) {
+        let available = WIDTH_PIXELS - 2 * MARGIN_PIXELS - (level.len() - 1) * MARGIN_PIXELS;
         let weight =
-            |crate_box: &CrateBox| 3 + crate_box.rooms.iter().map(Vec::len).max().unwrap_or(0).min(6);
-        let whole: usize = floor.iter().map(|crate_box| weight(crate_box)).sum();
+            |crate_box: &CrateBox| 3 + crate_box.submodules.iter().map(Vec::len).max().unwrap_or(0).min(6);
+        let whole: usize = level.iter().map(|crate_box| weight(crate_box)).sum();
         let mut x = MARGIN_PIXELS;
         let mut tallest = 0;
-        for crate_box in floor {
-            let width = room * weight(crate_box) / whole;
+        for crate_box in level {
+            let width = available * weight(crate_box) / whole;
             let height = draw_box(&mut svg_boxes, crate_box, x, y, width);
             positions.insert(&crate_box.folder, Position { x, y, width, height });
             tallest = tallest.max(height);
@@ -197,12 +197,13 @@ fn arrow(out: &mut String, from: Position, to: Position) {
 
 /// Draws a box and returns its height.
 fn draw_box(out: &mut String, crate_box: &CrateBox, x: usize, y: usize, width: usize) -> usize {
-    let mut rooms = String::new();
+    let mut submodules = String::new();
     let mut at = y + HEAD_HEIGHT_PIXELS;
-    for row in &crate_box.rooms {
+    for row in &crate_box.submodules {
         let mut left = x + 8;
-        // Rooms of the engine share the width of their row; other rooms are as wide as their names.
-        let fills = crate_box.rooms.len() > 1;
+        // Submodules of the engine share the width of their row; other submodules are as wide as
+        // their names.
+        let fills = crate_box.submodules.len() > 1;
         for (name, lines) in row {
             let text = format!("{name} {}", thousands(*lines));
             let wide =
@@ -212,7 +213,7 @@ fn draw_box(out: &mut String, crate_box: &CrateBox, x: usize, y: usize, width: u
                 at += ROOM_HEIGHT_PIXELS + 4;
             }
             let _ = writeln!(
-                rooms,
+                submodules,
                 "<rect x=\"{left}\" y=\"{at}\" width=\"{wide}\" height=\"{ROOM_HEIGHT_PIXELS}\" rx=\"4\" fill=\"#ffffff\" stroke=\"#adb5bd\"/>\
                  <text x=\"{}\" y=\"{}\" font-size=\"12\" fill=\"#343a40\" text-anchor=\"middle\">{text}</text>",
                 left + wide / 2,
@@ -230,7 +231,7 @@ fn draw_box(out: &mut String, crate_box: &CrateBox, x: usize, y: usize, width: u
         "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"8\" fill=\"#e7f0f9\" stroke=\"#4c78a8\"/>\n\
          <text x=\"{}\" y=\"{}\" font-size=\"15\" font-weight=\"bold\" fill=\"#1b2a3a\">{} <tspan font-weight=\"normal\" \
          font-size=\"12\" fill=\"#495057\">{} lines</tspan></text>\n\
-         <text x=\"{}\" y=\"{}\" font-size=\"11\" fill=\"#495057\">{}</text>\n{rooms}",
+         <text x=\"{}\" y=\"{}\" font-size=\"11\" fill=\"#495057\">{}</text>\n{submodules}",
         x + 10,
         y + 21,
         crate_box.name,
@@ -268,7 +269,7 @@ mod tests {
             name: folder.into(),
             what: String::new(),
             lines: 1,
-            rooms: Vec::new(),
+            submodules: Vec::new(),
             below,
         }
     }
@@ -276,11 +277,11 @@ mod tests {
     #[test]
     fn a_crate_stands_above_all_that_it_uses() {
         let boxes = [boxed("a", &[]), boxed("b", &["a"]), boxed("c", &["b", "a"]), boxed("d", &["a"])];
-        let floors: Vec<Vec<&str>> = floors(&boxes)
+        let levels: Vec<Vec<&str>> = levels(&boxes)
             .iter()
-            .map(|floor| floor.iter().map(|crate_box| crate_box.folder.as_str()).collect())
+            .map(|level| level.iter().map(|crate_box| crate_box.folder.as_str()).collect())
             .collect();
-        assert_eq!(floors, [vec!["c", "d"], vec!["b"], vec!["a"]]);
+        assert_eq!(levels, [vec!["c", "d"], vec!["b"], vec!["a"]]);
         assert!(is_direct(&boxes[2], "b", &boxes));
         assert!(!is_direct(&boxes[2], "a", &boxes));
     }

@@ -17,9 +17,9 @@ mod fixtures;
 mod fuzz;
 mod model;
 mod repack_corpus;
-mod rooms;
 mod sanitize;
 mod shell;
+mod submodules;
 mod swmr;
 mod test;
 mod tidy;
@@ -39,13 +39,17 @@ const TASKS: &[(&str, Task, &str)] = &[
     ),
     ("test", test::run, "all tests; first prepares the referee (Python with h5py) if possible"),
     ("api", api::run, "the list of the public API of the crate hyperslab in docs/public-api.txt [--update]"),
-    ("tidy", tidy::run, "structural checks: floors, module order, names, lengths, headers, unsafe"),
+    ("tidy", tidy::run, "structural checks: levels, module order, names, lengths, headers, unsafe"),
     (
         "substitutes",
         tidy::substitutes::run,
         "counts of saturating arithmetic and default values in shipped code, by crate; tidy checks their ceilings",
     ),
-    ("rooms", rooms::run, "uses of a higher room by a lower one, and cycles of rooms, with their lines"),
+    (
+        "submodules",
+        submodules::run,
+        "uses of a higher submodule by a lower one, and cycles of submodules, with their lines",
+    ),
     (
         "corpus",
         corpus::run,

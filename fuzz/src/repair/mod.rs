@@ -1,8 +1,9 @@
-//! Right checksums for whole files after changes: each structure is found by its signature or by the structure that leads to it,
-//! and its length follows from the changed bytes, so that changed lengths and counts get past the verification, too.
+//! Right checksums for whole files after changes: each structure is found by its signature or by
+//! the structure that leads to it, and its length follows from the changed bytes, so that changed
+//! lengths and counts get past the verification, too.
 //!
-//! Without a checksum of its own, or out of reach: direct blocks that passed filters, and chunks whose checksum is not the last
-//! thing that was added to them.
+//! Without a checksum of its own, or out of reach: direct blocks that passed filters, and chunks
+//! whose checksum is not the last thing that was added to them.
 
 mod arrays;
 mod heaps;
@@ -15,7 +16,7 @@ use std::ops::Range;
 
 use hyperslab_format::codec::{Address, FileParams, Structure};
 use hyperslab_format::free_space::FreeSpaceHeader;
-use hyperslab_format::message::{Continuation, Message, MessageType, SharedMessageTable as TableMessage};
+use hyperslab_format::message::{Continuation, Message, MessageType, SharedMessageTableMessage};
 use hyperslab_format::object_header::{EnvelopeLayout, Envelopes, HeaderFlags, PrefixV1, PrefixV2};
 use hyperslab_format::superblock::Superblock;
 
@@ -145,7 +146,8 @@ impl<'a> Repair<'a> {
         Address::new(start.saturating_sub(self.base) as u64)
     }
 
-    /// Makes the checksum at the end of a block right; `None` if there is no such block, or it was sealed before.
+    /// Makes the checksum at the end of a block right; `None` if there is no such block, or it was
+    /// sealed before.
     fn seal(&mut self, kind: Kind, start: usize, length: usize) -> Option<()> {
         let place = start.checked_add(length)?.checked_sub(4)?;
         self.seal_at(kind, start, length, place)
@@ -226,7 +228,7 @@ impl<'a> Repair<'a> {
             (first..first.checked_add(size)?, EnvelopeLayout::V1)
         };
         for body in self.messages(range, layout, MessageType::SHARED_MESSAGE_TABLE) {
-            let message = TableMessage::decode(&body, self.params).ok()?;
+            let message = SharedMessageTableMessage::decode(&body, self.params).ok()?;
             self.shared_table(&message);
         }
         Some(())

@@ -2,7 +2,7 @@
 
 use hyperslab_format::btree_v2::{BTreeV2Header, BTreeV2Internal, BTreeV2Layout};
 use hyperslab_format::codec::{Address, Structure};
-use hyperslab_format::message::SharedMessageTable as TableMessage;
+use hyperslab_format::message::SharedMessageTableMessage;
 use hyperslab_format::shared_message::{
     SharedMessageIndexKind, SharedMessageList, SharedMessageListContext, SharedMessageTable,
     SharedMessageTableContext,
@@ -41,7 +41,7 @@ impl Repair<'_> {
         Some(node.children.iter().map(|child| (below, child.address, child.records)).collect())
     }
 
-    pub(super) fn shared_table(&mut self, message: &TableMessage) -> Option<()> {
+    pub(super) fn shared_table(&mut self, message: &SharedMessageTableMessage) -> Option<()> {
         let start = self.place(message.table)?;
         let context = SharedMessageTableContext { params: self.params, indexes: message.index_count };
         let table: SharedMessageTable = self.block(Kind::SharedTable, start, &context)?;

@@ -182,7 +182,7 @@ impl Report {
                 "region": {"start": region.start, "count": region.count},
                 "pixel": pixel.start.get(1..),
             },
-            "ways": self.storages.iter().map(entry).collect::<Vec<_>>(),
+            "storages": self.storages.iter().map(entry).collect::<Vec<_>>(),
             "agree": true,
             "folder": self.kept.as_ref().map(|folder| folder.to_string_lossy()),
         });

@@ -182,7 +182,7 @@ fn repaired_document(repaired: &Repaired, report: &Report) -> Value {
         "schema": 1,
         "journal": journal,
         "set_aside": set_aside,
-        "marks": repaired.marks.map(|marks| if marks.swmr { "swmr" } else { "write" }),
+        "status_flags": repaired.status_flags.map(|flags| if flags.swmr { "swmr" } else { "write" }),
         "end": end,
         "faults": report.faults,
         "unchecked": report.unchecked,

@@ -195,7 +195,7 @@ impl<'a> Survey<'a> {
             let mut document = self.totals.json();
             document.insert("failures".into(), json!(self.failures));
             document.insert("bytes".into(), json!(structures.map(Structures::json)));
-            document.insert("of_no_use".into(), waste.json());
+            document.insert("waste".into(), waste.json());
             document.insert("raw_data".into(), json!({ "raw_size": self.raw, "stored_size": self.stored }));
             if let serde_json::Value::Object(largest) = largest.json() {
                 document.extend(largest);

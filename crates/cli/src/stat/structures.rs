@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use anyhow::Result;
-use hyperslab_check::{Kind, Report};
+use hyperslab_check::{BlockKind, Report};
 use hyperslab_exact::to_u64;
 use serde_json::{Map, Value as Json, json};
 
@@ -90,7 +90,7 @@ impl Structures {
 impl Waste {
     pub(super) fn of(report: Option<&Report>, overhang: u64) -> Self {
         Self {
-            free: report.map(|report| report.usage_of(Kind::Free).bytes),
+            free: report.map(|report| report.usage_of(BlockKind::Free).bytes),
             unaccounted: report.map(Report::leaked_bytes),
             unused_in_heap: report.map(|report| report.leaked_heap_objects.bytes),
             overhang,

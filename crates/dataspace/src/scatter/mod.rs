@@ -24,7 +24,7 @@ use std::ptr::NonNull;
 use crate::error::{Result, same_rank};
 use crate::linear::strides;
 use crate::region::check_bounds;
-use crate::{DataspaceError, Dims, Placement, Tiling};
+use crate::{BoxPosition, DataspaceError, Dims, Tiling};
 
 pub use tile::{ConvertRun, Tile, TileScratch};
 
@@ -47,7 +47,7 @@ impl<'a> Canvas<'a> {
     /// [`DataspaceError::Buffer`] if `bytes` is shorter than the array.
     pub fn packed(bytes: &'a mut [u8], shape: &[u64], element_size: usize) -> Result<Self> {
         let zero = Dims::from_elem(0, shape.len());
-        Self::boxed(bytes, Placement { dims: shape, start: &zero }, shape, element_size)
+        Self::boxed(bytes, BoxPosition { dims: shape, start: &zero }, shape, element_size)
     }
 
     /// Creates a canvas for a box of the shape `shape` in a larger C-order array.
@@ -58,7 +58,7 @@ impl<'a> Canvas<'a> {
     /// [`DataspaceError::Overflow`], [`DataspaceError::Invalid`] if `element_size` is 0.
     pub fn boxed(
         bytes: &'a mut [u8],
-        placement: Placement<'_>,
+        placement: BoxPosition<'_>,
         shape: &[u64],
         element_size: usize,
     ) -> Result<Self> {
@@ -293,7 +293,7 @@ mod tests {
             let dims: Vec<u64> = tiling.shape().iter().map(|size| size + 2 * margin).collect();
             let start = vec![margin; dims.len()];
             let mut out = vec![0xee; usize::try_from(dims.iter().product::<u64>()).unwrap() * 6];
-            let mut canvas = Canvas::boxed(&mut out, Placement { dims: &dims, start: &start }, tiling.shape(), 6).unwrap();
+            let mut canvas = Canvas::boxed(&mut out, BoxPosition { dims: &dims, start: &start }, tiling.shape(), 6).unwrap();
             let mut scratch = TileScratch::default();
             for (scaled, tile) in listed.iter().zip(canvas.tiles(&tiling, &listed).unwrap()) {
                 let mut convert = |from: &[u8], to: &mut [u8]| {

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::copy::{Nest, StrideLoop};
-use crate::tiling::Part;
+use crate::tiling::Pattern;
 
 /// Converts a number of elements to bytes. Saturates: the result is out of bounds in every buffer.
 pub(super) fn to_bytes(elements: u64, size: usize) -> usize {
@@ -12,7 +12,7 @@ pub(super) fn to_bytes(elements: u64, size: usize) -> usize {
 
 /// Builds the loops that copy to a packed buffer: from the target buffer if `from_target` is set,
 /// otherwise from the chunk.
-pub(super) fn packing(part: &Part, size: usize, from_target: bool) -> Nest {
+pub(super) fn packing(part: &Pattern, size: usize, from_target: bool) -> Nest {
     let mut packed = 1_u64;
     let rows: SmallVec<[StrideLoop; 4]> = part
         .steps
@@ -32,7 +32,7 @@ pub(super) fn packing(part: &Part, size: usize, from_target: bool) -> Nest {
 }
 
 /// Builds the loops that copy from a packed buffer to the target buffer.
-pub(super) fn unpacking(part: &Part, size: usize) -> Nest {
+pub(super) fn unpacking(part: &Pattern, size: usize) -> Nest {
     let mut packed = 1_u64;
     let rows: SmallVec<[StrideLoop; 4]> = part
         .steps

@@ -9,7 +9,7 @@ use super::raw::{copy_nest, gather_raw, packing, to_bytes, unpacking};
 use super::{OUTSIDE, Target};
 use crate::copy::{Nest, StrideLoop};
 use crate::error::Result;
-use crate::tiling::{Part, Step};
+use crate::tiling::{Pattern, PatternLoop};
 use crate::{DataspaceError, Tiling};
 
 /// The smallest number of elements of a row that is converted by itself. Shorter rows are gathered
@@ -23,7 +23,7 @@ pub type ConvertRun<'a, E> = dyn FnMut(&[u8], &mut [u8]) -> std::result::Result<
 /// The target elements of the selected elements of one chunk.
 #[derive(Debug)]
 pub struct Tile<'c> {
-    parts: SmallVec<[Part; 1]>,
+    parts: SmallVec<[Pattern; 1]>,
     target: Target<'c>,
 }
 
@@ -52,7 +52,7 @@ impl<'c> Tile<'c> {
 
     /// Returns the number of selected elements.
     pub fn len(&self) -> u64 {
-        self.parts.iter().map(Part::len).sum()
+        self.parts.iter().map(Pattern::len).sum()
     }
 
     /// Returns whether no element of the chunk is selected.
@@ -64,7 +64,7 @@ impl<'c> Tile<'c> {
     /// last selected one.
     pub fn source(&self) -> Range<u64> {
         let start = self.parts.iter().map(|part| part.src).min().unwrap_or(0);
-        start..self.parts.iter().map(Part::src_end).max().unwrap_or(0)
+        start..self.parts.iter().map(Pattern::src_end).max().unwrap_or(0)
     }
 
     /// Returns the offset of the first target element, if the tile is a whole chunk of `elements`
@@ -198,7 +198,7 @@ impl<'c> Tile<'c> {
     /// then converts it into the buffer.
     fn convert_strided<E: From<DataspaceError>>(
         &mut self,
-        part: &Part,
+        part: &Pattern,
         chunk: &[u8],
         first: u64,
         size: usize,
@@ -207,11 +207,11 @@ impl<'c> Tile<'c> {
     ) -> std::result::Result<(), E> {
         let Some((row, outer)) = part.steps.split_first() else { return Ok(()) };
         let gathered = resized(&mut scratch.gathered, to_bytes(row.count, size));
-        let row_part = Part { src: 0, dst: 0, steps: SmallVec::from_slice(&[*row]) };
+        let row_part = Pattern { src: 0, dst: 0, steps: SmallVec::from_slice(&[*row]) };
         let nest = packing(&row_part, size, false);
-        let mut whole = Part { src: part.src, dst: part.dst, steps: SmallVec::new() };
+        let mut whole = Pattern { src: part.src, dst: part.dst, steps: SmallVec::new() };
         // The row as one run: its target elements are contiguous.
-        whole.steps.push(Step { count: row.count, src: 1, dst: 1 });
+        whole.steps.push(PatternLoop { count: row.count, src: 1, dst: 1 });
         whole.steps.extend_from_slice(outer);
         self.each_run(&whole, |src, to| {
             let at = to_bytes(src - first, size);
@@ -224,7 +224,7 @@ impl<'c> Tile<'c> {
     /// their target elements.
     fn convert_gathered<E: From<DataspaceError>>(
         &mut self,
-        part: &Part,
+        part: &Pattern,
         chunk: &[u8],
         first: u64,
         size: usize,
@@ -252,7 +252,7 @@ impl<'c> Tile<'c> {
     /// target elements.
     fn each_run<E: From<DataspaceError>>(
         &mut self,
-        part: &Part,
+        part: &Pattern,
         mut visit: impl FnMut(u64, &mut [u8]) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let (run, steps) = part.runs();

@@ -15,13 +15,13 @@ const BLOCK_BYTES: usize = 16 << 10;
 
 /// A part of an element that is converted separately.
 #[derive(Debug, Clone)]
-pub struct Part {
+pub struct ElementPart {
     source: Range<usize>,
     destination: Range<usize>,
     kernel: Arc<dyn Kernel>,
 }
 
-impl Part {
+impl ElementPart {
     /// Returns this part as a part of an enclosing element, in which `outer` is the record that
     /// contains it.
     fn within(&self, outer: &Self) -> Option<Self> {
@@ -56,13 +56,13 @@ impl Part {
 struct Record {
     source_size: usize,
     destination_size: usize,
-    parts: Vec<Part>,
+    parts: Vec<ElementPart>,
 }
 
 impl Record {
     /// Creates the kernel. Replaces inner records by their parts, and merges parts that are copied
     /// and adjacent in both elements.
-    fn new(source: &Datatype, destination: &Datatype, parts: Vec<Part>) -> Option<Self> {
+    fn new(source: &Datatype, destination: &Datatype, parts: Vec<ElementPart>) -> Option<Self> {
         let mut flat = Vec::with_capacity(parts.len());
         for part in parts {
             // An array of records is not replaced: its kernel converts a single record.
@@ -76,7 +76,7 @@ impl Record {
             }
         }
         flat.sort_by_key(|part| part.destination.start);
-        let mut joined: Vec<Part> = Vec::with_capacity(flat.len());
+        let mut joined: Vec<ElementPart> = Vec::with_capacity(flat.len());
         for part in flat {
             match joined.last_mut() {
                 Some(last) if last.is_continued_by(&part) => {
@@ -151,7 +151,7 @@ impl Kernel for Record {
         Ok(())
     }
 
-    fn parts(&self, source_size: usize, destination_size: usize) -> Option<&[Part]> {
+    fn parts(&self, source_size: usize, destination_size: usize) -> Option<&[ElementPart]> {
         self.is_one(source_size, destination_size).then_some(&self.parts)
     }
 }
@@ -200,7 +200,7 @@ pub(super) fn members(
             part_range(destination, member.offset, &member.datatype),
         );
         let (Some(source), Some(destination)) = ranges else { return Ok(None) };
-        parts.push(Part { source, destination, kernel });
+        parts.push(ElementPart { source, destination, kernel });
     }
     if parts.is_empty() {
         return Ok(None);
@@ -219,7 +219,7 @@ pub(super) fn field(
     let (Some((offset, member)), Some(whole)) = (source.member_at(path), whole) else { return Ok(None) };
     let Some(range) = part_range(source, offset, member) else { return Ok(None) };
     let kernel = conversions.kernel(member, destination)?;
-    let part = Part { source: range, destination: whole, kernel };
+    let part = ElementPart { source: range, destination: whole, kernel };
     Ok(Record::new(source, destination, vec![part]).map(|record| Arc::new(record) as _))
 }
 
@@ -273,7 +273,7 @@ pub(super) fn complex_as_pair(
     for ((from_offset, from), (to_offset, to)) in [(from.real, to.real), (from.imaginary, to.imaginary)] {
         let ranges = (part_range(source, from_offset, from), part_range(destination, to_offset, to));
         let (Some(source), Some(destination)) = ranges else { return Ok(None) };
-        parts.push(Part { source, destination, kernel: conversions.kernel(from, to)? });
+        parts.push(ElementPart { source, destination, kernel: conversions.kernel(from, to)? });
     }
     Ok(Record::new(source, destination, parts).map(|record| Arc::new(record) as _))
 }
@@ -295,9 +295,13 @@ pub(super) fn complex_and_real(
     let imaginary = part_range(destination, to.size, to);
     let mut parts = Vec::with_capacity(2);
     if let Some(imaginary) = imaginary {
-        parts.push(Part { source: from_range.clone(), destination: imaginary, kernel: Arc::new(Zero) });
+        parts.push(ElementPart {
+            source: from_range.clone(),
+            destination: imaginary,
+            kernel: Arc::new(Zero),
+        });
     }
     let kernel = conversions.kernel(from, to)?;
-    parts.push(Part { source: from_range, destination: to_range, kernel });
+    parts.push(ElementPart { source: from_range, destination: to_range, kernel });
     Ok(Record::new(source, destination, parts).map(|record| Arc::new(record) as _))
 }

@@ -1,6 +1,6 @@
 //! The trait of the code that converts elements, and its simplest implementations.
 
-use super::compound::Part;
+use super::compound::ElementPart;
 use super::strided::{Strided, StridedMut, run_packed};
 use super::{ConvertError, Result};
 
@@ -33,7 +33,7 @@ pub trait Kernel: std::fmt::Debug + Send + Sync {
 
     /// Returns the separately converted parts if elements of these sizes are single records. An
     /// enclosing record then converts these parts itself.
-    fn parts(&self, source_size: usize, destination_size: usize) -> Option<&[Part]> {
+    fn parts(&self, source_size: usize, destination_size: usize) -> Option<&[ElementPart]> {
         let _ = (source_size, destination_size);
         None
     }

@@ -36,7 +36,7 @@ mod strided;
 mod text;
 mod variable;
 
-pub use compound::Part;
+pub use compound::ElementPart;
 pub use error::{ConvertError, HeapError, Result};
 pub use exception::{Exception, ExceptionKind, Exceptions, Response};
 pub use kernel::Kernel;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Node};
 use hyperslab_format::codec::{Address, Structure as _};
 
-use super::Walk;
+use super::VisitedBlocks;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
@@ -52,7 +52,7 @@ fn visit(
     enter: &mut Enter<'_>,
     at_node: &mut AtNode<'_>,
 ) -> Result<()> {
-    let mut guard = Walk::new(store, BTreeV1Node::NAME);
+    let mut guard = VisitedBlocks::new(store, BTreeV1Node::NAME);
     let mut unvisited = vec![(root, None)];
     while let Some((address, level)) = unvisited.pop() {
         let node = guard.enter(address).and_then(|()| node_at(store, address, context, level));

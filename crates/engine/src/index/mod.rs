@@ -9,4 +9,4 @@ pub mod local_heap;
 pub mod shared_messages;
 mod walk;
 
-pub use walk::Walk;
+pub use walk::VisitedBlocks;

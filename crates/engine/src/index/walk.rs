@@ -13,7 +13,7 @@ const LINEAR_ADDRESSES: usize = 8;
 
 /// The blocks that one walk has visited.
 #[derive(Debug)]
-pub struct Walk {
+pub struct VisitedBlocks {
     structure: &'static str,
     /// The first visited blocks.
     first: SmallVec<[Address; LINEAR_ADDRESSES]>,
@@ -22,7 +22,7 @@ pub struct Walk {
     limit: u64,
 }
 
-impl Walk {
+impl VisitedBlocks {
     /// Returns a walk over blocks of the kind `structure`, which has visited no block.
     pub fn new(store: &Store, structure: &'static str) -> Self {
         let limit = store.limits().index_nodes;

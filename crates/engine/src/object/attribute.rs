@@ -8,8 +8,8 @@ use hyperslab_datatype::{CharacterSet, Datatype};
 use hyperslab_format::btree_v2::records::{AttributeNameRecord, BTreeV2Record as _};
 use hyperslab_format::codec::{Address, checksum};
 use hyperslab_format::message::{
-    Attribute as AttributeMessage, AttributeInfo, DataspaceMessage, DatatypeMessage, Message as _,
-    MessageFlags, MessageType, SharedReference,
+    AttributeInfo, AttributeMessage, DataspaceMessage, DatatypeMessage, Message as _, MessageFlags,
+    MessageType, SharedReference,
 };
 
 use super::container::Container;
@@ -41,7 +41,7 @@ pub struct Attribute {
 
 /// The decoded value of an attribute.
 #[derive(Debug, Clone)]
-pub struct AttributeValue {
+pub struct DecodedAttribute {
     /// Datatype of the elements.
     pub datatype: Datatype,
     /// Address of the committed datatype, if the attribute uses one.
@@ -76,7 +76,7 @@ impl Attribute {
     }
 
     /// Decodes the datatype and the dataspace.
-    pub fn value(&self, container: &Container) -> Result<AttributeValue> {
+    pub fn value(&self, container: &Container) -> Result<DecodedAttribute> {
         let params = container.params();
         let message = at(AttributeMessage::decode(&self.body, params), self.owner)?;
         let part = |kind: MessageType, bytes: &[u8], shared: bool| -> Result<Body> {
@@ -88,7 +88,7 @@ impl Attribute {
         };
         let datatype = part(MessageType::DATATYPE, message.datatype, message.datatype_is_shared())?;
         let dataspace = part(MessageType::DATASPACE, message.dataspace, message.dataspace_is_shared())?;
-        Ok(AttributeValue {
+        Ok(DecodedAttribute {
             datatype: at(DatatypeMessage::decode(&datatype, params), self.owner)?.datatype,
             committed: datatype.committed,
             dataspace: at(DataspaceMessage::decode(&dataspace, params), self.owner)?.dataspace,
@@ -128,7 +128,7 @@ pub fn for_each(container: &Container, header: &ObjectHeader, visit: &mut AtAttr
     }
     match info {
         Some(info) if info.is_dense() => {
-            let dense = Dense::open(container, header, &info);
+            let dense = DenseAttributes::open(container, header, &info);
             match container.store.forgive(dense)? {
                 Some(dense) => dense.for_each(None, visit),
                 None => Ok(()),
@@ -150,7 +150,7 @@ pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result
     };
     match info(container, header)? {
         Some(info) if info.is_dense() => {
-            Dense::open(container, header, &info)?.for_each(Some(checksum(name)), &mut visit)?;
+            DenseAttributes::open(container, header, &info)?.for_each(Some(checksum(name)), &mut visit)?;
         }
         _ => for_each(container, header, &mut visit)?,
     }
@@ -158,7 +158,7 @@ pub fn find(container: &Container, header: &ObjectHeader, name: &[u8]) -> Result
 }
 
 /// Attributes in dense storage, with the index by name.
-struct Dense<'a> {
+struct DenseAttributes<'a> {
     container: &'a Container,
     owner: Address,
     heap: Arc<FractalHeap>,
@@ -167,7 +167,7 @@ struct Dense<'a> {
     tracked: bool,
 }
 
-impl<'a> Dense<'a> {
+impl<'a> DenseAttributes<'a> {
     fn open(container: &'a Container, header: &ObjectHeader, info: &AttributeInfo) -> Result<Self> {
         Ok(Self {
             container,

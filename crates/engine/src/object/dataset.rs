@@ -6,8 +6,9 @@ use hyperslab_datatype::Datatype;
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::{Address, Writer};
 use hyperslab_format::message::{
-    AllocationTime, DataLayout, DataspaceMessage, DatatypeMessage, ExternalFiles, FillStatus, FillValue,
-    FillValueOld, FillWriteTime, FilterPipeline, Filters as StoredFilters, Layout, MessageType,
+    AllocationTime, DataLayout, DataspaceMessage, DatatypeMessage, ExternalFilesMessage, FillStatus,
+    FillValueMessage, FillValueOldMessage, FillWriteTime, FilterDescriptions, FilterPipeline, Layout,
+    MessageType,
 };
 
 use super::container::Container;
@@ -50,16 +51,16 @@ pub enum Filters {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FillDescription {
     /// The fill value.
-    pub value: Fill,
+    pub value: StoredFillValue,
     /// The time at which the fill value is written.
     pub write_time: FillWriteTime,
     /// The time at which space is allocated.
     pub allocation_time: AllocationTime,
 }
 
-/// A fill value.
+/// A fill value, as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fill {
+pub enum StoredFillValue {
     /// Undefined: there is no fill value.
     Undefined,
     /// Zeros.
@@ -115,7 +116,7 @@ impl DatasetDescription {
     /// Returns the stored bytes of the fill value, or `None` for zeros.
     pub fn fill_element(&self) -> Option<&[u8]> {
         let shown = match (&self.fill.value, self.fill.write_time) {
-            (Fill::User(element), FillWriteTime::ON_ALLOCATION | FillWriteTime::IF_SET) => element,
+            (StoredFillValue::User(element), FillWriteTime::ON_ALLOCATION | FillWriteTime::IF_SET) => element,
             _ => return None,
         };
         (shown.len() == self.datatype.size as usize).then_some(shown)
@@ -129,7 +130,7 @@ impl DatasetDescription {
             return Vec::new();
         };
         let mut pipelines = vec![Pipeline::default(); layout.sections.into()];
-        if let StoredFilters::Sections(sections) = &message.filters {
+        if let FilterDescriptions::Sections(sections) = &message.filters {
             for section in sections {
                 if let Some(pipeline) = pipelines.get_mut(usize::from(section.section)) {
                     *pipeline = stages(&section.filters);
@@ -143,17 +144,17 @@ impl DatasetDescription {
 impl FillDescription {
     fn read(container: &Container, header: &ObjectHeader) -> Result<Self> {
         let value = |status: FillStatus<'_>| match status {
-            FillStatus::Undefined => Fill::Undefined,
-            FillStatus::Default => Fill::Default,
-            FillStatus::UserDefined(element) => Fill::User(element.to_vec()),
+            FillStatus::Undefined => StoredFillValue::Undefined,
+            FillStatus::Default => StoredFillValue::Default,
+            FillStatus::UserDefined(element) => StoredFillValue::User(element.to_vec()),
         };
-        if let Some(message) = message::find::<FillValue>(container, header)? {
+        if let Some(message) = message::find::<FillValueMessage>(container, header)? {
             let (write_time, allocation_time) = (message.write_time, message.allocation_time);
             return Ok(Self { value: value(message.status()), write_time, allocation_time });
         }
-        let old = message::find::<FillValueOld>(container, header)?;
+        let old = message::find::<FillValueOldMessage>(container, header)?;
         Ok(Self {
-            value: old.map_or(Fill::Undefined, |message| value(message.status())),
+            value: old.map_or(StoredFillValue::Undefined, |message| value(message.status())),
             write_time: FillWriteTime::IF_SET,
             allocation_time: AllocationTime::DEFAULT,
         })
@@ -171,7 +172,9 @@ fn filters(container: &Container, header: &ObjectHeader) -> Result<Filters> {
 }
 
 fn external(container: &Container, header: &ObjectHeader) -> Result<Vec<ExternalPiece>> {
-    let Some(message) = message::find::<ExternalFiles>(container, header)? else { return Ok(Vec::new()) };
+    let Some(message) = message::find::<ExternalFilesMessage>(container, header)? else {
+        return Ok(Vec::new());
+    };
     let heap = LocalHeap::load(&container.store, message.heap)?;
     let piece = |slot: &hyperslab_format::message::ExternalFileSlot| {
         let file = heap.name(slot.name_offset)?.to_vec();

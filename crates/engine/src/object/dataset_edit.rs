@@ -7,13 +7,13 @@ use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::{Address, Structure as _, Writer};
 use hyperslab_format::local_heap::{LOCAL_HEAP_ALIGNMENT, LocalHeapHeader};
 use hyperslab_format::message::{
-    DataLayout, DataspaceMessage, DatatypeMessage, ExternalFileSlot, ExternalFiles, FillStatus, FillValue,
-    FillValueOld, Filter, FilterPipeline, Filters as StoredFilters, Layout, Message as _, MessageFlags,
-    MessageType, SharedReference,
+    DataLayout, DataspaceMessage, DatatypeMessage, ExternalFileSlot, ExternalFilesMessage, FillStatus,
+    FillValueMessage, FillValueOldMessage, FilterDescription, FilterDescriptions, FilterPipeline, Layout,
+    Message as _, MessageFlags, MessageType, SharedReference,
 };
 
 use super::container::Container;
-use super::dataset::{DatasetDescription, ExternalPiece, Fill, FillDescription, Filters};
+use super::dataset::{DatasetDescription, ExternalPiece, FillDescription, Filters, StoredFillValue};
 use super::delete::add_reference;
 use super::header_edit::{self, HeaderEditor, NewHeader, NewMessage};
 use super::{message, sharing};
@@ -194,30 +194,30 @@ pub fn push_datatype(
 
 fn push_fill(edit: &Edit<'_>, header: &mut NewHeader, fill: &FillDescription) -> Result<()> {
     let value = match &fill.value {
-        Fill::Undefined => None,
-        Fill::Default => Some(Vec::new()),
-        Fill::User(element) => Some(element.clone()),
+        StoredFillValue::Undefined => None,
+        StoredFillValue::Default => Some(Vec::new()),
+        StoredFillValue::User(element) => Some(element.clone()),
     };
     let version = if edit.bounds().prefers(LibraryVersion::V18) { 3 } else { 2 };
     let (allocation_time, write_time) = (fill.allocation_time, fill.write_time);
-    let message = FillValue { version, allocation_time, write_time, value };
+    let message = FillValueMessage { version, allocation_time, write_time, value };
     // Write also the old message, for readers that do not know the new message.
     if let (FillStatus::UserDefined(value), 2) = (message.status(), version) {
-        header.push(edit, &FillValueOld { value: value.to_vec() }, MessageFlags::CONSTANT)?;
+        header.push(edit, &FillValueOldMessage { value: value.to_vec() }, MessageFlags::CONSTANT)?;
     }
     header.push(edit, &message, MessageFlags::CONSTANT)
 }
 
 fn pipeline_message(pipeline: &Pipeline, bounds: LibverBounds) -> Result<FilterPipeline> {
     let version = if bounds.prefers(LibraryVersion::V18) { 2 } else { 1 };
-    Ok(FilterPipeline { version, filters: StoredFilters::Chunk(stored_filters(pipeline, version)?) })
+    Ok(FilterPipeline { version, filters: FilterDescriptions::Chunk(stored_filters(pipeline, version)?) })
 }
 
 /// Returns the filters as a message of this version stores them.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] for too many filters.
-pub fn stored_filters(pipeline: &Pipeline, version: u8) -> Result<Vec<Filter>> {
+pub fn stored_filters(pipeline: &Pipeline, version: u8) -> Result<Vec<FilterDescription>> {
     if pipeline.stages.len() > FilterPipeline::MAX_FILTERS {
         let most = FilterPipeline::MAX_FILTERS;
         return Err(Error::Misuse(format!("{} filters: at most {most} are allowed", pipeline.stages.len())));
@@ -225,7 +225,7 @@ pub fn stored_filters(pipeline: &Pipeline, version: u8) -> Result<Vec<Filter>> {
     let filters = pipeline.stages.iter().map(|stage| {
         let named = version == 1 || stage.id.0 >= FilterPipeline::FIRST_NAMED_ID;
         let name = stage.name.as_ref().filter(|_| named);
-        Filter {
+        FilterDescription {
             id: stage.id.0,
             flags: stage.flags,
             name: name.map_or_else(Vec::new, |name| name.clone().into_bytes()),
@@ -237,7 +237,7 @@ pub fn stored_filters(pipeline: &Pipeline, version: u8) -> Result<Vec<Filter>> {
 
 /// Stores the names of the external files in a local heap. Returns the message that refers to the
 /// heap.
-fn external_files(edit: &mut Edit<'_>, pieces: &[ExternalPiece]) -> Result<ExternalFiles> {
+fn external_files(edit: &mut Edit<'_>, pieces: &[ExternalPiece]) -> Result<ExternalFilesMessage> {
     let params = edit.params();
     // The first name is empty, as in all local heaps.
     let alignment = to_usize(LOCAL_HEAP_ALIGNMENT)?;
@@ -265,5 +265,5 @@ fn external_files(edit: &mut Edit<'_>, pieces: &[ExternalPiece]) -> Result<Exter
         .ok_or_else(|| Error::internal("local heap", "an allocated block ends below 2^64"))?;
     edit.put(heap, &params, LocalHeapHeader { segment_size, free_list: None, segment });
     edit.write(segment, &names, "local heap data segment")?;
-    Ok(ExternalFiles { heap, slots })
+    Ok(ExternalFilesMessage { heap, slots })
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use hyperslab_format::codec::Address;
-use hyperslab_format::message::{AttributeInfo, ExternalFiles, MessageType};
+use hyperslab_format::message::{AttributeInfo, ExternalFilesMessage, MessageType};
 
 use super::container::Container;
 use super::dense::Dense;
@@ -172,7 +172,7 @@ impl Deletion<'_, '_> {
         let object = header.address();
         self.deleted.insert(object);
         (self.raw)(edit, header)?;
-        if let Some(files) = message::find::<ExternalFiles>(self.container, header)? {
+        if let Some(files) = message::find::<ExternalFilesMessage>(self.container, header)? {
             LocalHeap::delete(edit, files.heap)?;
         }
         if header.contains(MessageType::LINK_INFO) || header.contains(MessageType::SYMBOL_TABLE) {
@@ -228,7 +228,9 @@ mod tests {
     use super::*;
     use crate::object::committed::commit_datatype;
     use crate::object::container::FileSettings;
-    use crate::object::dataset::{DatasetDescription, ExternalPiece, Fill, FillDescription, Filters};
+    use crate::object::dataset::{
+        DatasetDescription, ExternalPiece, FillDescription, Filters, StoredFillValue,
+    };
     use crate::object::dataset_edit;
     use crate::object::group_edit::{GroupOptions, add_hard_link, create_group, insert_link};
     use crate::object::header_edit::NewHeader;
@@ -243,7 +245,7 @@ mod tests {
             array_dims: ArrayDims::new(),
         });
         let fill = FillDescription {
-            value: Fill::Default,
+            value: StoredFillValue::Default,
             write_time: FillWriteTime::IF_SET,
             allocation_time: AllocationTime::LATE,
         };

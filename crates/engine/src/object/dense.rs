@@ -12,8 +12,8 @@ use hyperslab_format::btree_v2::records::{
 };
 use hyperslab_format::codec::{Address, FileParams, FormatError, checksum};
 use hyperslab_format::message::{
-    Attribute, AttributeInfo, Link, LinkInfo, Message as _, MessageFlags, MessageType, SharedLocation,
-    SharedReference,
+    AttributeInfo, AttributeMessage, LinkInfo, LinkMessage, Message as _, MessageFlags, MessageType,
+    SharedLocation, SharedReference,
 };
 
 use super::container::Container;
@@ -63,7 +63,7 @@ pub(super) enum DenseKind {
 
 /// A link or an attribute, decoded from its records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct DenseEntry {
     /// Heap ID of the message. IDs of links have seven bytes.
     id: [u8; 8],
     /// Flags of an attribute's message.
@@ -73,7 +73,7 @@ pub(super) struct Entry {
     hash: u32,
 }
 
-impl Entry {
+impl DenseEntry {
     /// Returns the heap ID of a shared message, if the entry is a shared attribute.
     pub(super) fn shared_id(&self) -> Option<[u8; 8]> {
         self.flags.contains(MessageFlags::SHARED).then_some(self.id)
@@ -124,13 +124,13 @@ impl DenseKind {
     /// Returns the name in a message of the heap.
     fn name(self, container: &Container, body: &[u8]) -> Result<Vec<u8>, FormatError> {
         match self {
-            Self::Links => Ok(Link::decode(body, container.params())?.name.to_vec()),
-            Self::Attributes => Ok(Attribute::decode(body, container.params())?.name.to_vec()),
+            Self::Links => Ok(LinkMessage::decode(body, container.params())?.name.to_vec()),
+            Self::Attributes => Ok(AttributeMessage::decode(body, container.params())?.name.to_vec()),
         }
     }
 
-    fn name_record(self, entry: &Entry) -> Result<Vec<u8>, FormatError> {
-        let Entry { id, flags, order, hash } = *entry;
+    fn name_record(self, entry: &DenseEntry) -> Result<Vec<u8>, FormatError> {
+        let DenseEntry { id, flags, order, hash } = *entry;
         let [heap_id @ .., _] = id;
         match self {
             Self::Links => LinkNameRecord { hash, heap_id }.encode(()),
@@ -142,8 +142,8 @@ impl DenseKind {
         }
     }
 
-    fn order_record(self, entry: &Entry) -> Result<Vec<u8>, FormatError> {
-        let Entry { id, flags, order, .. } = *entry;
+    fn order_record(self, entry: &DenseEntry) -> Result<Vec<u8>, FormatError> {
+        let DenseEntry { id, flags, order, .. } = *entry;
         let [heap_id @ .., _] = id;
         match self {
             Self::Links => {
@@ -157,11 +157,11 @@ impl DenseKind {
         }
     }
 
-    fn entry(self, record: &[u8]) -> Result<Entry, FormatError> {
+    fn entry(self, record: &[u8]) -> Result<DenseEntry, FormatError> {
         match self {
             Self::Links => {
                 let record = LinkNameRecord::decode(record, ())?;
-                Ok(Entry {
+                Ok(DenseEntry {
                     id: id_of(&record.heap_id),
                     flags: MessageFlags::empty(),
                     order: 0,
@@ -170,7 +170,7 @@ impl DenseKind {
             }
             Self::Attributes => {
                 let record = AttributeNameRecord::decode(record, ())?;
-                Ok(Entry {
+                Ok(DenseEntry {
                     id: record.heap_id,
                     flags: MessageFlags::from_bits_retain(record.message_flags),
                     order: record.creation_order.into(),
@@ -234,7 +234,7 @@ impl Dense {
             } else {
                 shared_id(deferred.body(message), container.params())?
             };
-            entries.push((Entry { id, flags, order, hash }, deferred.name(message)));
+            entries.push((DenseEntry { id, flags, order, hash }, deferred.name(message)));
         }
         entries.sort_unstable_by_key(|(entry, name)| (entry.hash, *name));
         self.insert_names(container, edit, &entries)?;
@@ -254,7 +254,7 @@ impl Dense {
         &self,
         container: &Container,
         edit: &mut Edit<'_>,
-        entries: &[(Entry, &[u8])],
+        entries: &[(DenseEntry, &[u8])],
     ) -> Result<()> {
         let mut records = Vec::new();
         for (entry, _) in entries {
@@ -285,7 +285,7 @@ impl Dense {
         container: &Container,
         edit: &Edit<'_>,
         name: &[u8],
-    ) -> Result<Option<(Entry, Bytes)>> {
+    ) -> Result<Option<(DenseEntry, Bytes)>> {
         let names = BTreeV2::edit(edit, self.names)?;
         let mut compare = ByName::new(self, container, name);
         let found = names.get(edit.store(), &mut |record| compare.compare(record));
@@ -301,7 +301,7 @@ impl Dense {
         container: &Container,
         edit: &mut Edit<'_>,
         name: &[u8],
-        entry: &Entry,
+        entry: &DenseEntry,
         content: Content<'_>,
     ) -> Result<()> {
         let new = self.put_content(edit, entry, content)?;
@@ -326,14 +326,19 @@ impl Dense {
     }
 
     /// Stores the message that replaces an entry's message. Returns the new entry.
-    fn put_content(&self, edit: &mut Edit<'_>, entry: &Entry, content: Content<'_>) -> Result<Entry> {
+    fn put_content(
+        &self,
+        edit: &mut Edit<'_>,
+        entry: &DenseEntry,
+        content: Content<'_>,
+    ) -> Result<DenseEntry> {
         let body = match content {
             Content::Own(body) => body,
             Content::Shared(id) => {
                 if !self.is_shared(entry) {
                     FractalHeap::remove(edit, self.heap, self.id(entry))?;
                 }
-                return Ok(Entry { id, flags: entry.flags | MessageFlags::SHARED, ..*entry });
+                return Ok(DenseEntry { id, flags: entry.flags | MessageFlags::SHARED, ..*entry });
             }
         };
         let stored = if self.is_shared(entry) {
@@ -341,7 +346,7 @@ impl Dense {
         } else {
             FractalHeap::update(edit, self.heap, self.id(entry), body)?
         };
-        Ok(Entry { id: id_of(&stored), flags: entry.flags & !MessageFlags::SHARED, ..*entry })
+        Ok(DenseEntry { id: id_of(&stored), flags: entry.flags & !MessageFlags::SHARED, ..*entry })
     }
 
     /// Removes the entry with this name, and its message. Returns both. The caller releases a
@@ -351,7 +356,7 @@ impl Dense {
         container: &Container,
         edit: &mut Edit<'_>,
         name: &[u8],
-    ) -> Result<Option<(Entry, Bytes)>> {
+    ) -> Result<Option<(DenseEntry, Bytes)>> {
         let mut names = BTreeV2::edit(edit, self.names)?;
         let mut compare = ByName::new(self, container, name);
         let removed = names.remove(edit, &mut |record| compare.compare(record));
@@ -370,7 +375,7 @@ impl Dense {
     }
 
     /// Returns all entries and their messages, in the order of the hashes of their names.
-    pub(super) fn all(&self, container: &Container, edit: &Edit<'_>) -> Result<Vec<(Entry, Bytes)>> {
+    pub(super) fn all(&self, container: &Container, edit: &Edit<'_>) -> Result<Vec<(DenseEntry, Bytes)>> {
         let names = BTreeV2::edit(edit, self.names)?;
         let mut entries = Vec::new();
         names.walk(edit.store(), &mut |record| {
@@ -389,7 +394,7 @@ impl Dense {
         FractalHeap::delete(edit, self.heap)
     }
 
-    fn id<'e>(&self, entry: &'e Entry) -> &'e [u8] {
+    fn id<'e>(&self, entry: &'e DenseEntry) -> &'e [u8] {
         match self.kind {
             DenseKind::Links => {
                 let [id @ .., _] = &entry.id;
@@ -400,11 +405,11 @@ impl Dense {
     }
 
     /// Returns whether the message is a shared message of the file.
-    fn is_shared(&self, entry: &Entry) -> bool {
+    fn is_shared(&self, entry: &DenseEntry) -> bool {
         self.kind == DenseKind::Attributes && entry.flags.contains(MessageFlags::SHARED)
     }
 
-    fn body(&self, container: &Container, entry: &Entry) -> Result<Bytes> {
+    fn body(&self, container: &Container, entry: &DenseEntry) -> Result<Bytes> {
         match &container.shared_messages {
             Some(shared) if self.is_shared(entry) => {
                 shared.get(&container.store, MessageType::ATTRIBUTE, &entry.id)
@@ -417,11 +422,11 @@ impl Dense {
     }
 
     /// Returns the creation order. The creation order of a link is in its message.
-    fn order_of(&self, container: &Container, entry: &Entry, body: &[u8]) -> Result<u64> {
+    fn order_of(&self, container: &Container, entry: &DenseEntry, body: &[u8]) -> Result<u64> {
         match self.kind {
             DenseKind::Attributes => Ok(entry.order),
             DenseKind::Links => {
-                Ok(at(Link::decode(body, container.params()), self.heap)?.creation_order.unwrap_or(0))
+                Ok(at(LinkMessage::decode(body, container.params()), self.heap)?.creation_order.unwrap_or(0))
             }
         }
     }

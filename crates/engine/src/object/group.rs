@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use hyperslab_format::btree_v2::records::{BTreeV2Record as _, LinkCreationOrderRecord, LinkNameRecord};
 use hyperslab_format::codec::{FormatError, checksum};
 use hyperslab_format::message::{
-    EstimatedEntries, ExternalLink, GroupInfo, Link as LinkMessage, LinkInfo, LinkPhaseChange,
+    EstimatedEntries, ExternalLink, GroupInfo, LinkInfo, LinkMessage, LinkPhaseChange,
     LinkTarget as MessageTarget, Message as _, MessageType, SymbolTable,
 };
 

@@ -2,7 +2,7 @@
 
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{
-    Attribute as AttributeMessage, Message as _, MessageFlags, MessageType, SharedLocation, SharedReference,
+    AttributeMessage, Message as _, MessageFlags, MessageType, SharedLocation, SharedReference,
 };
 
 use super::container::Container;

@@ -8,7 +8,7 @@ use hyperslab_format::message::{ChunkedLayout, StructuredChunkLayout};
 use crate::data::chunk_index::{self, ChunkShape};
 use crate::data::chunked::ChunkedSource;
 use crate::data::structured::{StructuredFacts, StructuredForm};
-use crate::data::transfer::Fill;
+use crate::data::transfer::FillElement;
 use crate::error::{Error, Result};
 use crate::object::container::Container;
 use crate::object::dataset::{DatasetDescription, Filters};
@@ -58,7 +58,7 @@ pub(super) fn chunked_source(
         index: None,
         pipeline: pipeline.clone(),
         edges_unfiltered: layout.leaves_edges_unfiltered(),
-        fill: description.fill_element().map_or(Fill::ZERO, Fill::element),
+        fill: description.fill_element().map_or(FillElement::ZERO, FillElement::element),
     };
     Ok((source, shape))
 }
@@ -88,7 +88,7 @@ pub(super) fn structured_form(
         datatype: &description.datatype,
         layout,
         filters,
-        fill: description.fill_element().map_or(Fill::ZERO, Fill::element),
+        fill: description.fill_element().map_or(FillElement::ZERO, FillElement::element),
     };
     let form = StructuredForm::new(container.store.params(), &facts).map_err(|error| error.at(owner))?;
     let size = u64::from(description.datatype.size);

@@ -6,8 +6,8 @@ use hyperslab_exact::to_usize;
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::{Address, FileParams};
 use hyperslab_format::message::{
-    AllocationTime, ArrayDims, CompactLayout, ContiguousLayout, DataLayout, FillWriteTime, FilterPipeline,
-    Filters as StoredFilters, Layout, SectionFilters, StructuredChunkType,
+    AllocationTime, ArrayDims, CompactLayout, ContiguousLayout, DataLayout, FillWriteTime,
+    FilterDescriptions, FilterPipeline, Layout, SectionFilters, StructuredChunkType,
 };
 
 use hyperslab_format::structured_chunk::DefinedEncoding;
@@ -16,7 +16,7 @@ use super::OpenFile;
 use super::dataset_writer::DatasetWriter;
 use crate::data::chunk_index::{self, NewChunks, NewStructuredChunks};
 use crate::error::{Error, Result};
-use crate::object::dataset::{DatasetDescription, ExternalPiece, Fill, FillDescription, Filters};
+use crate::object::dataset::{DatasetDescription, ExternalPiece, FillDescription, Filters, StoredFillValue};
 use crate::object::dataset_edit;
 use crate::object::delete::count_reference;
 use crate::object::header_edit::NewHeader;
@@ -165,13 +165,15 @@ impl NewDataset {
         if !self.pipeline.is_empty() && !matches!(self.layout, NewLayout::Chunked { .. }) {
             return misuse("only chunks can be filtered: give the dataset a chunk shape".into());
         }
-        if let Fill::User(element) = &self.fill.value
+        if let StoredFillValue::User(element) = &self.fill.value
             && element.len() != self.datatype.size as usize
         {
             let size = self.datatype.size;
             return misuse(format!("a fill value of {} bytes for elements of {size}", element.len()));
         }
-        if self.fill.value == Fill::Undefined && self.fill.write_time == FillWriteTime::ON_ALLOCATION {
+        if self.fill.value == StoredFillValue::Undefined
+            && self.fill.write_time == FillWriteTime::ON_ALLOCATION
+        {
             return misuse("an undefined fill value cannot be written when space is allocated".into());
         }
         match &self.layout {
@@ -261,7 +263,7 @@ impl NewDataset {
                     too_large(bytes, u64::from(u16::MAX))?;
                 }
                 let mut data = vec![0; to_usize(bytes)?];
-                if let Fill::User(element) = &self.fill.value
+                if let StoredFillValue::User(element) = &self.fill.value
                     && self.fill.write_time != FillWriteTime::NEVER
                 {
                     data.chunks_exact_mut(element.len().max(1))
@@ -392,7 +394,7 @@ fn section_filters(pipelines: &[Pipeline]) -> Result<Filters> {
     if sections.is_empty() {
         return Ok(Filters::Chunk(Pipeline::default()));
     }
-    Ok(Filters::Sections(FilterPipeline { version: 3, filters: StoredFilters::Sections(sections) }))
+    Ok(Filters::Sections(FilterPipeline { version: 3, filters: FilterDescriptions::Sections(sections) }))
 }
 
 /// Returns whether elements hold references with data in the global heap.

@@ -2,7 +2,7 @@
 
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{
-    BTreeK, FileSpaceInfo, MessageFlags, MessageType, MetadataCacheImage, SharedMessageTable,
+    BTreeK, FileSpaceInfo, MessageFlags, MessageType, MetadataCacheImage, SharedMessageTableMessage,
 };
 
 use super::members;
@@ -68,7 +68,7 @@ fn dissolve_image(container: &mut Container, extension: Address) -> Result<()> {
 
 /// Opens the index of shared messages that the extension names.
 pub(super) fn read_shared_messages(container: &mut Container, extension: &ObjectHeader) -> Result<()> {
-    if let Some(table) = message::find::<SharedMessageTable>(container, extension)? {
+    if let Some(table) = message::find::<SharedMessageTableMessage>(container, extension)? {
         let (address, indexes) = (table.table, table.index_count);
         let shared = SharedMessages::open(&container.store, address, indexes, sharing::message_in_header)?;
         container.shared_messages = Some(shared);

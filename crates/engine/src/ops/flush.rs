@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hyperslab_format::codec::Address;
 
-use super::writer_table::Slot;
+use super::writer_table::WriterSlot;
 use super::{DatasetWriter, OpenFile};
 use crate::error::Result;
 use crate::store::{Edit, Reading};
@@ -109,7 +109,7 @@ impl OpenFile {
 
     /// Writes changed dataspaces into the headers. Chunks stay dirty.
     pub(super) fn flush_headers(&self, edit: &mut Edit<'_>) -> Result<()> {
-        let flush = |slot: Arc<Slot>| match slot.0.lock().as_mut() {
+        let flush = |slot: Arc<WriterSlot>| match slot.0.lock().as_mut() {
             Some(writer) => writer.flush_shape(self.writer_context(), edit),
             None => Ok(()),
         };
@@ -118,7 +118,7 @@ impl OpenFile {
 
     /// Flushes all datasets.
     pub(super) fn flush_writers(&self, edit: &mut Edit<'_>) -> Result<()> {
-        let flush = |slot: Arc<Slot>| match slot.0.lock().as_mut() {
+        let flush = |slot: Arc<WriterSlot>| match slot.0.lock().as_mut() {
             Some(writer) => writer.flush(self.writer_context(), edit),
             None => Ok(()),
         };

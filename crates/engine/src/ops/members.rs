@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hyperslab_exact::to_usize;
-use hyperslab_format::driver_info::{DriverInfoBlock, DriverInformation, MultiInformation, MultiMember};
+use hyperslab_format::driver_info::{DriverInfoBlock, DriverInfoMember, DriverInformation, MultiInformation};
 use hyperslab_format::message::{DriverInfo, MessageFlags, MessageType};
 use hyperslab_format::superblock::SuperblockVersion;
 use hyperslab_vfd::Driver;
@@ -60,7 +60,7 @@ impl Members {
     /// # Errors
     /// Returns an error if the bytes contain no superblock.
     pub fn of(driver: Arc<dyn Driver>) -> Result<Self> {
-        let options = StoreOptions { ignore_marks: true, ..StoreOptions::default() };
+        let options = StoreOptions { ignore_status_flags: true, ..StoreOptions::default() };
         let store = Store::open(driver, options)?;
         let incomplete = if store.is_complete() { Self::Alone } else { Self::Incomplete };
         let container = settings::container(store);
@@ -96,7 +96,7 @@ impl Members {
 
 /// Returns the ranges of the members in use. A member without an address is not in use.
 fn ranges(multi: &MultiInformation) -> Vec<MemberRange> {
-    let range = |member: &MultiMember| {
+    let range = |member: &DriverInfoMember| {
         let (start, length) = (member.start.get()?, member.end.get().unwrap_or(0));
         Some(MemberRange { start, length, name: member.name.clone() })
     };
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn members_of_multi_are_in_order() {
-        let member = |start, end, name: &[u8]| MultiMember {
+        let member = |start, end, name: &[u8]| DriverInfoMember {
             start: Address::new(start),
             end: Address::new(end),
             name: name.to_vec(),
@@ -245,7 +245,7 @@ mod tests {
             [(0, 100), (1 << 40, 7)]
         );
         // The driver of one file does not know the members.
-        let options = StoreOptions { ignore_marks: true, ..StoreOptions::default() };
+        let options = StoreOptions { ignore_status_flags: true, ..StoreOptions::default() };
         let error = super::super::OpenFile::open(Arc::new(Core::image("image", bytes)), options).unwrap_err();
         assert!(error.to_string().contains("a file of several members (driver `NCSAmult`)"), "{error}");
     }

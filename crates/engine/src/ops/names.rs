@@ -25,7 +25,7 @@ pub mod groups {
 
 /// Attributes.
 pub mod attributes {
-    pub use crate::object::attribute::{Attribute, AttributeValue, find, for_each};
+    pub use crate::object::attribute::{Attribute, DecodedAttribute, find, for_each};
     pub use crate::object::attribute_edit::{NewAttribute, rename};
 }
 
@@ -36,7 +36,7 @@ pub mod datasets {
     };
     pub use crate::data::virtual_::{VirtualOptions, VirtualView, mappings as virtual_mappings};
     pub use crate::object::dataset::{
-        DatasetDescription, ExternalPiece, Fill, FillDescription, Filters, datatype_length,
+        DatasetDescription, ExternalPiece, FillDescription, Filters, StoredFillValue, datatype_length,
     };
 }
 
@@ -54,7 +54,7 @@ pub mod elements {
 pub mod sparse {
     pub use crate::data::chunk_index::StructuredLocation;
     pub use crate::data::structured::{
-        ChunkKind, Coordinates, Defined, Slab, StructuredForm, StructuredSource, StructuredWriter,
+        ChunkKind, PointCoordinates, SelectedChunk, Slab, StructuredForm, StructuredSource, StructuredWriter,
         StructuredWriting,
     };
 }

@@ -4,10 +4,10 @@ use hyperslab_datatype::{Reference, ReferenceKind};
 use hyperslab_format::codec::{Address, Writer};
 use hyperslab_format::global_heap::GlobalHeapId;
 use hyperslab_format::reference::{
-    ObjectToken, ReferenceBlock, ReferenceKind as BlockKind, ReferenceTarget as BlockTarget, RegionBlock,
+    ObjectToken, ReferenceBlock, ReferenceTarget as BlockTarget, ReferenceTargetKind, RegionBlock,
     StoredReference,
 };
-use hyperslab_format::selection::{SelectionEncoding, rank as selection_rank};
+use hyperslab_format::selection::{SelectionFormat, rank as selection_rank};
 use hyperslab_format::virtual_mapping::{VirtualMapping, VirtualMappings};
 
 use super::OpenFile;
@@ -38,7 +38,7 @@ impl OpenFile {
             }
             (ReferenceKind::DatasetRegion1, ReferenceTarget::Region(object, selection)) => {
                 let block = RegionBlock { object: *object, selection: selection.clone() };
-                let block = block.encode(edit.params(), SelectionEncoding::Compatible)?;
+                let block = block.encode(edit.params(), SelectionFormat::Compatible)?;
                 let id = self.container.heap.insert(edit, &block)?;
                 let mut writer = Writer::new("region reference");
                 id.write(&mut writer, edit.params());
@@ -69,17 +69,17 @@ impl OpenFile {
             other => (None, other),
         };
         let (kind, address, target) = match inner {
-            ReferenceTarget::Object(address) => (BlockKind::Object, *address, BlockTarget::Object),
+            ReferenceTarget::Object(address) => (ReferenceTargetKind::Object, *address, BlockTarget::Object),
             ReferenceTarget::Region(address, selection) => {
                 let rank = selection_rank(selection).and_then(|rank| u32::try_from(rank).ok());
                 let rank = rank.ok_or_else(|| {
                     Error::Misuse("a region reference needs a selection with coordinates".into())
                 })?;
                 let target = BlockTarget::Region { rank, selection: selection.clone() };
-                (BlockKind::Region, *address, target)
+                (ReferenceTargetKind::Region, *address, target)
             }
             ReferenceTarget::Attribute(address, name) => {
-                (BlockKind::Attribute, *address, BlockTarget::Attribute { name: name.clone() })
+                (ReferenceTargetKind::Attribute, *address, BlockTarget::Attribute { name: name.clone() })
             }
             ReferenceTarget::Null | ReferenceTarget::External { .. } => {
                 return Err(Error::Misuse("a reference to another file needs a target in that file".into()));
@@ -87,7 +87,7 @@ impl OpenFile {
         };
         let external = file.is_some();
         let token = ObjectToken::from_address(address, edit.params())?;
-        let block = ReferenceBlock { token, file, target }.encode(SelectionEncoding::Compatible)?;
+        let block = ReferenceBlock { token, file, target }.encode(SelectionFormat::Compatible)?;
         let size =
             u32::try_from(block.len()).map_err(|_| Error::unsupported("references of 4 GiB and more"))?;
         let id = self.container.heap.insert(edit, &block)?;
@@ -109,7 +109,7 @@ impl OpenFile {
             return Ok((Address::UNDEFINED, 0));
         }
         let block = VirtualMappings { version: 0, mappings };
-        let block = block.encode(edit.params(), SelectionEncoding::Compatible)?;
+        let block = block.encode(edit.params(), SelectionFormat::Compatible)?;
         let GlobalHeapId { collection, index } = self.container.heap.insert(edit, &block)?;
         Ok((collection, index))
     }

@@ -13,19 +13,19 @@ use super::DatasetWriter;
 #[derive(Debug, Default)]
 pub struct Writers {
     /// Ordered by address, so that the same calls produce the same file.
-    pub(super) known: Mutex<BTreeMap<Address, Arc<Slot>>>,
+    pub(super) known: Mutex<BTreeMap<Address, Arc<WriterSlot>>>,
 }
 
 /// The slot of one writer. Only a thread with an `Edit` fills or empties a slot.
 #[derive(Debug)]
-pub(super) struct Slot(pub(super) Mutex<Option<DatasetWriter>>);
+pub(super) struct WriterSlot(pub(super) Mutex<Option<DatasetWriter>>);
 
 impl Writers {
-    pub(super) fn slot(&self, dataset: Address) -> Option<Arc<Slot>> {
+    pub(super) fn slot(&self, dataset: Address) -> Option<Arc<WriterSlot>> {
         self.known.lock().get(&dataset).cloned()
     }
 
-    pub(super) fn slots(&self) -> Vec<Arc<Slot>> {
+    pub(super) fn slots(&self) -> Vec<Arc<WriterSlot>> {
         self.known.lock().values().cloned().collect()
     }
 

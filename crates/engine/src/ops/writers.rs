@@ -22,7 +22,7 @@ use hyperslab_dataspace::Dataspace;
 use hyperslab_format::codec::Address;
 use parking_lot::Mutex;
 
-use super::writer_table::Slot;
+use super::writer_table::WriterSlot;
 use super::{DatasetWriter, OpenFile};
 use crate::error::Result;
 use crate::store::Edit;
@@ -57,7 +57,7 @@ impl OpenFile {
         let mut writer = DatasetWriter::open(self.writer_context(), dataset)?;
         writer.check_followed(store)?;
         let outcome = work(&mut writer, edit);
-        self.writers.known.lock().insert(dataset, Arc::new(Slot(Mutex::new(Some(writer)))));
+        self.writers.known.lock().insert(dataset, Arc::new(WriterSlot(Mutex::new(Some(writer)))));
         outcome
     }
 
@@ -68,7 +68,7 @@ impl OpenFile {
     pub(super) fn keep_writer(&self, edit: &mut Edit<'_>, writer: DatasetWriter) -> Result<()> {
         let dataset = writer.address();
         self.evict_writers(edit, dataset)?;
-        self.writers.known.lock().insert(dataset, Arc::new(Slot(Mutex::new(Some(writer)))));
+        self.writers.known.lock().insert(dataset, Arc::new(WriterSlot(Mutex::new(Some(writer)))));
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyperslab_format::codec::{Address, FileParams, Writer};
 use hyperslab_format::message::{
     BTreeK, FileSpaceInfo, FileSpaceStrategy, FreeSpaceManagers, Message as _, MessageFlags, MessageType,
-    SharedMessageTable as SharedMessageTableMessage,
+    SharedMessageTableMessage,
 };
 use hyperslab_format::object_header::{EnvelopeLayout, HeaderFlags, PrefixV2, write_envelope};
 use hyperslab_format::shared_message::{

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 /// Dirty blocks by their addresses.
 #[derive(Debug, Default)]
 pub(crate) struct DirtyBlocks {
-    blocks: RwLock<AddressMap<Block>>,
+    blocks: RwLock<AddressMap<DirtyBlock>>,
     /// The number of blocks. Readers of a file without dirty blocks never take the lock.
     count: AtomicUsize,
     bytes: AtomicUsize,
@@ -22,7 +22,7 @@ pub(crate) struct DirtyBlocks {
 
 /// A dirty block.
 #[derive(Debug, Clone)]
-pub(crate) struct Block {
+pub(crate) struct DirtyBlock {
     value: Arc<dyn Any + Send + Sync>,
     context: Arc<dyn Any + Send + Sync>,
     encode: Encode,
@@ -46,7 +46,7 @@ where
     }
 }
 
-impl Block {
+impl DirtyBlock {
     /// Creates a block from its value and context.
     pub(crate) fn new<T>(value: Arc<T>, context: &T::Context) -> Self
     where
@@ -104,12 +104,12 @@ impl DirtyBlocks {
     }
 
     /// Returns the block at `address`, which stays dirty.
-    pub(crate) fn get(&self, address: Address) -> Option<Block> {
+    pub(crate) fn get(&self, address: Address) -> Option<DirtyBlock> {
         if self.is_empty() { None } else { self.blocks.read().get(&address).cloned() }
     }
 
     /// Adds a block, or replaces the block at `address`.
-    pub(crate) fn insert(&self, address: Address, block: Block) {
+    pub(crate) fn insert(&self, address: Address, block: DirtyBlock) {
         let mut blocks = self.blocks.write();
         self.bytes.fetch_add(block.bytes, Ordering::AcqRel);
         if let Some(before) = blocks.insert(address, block) {
@@ -119,7 +119,7 @@ impl DirtyBlocks {
     }
 
     /// Removes the block at `address`.
-    pub(crate) fn remove(&self, address: Address) -> Option<Block> {
+    pub(crate) fn remove(&self, address: Address) -> Option<DirtyBlock> {
         if self.is_empty() {
             return None;
         }

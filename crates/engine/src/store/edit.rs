@@ -10,7 +10,7 @@ use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
 
 use super::Store;
 use super::bytes::Bytes;
-use super::dirty_blocks::Block;
+use super::dirty_blocks::DirtyBlock;
 use super::space::{MIN_PENDING_BYTES, MIN_SYNCED_PENDING_BYTES, SpaceKind, SpaceUsage};
 use super::write_state::Writing;
 use crate::error::{Error, Result};
@@ -250,7 +250,7 @@ impl<'a> Edit<'a> {
         T::Context: Send + Sync + 'static,
     {
         self.store.caches.decoded.remove(address);
-        self.store.caches.dirty_blocks.insert(address, Block::new(Arc::new(value), context));
+        self.store.caches.dirty_blocks.insert(address, DirtyBlock::new(Arc::new(value), context));
     }
 
     /// Allocates space for a block and adds the block there.

@@ -63,12 +63,12 @@ pub use options::{Durability, StoreOptions};
 pub use pages::ByteRows;
 pub use raw_file::RawFile;
 pub use repair::{
-    EndRepair, JournalRepair, MarksRepair, RepairOptions, Repaired, ends, journal_report, repair,
+    EndRepair, JournalRepair, RepairOptions, Repaired, StatusFlagsRepair, ends, journal_report, repair,
     replay_into_copy,
 };
 pub use salvage::Damage;
 pub(crate) use sharded_cache::cache;
-pub use space::{FileSpace, Placement, SpaceKind, SpaceUsage};
+pub use space::{BlockPlacement, FileSpace, SpaceKind, SpaceUsage};
 pub(crate) use space::{MembersLocation, MessageLocation};
 
 use crate::error::{Error, Result};

@@ -53,7 +53,7 @@ impl Store {
             }
             found => found.map_err(|error| left.explain(error))?,
         };
-        if !options.ignore_marks && !options.salvage {
+        if !options.ignore_status_flags && !options.salvage {
             check_status_flags(&superblock, options.swmr_read).map_err(|error| left.explain(error))?;
             // A SWMR writer may state an end that the file has not reached yet.
             if !(options.swmr_read && has_swmr_writer(&superblock)) {

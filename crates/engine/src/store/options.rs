@@ -7,7 +7,7 @@ use hyperslab_format::codec::Limits;
 use hyperslab_vfd::SideFile;
 
 use super::locking::FileLocking;
-use super::space::Placement;
+use super::space::BlockPlacement;
 use crate::versions::LibverBounds;
 
 /// The options with which a file is opened.
@@ -21,7 +21,7 @@ pub struct StoreOptions {
     pub swmr_read: bool,
     /// True to open a file although its status flags state a writer, or although it is shorter than
     /// its superblock states.
-    pub ignore_marks: bool,
+    pub ignore_status_flags: bool,
     /// The limit of decoded chunks in the cache, in bytes.
     pub chunk_cache: u64,
     /// The versions of structures to write; `None` to open the file for reading only.
@@ -33,7 +33,7 @@ pub struct StoreOptions {
     /// the commit.
     pub uncommitted: u64,
     /// The placement of new blocks.
-    pub placement: Placement,
+    pub placement: BlockPlacement,
     /// The crashes that the file survives while it is written.
     pub durability: Durability,
     /// The journal's file. Changes are not atomic without a journal.
@@ -59,12 +59,12 @@ impl Default for StoreOptions {
             limits: Limits::default(),
             filters: Registry::default(),
             swmr_read: false,
-            ignore_marks: false,
+            ignore_status_flags: false,
             chunk_cache: DEFAULT_CHUNK_CACHE_BYTES,
             write: None,
             page_buffer: DEFAULT_PAGE_BUFFER_BYTES,
             uncommitted: DEFAULT_DIRTY_BYTES,
-            placement: Placement::default(),
+            placement: BlockPlacement::default(),
             durability: Durability::default(),
             journal: None,
             locking: FileLocking::default(),

@@ -20,11 +20,11 @@ pub struct RepairOptions {
     /// for files without blocks after their end.
     pub cut_end: bool,
     /// True to keep the status flags of a writer.
-    pub keep_marks: bool,
+    pub keep_status_flags: bool,
     /// True to keep the stated end if the file is longer.
     pub keep_end: bool,
     /// A number of bytes to add after the end of the file and after the stated end.
-    pub room: Option<u64>,
+    pub increment: Option<u64>,
 }
 
 /// The repairs that were made, and the faults that were found.
@@ -34,7 +34,7 @@ pub struct Repaired {
     /// The journal beside the file, if there was one.
     pub journal: Option<JournalRepair>,
     /// The status flags of a writer, if they were cleared.
-    pub marks: Option<MarksRepair>,
+    pub status_flags: Option<StatusFlagsRepair>,
     /// The difference between the stated end and the length of the file, if there is one.
     pub end: Option<EndRepair>,
 }
@@ -60,7 +60,7 @@ pub enum JournalRepair {
 
 /// The status flags that a writer left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct MarksRepair {
+pub struct StatusFlagsRepair {
     /// True if the writer was a SWMR writer.
     pub swmr: bool,
 }
@@ -107,9 +107,9 @@ impl fmt::Display for Repaired {
                 format!("{story}: set aside as `{name}`")
             }
         }));
-        lines.extend(self.marks.map(|marks| {
-            let who = if marks.swmr { "a SWMR writer" } else { "a writer" };
-            format!("marked as open for {who}: cleared")
+        lines.extend(self.status_flags.map(|flags| {
+            let writer = if flags.swmr { "a SWMR writer" } else { "a writer" };
+            format!("marked as open for {writer}: cleared")
         }));
         lines.extend(self.end.map(|end| {
             let stated = end.stated.map_or_else(|| "no end".to_owned(), |stated| format!("{stated} bytes"));
@@ -136,19 +136,20 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
     let (base, mut superblock) = find_superblock(&**driver, length)?;
     let before = superblock.clone();
     let mut repaired = Repaired { journal, ..Repaired::default() };
-    let marks = ConsistencyFlags::WRITE_ACCESS | ConsistencyFlags::SWMR_ACCESS;
+    let open_flags = ConsistencyFlags::WRITE_ACCESS | ConsistencyFlags::SWMR_ACCESS;
     // The flags have no meaning in earlier versions.
-    let marked = superblock.version_number() >= 2 && superblock.consistency.intersects(marks);
-    if marked && !options.keep_marks {
+    let is_open = superblock.version_number() >= 2 && superblock.consistency.intersects(open_flags);
+    if is_open && !options.keep_status_flags {
         let swmr = superblock.consistency.contains(ConsistencyFlags::SWMR_ACCESS);
-        repaired.marks = Some(MarksRepair { swmr });
-        superblock.consistency.remove(marks);
+        repaired.status_flags = Some(StatusFlagsRepair { swmr });
+        superblock.consistency.remove(open_flags);
     }
     let stated = stated_end(&superblock, base);
-    if let Some(room) = options.room {
-        let length = stated.unwrap_or(0).max(length).checked_add(room).filter(|length| *length < u64::MAX);
+    if let Some(increment) = options.increment {
         let length =
-            length.ok_or_else(|| Error::Misuse(format!("the file cannot be {room} bytes longer")))?;
+            stated.unwrap_or(0).max(length).checked_add(increment).filter(|length| *length < u64::MAX);
+        let length =
+            length.ok_or_else(|| Error::Misuse(format!("the file cannot grow by {increment} bytes")))?;
         if driver.kind().has_member_ends() {
             return Err(Error::unsupported(format!("more bytes in the members of a {} file", driver.kind())));
         }
@@ -297,7 +298,8 @@ mod tests {
         let mut bytes = superblock.encode().unwrap();
         bytes.resize(4096, 0);
         let driver: Arc<dyn Driver> = Arc::new(Core::from_vec("file", bytes.clone()));
-        for options in [RepairOptions::default(), RepairOptions { room: Some(10), ..Default::default() }] {
+        for options in [RepairOptions::default(), RepairOptions { increment: Some(10), ..Default::default() }]
+        {
             let error = repair(&driver, &NoJournal, options).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Corrupt);
             let mut after = vec![0; bytes.len()];

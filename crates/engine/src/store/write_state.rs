@@ -8,7 +8,7 @@ use parking_lot::RwLock;
 use smallvec::SmallVec;
 
 use super::journal::Journal;
-use super::space::{Fresh, Placement, Space, SpaceRecord, StatedMembers};
+use super::space::{BlockPlacement, Fresh, Space, SpaceRecord, StatedMembers};
 use crate::versions::LibverBounds;
 
 /// The state that an edit changes.
@@ -41,7 +41,7 @@ pub(super) struct WriteState {
     pub(super) fresh: RwLock<Arc<Fresh>>,
     /// The limit of dirty blocks in bytes.
     pub(super) dirty_limit: u64,
-    pub(super) placement: Placement,
+    pub(super) placement: BlockPlacement,
     /// The number of edits of the file.
     generation: AtomicU64,
     /// True if the file may no longer be changed.
@@ -56,7 +56,7 @@ impl WriteState {
         journal: Journal,
         new_from: u64,
         dirty_limit: u64,
-        placement: Placement,
+        placement: BlockPlacement,
     ) -> Self {
         let fresh = writing.as_ref().map_or_else(Arc::default, |writing| writing.space.fresh());
         Self {

@@ -4,7 +4,7 @@
 
 use crate::bits::bulk::{self, GROUP_WORDS, Short, TILE_WORDS, Word};
 
-use super::{Kind, Member};
+use super::{NbitMember, NbitType};
 
 /// The size in bytes of a batch of decoded elements. All columns are processed for one batch before
 /// the next.
@@ -62,7 +62,7 @@ struct Position {
 }
 
 impl Columns {
-    pub(super) fn new(kind: &Kind) -> Self {
+    pub(super) fn new(kind: &NbitType) -> Self {
         let bytes = kind.size() as usize;
         let mut columns = Self { columns: Vec::new(), bits: kind.bits(), bytes };
         columns.add(kind, 0, 0, &mut Vec::new());
@@ -70,18 +70,18 @@ impl Columns {
     }
 
     /// Adds the columns of `kind`, which is the element type or a part of the type.
-    fn add(&mut self, kind: &Kind, bit: u64, at: usize, repeats: &mut Vec<Repeat>) {
+    fn add(&mut self, kind: &NbitType, bit: u64, at: usize, repeats: &mut Vec<Repeat>) {
         match kind {
-            Kind::Atomic { size: size @ 1..=8, big_endian, precision, offset } => {
+            NbitType::Atomic { size: size @ 1..=8, big_endian, precision, offset } => {
                 let size = *size as usize;
                 self.push(size, *big_endian, (*precision, *offset), (bit, at), repeats.clone());
             }
-            Kind::Atomic { size, big_endian, precision, offset } => {
+            NbitType::Atomic { size, big_endian, precision, offset } => {
                 self.add_long(*size, *big_endian, (*precision, *offset), (bit, at), repeats);
             }
-            Kind::Opaque { size } => self.add_bytes(*size, bit, at, repeats),
-            Kind::Array { size, base } => {
-                if let Kind::Opaque { .. } = **base {
+            NbitType::Opaque { size } => self.add_bytes(*size, bit, at, repeats),
+            NbitType::Array { size, base } => {
+                if let NbitType::Opaque { .. } = **base {
                     return self.add_bytes(*size, bit, at, repeats);
                 }
                 let count = (size / base.size().max(1)) as usize;
@@ -90,9 +90,9 @@ impl Columns {
                 self.add(base, bit, at, repeats);
                 repeats.pop();
             }
-            Kind::Compound { members, .. } => {
+            NbitType::Compound { members, .. } => {
                 let mut bit = bit;
-                for Member { offset, kind } in members {
+                for NbitMember { offset, kind } in members {
                     let offset = *offset as usize;
                     self.add(kind, bit, at + offset, repeats);
                     bit += kind.bits();

@@ -25,7 +25,7 @@ const MAX_NESTING_DEPTH: u32 = 64;
 
 /// The type of an element, with the properties that nbit needs. All sizes are in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum NbitType {
     /// An integer or a floating-point number.
     Atomic {
         /// Size of the number.
@@ -42,14 +42,14 @@ pub enum Kind {
         /// Size of all elements together.
         size: u32,
         /// The type of one element.
-        base: Box<Kind>,
+        base: Box<NbitType>,
     },
     /// A compound of members with types of their own.
     Compound {
         /// Size of the compound.
         size: u32,
         /// The members.
-        members: Vec<Member>,
+        members: Vec<NbitMember>,
     },
     /// Any other type, of which all bits are used.
     Opaque {
@@ -60,16 +60,16 @@ pub enum Kind {
 
 /// A member of a compound type.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
+pub struct NbitMember {
     /// The offset of the member's first byte.
     pub offset: u32,
     /// The type of the member.
-    pub kind: Kind,
+    pub kind: NbitType,
 }
 
 type Parsed<T> = Result<T, &'static str>;
 
-impl Kind {
+impl NbitType {
     /// Returns the description of a datatype that libhdf5 passes to nbit. Only integers and
     /// floating-point numbers can have unused bits, by themselves or in arrays and compounds.
     ///
@@ -95,7 +95,7 @@ impl Kind {
             DatatypeClass::Array(array) => Self::Array { size, base: Box::new(Self::of(&array.base)?) },
             DatatypeClass::Compound(compound) => {
                 let member = |member: &hyperslab_datatype::Member| {
-                    Ok(Member { offset: member.offset, kind: Self::of(&member.datatype)? })
+                    Ok(NbitMember { offset: member.offset, kind: Self::of(&member.datatype)? })
                 };
                 Self::Compound { size, members: compound.members.iter().map(member).collect::<Parsed<_>>()? }
             }
@@ -259,7 +259,7 @@ impl Kind {
 }
 
 #[cfg(test)]
-impl Member {
+impl NbitMember {
     fn range(&self) -> Option<std::ops::Range<usize>> {
         let start = usize::try_from(self.offset).ok()?;
         Some(start..start.checked_add(usize::try_from(self.kind.size()).ok()?)?)
@@ -300,7 +300,7 @@ impl Parser<'_> {
         self.rest.next().copied().ok_or("the client data end within a type")
     }
 
-    fn kind(&mut self, depth: u32) -> Parsed<Kind> {
+    fn kind(&mut self, depth: u32) -> Parsed<NbitType> {
         if depth > MAX_NESTING_DEPTH {
             return Err("the types in the client data are nested too deeply");
         }
@@ -316,15 +316,15 @@ impl Parser<'_> {
                 if base.size() > size {
                     return Err("an array in the client data is smaller than its element type");
                 }
-                Ok(Kind::Array { size, base })
+                Ok(NbitType::Array { size, base })
             }
             COMPOUND => self.compound(size, depth),
-            OPAQUE => Ok(Kind::Opaque { size }),
+            OPAQUE => Ok(NbitType::Opaque { size }),
             _ => Err("the class of a type in the client data is unknown"),
         }
     }
 
-    fn atomic(&mut self, size: u32) -> Parsed<Kind> {
+    fn atomic(&mut self, size: u32) -> Parsed<NbitType> {
         let big_endian = match self.next()? {
             0 => false,
             1 => true,
@@ -334,10 +334,10 @@ impl Parser<'_> {
         if precision == 0 || u64::from(precision) + u64::from(offset) > 8 * u64::from(size) {
             return Err("a number in the client data uses no bits, or bits beyond its size");
         }
-        Ok(Kind::Atomic { size, big_endian, precision, offset })
+        Ok(NbitType::Atomic { size, big_endian, precision, offset })
     }
 
-    fn compound(&mut self, size: u32, depth: u32) -> Parsed<Kind> {
+    fn compound(&mut self, size: u32, depth: u32) -> Parsed<NbitType> {
         let count = self.next()?;
         if count == 0 {
             return Err("a compound in the client data has no members");
@@ -350,8 +350,8 @@ impl Parser<'_> {
             if used > u64::from(size) || u64::from(offset) + u64::from(kind.size()) > u64::from(size) {
                 return Err("the members of a compound in the client data exceed its size");
             }
-            members.push(Member { offset, kind });
+            members.push(NbitMember { offset, kind });
         }
-        Ok(Kind::Compound { size, members })
+        Ok(NbitType::Compound { size, members })
     }
 }

@@ -6,7 +6,7 @@
 //! 0            | number of client data values
 //! 1            | not 0: all bits are used, and chunks are stored unchanged
 //! 2            | elements of a chunk
-//! 3…           | the type of an element, see `Kind`
+//! 3…           | the type of an element, see `NbitType`
 //! ```
 //! The used bits of all elements follow one another. The most significant bit of a value comes
 //! first, regardless of the byte order. The members of a compound have the order of the client
@@ -21,7 +21,7 @@ use crate::filter::{copy_start, decode_and_copy};
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
 use columns::Columns;
-pub use kind::{Kind, Member};
+pub use kind::{NbitMember, NbitType};
 
 /// The nbit filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,7 +32,7 @@ struct NbitParameters {
     /// True if chunks are stored unchanged.
     is_unchanged: bool,
     elements: usize,
-    kind: Kind,
+    kind: NbitType,
     /// Bytes of an element, not 0.
     size: usize,
 }
@@ -44,9 +44,9 @@ impl NbitParameters {
         };
         let elements = usize::try_from(*elements).map_err(|_| "the chunk has too many elements")?;
         if *is_unchanged != 0 {
-            return Ok(Self { is_unchanged: true, elements, kind: Kind::Opaque { size: 1 }, size: 1 });
+            return Ok(Self { is_unchanged: true, elements, kind: NbitType::Opaque { size: 1 }, size: 1 });
         }
-        let kind = Kind::parse(kind)?;
+        let kind = NbitType::parse(kind)?;
         let size = usize::try_from(kind.size()).map_err(|_| "the elements are too large")?;
         Ok(Self { is_unchanged: false, elements, kind, size })
     }
@@ -124,10 +124,11 @@ impl Filter for Nbit {
 
     fn prepare(&self, _requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
         let elements = dataset.elements_for(self.id())?;
-        let kind = Kind::of(dataset.datatype).map_err(|reason| FilterError::refused(self.id(), reason))?;
+        let kind =
+            NbitType::of(dataset.datatype).map_err(|reason| FilterError::refused(self.id(), reason))?;
         Ok(match kind {
             // libhdf5 stores no type for elements without numbers.
-            Kind::Opaque { .. } => vec![3, 1, elements],
+            NbitType::Opaque { .. } => vec![3, 1, elements],
             kind => kind.client_data(elements),
         })
     }
@@ -161,8 +162,8 @@ mod tests {
     use crate::conformance;
     use proptest::prelude::*;
 
-    const fn atomic(size: u32, big_endian: bool, precision: u32, offset: u32) -> Kind {
-        Kind::Atomic { size, big_endian, precision, offset }
+    const fn atomic(size: u32, big_endian: bool, precision: u32, offset: u32) -> NbitType {
+        NbitType::Atomic { size, big_endian, precision, offset }
     }
 
     #[test]
@@ -205,12 +206,12 @@ mod tests {
         assert!(conformance::decode(&Nbit, &client_data, &stored[..20], None, 40).is_err());
         // A compound of 10 bytes: an integer of 16 bits at offset 1, a character at 5, an integer
         // of 2 bytes at 6.
-        let kind = Kind::Compound {
+        let kind = NbitType::Compound {
             size: 10,
             members: vec![
-                Member { offset: 1, kind: atomic(4, true, 16, 0) },
-                Member { offset: 5, kind: Kind::Opaque { size: 1 } },
-                Member { offset: 6, kind: atomic(2, false, 16, 0) },
+                NbitMember { offset: 1, kind: atomic(4, true, 16, 0) },
+                NbitMember { offset: 5, kind: NbitType::Opaque { size: 1 } },
+                NbitMember { offset: 6, kind: atomic(2, false, 16, 0) },
             ],
         };
         let client_data = kind.client_data(4);
@@ -223,9 +224,9 @@ mod tests {
     #[test]
     fn full_types_are_marked() {
         assert_eq!(atomic(4, true, 32, 0).client_data(10), [8, 1, 10, 1, 4, 1, 32, 0]);
-        let array = Kind::Array { size: 2, base: Box::new(Kind::Opaque { size: 1 }) };
+        let array = NbitType::Array { size: 2, base: Box::new(NbitType::Opaque { size: 1 }) };
         assert_eq!(array.client_data(5), [7, 1, 5, 2, 2, 4, 1]);
-        let array = Kind::Array { size: 8, base: Box::new(atomic(4, true, 16, 0)) };
+        let array = NbitType::Array { size: 8, base: Box::new(atomic(4, true, 16, 0)) };
         assert_eq!(array.client_data(5), [10, 0, 5, 2, 8, 1, 4, 1, 16, 0]);
     }
 
@@ -254,31 +255,31 @@ mod tests {
         }
     }
 
-    fn kinds() -> impl Strategy<Value = Kind> {
+    fn kinds() -> impl Strategy<Value = NbitType> {
         let leaf = (1..20_u32, any::<bool>(), any::<(u32, u32)>()).prop_map(|(size, big_endian, (a, b))| {
             let precision = 1 + a % (8 * size);
             atomic(size, big_endian, precision, b % (8 * size - precision + 1))
         });
-        let leaf = prop_oneof![leaf, (1..9_u32).prop_map(|size| Kind::Opaque { size })];
+        let leaf = prop_oneof![leaf, (1..9_u32).prop_map(|size| NbitType::Opaque { size })];
         leaf.prop_recursive(3, 12, 4, |inner| {
             prop_oneof![
                 (1..4_u32, inner.clone())
-                    .prop_map(|(n, base)| Kind::Array { size: n * base.size(), base: Box::new(base) }),
+                    .prop_map(|(n, base)| NbitType::Array { size: n * base.size(), base: Box::new(base) }),
                 proptest::collection::vec((0..3_u32, inner), 1..4).prop_map(|parts| {
                     let mut size = 0;
                     let mut members = Vec::new();
                     for (gap, kind) in parts {
-                        members.push(Member { offset: size + gap, kind: kind.clone() });
+                        members.push(NbitMember { offset: size + gap, kind: kind.clone() });
                         size += gap + kind.size();
                     }
-                    Kind::Compound { size, members }
+                    NbitType::Compound { size, members }
                 }),
             ]
         })
     }
 
     /// Encodes a chunk element by element and bit by bit.
-    fn slow_encode(kind: &Kind, chunk: &[u8]) -> Vec<u8> {
+    fn slow_encode(kind: &NbitType, chunk: &[u8]) -> Vec<u8> {
         let (mut stored, bits) = (Vec::new(), kind.bits());
         let mut writer = BitWriter::new(&mut stored);
         let elements = chunk.chunks_exact(usize::try_from(kind.size()).unwrap());
@@ -289,7 +290,7 @@ mod tests {
         stored
     }
 
-    fn slow_decode(kind: &Kind, stored: &[u8], length: usize) -> Vec<u8> {
+    fn slow_decode(kind: &NbitType, stored: &[u8], length: usize) -> Vec<u8> {
         let (mut reader, mut chunk) = (BitReader::new(stored), vec![0; length]);
         for element in chunk.chunks_exact_mut(usize::try_from(kind.size()).unwrap()) {
             kind.unpack(&mut reader, element).unwrap();
@@ -298,7 +299,7 @@ mod tests {
     }
 
     /// Checks that encoding and decoding give the same result as the bit-by-bit functions.
-    fn check(kind: &Kind, elements: u32, seed: u8) {
+    fn check(kind: &NbitType, elements: u32, seed: u8) {
         let client_data = kind.client_data(elements);
         let client_data = [&[0, 0], &client_data[2..]].concat();
         let length = usize::try_from(elements * kind.size()).unwrap();
@@ -333,15 +334,18 @@ mod tests {
 
     #[test]
     fn many_elements_equal_those_taken_bit_by_bit() {
-        let record = Kind::Compound {
+        let record = NbitType::Compound {
             size: 24,
             members: vec![
-                Member { offset: 0, kind: atomic(4, true, 19, 2) },
-                Member { offset: 5, kind: Kind::Opaque { size: 9 } },
-                Member { offset: 14, kind: Kind::Array { size: 6, base: Box::new(atomic(2, false, 11, 5)) } },
+                NbitMember { offset: 0, kind: atomic(4, true, 19, 2) },
+                NbitMember { offset: 5, kind: NbitType::Opaque { size: 9 } },
+                NbitMember {
+                    offset: 14,
+                    kind: NbitType::Array { size: 6, base: Box::new(atomic(2, false, 11, 5)) },
+                },
             ],
         };
-        let array = |size, base: &Kind| Kind::Array { size, base: Box::new(base.clone()) };
+        let array = |size, base: &NbitType| NbitType::Array { size, base: Box::new(base.clone()) };
         let number = atomic(4, false, 17, 3);
         for kind in [
             array(12, &number),
@@ -350,7 +354,7 @@ mod tests {
             array(72, &record),
             array(4000, &number),
             array(2400, &record),
-            array(5001, &Kind::Opaque { size: 1 }),
+            array(5001, &NbitType::Opaque { size: 1 }),
             number,
             record,
         ] {
@@ -369,7 +373,7 @@ mod tests {
         #[test]
         fn used_bits_come_back(kind in kinds(), elements in 0..20_u32, seed in any::<u8>()) {
             let client_data = kind.client_data(elements);
-            prop_assert_eq!(Kind::parse(&client_data[3..]), Ok(kind.clone()));
+            prop_assert_eq!(NbitType::parse(&client_data[3..]), Ok(kind.clone()));
             let length = usize::try_from(elements * kind.size()).unwrap();
             let chunk: Vec<u8> = (0..length).map(|at| (at * 37).to_le_bytes()[0] ^ seed).collect();
             let stored = conformance::encode(&Nbit, &client_data, &chunk).unwrap();

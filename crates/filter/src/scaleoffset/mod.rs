@@ -36,7 +36,7 @@ mod rows;
 use crate::filter::{INPUT_RANGE_INVARIANT, copy_start, decode_and_copy};
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
-pub use parameters::{Number, Parameters, Scale};
+pub use parameters::{Scale, ScaleOffsetNumber, ScaleOffsetParameters};
 
 /// The scaleoffset filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -117,7 +117,7 @@ impl Filter for ScaleOffset {
 
     fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
         let failed = |reason: &str| FilterError::failed(self.id(), reason);
-        let parameters = Parameters::parse(context.client_data).map_err(failed)?;
+        let parameters = ScaleOffsetParameters::parse(context.client_data).map_err(failed)?;
         if parameters.is_unchanged() {
             return Ok(Produced::unchanged(input));
         }
@@ -137,7 +137,7 @@ impl Filter for ScaleOffset {
     }
 
     fn encoded_length(&self, context: &FilterContext<'_>, input: usize) -> Option<usize> {
-        let parameters = Parameters::parse(context.client_data).ok()?;
+        let parameters = ScaleOffsetParameters::parse(context.client_data).ok()?;
         parameters.is_unchanged().then_some(input)
     }
 
@@ -154,7 +154,7 @@ impl Filter for ScaleOffset {
 
 /// An encoded chunk with its parsed header.
 struct Encoded<'a> {
-    parameters: Parameters,
+    parameters: ScaleOffsetParameters,
     /// The packing; [`None`] if chunks are stored unchanged.
     packing: Option<Packing>,
     /// The bytes after the header.
@@ -167,7 +167,7 @@ impl<'a> Encoded<'a> {
     fn parse(context: &FilterContext<'_>, input: &'a [u8]) -> Result<Self> {
         let corrupt = |what: &str| FilterError::corrupt(FilterId::SCALEOFFSET, what);
         let limit = || FilterError::Limit { id: FilterId::SCALEOFFSET, limit: context.max_output };
-        let parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
+        let parameters = ScaleOffsetParameters::parse(context.client_data).map_err(corrupt)?;
         let length = if parameters.is_unchanged() { Some(input.len()) } else { parameters.chunk_length() };
         let length = length.filter(|length| *length <= context.max_output).ok_or_else(limit)?;
         if parameters.is_unchanged() {
@@ -243,36 +243,44 @@ mod tests {
     use crate::conformance;
     use proptest::prelude::*;
 
-    fn parameters(scale: Scale, number: Number, size: u32, big_endian: bool) -> Parameters {
-        Parameters { scale, elements: 0, number, size, big_endian, fill: None }
+    fn parameters(
+        scale: Scale,
+        number: ScaleOffsetNumber,
+        size: u32,
+        big_endian: bool,
+    ) -> ScaleOffsetParameters {
+        ScaleOffsetParameters { scale, elements: 0, number, size, big_endian, fill: None }
     }
 
     #[test]
     fn keeps_the_contract() {
         for (number, size, big_endian) in [
-            (Number::Unsigned, 1, false),
-            (Number::Signed, 2, true),
-            (Number::Unsigned, 4, true),
-            (Number::Signed, 8, false),
+            (ScaleOffsetNumber::Unsigned, 1, false),
+            (ScaleOffsetNumber::Signed, 2, true),
+            (ScaleOffsetNumber::Unsigned, 4, true),
+            (ScaleOffsetNumber::Signed, 8, false),
         ] {
             for elements in [0, 1, 2, 63, 1000] {
                 for fill in [None, Some(7)] {
                     let scale = Scale::Integer { bits: 0 };
-                    let parameters =
-                        Parameters { elements, fill, ..parameters(scale, number, size, big_endian) };
+                    let parameters = ScaleOffsetParameters {
+                        elements,
+                        fill,
+                        ..parameters(scale, number, size, big_endian)
+                    };
                     let length = usize::try_from(elements * size).unwrap();
                     conformance::run_with(&ScaleOffset, &parameters.client_data(), length);
                 }
             }
         }
-        let whole = parameters(Scale::Integer { bits: 16 }, Number::Signed, 2, false);
+        let whole = parameters(Scale::Integer { bits: 16 }, ScaleOffsetNumber::Signed, 2, false);
         conformance::run(&ScaleOffset, &whole.client_data());
     }
 
     #[test]
     fn a_chunk_that_libhdf5_wrote() {
-        let integers = parameters(Scale::Integer { bits: 0 }, Number::Signed, 2, false);
-        let integers = Parameters { elements: 20, fill: Some(65533), ..integers };
+        let integers = parameters(Scale::Integer { bits: 0 }, ScaleOffsetNumber::Signed, 2, false);
+        let integers = ScaleOffsetParameters { elements: 20, fill: Some(65533), ..integers };
         let client_data = integers.client_data();
         assert_eq!(client_data, [2, 0, 20, 0, 2, 1, 0, 1, 65533, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         let raw: Vec<u8> = (1..=40).collect();
@@ -285,8 +293,8 @@ mod tests {
 
     #[test]
     fn fill_values_and_given_bits() {
-        let integers = parameters(Scale::Integer { bits: 3 }, Number::Signed, 1, false);
-        let integers = Parameters { elements: 4, fill: Some(0x80), ..integers };
+        let integers = parameters(Scale::Integer { bits: 3 }, ScaleOffsetNumber::Signed, 1, false);
+        let integers = ScaleOffsetParameters { elements: 4, fill: Some(0x80), ..integers };
         let raw = [0xfe, 0x80, 0, 2];
         let stored = conformance::encode(&ScaleOffset, &integers.client_data(), &raw).unwrap();
         assert_eq!(stored[..5], [3, 0, 0, 0, 8]);
@@ -298,8 +306,8 @@ mod tests {
 
     #[test]
     fn decimals_stay_and_the_rest_goes() {
-        let decimal = parameters(Scale::Decimal { digits: 2 }, Number::Float, 8, true);
-        let decimal = Parameters { elements: 4, ..decimal };
+        let decimal = parameters(Scale::Decimal { digits: 2 }, ScaleOffsetNumber::Float, 8, true);
+        let decimal = ScaleOffsetParameters { elements: 4, ..decimal };
         let raw: Vec<u8> = [1.0, 2.5, 3.456, -4.0_f64].iter().flat_map(|value| value.to_be_bytes()).collect();
         let stored = conformance::encode(&ScaleOffset, &decimal.client_data(), &raw).unwrap();
         assert_eq!(stored.len(), 27);
@@ -338,11 +346,11 @@ mod tests {
     }
 
     /// Checks that encoding and decoding give the same result as the reference implementation.
-    fn check(parameters: &Parameters, values: &[u64]) {
+    fn check(parameters: &ScaleOffsetParameters, values: &[u64]) {
         let elements = u32::try_from(values.len()).unwrap();
-        let parameters = Parameters { elements, ..*parameters };
+        let parameters = ScaleOffsetParameters { elements, ..*parameters };
         let client_data = parameters.client_data();
-        let parameters = Parameters::parse(&client_data).unwrap();
+        let parameters = ScaleOffsetParameters::parse(&client_data).unwrap();
         let mut raw = Vec::new();
         for value in values {
             let start = raw.len();
@@ -375,16 +383,18 @@ mod tests {
         {
             let spread = |at: u64| at.wrapping_mul(0x9e37_79b9_7f4a_7c15) & ((1_u64 << bits) - 1);
             for count in [1, 8, 300] {
-                for (number, big_endian) in
-                    [(Number::Signed, true), (Number::Signed, false), (Number::Unsigned, false)]
-                {
+                for (number, big_endian) in [
+                    (ScaleOffsetNumber::Signed, true),
+                    (ScaleOffsetNumber::Signed, false),
+                    (ScaleOffsetNumber::Unsigned, false),
+                ] {
                     let values: Vec<u64> = (0..count).map(|at| spread(at).wrapping_sub(5)).collect();
                     for fill in [None, Some(values[0]), Some(77)] {
                         let scale = Scale::Integer { bits: 0 };
                         let free = parameters(scale, number, size, big_endian);
-                        check(&Parameters { fill, ..free }, &values);
+                        check(&ScaleOffsetParameters { fill, ..free }, &values);
                         let given = Scale::Integer { bits: bits.max(1) };
-                        check(&Parameters { fill, scale: given, ..free }, &values);
+                        check(&ScaleOffsetParameters { fill, scale: given, ..free }, &values);
                     }
                 }
                 if size < 4 {
@@ -393,8 +403,9 @@ mod tests {
                 let bits = |value: f64| bits_of(value, size);
                 let values: Vec<u64> = (0..count).map(|at| bits(spread(at) as f64 / 10.0 - 7.03)).collect();
                 for (digits, fill) in [(1, None), (0, Some(values[0])), (1, Some(bits(1.5)))] {
-                    let real = parameters(Scale::Decimal { digits }, Number::Float, size, count == 8);
-                    check(&Parameters { fill, ..real }, &values);
+                    let real =
+                        parameters(Scale::Decimal { digits }, ScaleOffsetNumber::Float, size, count == 8);
+                    check(&ScaleOffsetParameters { fill, ..real }, &values);
                 }
             }
         }
@@ -410,11 +421,11 @@ mod tests {
             fill in proptest::option::of(0..50_u64),
             bits in 0..64_u32,
         ) {
-            let number = if signed { Number::Signed } else { Number::Unsigned };
+            let number = if signed { ScaleOffsetNumber::Signed } else { ScaleOffsetNumber::Unsigned };
             let bits = if bits <= 8 * size { bits } else { 0 };
             let base = parameters(Scale::Integer { bits }, number, size, big_endian);
             let values: Vec<u64> = values.into_iter().map(|value| value >> above).collect();
-            check(&Parameters { fill, ..base }, &values);
+            check(&ScaleOffsetParameters { fill, ..base }, &values);
         }
 
         #[test]
@@ -436,8 +447,8 @@ mod tests {
             let is_tame = |value: &f64| !tame || value.abs() < 1e5;
             let values: Vec<u64> = values.into_iter().filter(is_tame).map(bits).collect();
             let size = if single { 4 } else { 8 };
-            let base = parameters(Scale::Decimal { digits }, Number::Float, size, big_endian);
-            check(&Parameters { fill: fill.map(bits), ..base }, &values);
+            let base = parameters(Scale::Decimal { digits }, ScaleOffsetNumber::Float, size, big_endian);
+            check(&ScaleOffsetParameters { fill: fill.map(bits), ..base }, &values);
         }
 
         #[test]
@@ -447,12 +458,12 @@ mod tests {
             signed in any::<bool>(),
             fill in proptest::option::of(0..50_u64),
         ) {
-            let number = if signed { Number::Signed } else { Number::Unsigned };
+            let number = if signed { ScaleOffsetNumber::Signed } else { ScaleOffsetNumber::Unsigned };
             let elements = u32::try_from(values.len()).unwrap();
             let base = parameters(Scale::Integer { bits: 0 }, number, size, false);
-            let parameters = Parameters { elements, fill, ..base };
+            let parameters = ScaleOffsetParameters { elements, fill, ..base };
             let client_data = parameters.client_data();
-            prop_assert_eq!(Parameters::parse(&client_data), Ok(parameters));
+            prop_assert_eq!(ScaleOffsetParameters::parse(&client_data), Ok(parameters));
             let size = usize::try_from(size).unwrap();
             let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()[..size].to_vec()).collect();
             let stored = conformance::encode(&ScaleOffset, &client_data, &raw).unwrap();

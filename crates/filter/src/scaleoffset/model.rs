@@ -8,7 +8,7 @@
 use super::*;
 use crate::bits::{BitReader, BitWriter};
 
-fn read(parameters: &Parameters, element: &[u8]) -> u64 {
+fn read(parameters: &ScaleOffsetParameters, element: &[u8]) -> u64 {
     let mut bytes = [0; 8];
     bytes[..element.len()].copy_from_slice(element);
     if parameters.big_endian {
@@ -17,7 +17,7 @@ fn read(parameters: &Parameters, element: &[u8]) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-fn write(parameters: &Parameters, value: u64, element: &mut [u8]) {
+fn write(parameters: &ScaleOffsetParameters, value: u64, element: &mut [u8]) {
     element.copy_from_slice(&value.to_le_bytes()[..element.len()]);
     if parameters.big_endian {
         element.reverse();
@@ -25,7 +25,7 @@ fn write(parameters: &Parameters, value: u64, element: &mut [u8]) {
 }
 
 /// Decodes a chunk whose distances have fewer bits than its elements.
-pub(super) fn decode(parameters: &Parameters, stored: &[u8]) -> Vec<u8> {
+pub(super) fn decode(parameters: &ScaleOffsetParameters, stored: &[u8]) -> Vec<u8> {
     let (packing, distances) = Packing::parse(stored).unwrap();
     let mut reader = BitReader::new(distances);
     let mut chunk = vec![0; parameters.chunk_length().unwrap()];
@@ -49,7 +49,7 @@ pub(super) fn decode(parameters: &Parameters, stored: &[u8]) -> Vec<u8> {
 }
 
 /// Encodes a chunk.
-pub(super) fn encode(parameters: &Parameters, chunk: &[u8]) -> Vec<u8> {
+pub(super) fn encode(parameters: &ScaleOffsetParameters, chunk: &[u8]) -> Vec<u8> {
     let values: Vec<u64> =
         chunk.chunks_exact(parameters.stride()).map(|element| read(parameters, element)).collect();
     let (packing, distances) = match (parameters.scale, parameters.size) {
@@ -77,10 +77,10 @@ fn bits_for(numbers: u128) -> u32 {
     (0..).find(|bits| 1_u128 << bits >= numbers).unwrap()
 }
 
-fn integers(parameters: &Parameters, given: u32, values: &[u64]) -> (Packing, Vec<u64>) {
+fn integers(parameters: &ScaleOffsetParameters, given: u32, values: &[u64]) -> (Packing, Vec<u64>) {
     let is_fill = |value: u64| parameters.fill == Some(value);
     let signed = |value: u64| match parameters.number {
-        Number::Signed => i128::from(parameters.extend(value).cast_signed()),
+        ScaleOffsetNumber::Signed => i128::from(parameters.extend(value).cast_signed()),
         _ => i128::from(value),
     };
     let all: Vec<i128> =
@@ -103,7 +103,7 @@ fn integers(parameters: &Parameters, given: u32, values: &[u64]) -> (Packing, Ve
 
 macro_rules! reals {
     ($name:ident, $real:ty, $bits:ty) => {
-        fn $name(parameters: &Parameters, digits: i32, values: &[u64]) -> (Packing, Vec<u64>) {
+        fn $name(parameters: &ScaleOffsetParameters, digits: i32, values: &[u64]) -> (Packing, Vec<u64>) {
             let real = |bits: u64| <$real>::from_bits(<$bits>::try_from(bits).unwrap());
             let ten = <$real>::powf(10.0, digits as $real);
             let near = <$real>::powf(10.0, -digits as $real);

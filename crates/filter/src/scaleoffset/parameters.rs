@@ -2,7 +2,7 @@
 
 use hyperslab_datatype::{ByteOrder, Datatype, DatatypeClass};
 
-use crate::FillValue;
+use crate::DatasetFill;
 use crate::facts::float_order;
 
 /// The conversion of elements to integers.
@@ -23,7 +23,7 @@ pub enum Scale {
 
 /// The kind of number of the elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Number {
+pub enum ScaleOffsetNumber {
     /// An unsigned integer.
     Unsigned,
     /// An integer in two's complement.
@@ -34,13 +34,13 @@ pub enum Number {
 
 /// The parameters of scaleoffset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parameters {
+pub struct ScaleOffsetParameters {
     /// The conversion of elements to integers.
     pub scale: Scale,
     /// Elements of a chunk.
     pub elements: u32,
     /// The kind of number of the elements.
-    pub number: Number,
+    pub number: ScaleOffsetNumber,
     /// Bytes of an element: 1, 2, 4 or 8; for floating-point numbers 4 or 8.
     pub size: u32,
     /// True if the elements are big-endian.
@@ -54,8 +54,8 @@ pub(super) fn of_dataset(
     requested: &[u32],
     elements: u32,
     datatype: &Datatype,
-    fill: FillValue<'_>,
-) -> Result<Parameters, &'static str> {
+    fill: DatasetFill<'_>,
+) -> Result<ScaleOffsetParameters, &'static str> {
     let (scale, factor) = match requested {
         [0, digits, ..] => (Scale::Decimal { digits: digits.cast_signed() }, 0),
         [2, bits, ..] => (Scale::Integer { bits: *bits }, *bits),
@@ -64,12 +64,14 @@ pub(super) fn of_dataset(
     };
     let size = datatype.size;
     let (number, order) = match (&datatype.class, scale, size) {
-        (DatatypeClass::FixedPoint(number), Scale::Integer { .. }, 1 | 2 | 4 | 8) => {
-            (if number.signed { Number::Signed } else { Number::Unsigned }, number.order)
-        }
-        (DatatypeClass::FloatingPoint(number), Scale::Decimal { .. }, 4 | 8) => {
-            (Number::Float, float_order(number.order).ok_or("the byte order of the VAX is not supported")?)
-        }
+        (DatatypeClass::FixedPoint(number), Scale::Integer { .. }, 1 | 2 | 4 | 8) => (
+            if number.signed { ScaleOffsetNumber::Signed } else { ScaleOffsetNumber::Unsigned },
+            number.order,
+        ),
+        (DatatypeClass::FloatingPoint(number), Scale::Decimal { .. }, 4 | 8) => (
+            ScaleOffsetNumber::Float,
+            float_order(number.order).ok_or("the byte order of the VAX is not supported")?,
+        ),
         (DatatypeClass::FixedPoint(_), Scale::Decimal { .. }, _) => {
             return Err("integers need a number of bits, not of decimal digits");
         }
@@ -86,11 +88,11 @@ pub(super) fn of_dataset(
     }
     let big_endian = order == ByteOrder::BigEndian;
     let fill = match fill {
-        FillValue::Undefined => None,
-        FillValue::Default => Some(0),
-        FillValue::Element(element) => Some(bits_of(element, size, big_endian)?),
+        DatasetFill::Undefined => None,
+        DatasetFill::Default => Some(0),
+        DatasetFill::Element(element) => Some(bits_of(element, size, big_endian)?),
     };
-    Ok(Parameters { scale, elements, number, size, big_endian, fill })
+    Ok(ScaleOffsetParameters { scale, elements, number, size, big_endian, fill })
 }
 
 /// Returns the bits of an element of at most 8 bytes.
@@ -105,7 +107,7 @@ fn bits_of(element: &[u8], size: u32, big_endian: bool) -> Result<u64, &'static 
 /// The number of client data values that libhdf5 stores.
 const CLIENT_DATA_COUNT: usize = 20;
 
-impl Parameters {
+impl ScaleOffsetParameters {
     /// Returns the client data of the filter.
     pub fn client_data(&self) -> Vec<u32> {
         let (scale, factor) = match self.scale {
@@ -113,9 +115,9 @@ impl Parameters {
             Scale::Integer { bits } => (2, bits),
         };
         let (class, sign) = match self.number {
-            Number::Unsigned => (0, 0),
-            Number::Signed => (0, 1),
-            Number::Float => (1, 0),
+            ScaleOffsetNumber::Unsigned => (0, 0),
+            ScaleOffsetNumber::Signed => (0, 1),
+            ScaleOffsetNumber::Float => (1, 0),
         };
         let order = u32::from(self.big_endian);
         let mut data = vec![scale, factor, self.elements, class, self.size, sign, order];
@@ -136,14 +138,16 @@ impl Parameters {
             return Err("the element size in the client data is not 1, 2, 4 or 8");
         }
         let number = match (class, sign) {
-            (0, 0) => Number::Unsigned,
-            (0, 1) => Number::Signed,
-            (1, _) if *size >= 4 => Number::Float,
+            (0, 0) => ScaleOffsetNumber::Unsigned,
+            (0, 1) => ScaleOffsetNumber::Signed,
+            (1, _) if *size >= 4 => ScaleOffsetNumber::Float,
             _ => return Err("the class and sign in the client data describe no supported number"),
         };
         let scale = match (number, scale) {
-            (Number::Float, 0) => Scale::Decimal { digits: factor.cast_signed() },
-            (Number::Signed | Number::Unsigned, 2) if *factor <= 8 * size => Scale::Integer { bits: *factor },
+            (ScaleOffsetNumber::Float, 0) => Scale::Decimal { digits: factor.cast_signed() },
+            (ScaleOffsetNumber::Signed | ScaleOffsetNumber::Unsigned, 2) if *factor <= 8 * size => {
+                Scale::Integer { bits: *factor }
+            }
             _ => return Err("the scale type in the client data is unknown or does not fit the elements"),
         };
         if *order > 1 {
@@ -182,7 +186,7 @@ impl Parameters {
     /// Extends an element to 64 bits: with its sign for signed elements, otherwise with zeros.
     pub(super) fn extend(&self, value: u64) -> u64 {
         let above = 64 - self.bits();
-        if self.number == Number::Signed {
+        if self.number == ScaleOffsetNumber::Signed {
             ((value << above).cast_signed() >> above).cast_unsigned()
         } else {
             value << above >> above

@@ -4,14 +4,14 @@
 use crate::bits::bulk::{self, TILE_WORDS, Word};
 
 use super::real::Real;
-use super::{HEADER_BYTES, Number, Packing, Parameters};
+use super::{HEADER_BYTES, Packing, ScaleOffsetNumber, ScaleOffsetParameters};
 
 /// The maximum number of bits of distances that fit into an `i32` without its sign bit.
 const MAX_SMALL_BITS: u32 = 31;
 
 /// Decodes integers: adds the minimum to each distance.
 pub(super) fn decode_integers<T: Word<Row = T>>(
-    parameters: &Parameters,
+    parameters: &ScaleOffsetParameters,
     packing: &Packing,
     distances: &[u8],
     elements: &mut [u8],
@@ -24,7 +24,7 @@ pub(super) fn decode_integers<T: Word<Row = T>>(
 
 /// Decodes floating-point numbers that were scaled by `10 ** digits`.
 pub(super) fn decode_reals<R: Real>(
-    parameters: &Parameters,
+    parameters: &ScaleOffsetParameters,
     packing: &Packing,
     digits: i32,
     distances: &[u8],
@@ -45,7 +45,7 @@ pub(super) fn decode_reals<R: Real>(
 /// Unpacks the distances and computes the elements with `restore`.
 #[inline]
 fn unpack<T: Word<Row = T>, D: Word>(
-    parameters: &Parameters,
+    parameters: &ScaleOffsetParameters,
     packing: &Packing,
     distances: &[u8],
     elements: &mut [u8],
@@ -75,7 +75,7 @@ fn unpack<T: Word<Row = T>, D: Word>(
 /// Encodes integers as distances from the minimum, with `given` bits, or with as few bits as needed
 /// if `given` is 0.
 pub(super) fn encode_integers<T: Word<Row = T>>(
-    parameters: &Parameters,
+    parameters: &ScaleOffsetParameters,
     given: u32,
     input: &[u8],
     output: &mut Vec<u8>,
@@ -96,9 +96,10 @@ pub(super) fn encode_integers<T: Word<Row = T>>(
 }
 
 /// Computes the packing of integers: the minimum, and the number of bits (`given`, if it is not 0).
-fn integers<T: Word<Row = T>>(parameters: &Parameters, given: u32, input: &[u8]) -> Packing {
+fn integers<T: Word<Row = T>>(parameters: &ScaleOffsetParameters, given: u32, input: &[u8]) -> Packing {
     // With the sign bit flipped, two's complement sorts like unsigned numbers.
-    let sign_bit = if parameters.number == Number::Signed { 1 << (parameters.bits() - 1) } else { 0 };
+    let sign_bit =
+        if parameters.number == ScaleOffsetNumber::Signed { 1 << (parameters.bits() - 1) } else { 0 };
     let widen = |value: u64| parameters.extend(value ^ sign_bit);
     let largest = T::low(u64::MAX);
     // `low` starts at the largest number and `high` at the smallest. They are in order as soon as
@@ -140,7 +141,7 @@ fn bits_for(numbers: u64) -> u32 {
 
 /// Encodes floating-point numbers: scales them by `10 ** digits` and rounds.
 pub(super) fn encode_reals<R: Real>(
-    parameters: &Parameters,
+    parameters: &ScaleOffsetParameters,
     digits: i32,
     input: &[u8],
     output: &mut Vec<u8>,
@@ -156,7 +157,7 @@ pub(super) fn encode_reals<R: Real>(
 }
 
 fn encode_reals_except<R: Real>(
-    parameters: &Parameters,
+    parameters: &ScaleOffsetParameters,
     digits: i32,
     input: &[u8],
     output: &mut Vec<u8>,
@@ -198,7 +199,11 @@ const LANES: usize = 8;
 
 /// Returns the smallest and the largest number that is not a fill value; of equal numbers, the
 /// first. NaN is ignored, unless it is the first number.
-fn bounds<R: Real>(parameters: &Parameters, input: &[u8], is_fill: &impl Fn(R) -> bool) -> Option<(R, R)> {
+fn bounds<R: Real>(
+    parameters: &ScaleOffsetParameters,
+    input: &[u8],
+    is_fill: &impl Fn(R) -> bool,
+) -> Option<(R, R)> {
     let first = find_first(parameters, input, |value| !is_fill(value))?;
     let (mut lows, mut highs) = ([first; LANES], [first; LANES]);
     each_tile::<R::Bits>(parameters, input, |tile| {
@@ -231,13 +236,17 @@ fn bounds<R: Real>(parameters: &Parameters, input: &[u8], is_fill: &impl Fn(R) -
 }
 
 /// Returns the first number that fulfils `is_wanted`.
-fn find_first<R: Real>(parameters: &Parameters, input: &[u8], is_wanted: impl Fn(R) -> bool) -> Option<R> {
+fn find_first<R: Real>(
+    parameters: &ScaleOffsetParameters,
+    input: &[u8],
+    is_wanted: impl Fn(R) -> bool,
+) -> Option<R> {
     let elements = input.chunks_exact(parameters.stride());
     let bits = elements.filter_map(|element| R::Bits::get(element, 0, parameters.big_endian));
     bits.map(R::from_bits).find(|value| is_wanted(*value))
 }
 
-fn each_tile<T: Word<Row = T>>(parameters: &Parameters, input: &[u8], mut each: impl FnMut(&[T])) {
+fn each_tile<T: Word<Row = T>>(parameters: &ScaleOffsetParameters, input: &[u8], mut each: impl FnMut(&[T])) {
     let mut words = [T::default(); TILE_WORDS];
     for elements in input.chunks(TILE_WORDS * parameters.stride()) {
         let words = words.split_at_mut(elements.len() / parameters.stride()).0;
@@ -249,7 +258,7 @@ fn each_tile<T: Word<Row = T>>(parameters: &Parameters, input: &[u8], mut each: 
 /// Appends the header and the packed distances.
 #[inline]
 fn pack<T: Word<Row = T>, D: Word>(
-    parameters: &Parameters,
+    parameters: &ScaleOffsetParameters,
     packing: &Packing,
     input: &[u8],
     output: &mut Vec<u8>,

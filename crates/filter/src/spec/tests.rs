@@ -7,7 +7,7 @@ use hyperslab_datatype::{
 use proptest::prelude::*;
 
 use super::*;
-use crate::FillValue;
+use crate::DatasetFill;
 
 fn prepare(spec: &FilterSpec, datatype: &Datatype, chunk: &[u64]) -> Result<Vec<u32>> {
     let facts = DatasetFacts::new(datatype, chunk);
@@ -77,12 +77,12 @@ fn scaleoffset_is_told_type_and_fill_value() {
                 .clone(),
         )
     };
-    assert_eq!(of_fill(FillValue::Element(&[0xff, 0xfd])).as_ref(), Ok(&data));
-    assert!(matches!(of_fill(FillValue::Element(&[0xff])), Err(FilterError::Refused { .. })));
+    assert_eq!(of_fill(DatasetFill::Element(&[0xff, 0xfd])).as_ref(), Ok(&data));
+    assert!(matches!(of_fill(DatasetFill::Element(&[0xff])), Err(FilterError::Refused { .. })));
     data[8] = 0;
-    assert_eq!(of_fill(FillValue::Default).as_ref(), Ok(&data));
+    assert_eq!(of_fill(DatasetFill::Default).as_ref(), Ok(&data));
     data[7] = 0;
-    assert_eq!(of_fill(FillValue::Undefined).as_ref(), Ok(&data));
+    assert_eq!(of_fill(DatasetFill::Undefined).as_ref(), Ok(&data));
     let digits = prepare(&FilterSpec::scale_offset_float(-2), &Datatype::f32(LE), &[7]).unwrap();
     assert_eq!(digits[..8], [0, 4_294_967_294, 7, 1, 4, 0, 0, 1]);
     for (spec, datatype) in [

@@ -18,7 +18,7 @@
 //! is the difference from the preceding sample, mapped to a non-negative number; each line starts
 //! anew. The last block is padded, and so is each line that does not consist of whole blocks.
 
-use super::Parameters;
+use super::SzipParameters;
 
 /// The number of blocks in a segment. Runs of zero blocks end at the end of a segment.
 pub(super) const SEGMENT_BLOCKS: usize = 64;
@@ -47,7 +47,7 @@ pub(super) struct Coder {
 }
 
 impl Coder {
-    pub(super) fn new(parameters: &Parameters) -> Self {
+    pub(super) fn new(parameters: &SzipParameters) -> Self {
         let bits = parameters.bits();
         Self {
             bits,

@@ -32,7 +32,7 @@ use crate::shuffle::{from_planes, to_planes};
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result, Workspace};
 
 use coder::Coder;
-pub use parameters::{Element, Parameters};
+pub use parameters::{Element, SzipParameters};
 
 /// The szip filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -87,7 +87,7 @@ impl Filter for Szip {
         workspace: &mut Workspace,
     ) -> Result<Produced> {
         let failed = |reason: &str| FilterError::failed(self.id(), reason);
-        let parameters = Parameters::parse(context.client_data).map_err(failed)?;
+        let parameters = SzipParameters::parse(context.client_data).map_err(failed)?;
         let length = u32::try_from(input.len()).map_err(|_| failed("the chunk has more than 4 GiB"))?;
         if !input.len().is_multiple_of(parameters.sample_bytes() * parameters.planes()) {
             return Err(failed("the chunk length is not a multiple of the sample size"));
@@ -164,9 +164,9 @@ struct LineScratch {
 
 /// Parses the client data and the header; returns the parameters, the decoded length of the chunk,
 /// and the coded samples.
-fn parse<'a>(context: &FilterContext<'_>, input: &'a [u8]) -> Result<(Parameters, usize, &'a [u8])> {
+fn parse<'a>(context: &FilterContext<'_>, input: &'a [u8]) -> Result<(SzipParameters, usize, &'a [u8])> {
     let corrupt = |what: &str| FilterError::corrupt(FilterId::SZIP, what);
-    let parameters = Parameters::parse(context.client_data).map_err(corrupt)?;
+    let parameters = SzipParameters::parse(context.client_data).map_err(corrupt)?;
     let (length, coded) =
         input.split_first_chunk().ok_or_else(|| corrupt("the decoded length is truncated"))?;
     let limit = FilterError::Limit { id: FilterId::SZIP, limit: context.max_output };
@@ -184,7 +184,12 @@ fn parse<'a>(context: &FilterContext<'_>, input: &'a [u8]) -> Result<(Parameters
 }
 
 /// Decodes a chunk into `output`, which has the length of the decoded chunk.
-fn decode(parameters: &Parameters, coded: &[u8], output: &mut [u8], workspace: &mut Workspace) -> Result<()> {
+fn decode(
+    parameters: &SzipParameters,
+    coded: &[u8],
+    output: &mut [u8],
+    workspace: &mut Workspace,
+) -> Result<()> {
     let mut scratch: Box<LineScratch> = workspace.take();
     let LineScratch { planes, line, .. } = &mut *scratch;
     let coder = Coder::new(parameters);

@@ -23,7 +23,7 @@ pub(super) fn client_data(
     elements: u64,
 ) -> Result<[u32; 4], &'static str> {
     // Check the values that do not depend on the sample.
-    Parameters::parse(&[options, block, 8, 1])?;
+    SzipParameters::parse(&[options, block, 8, 1])?;
     let precision = if element.offset == 0 { element.precision } else { element.size.saturating_mul(8) };
     let bits = match precision {
         25..=32 => 32,
@@ -42,7 +42,7 @@ pub(super) fn client_data(
 
 /// The parameters of szip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parameters {
+pub struct SzipParameters {
     options: u32,
     block: u32,
     bits: u32,
@@ -62,7 +62,7 @@ pub struct Element {
     pub big_endian: bool,
 }
 
-impl Parameters {
+impl SzipParameters {
     /// Returns the parameters that libhdf5 chooses for chunks of `elements` elements, of which
     /// `fastest` lie in the fastest-varying dimension, in blocks of `block` samples.
     ///

@@ -6,7 +6,7 @@
 //! -------------+----------------------------------------------------------------------------------
 //! 0            | bits 0 to 11: version of the filter, 12 to 15: version of the codec (from filter
 //!              | version 0x110 on), 16 to 31: version of the library
-//! 1…           | a zfp header in 32-bit words, the lowest bits first: see `Parameters`
+//! 1…           | a zfp header in 32-bit words, the lowest bits first: see `ZfpParameters`
 //!
 //! bytes of a chunk | meaning
 //! -----------------+------------------------------------------------------------------------------
@@ -28,7 +28,7 @@ use crate::facts::atom;
 use crate::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
 
 use parameters::Header;
-pub use parameters::{Mode, Number, Parameters};
+pub use parameters::{Mode, ZfpNumber, ZfpParameters};
 
 /// The zfp filter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -118,10 +118,10 @@ impl Filter for Zfp {
         }
         let is_float = matches!(dataset.datatype.class, DatatypeClass::FloatingPoint(_));
         let number = match (is_float, dataset.datatype.size) {
-            (false, 4) => Number::I32,
-            (false, 8) => Number::I64,
-            (true, 4) => Number::F32,
-            (true, 8) => Number::F64,
+            (false, 4) => ZfpNumber::I32,
+            (false, 8) => ZfpNumber::I64,
+            (true, 4) => ZfpNumber::F32,
+            (true, 8) => ZfpNumber::F64,
             _ => return Err(refused("the element size is neither 4 nor 8 bytes")),
         };
         if !parameters::has_dimensions(dataset.chunk) {
@@ -133,7 +133,7 @@ impl Filter for Zfp {
                 "the elements are not little-endian, which only the reversible mode supports",
             ));
         }
-        Ok(Parameters::for_chunks(number, dataset.chunk, mode).map_err(refused)?.client_data())
+        Ok(ZfpParameters::for_chunks(number, dataset.chunk, mode).map_err(refused)?.client_data())
     }
 }
 
@@ -218,15 +218,17 @@ mod tests {
     use crate::conformance;
     use proptest::prelude::*;
 
-    fn client_data(number: Number, chunk: &[u64], mode: Mode) -> Vec<u32> {
-        Parameters::for_chunks(number, chunk, mode).unwrap().client_data()
+    fn client_data(number: ZfpNumber, chunk: &[u64], mode: Mode) -> Vec<u32> {
+        ZfpParameters::for_chunks(number, chunk, mode).unwrap().client_data()
     }
 
     #[test]
     fn keeps_the_contract() {
         for chunk in [&[2][..], &[4], &[5, 3], &[1, 64, 1], &[7, 9, 2], &[3, 4, 5, 6], &[21, 1000]] {
             let count: u64 = chunk.iter().product();
-            for (number, size) in [(Number::I32, 4), (Number::I64, 8), (Number::F32, 4), (Number::F64, 8)] {
+            for (number, size) in
+                [(ZfpNumber::I32, 4), (ZfpNumber::I64, 8), (ZfpNumber::F32, 4), (ZfpNumber::F64, 8)]
+            {
                 let client_data = client_data(number, chunk, Mode::Reversible);
                 conformance::run_with(&Zfp, &client_data, usize::try_from(count * size).unwrap());
             }
@@ -245,7 +247,7 @@ mod tests {
 
     #[test]
     fn swapped_client_data_mean_swapped_values() {
-        let data = client_data(Number::F64, &[5, 6], Mode::Accuracy(0.01));
+        let data = client_data(ZfpNumber::F64, &[5, 6], Mode::Accuracy(0.01));
         let swapped: Vec<u32> = data
             .iter()
             .enumerate()
@@ -268,7 +270,7 @@ mod tests {
         let raw: Vec<u8> = (0..900).flat_map(|at| (f64::from(at) / 9.0).sin().to_le_bytes()).collect();
         let mut last = usize::MAX;
         for tolerance in [1e-9, 1e-5, 1e-1] {
-            let data = client_data(Number::F64, &[30, 30], Mode::Accuracy(tolerance));
+            let data = client_data(ZfpNumber::F64, &[30, 30], Mode::Accuracy(tolerance));
             let stored = conformance::encode(&Zfp, &data, &raw).unwrap();
             let decoded = conformance::decode(&Zfp, &data, &stored, None, 7200).unwrap();
             let values = |bytes: &[u8]| -> Vec<f64> {
@@ -283,7 +285,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_decoded_is_said() {
-        let data = client_data(Number::I32, &[16], Mode::Rate(16.0));
+        let data = client_data(ZfpNumber::I32, &[16], Mode::Rate(16.0));
         let stored = conformance::encode(&Zfp, &data, &[7; 64]).unwrap();
         assert_eq!(stored.len(), 32);
         let cut = conformance::decode(&Zfp, &data, &stored[..24], None, 64).unwrap_err();
@@ -311,7 +313,7 @@ mod tests {
 
     #[test]
     fn a_large_chunk_of_few_bytes_takes_no_memory() {
-        let data = client_data(Number::F64, &[1 << 40], Mode::Reversible);
+        let data = client_data(ZfpNumber::F64, &[1 << 40], Mode::Reversible);
         let error = conformance::decode(&Zfp, &data, &[0; 100], None, usize::MAX).unwrap_err();
         assert_eq!(error, truncated());
     }
@@ -319,32 +321,32 @@ mod tests {
     #[test]
     fn what_cannot_be_coded_is_said() {
         for (number, chunk, mode) in [
-            (Number::F32, &[][..], Mode::Reversible),
-            (Number::F32, &[1, 1], Mode::Reversible),
-            (Number::F32, &[2, 2, 2, 2, 2], Mode::Reversible),
-            (Number::F32, &[4, 0], Mode::Reversible),
-            (Number::F32, &[1 << 49], Mode::Reversible),
-            (Number::F32, &[4, 1 << 25], Mode::Reversible),
-            (Number::F32, &[4], Mode::Precision(0)),
-            (Number::F32, &[4], Mode::Precision(65)),
-            (Number::F32, &[4], Mode::Rate(-1.0)),
-            (Number::F32, &[4], Mode::Rate(f64::NAN)),
-            (Number::F32, &[4], Mode::Accuracy(0.0)),
-            (Number::F32, &[4], Mode::Accuracy(f64::INFINITY)),
-            (Number::I32, &[4], Mode::Accuracy(1.0)),
+            (ZfpNumber::F32, &[][..], Mode::Reversible),
+            (ZfpNumber::F32, &[1, 1], Mode::Reversible),
+            (ZfpNumber::F32, &[2, 2, 2, 2, 2], Mode::Reversible),
+            (ZfpNumber::F32, &[4, 0], Mode::Reversible),
+            (ZfpNumber::F32, &[1 << 49], Mode::Reversible),
+            (ZfpNumber::F32, &[4, 1 << 25], Mode::Reversible),
+            (ZfpNumber::F32, &[4], Mode::Precision(0)),
+            (ZfpNumber::F32, &[4], Mode::Precision(65)),
+            (ZfpNumber::F32, &[4], Mode::Rate(-1.0)),
+            (ZfpNumber::F32, &[4], Mode::Rate(f64::NAN)),
+            (ZfpNumber::F32, &[4], Mode::Accuracy(0.0)),
+            (ZfpNumber::F32, &[4], Mode::Accuracy(f64::INFINITY)),
+            (ZfpNumber::I32, &[4], Mode::Accuracy(1.0)),
         ] {
-            assert!(Parameters::for_chunks(number, chunk, mode).is_err(), "{chunk:?} {mode:?}");
+            assert!(ZfpParameters::for_chunks(number, chunk, mode).is_err(), "{chunk:?} {mode:?}");
         }
         let expert = Mode::Expert { min_bits: 9, max_bits: 8, max_precision: 64, min_exponent: -1074 };
-        assert!(Parameters::for_chunks(Number::F32, &[4], expert).is_err());
+        assert!(ZfpParameters::for_chunks(ZfpNumber::F32, &[4], expert).is_err());
     }
 
-    fn numbers() -> impl Strategy<Value = (Number, u64)> {
+    fn numbers() -> impl Strategy<Value = (ZfpNumber, u64)> {
         prop_oneof![
-            Just((Number::I32, 4)),
-            Just((Number::I64, 8)),
-            Just((Number::F32, 4)),
-            Just((Number::F64, 8))
+            Just((ZfpNumber::I32, 4)),
+            Just((ZfpNumber::I64, 8)),
+            Just((ZfpNumber::F32, 4)),
+            Just((ZfpNumber::F64, 8))
         ]
     }
 

@@ -42,7 +42,7 @@ const BLOCK_SIDE_VALUES: usize = 4;
 
 /// The numeric type of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Number {
+pub enum ZfpNumber {
     /// An integer of 4 bytes.
     I32,
     /// An integer of 8 bytes.
@@ -126,19 +126,19 @@ pub(super) fn has_dimensions(chunk: &[u64]) -> bool {
 
 /// The parameters of zfp.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Parameters {
+pub struct ZfpParameters {
     metadata: ZfpFieldMetadata,
     config: ZfpConfig,
 }
 
-impl Parameters {
+impl ZfpParameters {
     /// Returns the parameters for chunks of this shape, the fastest-varying dimension last.
     /// Dimensions of 1 are ignored; one to four others must remain.
     ///
     /// ```
-    /// use hyperslab_filter::{FilterContext, Filter, Zfp, zfp::{Mode, Number, Parameters}};
+    /// use hyperslab_filter::{FilterContext, Filter, Zfp, zfp::{Mode, ZfpNumber, ZfpParameters}};
     ///
-    /// let parameters = Parameters::for_chunks(Number::F32, &[1, 8, 12], Mode::Rate(16.0))?;
+    /// let parameters = ZfpParameters::for_chunks(ZfpNumber::F32, &[1, 8, 12], Mode::Rate(16.0))?;
     /// let data = parameters.client_data();
     /// assert_eq!(data, [0x1010_5111, 0x0570_667a, 0x7000_00b6, 0x0ff0_0000]);
     /// // The encoder keeps 16 of the 32 bits of each value.
@@ -148,7 +148,7 @@ impl Parameters {
     ///
     /// # Errors
     /// The reason why zfp cannot code such chunks.
-    pub fn for_chunks(number: Number, chunk: &[u64], mode: Mode) -> Result<Self, &'static str> {
+    pub fn for_chunks(number: ZfpNumber, chunk: &[u64], mode: Mode) -> Result<Self, &'static str> {
         let mut dims = [0; 4];
         let used = chunk.iter().rev().filter(|size| **size != 1);
         let mut free = dims.iter_mut();
@@ -164,10 +164,10 @@ impl Parameters {
             _ => ZfpDimensionality::D4,
         };
         let scalar_type = match number {
-            Number::I32 => ZfpScalarType::I32,
-            Number::I64 => ZfpScalarType::I64,
-            Number::F32 => ZfpScalarType::F32,
-            Number::F64 => ZfpScalarType::F64,
+            ZfpNumber::I32 => ZfpScalarType::I32,
+            ZfpNumber::I64 => ZfpScalarType::I64,
+            ZfpNumber::F32 => ZfpScalarType::F32,
+            ZfpNumber::F64 => ZfpScalarType::F64,
         };
         let config = config(scalar_type, dimensions, mode)?;
         config.checked_mode_bits().map_err(|_| "the mode's parameters do not fit into a header")?;

@@ -40,7 +40,7 @@ bitflags::bitflags! {
 
 /// One attribute of an object, as stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Attribute<'a> {
+pub struct AttributeMessage<'a> {
     /// Version of the message: 1, 2 or 3.
     pub version: u8,
     /// Flags of the shared parts; empty in version 1.
@@ -57,7 +57,7 @@ pub struct Attribute<'a> {
     pub data: &'a [u8],
 }
 
-impl Attribute<'_> {
+impl AttributeMessage<'_> {
     /// Returns true if the datatype is a shared message reference.
     pub const fn datatype_is_shared(&self) -> bool {
         self.flags.contains(AttributeFlags::SHARED_DATATYPE)
@@ -69,7 +69,7 @@ impl Attribute<'_> {
     }
 }
 
-impl<'a> Message<'a> for Attribute<'a> {
+impl<'a> Message<'a> for AttributeMessage<'a> {
     const TYPE: MessageType = MessageType::ATTRIBUTE;
 
     fn decode(bytes: &'a [u8], _params: FileParams) -> Result<Self> {
@@ -147,8 +147,8 @@ mod tests {
     use crate::message::laws::{assert_laws, assert_survives, bodies};
     use proptest::prelude::*;
 
-    fn attribute(version: u8) -> Attribute<'static> {
-        Attribute {
+    fn attribute(version: u8) -> AttributeMessage<'static> {
+        AttributeMessage {
             version,
             flags: AttributeFlags::empty(),
             charset: CharacterSet::Ascii,
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn version_1_pads_each_part() {
-        let bytes = assert_laws!(Attribute, attribute(1), FileParams::DEFAULT);
+        let bytes = assert_laws!(AttributeMessage, attribute(1), FileParams::DEFAULT);
         let mut expected = vec![1, 0, 3, 0, 9, 0, 4, 0];
         expected.extend(b"ab\0\0\0\0\0\0");
         expected.extend([0x10; 9]);
@@ -175,8 +175,8 @@ mod tests {
     #[test]
     fn version_2_has_flags() {
         let flags = AttributeFlags::SHARED_DATATYPE;
-        let message = Attribute { flags, ..attribute(2) };
-        let bytes = assert_laws!(Attribute, message, FileParams::DEFAULT);
+        let message = AttributeMessage { flags, ..attribute(2) };
+        let bytes = assert_laws!(AttributeMessage, message, FileParams::DEFAULT);
         assert_eq!(bytes[..11], [2, 1, 3, 0, 9, 0, 4, 0, b'a', b'b', 0]);
         assert_eq!(bytes.len(), 11 + 9 + 4 + 3);
         assert!(message.datatype_is_shared() && !message.dataspace_is_shared());
@@ -184,22 +184,22 @@ mod tests {
 
     #[test]
     fn version_3_has_a_character_set() {
-        let message = Attribute { charset: CharacterSet::Utf8, name: "é".as_bytes(), ..attribute(3) };
-        let bytes = assert_laws!(Attribute, message, FileParams::DEFAULT);
+        let message = AttributeMessage { charset: CharacterSet::Utf8, name: "é".as_bytes(), ..attribute(3) };
+        let bytes = assert_laws!(AttributeMessage, message, FileParams::DEFAULT);
         assert_eq!(bytes[..12], [3, 0, 3, 0, 9, 0, 4, 0, 1, 0xc3, 0xa9, 0]);
-        assert!(Attribute { version: 2, ..message }.to_bytes(FileParams::DEFAULT).is_err());
+        assert!(AttributeMessage { version: 2, ..message }.to_bytes(FileParams::DEFAULT).is_err());
     }
 
     #[test]
     fn the_last_byte_of_a_name_is_not_looked_at() {
         let attribute =
-            Attribute::decode(&[2, 0, 2, 0, 0, 0, 0, 0, b'a', b'b'], FileParams::DEFAULT).unwrap();
+            AttributeMessage::decode(&[2, 0, 2, 0, 0, 0, 0, 0, b'a', b'b'], FileParams::DEFAULT).unwrap();
         assert_eq!(attribute.name, b"a");
     }
 
     #[test]
     fn refuses_contradictions() {
-        let decode = |bytes: &[u8]| Attribute::decode(bytes, FileParams::DEFAULT).map(drop);
+        let decode = |bytes: &[u8]| AttributeMessage::decode(bytes, FileParams::DEFAULT).map(drop);
         assert!(decode(&[2, 0, 2, 0, 0, 0, 0, 0, b'a', 0]).is_ok());
         assert!(decode(&[2, 4, 2, 0, 0, 0, 0, 0, b'a', 0]).is_err(), "reserved flag");
         assert!(decode(&[2, 0, 3, 0, 0, 0, 0, 0, b'a', 0, 0]).is_err(), "name ends early");
@@ -222,7 +222,7 @@ mod tests {
             data in prop::collection::vec(any::<u8>(), 0..20),
             bytes in bodies(),
         ) {
-            let message = Attribute {
+            let message = AttributeMessage {
                 version,
                 flags: if version == 1 { AttributeFlags::empty() } else { AttributeFlags::from_bits_truncate(flags) },
                 charset: if utf8 && version == 3 { CharacterSet::Utf8 } else { CharacterSet::Ascii },
@@ -231,8 +231,8 @@ mod tests {
                 dataspace: &dataspace,
                 data: &data,
             };
-            assert_laws!(Attribute, message, FileParams::DEFAULT);
-            assert_survives!(Attribute, &bytes, FileParams::DEFAULT);
+            assert_laws!(AttributeMessage, message, FileParams::DEFAULT);
+            assert_survives!(AttributeMessage, &bytes, FileParams::DEFAULT);
         }
     }
 }

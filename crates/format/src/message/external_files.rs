@@ -18,7 +18,7 @@ use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
 /// The external files that hold the raw data of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct ExternalFiles {
+pub struct ExternalFilesMessage {
     /// Address of the local heap with the file names.
     pub heap: Address,
     /// Pieces of the data, in order.
@@ -36,7 +36,7 @@ pub struct ExternalFileSlot {
     pub size: Option<u64>,
 }
 
-impl Message<'_> for ExternalFiles {
+impl Message<'_> for ExternalFilesMessage {
     const TYPE: MessageType = MessageType::EXTERNAL_FILES;
 
     fn decode(bytes: &[u8], params: FileParams) -> Result<Self> {
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn bytes() {
-        let files = ExternalFiles {
+        let files = ExternalFilesMessage {
             heap: Address::new(0x320),
             slots: vec![
                 ExternalFileSlot { name_offset: 8, offset: 0, size: Some(100) },
@@ -102,7 +102,7 @@ mod tests {
             ],
         };
         assert_eq!(
-            assert_laws!(ExternalFiles, files, SMALL),
+            assert_laws!(ExternalFilesMessage, files, SMALL),
             [1, 0, 0, 0, 2, 0, 2, 0, 0x20, 3, 0, 0, 8, 0, 0, 0, 100, 0, 16, 0, 4, 0, 0xff, 0xff]
         );
     }
@@ -110,10 +110,10 @@ mod tests {
     #[test]
     fn refuses_contradictions() {
         let message = |allocated, used| [1, 0, 0, 0, allocated, 0, used, 0, 0, 0, 0, 0, 8, 0, 0, 0, 9, 0];
-        assert!(ExternalFiles::decode(&message(1, 1), SMALL).is_ok());
-        assert!(ExternalFiles::decode(&message(0, 0), SMALL).is_err());
-        assert!(ExternalFiles::decode(&message(1, 2), SMALL).is_err());
-        assert!(ExternalFiles::decode(&message(2, 2), SMALL).is_err());
+        assert!(ExternalFilesMessage::decode(&message(1, 1), SMALL).is_ok());
+        assert!(ExternalFilesMessage::decode(&message(0, 0), SMALL).is_err());
+        assert!(ExternalFilesMessage::decode(&message(1, 2), SMALL).is_err());
+        assert!(ExternalFilesMessage::decode(&message(2, 2), SMALL).is_err());
     }
 
     proptest! {
@@ -127,8 +127,8 @@ mod tests {
             let slots = slots.into_iter()
                 .map(|(name_offset, offset, size)| ExternalFileSlot { name_offset, offset, size })
                 .collect();
-            assert_laws!(ExternalFiles, ExternalFiles { heap: Address::new(heap), slots }, params);
-            assert_survives!(ExternalFiles, &bytes, params);
+            assert_laws!(ExternalFilesMessage, ExternalFilesMessage { heap: Address::new(heap), slots }, params);
+            assert_survives!(ExternalFilesMessage, &bytes, params);
         }
     }
 }

@@ -28,7 +28,7 @@ const ALL_FLAGS: u8 = 0b0011_1111;
 
 /// The fill value of a dataset, and the times at which storage is allocated and filled.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct FillValue {
+pub struct FillValueMessage {
     /// Version of the message: 1, 2 or 3.
     pub version: u8,
     /// Time at which the space for raw data is allocated.
@@ -80,7 +80,7 @@ pub enum FillStatus<'a> {
     UserDefined(&'a [u8]),
 }
 
-impl FillValue {
+impl FillValueMessage {
     /// Returns the state of the fill value.
     pub fn status(&self) -> FillStatus<'_> {
         match self.value.as_deref() {
@@ -91,7 +91,7 @@ impl FillValue {
     }
 }
 
-impl Message<'_> for FillValue {
+impl Message<'_> for FillValueMessage {
     const TYPE: MessageType = MessageType::FILL_VALUE;
 
     fn decode(bytes: &[u8], _params: FileParams) -> Result<Self> {
@@ -195,12 +195,12 @@ mod tests {
     use crate::message::laws::{assert_laws, assert_survives, bodies};
     use proptest::prelude::*;
 
-    fn decode(bytes: &[u8]) -> Result<FillValue> {
-        FillValue::decode(bytes, FileParams::DEFAULT)
+    fn decode(bytes: &[u8]) -> Result<FillValueMessage> {
+        FillValueMessage::decode(bytes, FileParams::DEFAULT)
     }
 
-    fn fill(version: u8, value: Option<&[u8]>) -> FillValue {
-        FillValue {
+    fn fill(version: u8, value: Option<&[u8]>) -> FillValueMessage {
+        FillValueMessage {
             version,
             allocation_time: AllocationTime::LATE,
             write_time: FillWriteTime::IF_SET,
@@ -221,7 +221,7 @@ mod tests {
             (fill(3, Some(&[])), &[3, 0x0a]),
             (fill(3, Some(&[7])), &[3, 0x2a, 1, 0, 0, 0, 7]),
         ] {
-            assert_eq!(assert_laws!(FillValue, message, FileParams::DEFAULT), bytes);
+            assert_eq!(assert_laws!(FillValueMessage, message, FileParams::DEFAULT), bytes);
             assert_eq!(decode(bytes).unwrap(), message);
         }
         assert_eq!(fill(3, None).status(), FillStatus::Undefined);
@@ -252,8 +252,8 @@ mod tests {
             bytes in bodies(),
         ) {
             let (allocation_time, write_time) = (AllocationTime(allocation_time), FillWriteTime(write_time));
-            assert_laws!(FillValue, FillValue { version, allocation_time, write_time, value }, FileParams::DEFAULT);
-            assert_survives!(FillValue, &bytes, FileParams::DEFAULT);
+            assert_laws!(FillValueMessage, FillValueMessage { version, allocation_time, write_time, value }, FileParams::DEFAULT);
+            assert_survives!(FillValueMessage, &bytes, FileParams::DEFAULT);
         }
     }
 }

@@ -12,12 +12,12 @@ use crate::codec::{FileParams, Reader, Result, Writer};
 
 /// The fill value of a dataset, without the times of the [newer message](super::FillValue).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct FillValueOld {
+pub struct FillValueOldMessage {
     /// One element of the dataset's datatype; empty if none is stored.
     pub value: Vec<u8>,
 }
 
-impl FillValueOld {
+impl FillValueOldMessage {
     /// Returns the state of the fill value. As in libhdf5, a message without a value means that the
     /// fill value is undefined.
     pub fn status(&self) -> FillStatus<'_> {
@@ -25,7 +25,7 @@ impl FillValueOld {
     }
 }
 
-impl Message<'_> for FillValueOld {
+impl Message<'_> for FillValueOldMessage {
     const TYPE: MessageType = MessageType::FILL_VALUE_OLD;
 
     fn decode(bytes: &[u8], _params: FileParams) -> Result<Self> {
@@ -48,18 +48,18 @@ mod tests {
 
     #[test]
     fn bytes() {
-        let fill = FillValueOld { value: vec![1, 2] };
-        assert_eq!(assert_laws!(FillValueOld, fill, FileParams::DEFAULT), [2, 0, 0, 0, 1, 2]);
+        let fill = FillValueOldMessage { value: vec![1, 2] };
+        assert_eq!(assert_laws!(FillValueOldMessage, fill, FileParams::DEFAULT), [2, 0, 0, 0, 1, 2]);
         assert_eq!(fill.status(), FillStatus::UserDefined(&[1, 2]));
-        let none = FillValueOld::decode(&[0; 8], FileParams::DEFAULT).unwrap();
+        let none = FillValueOldMessage::decode(&[0; 8], FileParams::DEFAULT).unwrap();
         assert_eq!(none.status(), FillStatus::Undefined);
-        assert!(FillValueOld::decode(&[0xff; 8], FileParams::DEFAULT).is_err());
+        assert!(FillValueOldMessage::decode(&[0xff; 8], FileParams::DEFAULT).is_err());
     }
 
     proptest! {
         #[test]
         fn survives(bytes in bodies()) {
-            assert_survives!(FillValueOld, &bytes, FileParams::DEFAULT);
+            assert_survives!(FillValueOldMessage, &bytes, FileParams::DEFAULT);
         }
     }
 }

@@ -33,17 +33,18 @@ use crate::codec::{FileParams, Reader, Result, Writer};
 /// The filters of a dataset or heap, in the order of encoding.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FilterPipeline {
-    /// Version of the message: 1 or 2 for [`Filters::Chunk`], 3 or 0 for [`Filters::Sections`].
+    /// Version of the message: 1 or 2 for [`FilterDescriptions::Chunk`], 3 or 0 for
+    /// [`FilterDescriptions::Sections`].
     pub version: u8,
     /// Filters of chunks or of sections.
-    pub filters: Filters,
+    pub filters: FilterDescriptions,
 }
 
 /// The filters of a pipeline, by the bytes that they encode.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Filters {
+pub enum FilterDescriptions {
     /// Filters of whole chunks, in the order of encoding.
-    Chunk(Vec<Filter>),
+    Chunk(Vec<FilterDescription>),
     /// Filters of sections of a structured chunk, in ascending order of section numbers. Sections
     /// that are not listed have no filters.
     Sections(Vec<SectionFilters>),
@@ -55,12 +56,12 @@ pub struct SectionFilters {
     /// Section number, starting at 0.
     pub section: u8,
     /// Filters of the section, in the order of encoding.
-    pub filters: Vec<Filter>,
+    pub filters: Vec<FilterDescription>,
 }
 
 /// One filter and its parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Filter {
+pub struct FilterDescription {
     /// Registered identification number of the filter.
     pub id: u16,
     /// Flags. Bit 0: the filter is optional. If an optional filter fails on a chunk, the chunk is
@@ -73,7 +74,7 @@ pub struct Filter {
     pub client_data: SmallVec<[u32; 8]>,
 }
 
-impl Filter {
+impl FilterDescription {
     /// Flag of an optional filter.
     pub const OPTIONAL: u16 = 1 << 0;
 
@@ -91,19 +92,19 @@ impl FilterPipeline {
     pub const FIRST_NAMED_ID: u16 = 256;
 
     /// Returns the filters of ordinary chunks, or `None` for structured chunks.
-    pub fn chunk(&self) -> Option<&[Filter]> {
+    pub fn chunk(&self) -> Option<&[FilterDescription]> {
         match &self.filters {
-            Filters::Chunk(filters) => Some(filters),
-            Filters::Sections(_) => None,
+            FilterDescriptions::Chunk(filters) => Some(filters),
+            FilterDescriptions::Sections(_) => None,
         }
     }
 
     /// Returns the filters of a section of structured chunks, empty if the section has no filters.
     /// Returns `None` for ordinary chunks.
-    pub fn section(&self, section: u8) -> Option<&[Filter]> {
+    pub fn section(&self, section: u8) -> Option<&[FilterDescription]> {
         match &self.filters {
-            Filters::Chunk(_) => None,
-            Filters::Sections(sections) => Some(
+            FilterDescriptions::Chunk(_) => None,
+            FilterDescriptions::Sections(sections) => Some(
                 sections
                     .iter()
                     .find(|listed| listed.section == section)
@@ -124,9 +125,9 @@ impl Message<'_> for FilterPipeline {
             if version == 1 {
                 r.skip(6, "reserved")?;
             }
-            Filters::Chunk(decode_filters(&mut r, version, count)?)
+            FilterDescriptions::Chunk(decode_filters(&mut r, version, count)?)
         } else {
-            Filters::Sections(decode_sections(&mut r)?)
+            FilterDescriptions::Sections(decode_sections(&mut r)?)
         };
         Ok(Self { version, filters })
     }
@@ -134,7 +135,7 @@ impl Message<'_> for FilterPipeline {
     fn encode(&self, _params: FileParams, w: &mut Writer) {
         w.u8(self.version);
         match (&self.filters, self.version) {
-            (Filters::Chunk(filters), 1 | 2) => {
+            (FilterDescriptions::Chunk(filters), 1 | 2) => {
                 encode_count(filters, w);
                 if self.version == 1 {
                     w.zeros(6);
@@ -143,7 +144,7 @@ impl Message<'_> for FilterPipeline {
                     filter.encode(self.version, w);
                 }
             }
-            (Filters::Sections(sections), 0 | 3) => {
+            (FilterDescriptions::Sections(sections), 0 | 3) => {
                 if !sections.is_sorted_by(|one, next| one.section < next.section) {
                     w.fail("number of filtered section", "sections out of order");
                 }
@@ -157,15 +158,15 @@ impl Message<'_> for FilterPipeline {
     }
 }
 
-fn decode_filters(r: &mut Reader<'_>, version: u8, count: u8) -> Result<Vec<Filter>> {
+fn decode_filters(r: &mut Reader<'_>, version: u8, count: u8) -> Result<Vec<FilterDescription>> {
     if usize::from(count) > FilterPipeline::MAX_FILTERS {
         let expected = format!("at most {}", FilterPipeline::MAX_FILTERS);
         return Err(r.corrupt("number of filters", expected, count));
     }
-    (0..count).map(|_| Filter::decode(r, version)).collect()
+    (0..count).map(|_| FilterDescription::decode(r, version)).collect()
 }
 
-fn encode_count(filters: &[Filter], w: &mut Writer) {
+fn encode_count(filters: &[FilterDescription], w: &mut Writer) {
     if filters.len() > FilterPipeline::MAX_FILTERS {
         w.fail("number of filters", filters.len());
     }
@@ -209,7 +210,7 @@ impl SectionFilters {
     }
 }
 
-impl Filter {
+impl FilterDescription {
     fn decode(r: &mut Reader<'_>, version: u8) -> Result<Self> {
         let id = r.u16("filter identification value")?;
         let name_length = match version {
@@ -271,13 +272,19 @@ mod tests {
 
     const ANY: FileParams = FileParams::DEFAULT;
 
-    fn deflate(name: &[u8]) -> Filter {
-        Filter { id: 1, flags: Filter::OPTIONAL, name: name.to_vec(), client_data: smallvec![6] }
+    fn deflate(name: &[u8]) -> FilterDescription {
+        FilterDescription {
+            id: 1,
+            flags: FilterDescription::OPTIONAL,
+            name: name.to_vec(),
+            client_data: smallvec![6],
+        }
     }
 
     #[test]
     fn version_1_pads_names_and_odd_values() {
-        let pipeline = FilterPipeline { version: 1, filters: Filters::Chunk(vec![deflate(b"deflate")]) };
+        let pipeline =
+            FilterPipeline { version: 1, filters: FilterDescriptions::Chunk(vec![deflate(b"deflate")]) };
         let mut bytes = vec![1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 8, 0, 1, 0, 1, 0];
         bytes.extend(b"deflate\0");
         bytes.extend([6, 0, 0, 0, 0, 0, 0, 0]);
@@ -289,20 +296,23 @@ mod tests {
 
     #[test]
     fn version_2_leaves_known_names_out() {
-        let custom = Filter { id: 32015, flags: 0, name: b"zstd".to_vec(), client_data: smallvec![] };
-        let pipeline = FilterPipeline { version: 2, filters: Filters::Chunk(vec![deflate(b""), custom]) };
+        let custom =
+            FilterDescription { id: 32015, flags: 0, name: b"zstd".to_vec(), client_data: smallvec![] };
+        let pipeline =
+            FilterPipeline { version: 2, filters: FilterDescriptions::Chunk(vec![deflate(b""), custom]) };
         let mut bytes = vec![2, 2, 1, 0, 1, 0, 1, 0, 6, 0, 0, 0];
         bytes.extend([0x0f, 0x7d, 5, 0, 0, 0, 0, 0]);
         bytes.extend(b"zstd\0");
         assert_eq!(assert_laws!(FilterPipeline, pipeline, ANY), bytes);
-        let named = FilterPipeline { version: 2, filters: Filters::Chunk(vec![deflate(b"deflate")]) };
+        let named =
+            FilterPipeline { version: 2, filters: FilterDescriptions::Chunk(vec![deflate(b"deflate")]) };
         assert!(named.to_bytes(ANY).is_err());
     }
 
     #[test]
     fn version_3_has_filters_by_section() {
         let sections = vec![SectionFilters { section: 1, filters: vec![deflate(b"")] }];
-        let pipeline = FilterPipeline { version: 3, filters: Filters::Sections(sections) };
+        let pipeline = FilterPipeline { version: 3, filters: FilterDescriptions::Sections(sections) };
         let mut bytes = vec![3, 1, 1, 1, 10, 0, 1, 0, 1, 0, 1, 0, 6, 0, 0, 0];
         assert_eq!(assert_laws!(FilterPipeline, pipeline, ANY), bytes);
         assert_eq!(pipeline.section(0), Some(&[][..]));
@@ -322,11 +332,11 @@ mod tests {
         assert!(FilterPipeline::decode(&[2, 1, 1, 0, 0, 0, 255, 255, 0, 0, 0, 0], ANY).is_err(), "values");
         assert!(FilterPipeline::decode(&[3, 2, 1, 0, 0, 0, 1, 0, 0, 0], ANY).is_err(), "section order");
         assert!(FilterPipeline::decode(&[4, 0], ANY).is_err(), "version");
-        let many = Filters::Chunk(vec![deflate(b""); 33]);
+        let many = FilterDescriptions::Chunk(vec![deflate(b""); 33]);
         assert!(FilterPipeline { version: 2, filters: many }.to_bytes(ANY).is_err());
     }
 
-    fn filters(version: u8) -> impl Strategy<Value = Vec<Filter>> {
+    fn filters(version: u8) -> impl Strategy<Value = Vec<FilterDescription>> {
         let one = (
             any::<u16>(),
             any::<u16>(),
@@ -337,7 +347,7 @@ mod tests {
                 if version != 1 && id < 256 {
                     name.clear();
                 }
-                Filter { id, flags, name, client_data: client_data.into() }
+                FilterDescription { id, flags, name, client_data: client_data.into() }
             });
         prop::collection::vec(one, 0..4)
     }
@@ -346,13 +356,13 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn laws(one in filters(1), two in filters(2), three in filters(2), bytes in bodies()) {
-            assert_laws!(FilterPipeline, FilterPipeline { version: 1, filters: Filters::Chunk(one) }, ANY);
+            assert_laws!(FilterPipeline, FilterPipeline { version: 1, filters: FilterDescriptions::Chunk(one) }, ANY);
             let sections = vec![
                 SectionFilters { section: 0, filters: two.clone() },
                 SectionFilters { section: 2, filters: three },
             ];
-            assert_laws!(FilterPipeline, FilterPipeline { version: 2, filters: Filters::Chunk(two) }, ANY);
-            assert_laws!(FilterPipeline, FilterPipeline { version: 3, filters: Filters::Sections(sections) }, ANY);
+            assert_laws!(FilterPipeline, FilterPipeline { version: 2, filters: FilterDescriptions::Chunk(two) }, ANY);
+            assert_laws!(FilterPipeline, FilterPipeline { version: 3, filters: FilterDescriptions::Sections(sections) }, ANY);
             assert_survives!(FilterPipeline, &bytes, ANY);
         }
     }

@@ -42,7 +42,7 @@ const SOFT: u8 = 1;
 
 /// One link of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Link<'a> {
+pub struct LinkMessage<'a> {
     /// Name of the link; never empty.
     pub name: &'a [u8],
     /// Character set of the name.
@@ -127,7 +127,7 @@ impl<'a> ExternalLink<'a> {
     }
 }
 
-impl<'a> Message<'a> for Link<'a> {
+impl<'a> Message<'a> for LinkMessage<'a> {
     const TYPE: MessageType = MessageType::LINK;
 
     fn decode(bytes: &'a [u8], params: FileParams) -> Result<Self> {
@@ -191,7 +191,7 @@ impl<'a> Message<'a> for Link<'a> {
     }
 }
 
-impl Link<'_> {
+impl LinkMessage<'_> {
     fn encode_target(&self, params: FileParams, w: &mut Writer) {
         match self.target {
             LinkTarget::Hard(address) => w.offset(params, address, "object header address"),
@@ -267,19 +267,19 @@ mod tests {
 
     #[test]
     fn hard() {
-        let link = Link {
+        let link = LinkMessage {
             name: b"ab",
             charset: CharacterSet::Ascii,
             creation_order: None,
             target: LinkTarget::Hard(Address::new(0x320)),
         };
-        assert_eq!(assert_laws!(Link, link, SMALL), [1, 0, 2, b'a', b'b', 0x20, 3, 0, 0]);
+        assert_eq!(assert_laws!(LinkMessage, link, SMALL), [1, 0, 2, b'a', b'b', 0x20, 3, 0, 0]);
     }
 
     #[test]
     fn hard_with_every_field() {
         let bytes = [1, 0x1d, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, b'a', 0x20, 3, 0, 0];
-        let link = Link::decode(&bytes, SMALL).unwrap();
+        let link = LinkMessage::decode(&bytes, SMALL).unwrap();
         assert_eq!(link.name, b"a");
         assert_eq!(link.creation_order, Some(7));
         assert_eq!(link.target, LinkTarget::Hard(Address::new(0x320)));
@@ -287,14 +287,14 @@ mod tests {
 
     #[test]
     fn soft_in_utf8_with_order() {
-        let link = Link {
+        let link = LinkMessage {
             name: "é".as_bytes(),
             charset: CharacterSet::Utf8,
             creation_order: Some(5),
             target: LinkTarget::Soft(b"/x"),
         };
         assert_eq!(
-            assert_laws!(Link, link, SMALL),
+            assert_laws!(LinkMessage, link, SMALL),
             [1, 0x1c, 1, 5, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0xc3, 0xa9, 2, 0, b'/', b'x']
         );
     }
@@ -305,13 +305,13 @@ mod tests {
         let value = external.encode().unwrap();
         assert_eq!(value, b"\0f.h5\0/a\0");
         assert_eq!(ExternalLink::decode(&value).unwrap(), external);
-        let link = Link {
+        let link = LinkMessage {
             name: b"e",
             charset: CharacterSet::Ascii,
             creation_order: None,
             target: LinkTarget::UserDefined { class: LinkTarget::EXTERNAL, value: &value },
         };
-        assert_eq!(assert_laws!(Link, link, SMALL), b"\x01\x08\x40\x01e\x09\0\0f.h5\0/a\0");
+        assert_eq!(assert_laws!(LinkMessage, link, SMALL), b"\x01\x08\x40\x01e\x09\0\0f.h5\0/a\0");
         assert!(ExternalLink::decode(b"\x10f\0p\0").is_err());
         assert!(ExternalLink::decode(b"\0f\0p").is_err());
     }
@@ -320,21 +320,21 @@ mod tests {
     fn long_names_take_wider_lengths() {
         let name = [b'n'; 300];
         let target = LinkTarget::Hard(Address::new(1));
-        let link = Link { name: &name, charset: CharacterSet::Ascii, creation_order: None, target };
+        let link = LinkMessage { name: &name, charset: CharacterSet::Ascii, creation_order: None, target };
         let bytes = link.to_bytes(SMALL).unwrap();
         assert_eq!(bytes[..4], [1, 1, 0x2c, 1]);
-        assert_eq!(Link::decode(&bytes, SMALL).unwrap(), link);
+        assert_eq!(LinkMessage::decode(&bytes, SMALL).unwrap(), link);
     }
 
     #[test]
     fn refuses_contradictions() {
-        assert!(Link::decode(&[1, 0x20, 1, b'a', 0, 0, 0, 0], SMALL).is_err(), "reserved flag");
-        assert!(Link::decode(&[1, 0, 0, 0, 0, 0, 0], SMALL).is_err(), "empty name");
-        assert!(Link::decode(&[1, 8, 2, 1, b'a', 1, 0, b'x'], SMALL).is_err(), "reserved type");
-        assert!(Link::decode(&[1, 8, 1, 1, b'a', 0, 0], SMALL).is_err(), "empty soft link");
-        assert!(Link::decode(&[1, 0x10, 2, 1, b'a', 0, 0, 0, 0], SMALL).is_err(), "character set");
+        assert!(LinkMessage::decode(&[1, 0x20, 1, b'a', 0, 0, 0, 0], SMALL).is_err(), "reserved flag");
+        assert!(LinkMessage::decode(&[1, 0, 0, 0, 0, 0, 0], SMALL).is_err(), "empty name");
+        assert!(LinkMessage::decode(&[1, 8, 2, 1, b'a', 1, 0, b'x'], SMALL).is_err(), "reserved type");
+        assert!(LinkMessage::decode(&[1, 8, 1, 1, b'a', 0, 0], SMALL).is_err(), "empty soft link");
+        assert!(LinkMessage::decode(&[1, 0x10, 2, 1, b'a', 0, 0, 0, 0], SMALL).is_err(), "character set");
         assert!(
-            Link::decode(&[1, 3, 255, 255, 255, 255, 255, 255, 255, 255, b'a'], SMALL).is_err(),
+            LinkMessage::decode(&[1, 3, 255, 255, 255, 255, 255, 255, 255, 255, b'a'], SMALL).is_err(),
             "huge name"
         );
     }
@@ -358,8 +358,8 @@ mod tests {
                 _ => LinkTarget::UserDefined { class, value: &value },
             };
             let charset = if utf8 { CharacterSet::Utf8 } else { CharacterSet::Ascii };
-            assert_laws!(Link, Link { name: &name, charset, creation_order, target }, params);
-            assert_survives!(Link, &bytes, params);
+            assert_laws!(LinkMessage, LinkMessage { name: &name, charset, creation_order, target }, params);
+            assert_survives!(LinkMessage, &bytes, params);
             if let Ok(external) = ExternalLink::decode(&value) {
                 let again = external.encode().unwrap();
                 prop_assert_eq!(ExternalLink::decode(&again).unwrap(), external);

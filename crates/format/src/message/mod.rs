@@ -52,27 +52,28 @@ mod symbol_table;
 #[cfg(test)]
 pub(crate) mod laws;
 
-pub use attribute::{Attribute, AttributeFlags};
+pub use attribute::{AttributeFlags, AttributeMessage};
 pub use attribute_info::AttributeInfo;
 pub use bogus::Bogus;
 pub use btree_k::BTreeK;
 pub use comment::Comment;
 pub use continuation::Continuation;
 pub use data_layout::{
-    ArrayDims, BTreeV2Parameters, ChunkFlags, ChunkIndex, ChunkedLayout, CompactLayout, ContiguousLayout,
-    DataLayout, ExtensibleArrayParameters, FieldOrder, FilteredChunk, FixedArrayParameters, Layout,
-    SingleStructuredChunk, StructuredChunkLayout, StructuredChunkType, StructuredIndex, VirtualLayout,
+    ArrayDims, BTreeV2Parameters, ChunkFlags, ChunkIndexParameters, ChunkedLayout, CompactLayout,
+    ContiguousLayout, DataLayout, ExtensibleArrayParameters, FieldOrder, FilteredChunk, FixedArrayParameters,
+    Layout, SingleStructuredChunk, StructuredChunkLayout, StructuredChunkType, StructuredIndex,
+    VirtualLayout,
 };
 pub use dataspace::DataspaceMessage;
 pub use datatype::DatatypeMessage;
 pub use driver_info::DriverInfo;
-pub use external_files::{ExternalFileSlot, ExternalFiles};
+pub use external_files::{ExternalFileSlot, ExternalFilesMessage};
 pub use file_space_info::{FileSpaceInfo, FileSpaceStrategy, FreeSpaceManagers};
-pub use fill_value::{AllocationTime, FillStatus, FillValue, FillWriteTime};
-pub use fill_value_old::FillValueOld;
-pub use filter_pipeline::{Filter, FilterPipeline, Filters, SectionFilters};
+pub use fill_value::{AllocationTime, FillStatus, FillValueMessage, FillWriteTime};
+pub use fill_value_old::FillValueOldMessage;
+pub use filter_pipeline::{FilterDescription, FilterDescriptions, FilterPipeline, SectionFilters};
 pub use group_info::{EstimatedEntries, GroupInfo, LinkPhaseChange};
-pub use link::{ExternalLink, Link, LinkTarget};
+pub use link::{ExternalLink, LinkMessage, LinkTarget};
 pub use link_info::LinkInfo;
 pub use metadata_cache_image::MetadataCacheImage;
 pub use modification_time::ModificationTime;
@@ -80,7 +81,7 @@ pub use modification_time_old::ModificationTimeOld;
 pub use nil::Nil;
 pub use reference_count::ReferenceCount;
 pub use shared::{SharedLocation, SharedReference};
-pub use shared_message_table::SharedMessageTable;
+pub use shared_message_table::SharedMessageTableMessage;
 pub use symbol_table::SymbolTable;
 
 /// The body of one header message. A message may borrow from bytes with the lifetime `'a`.

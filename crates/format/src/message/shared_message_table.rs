@@ -12,14 +12,14 @@ use crate::codec::{Address, FileParams, Reader, Result, Writer};
 
 /// The address of the file's table of shared messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct SharedMessageTable {
+pub struct SharedMessageTableMessage {
     /// Address of the table.
     pub table: Address,
     /// Number of indexes in the table.
     pub index_count: u8,
 }
 
-impl Message<'_> for SharedMessageTable {
+impl Message<'_> for SharedMessageTableMessage {
     const TYPE: MessageType = MessageType::SHARED_MESSAGE_TABLE;
 
     fn decode(bytes: &[u8], params: FileParams) -> Result<Self> {
@@ -47,15 +47,15 @@ mod tests {
     #[test]
     fn bytes() {
         let params = FileParams { size_of_offsets: 2, size_of_lengths: 2 };
-        let message = SharedMessageTable { table: Address::new(0x320), index_count: 4 };
-        assert_eq!(assert_laws!(SharedMessageTable, message, params), [0, 0x20, 3, 4]);
+        let message = SharedMessageTableMessage { table: Address::new(0x320), index_count: 4 };
+        assert_eq!(assert_laws!(SharedMessageTableMessage, message, params), [0, 0x20, 3, 4]);
     }
 
     proptest! {
         #[test]
         fn laws(params in params(), table in addresses(), index_count in any::<u8>(), bytes in bodies()) {
-            assert_laws!(SharedMessageTable, SharedMessageTable { table, index_count }, params);
-            assert_survives!(SharedMessageTable, &bytes, params);
+            assert_laws!(SharedMessageTableMessage, SharedMessageTableMessage { table, index_count }, params);
+            assert_survives!(SharedMessageTableMessage, &bytes, params);
         }
     }
 }

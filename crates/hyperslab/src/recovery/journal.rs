@@ -41,7 +41,7 @@ pub(super) fn delete_unlinked(
         journal: Some(side),
         // The caller holds the lock.
         locking: FileLocking::Off,
-        ignore_marks: true,
+        ignore_status_flags: true,
         ..StoreOptions::default()
     };
     match OpenFile::open(Arc::clone(driver), options) {

@@ -19,7 +19,7 @@ use crate::journal_place::journal_of;
 use crate::{File, FileLocking, FileOptions, LibverBounds, OpenOptions};
 use collect::Collector;
 
-pub use hyperslab_engine::store::{EndRepair, JournalRepair, MarksRepair, Repaired};
+pub use hyperslab_engine::store::{EndRepair, JournalRepair, Repaired, StatusFlagsRepair};
 pub use journal::{JournalComparison, JournalOutcome, JournalReport, JournalVerdict};
 pub use report::{ChunkTally, Loss, LossPart, Outcome, Salvaged, SalvagedObject, SalvagedState};
 
@@ -144,7 +144,7 @@ impl Recovery {
     /// Sets whether repair keeps the status flags, which say that a writer has the file open.
     #[must_use]
     pub fn keep_status_flags(mut self, yes: bool) -> Self {
-        self.repair.keep_marks = yes;
+        self.repair.keep_status_flags = yes;
         self
     }
 
@@ -174,7 +174,7 @@ impl Recovery {
     /// ```
     #[must_use]
     pub fn extend_by(mut self, bytes: u64) -> Self {
-        self.repair.room = Some(bytes);
+        self.repair.increment = Some(bytes);
         self
     }
 

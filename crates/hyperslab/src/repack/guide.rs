@@ -5,9 +5,9 @@ use std::cell::{Cell, RefCell};
 use hyperslab_dataspace::{Dataspace, Dims};
 use hyperslab_engine::Result;
 use hyperslab_engine::format::{Layout, LinkPhaseChange};
-use hyperslab_engine::ops::datasets::{DatasetDescription, Fill, Filters};
+use hyperslab_engine::ops::datasets::{DatasetDescription, Filters, StoredFillValue};
 use hyperslab_engine::ops::{CopyGuide, MAX_COMPACT, NewLayout, NewStorage, OpenFile, StoredBefore};
-use hyperslab_filter::{DatasetFacts, FillValue, FilterSpec, Pipeline};
+use hyperslab_filter::{DatasetFacts, DatasetFill, FilterSpec, Pipeline};
 
 use super::{Repack, RepackLayout, Repacked, sparse};
 use crate::dataset::auto_chunk;
@@ -145,9 +145,9 @@ impl<'r> Guide<'r> {
         let pipeline = match (specs, &before.filters) {
             (Some(specs), _) => {
                 let fill = match &before.fill.value {
-                    Fill::Undefined => FillValue::Undefined,
-                    Fill::Default => FillValue::Default,
-                    Fill::User(element) => FillValue::Element(element),
+                    StoredFillValue::Undefined => DatasetFill::Undefined,
+                    StoredFillValue::Default => DatasetFill::Default,
+                    StoredFillValue::User(element) => DatasetFill::Element(element),
                 };
                 let facts = DatasetFacts::new(&before.datatype, chunk).with_fill(fill);
                 match Pipeline::for_dataset(specs, &facts, self.target.container.store.filters()) {

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use hyperslab_engine::ops::sparse::Coordinates;
+use hyperslab_engine::ops::sparse::PointCoordinates;
 use hyperslab_engine::{Error, Result};
 use hyperslab_exact::to_u64;
 
@@ -88,7 +88,7 @@ impl<I: MatrixIndex, P: MatrixIndex> CompressedCoordinates<'_, I, P> {
     }
 }
 
-impl<I: MatrixIndex, P: MatrixIndex> Coordinates for CompressedCoordinates<'_, I, P> {
+impl<I: MatrixIndex, P: MatrixIndex> PointCoordinates for CompressedCoordinates<'_, I, P> {
     fn len(&self) -> usize {
         self.indices.len()
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hyperslab_engine::ops::sparse::Coordinates as _;
+use hyperslab_engine::ops::sparse::PointCoordinates as _;
 use hyperslab_exact::to_u64;
 
 use super::builder::to_float;

@@ -1,8 +1,8 @@
 //! The filter pipelines of the sections of structured chunks.
 
 use hyperslab_engine::format::DefinedEncoding;
-use hyperslab_engine::ops::datasets::Fill;
-use hyperslab_filter::{DatasetFacts, FillValue, FilterError, FilterSpec, Pipeline, Registry};
+use hyperslab_engine::ops::datasets::StoredFillValue;
+use hyperslab_filter::{DatasetFacts, DatasetFill, FilterError, FilterSpec, Pipeline, Registry};
 
 use super::Section;
 use crate::Datatype;
@@ -19,7 +19,7 @@ pub(crate) struct SectionFacts<'a> {
     /// The form of the selection of defined elements.
     pub(crate) encoding: DefinedEncoding,
     /// The value of undefined elements.
-    pub(crate) fill: &'a Fill,
+    pub(crate) fill: &'a StoredFillValue,
 }
 
 impl SectionFacts<'_> {
@@ -33,8 +33,10 @@ impl SectionFacts<'_> {
         let pipeline = |section: &Section| {
             let shown = section.filter_type(self.datatype, self.chunk, self.encoding);
             let fill = match self.fill {
-                Fill::User(element) if *section == Section::Values => FillValue::Element(element),
-                _ => FillValue::Default,
+                StoredFillValue::User(element) if *section == Section::Values => {
+                    DatasetFill::Element(element)
+                }
+                _ => DatasetFill::Default,
             };
             let facts = DatasetFacts::new(&shown, self.chunk).with_fill(fill);
             Pipeline::for_dataset(&filters(*section), &facts, registry)

@@ -1,6 +1,6 @@
 //! The elements of a slab of structured chunks as compressed rows.
 
-use hyperslab_engine::ops::sparse::{Defined, Slab, StructuredForm};
+use hyperslab_engine::ops::sparse::{SelectedChunk, Slab, StructuredForm};
 use hyperslab_engine::{Error, Result};
 use hyperslab_exact::to_usize;
 
@@ -151,7 +151,7 @@ impl RowCursor {
 /// Returns [`Error::Internal`] if a row is not in `next`, or `visit` returns `None`.
 #[inline]
 fn walk(
-    part: &Defined,
+    part: &SelectedChunk,
     width: u64,
     next: &mut [usize],
     mut visit: impl FnMut(u64, usize, usize) -> Option<()>,

@@ -1,7 +1,7 @@
 //! Writing and erasing elements of sparse datasets.
 
 use hyperslab_engine::ops::elements::WriteSource;
-use hyperslab_engine::ops::sparse::{Coordinates, StructuredWriter};
+use hyperslab_engine::ops::sparse::{PointCoordinates, StructuredWriter};
 use hyperslab_engine::{Error, Result};
 
 use super::SparseView;
@@ -95,7 +95,7 @@ impl SparseView<'_> {
 
     /// Writes the elements at the coordinates `points`, after a change of the shape to `dims` if
     /// that is given.
-    pub(crate) fn write_coordinates<C: Coordinates>(
+    pub(crate) fn write_coordinates<C: PointCoordinates>(
         &self,
         dims: Option<&[u64]>,
         points: &C,

@@ -1,14 +1,14 @@
 //! `cargo xtask tidy`: the rules of ARCHITECTURE.md that Cargo and clippy do not check. A unit test
 //! runs them too.
 
-mod floors;
 mod headers;
 mod lengths;
+mod levels;
 pub(crate) mod manifest;
 mod modules;
+mod names;
 mod order;
 mod paths;
-mod rooms;
 pub(crate) mod source;
 mod straight_lines;
 pub(crate) mod substitutes;
@@ -45,7 +45,7 @@ impl fmt::Display for Finding {
 
 const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     order::check,
-    rooms::check,
+    names::check,
     lengths::check,
     modules::check,
     headers::check,
@@ -71,7 +71,7 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
 fn findings(root: &Path) -> Result<Vec<Finding>> {
     let tree = Tree::read(root)?;
     let mut findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(&tree)).collect();
-    findings.extend(floors::check(&manifest::packages()?));
+    findings.extend(levels::check(&manifest::packages()?));
     findings.sort();
     Ok(findings)
 }

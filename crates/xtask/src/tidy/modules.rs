@@ -1,16 +1,16 @@
-//! Rules for modules: a module with submodules is `NAME/mod.rs`, and the rooms of the command form
-//! no cycle.
+//! Rules for modules: a module with submodules is `NAME/mod.rs`, and the submodules of the command
+//! form no cycle.
 
 use super::Finding;
 use super::source::Tree;
-use crate::rooms::graph::{self, Modules};
+use crate::submodules::graph::{self, Modules};
 
 /// Modules that may still be `NAME.rs` beside a folder `NAME`. An entry that is no longer needed is
 /// a finding.
 const EXCEPTIONS: &[&str] = &[];
 
-/// The crate whose rooms must form no cycle. (The order of the rooms of `engine` is stricter; see
-/// `order.rs`.)
+/// The crate whose submodules must form no cycle. (The order of the submodules of `engine` is
+/// stricter; see `order.rs`.)
 const WITHOUT_CYCLES: &str = "cli";
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
@@ -42,14 +42,14 @@ fn style(tree: &Tree, exceptions: &[&str]) -> Vec<Finding> {
     wrong.chain(unneeded).collect()
 }
 
-/// Finds the arrows of cycles between rooms.
+/// Finds the arrows of cycles between submodules.
 fn cycles(tree: &Tree) -> Vec<Finding> {
     let arrows = graph::arrows(&Modules::read(tree, WITHOUT_CYCLES).uses(), &[]);
     let mut findings = Vec::new();
     for group in graph::cycles(&arrows) {
         for arrow in arrows.iter().filter(|arrow| group.contains(&arrow.from) && group.contains(&arrow.to)) {
             let message =
-                format!("`{0}` uses `{1}`, which uses `{0}`: rooms form no cycle", arrow.from, arrow.to);
+                format!("`{0}` uses `{1}`, which uses `{0}`: submodules form no cycle", arrow.from, arrow.to);
             findings
                 .extend(arrow.places.iter().map(|(file, line)| Finding::new(file, *line, message.clone())));
         }
@@ -98,10 +98,10 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "crates/cli/src/a/mod.rs:1: `a` uses `b`, which uses `a`: rooms form no cycle",
-                "crates/cli/src/a/inner.rs:1: `a` uses `b`, which uses `a`: rooms form no cycle",
-                "crates/cli/src/b.rs:2: `b` uses `c`, which uses `b`: rooms form no cycle",
-                "crates/cli/src/c/deep.rs:1: `c` uses `a`, which uses `c`: rooms form no cycle",
+                "crates/cli/src/a/mod.rs:1: `a` uses `b`, which uses `a`: submodules form no cycle",
+                "crates/cli/src/a/inner.rs:1: `a` uses `b`, which uses `a`: submodules form no cycle",
+                "crates/cli/src/b.rs:2: `b` uses `c`, which uses `b`: submodules form no cycle",
+                "crates/cli/src/c/deep.rs:1: `c` uses `a`, which uses `c`: submodules form no cycle",
             ]
         );
     }

@@ -1,22 +1,23 @@
-//! Rules 2 and 3: a room uses only the rooms below it, in the order of `rooms::order`; only `store`
-//! uses drivers; the façade names no room below `ops` except `store`.
+//! Rules 2 and 3: a submodule uses only the submodules below it, in the order of
+//! `submodules::order`; only `store` uses drivers; the façade names no submodule below `ops` except
+//! `store`.
 
 use std::collections::BTreeMap;
 
 use super::Finding;
 use super::source::Tree;
-use crate::rooms::graph::{Arrow, Modules, Use, arrows, cycles, folders};
-use crate::rooms::order::{ENGINE, ORDERS, Order};
-use crate::rooms::paths::paths;
-use crate::rooms::{crate_of, module_of, upward_arrows};
+use crate::submodules::graph::{Arrow, Modules, Use, arrows, cycles, folders};
+use crate::submodules::order::{ENGINE, ORDERS, Order};
+use crate::submodules::paths::paths;
+use crate::submodules::{crate_of, module_of, upward_arrows};
 
-/// Rooms of the engine whose modules must not form a cycle.
+/// Submodules of the engine whose modules must not form a cycle.
 const WITHOUT_CYCLES: &[&str] = &["store", "index", "object", "data", "ops"];
 
-/// Rooms of the engine that the façade must not name.
+/// Submodules of the engine that the façade must not name.
 const BELOW_OPS: &[&str] = &["index", "object", "data"];
 
-/// Rooms of the engine that must not name a driver.
+/// Submodules of the engine that must not name a driver.
 const WITHOUT_DRIVERS: &[&str] = &["index", "object", "data"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
@@ -39,8 +40,8 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Finds rooms of the engine below `ops` that the façade names. It may name `store`, which holds
-/// settings and handles.
+/// Finds submodules of the engine below `ops` that the façade names. It may name `store`, which
+/// holds settings and handles.
 fn below_ops(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.rust() {
@@ -50,10 +51,11 @@ fn below_ops(tree: &Tree) -> Vec<Finding> {
         let (imports, mentions) = paths(&file.code);
         let imports = imports.iter().map(|import| (&import.path, import.at));
         for (path, at) in imports.chain(mentions.iter().map(|mention| (&mention.path, mention.at))) {
-            let room = path.get(1).map(String::as_str).filter(|_| is_engine(path));
-            if let Some(room) = room.filter(|room| BELOW_OPS.contains(room)) {
-                let message =
-                    format!("the façade must not name `{room}` of the engine: `ops` exports what it needs");
+            let submodule = path.get(1).map(String::as_str).filter(|_| is_engine(path));
+            if let Some(submodule) = submodule.filter(|submodule| BELOW_OPS.contains(submodule)) {
+                let message = format!(
+                    "the façade must not name `{submodule}` of the engine: `ops` exports what it needs"
+                );
                 findings.push(Finding::new(&file.path, file.line_of(at), message));
             }
         }
@@ -69,7 +71,7 @@ fn is_engine(path: &[String]) -> bool {
 fn circular(uses: &[Use]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for folder in folders(uses) {
-        if !folder.first().is_some_and(|room| WITHOUT_CYCLES.contains(&room.as_str())) {
+        if !folder.first().is_some_and(|submodule| WITHOUT_CYCLES.contains(&submodule.as_str())) {
             continue;
         }
         let arrows = arrows(uses, &folder);
@@ -85,31 +87,35 @@ fn circular(uses: &[Use]) -> Vec<Finding> {
     findings
 }
 
-/// Finds the rooms of a folder that are missing in its order.
+/// Finds the submodules of a folder that are missing in its order.
 fn without_level(uses: &[Use], order: &Order) -> Vec<Finding> {
     let folder = module_of(order);
     let mut unknown = BTreeMap::new();
     for one in uses {
-        let room = one.from.strip_prefix(folder.as_slice()).and_then(|inside| inside.first());
-        if let Some(room) = room.filter(|room| order.level(room).is_none()) {
-            unknown.entry(room.clone()).or_insert(&one.file);
+        let submodule = one.from.strip_prefix(folder.as_slice()).and_then(|inside| inside.first());
+        if let Some(submodule) = submodule.filter(|submodule| order.level(submodule).is_none()) {
+            unknown.entry(submodule.clone()).or_insert(&one.file);
         }
     }
-    let finding = |(room, file): (String, &String)| {
-        Finding::new(file, 1, format!("`{room}` is missing in the order of rooms: {}", order.text()))
+    let finding = |(submodule, file): (String, &String)| {
+        Finding::new(
+            file,
+            1,
+            format!("`{submodule}` is missing in the order of submodules: {}", order.text()),
+        )
     };
     unknown.into_iter().map(finding).collect()
 }
 
-/// Finds drivers in rooms that must not use them.
+/// Finds drivers in submodules that must not use them.
 fn drivers(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.rust() {
-        let room = file.path.strip_prefix(ENGINE.folder).and_then(|inside| inside.split('/').nth(1));
-        let Some(room) = room.map(|room| room.trim_end_matches(".rs")) else { continue };
-        if WITHOUT_DRIVERS.contains(&room) {
+        let submodule = file.path.strip_prefix(ENGINE.folder).and_then(|inside| inside.split('/').nth(1));
+        let Some(submodule) = submodule.map(|submodule| submodule.trim_end_matches(".rs")) else { continue };
+        if WITHOUT_DRIVERS.contains(&submodule) {
             for (at, _) in file.code.match_indices("hyperslab_vfd") {
-                let message = format!("`{room}` must not use drivers: only `store` may");
+                let message = format!("`{submodule}` must not use drivers: only `store` may");
                 findings.push(Finding::new(&file.path, file.line_of(at), message));
             }
         }
@@ -122,7 +128,7 @@ mod tests {
     use super::*;
 
     const ROOT: (&str, &str) = ("crates/engine/src/lib.rs", "");
-    const ROOMS: [(&str, &str); 3] = [
+    const SUBMODULES: [(&str, &str); 3] = [
         ("crates/engine/src/object/mod.rs", "pub mod link; pub struct Link;"),
         ("crates/engine/src/data/mod.rs", "pub mod transfer; pub mod linear;"),
         ("crates/engine/src/ops/mod.rs", ""),
@@ -130,7 +136,7 @@ mod tests {
 
     fn lines(files: &[(&str, &str)]) -> Vec<String> {
         let mut all = vec![ROOT];
-        all.extend(ROOMS.iter().filter(|(path, _)| files.iter().all(|(other, _)| other != path)));
+        all.extend(SUBMODULES.iter().filter(|(path, _)| files.iter().all(|(other, _)| other != path)));
         all.extend(files);
         check(&Tree::of(&all)).iter().map(ToString::to_string).collect()
     }

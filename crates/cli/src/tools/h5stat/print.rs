@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use hyperslab::{FileInfo, FileSpaceStrategy};
-use hyperslab_check::{Kind, MetadataBytes, Owner, Report};
+use hyperslab_check::{BlockKind, MetadataBytes, Owner, Report};
 
 use super::arguments::{H5statArguments, Section};
 use super::spread::{Spread, total};
@@ -88,7 +88,7 @@ impl Statistics<'_> {
 
     fn superblock(&self) -> u64 {
         let of = |kind| self.report.usage_of(kind).bytes;
-        total([of(Kind::Superblock), of(Kind::DriverInformation)])
+        total([of(BlockKind::Superblock), of(BlockKind::DriverInformation)])
     }
 
     /// Returns the sizes of the indexes and heaps of all dense attributes.
@@ -98,7 +98,7 @@ impl Statistics<'_> {
     }
 
     fn free_bytes(&self) -> u64 {
-        self.report.usage_of(Kind::Free).bytes
+        self.report.usage_of(BlockKind::Free).bytes
     }
 
     fn file_metadata(&self, out: &mut impl Write) -> io::Result<()> {

@@ -10,7 +10,7 @@ use hyperslab_format::codec::{Address, Structure as _};
 use super::element::LatestBlock;
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, ChunkLocation};
 use crate::error::{Error, Result};
-use crate::index::{Walk, btree_v1};
+use crate::index::{VisitedBlocks, btree_v1};
 use crate::store::{Bytes, Store, at};
 
 /// Highest level of a root for which all leaves are kept, because there are few of them.
@@ -117,7 +117,7 @@ impl ChunkIndex for BTreeV1Index {
         // An upper bound of the keys, so saturation is right.
         let last = chunks.last.iter().zip(&self.chunk);
         let last: Dims = last.map(|(at, size)| at.saturating_mul(*size)).collect();
-        let mut guard = Walk::new(store, BTreeV1Node::NAME);
+        let mut guard = VisitedBlocks::new(store, BTreeV1Node::NAME);
         let mut pending = vec![(self.root, None)];
         let mut is_low = false;
         while let Some((address, above)) = pending.pop() {

@@ -175,18 +175,18 @@ impl<T> BlockSlots<T> {
 pub(super) struct Cursor {
     /// The numbers of the block's elements in the array.
     numbers: Range<u64>,
-    block: Option<Block>,
+    block: Option<ElementBlock>,
 }
 
 /// A block with elements of an array.
 #[derive(Debug)]
-pub(super) enum Block {
+pub(super) enum ElementBlock {
     Page(Arc<ArrayPage>),
     Index(Arc<ExtensibleArrayIndexBlock>),
     Data(Arc<ExtensibleArrayDataBlock>),
 }
 
-impl Block {
+impl ElementBlock {
     fn elements(&self) -> &[u8] {
         match self {
             Self::Page(page) => &page.elements,
@@ -211,7 +211,7 @@ impl Cursor {
     /// Moves to a block whose element `element` has the given number in the array, and looks it up.
     pub(super) fn enter<E: Entry>(
         &mut self,
-        block: Block,
+        block: ElementBlock,
         count: u64,
         [number, element]: [u64; 2],
         elements: &Elements<E>,

@@ -7,7 +7,7 @@ use hyperslab_format::btree_v2::BTreeV2Header;
 use hyperslab_format::btree_v2::records::{ChunkRecordContext, ChunkRecordForm, types};
 use hyperslab_format::chunk_index::{ChunkElement, ChunkElementForm, ChunkElementLayout, ChunkIndexClient};
 use hyperslab_format::codec::{Address, FileParams, FormatError};
-use hyperslab_format::message::{ChunkIndex as IndexParameters, ChunkedLayout, FilteredChunk};
+use hyperslab_format::message::{ChunkIndexParameters, ChunkedLayout, FilteredChunk};
 
 use super::{ChunkIndexKind, ChunkLocation, ChunkShape, StructuredLocation, kind};
 use crate::error::{Error, Result};
@@ -175,7 +175,7 @@ impl Entry for ChunkLocation {
             Note::Single(chunk) => chunk,
         };
         layout.address = chunk.map_or(Address::UNDEFINED, |chunk| chunk.address);
-        if let IndexParameters::Single(Some(stored)) = &mut layout.index {
+        if let ChunkIndexParameters::Single(Some(stored)) = &mut layout.index {
             let (size, filter_mask) = chunk.map_or((0, 0), |chunk| (chunk.size, chunk.filter_mask));
             *stored = FilteredChunk { size, filter_mask };
         }

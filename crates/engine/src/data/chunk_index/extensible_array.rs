@@ -9,7 +9,7 @@ use hyperslab_format::chunk_index::{
 };
 use hyperslab_format::codec::{Address, Structure as _};
 
-use super::element::{Block, BlockSlots, Cursor, Elements, OnceBlock};
+use super::element::{BlockSlots, Cursor, ElementBlock, Elements, OnceBlock};
 use super::order::{ArrayOrder, ElementLookup};
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
 use crate::error::{Error, Result};
@@ -71,7 +71,7 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
             let left = elements - element;
             return Ok(ElementLookup::Nothing { until: number + left });
         };
-        cursor.enter(Block::Data(block), elements, [number, element], &self.elements)
+        cursor.enter(ElementBlock::Data(block), elements, [number, element], &self.elements)
     }
 
     /// Returns a data block, or the header of a paged one, by its number and its number of
@@ -121,7 +121,7 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         match place {
             ElementLocation::IndexBlock { element } => {
                 let count = geometry.index_block_elements() as u64;
-                cursor.enter(Block::Index(Arc::clone(index)), count, [number, element], &self.elements)
+                cursor.enter(ElementBlock::Index(Arc::clone(index)), count, [number, element], &self.elements)
             }
             ElementLocation::DataBlock { data_block, element, elements, block_offset } => {
                 let block = address_at(&index.data_blocks, data_block);
@@ -209,7 +209,7 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         let numbers = [page_number, geometry.page_elements()];
         let page = store.forgive(self.pages.get(store, numbers, start, load))?;
         let Some(page) = page else { return Ok(rest) };
-        cursor.enter(Block::Page(page), geometry.page_elements(), [number, in_page], &self.elements)
+        cursor.enter(ElementBlock::Page(page), geometry.page_elements(), [number, in_page], &self.elements)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyperslab_format::chunk_index::{ArrayPage, FixedArrayDataBlock, FixedArrayHeader, FixedArrayLayout};
 use hyperslab_format::codec::Address;
 
-use super::element::{Block, BlockSlots, Cursor, Elements, OnceBlock};
+use super::element::{BlockSlots, Cursor, ElementBlock, Elements, OnceBlock};
 use super::order::{ArrayOrder, ElementLookup};
 use super::{AtChunk, ChunkBox, ChunkIndex, ChunkIndexKind, Entry};
 use crate::error::{Error, Result};
@@ -72,7 +72,7 @@ impl<E: Entry> FixedArrayIndex<E> {
         let page = store.forgive(self.pages.get(store, numbers, start, load))?;
         let Some(page) = page else { return Ok(ElementLookup::Nothing { until }) };
         let numbers = [number, element as u64];
-        cursor.enter(Block::Page(page), context.elements as u64, numbers, &self.elements)
+        cursor.enter(ElementBlock::Page(page), context.elements as u64, numbers, &self.elements)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hyperslab_format::message::{ChunkIndex as IndexParameters, ChunkedLayout};
+use hyperslab_format::message::{ChunkIndexParameters, ChunkedLayout};
 
 use super::btree_v1::BTreeV1Index;
 use super::btree_v2::BTreeV2Index;
@@ -29,20 +29,22 @@ pub fn open(
     let rules = ChunkLocation::rules(layout, shape);
     let order = || ArrayOrder::new(chunk, &shape.max_dims);
     Ok(Some(match &layout.index {
-        IndexParameters::BTreeV1 => Arc::new(BTreeV1Index::new(store, address, shape.btree_k, chunk)),
-        IndexParameters::Single(filtered) => {
+        ChunkIndexParameters::BTreeV1 => Arc::new(BTreeV1Index::new(store, address, shape.btree_k, chunk)),
+        ChunkIndexParameters::Single(filtered) => {
             let (size, filter_mask) =
                 filtered.as_ref().map_or((bytes, 0), |filtered| (filtered.size, filtered.filter_mask));
             let location = Some(ChunkLocation { address, size, filter_mask });
             Arc::new(SingleIndex { rank: chunk.len(), location })
         }
-        IndexParameters::Implicit => {
+        ChunkIndexParameters::Implicit => {
             Arc::new(ImplicitIndex { first: address, chunk_bytes: bytes, order: order()? })
         }
-        IndexParameters::FixedArray(_) => Arc::new(FixedArrayIndex::open(store, address, rules, order()?)?),
-        IndexParameters::ExtensibleArray(_) => {
+        ChunkIndexParameters::FixedArray(_) => {
+            Arc::new(FixedArrayIndex::open(store, address, rules, order()?)?)
+        }
+        ChunkIndexParameters::ExtensibleArray(_) => {
             Arc::new(ExtensibleArrayIndex::open(store, address, rules, order()?)?)
         }
-        IndexParameters::BTreeV2(_) => Arc::new(BTreeV2Index::open(store, address, chunk.len(), rules)?),
+        ChunkIndexParameters::BTreeV2(_) => Arc::new(BTreeV2Index::open(store, address, chunk.len(), rules)?),
     }))
 }

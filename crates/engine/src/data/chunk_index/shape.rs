@@ -2,7 +2,7 @@
 //! message names.
 
 use hyperslab_format::message::{
-    ChunkIndex as IndexParameters, ChunkedLayout, StructuredChunkLayout, StructuredIndex,
+    ChunkIndexParameters, ChunkedLayout, StructuredChunkLayout, StructuredIndex,
 };
 
 use super::ChunkIndexKind;
@@ -56,11 +56,11 @@ pub fn structured_kind(layout: &StructuredChunkLayout) -> ChunkIndexKind {
 /// Returns the kind of index that the layout names.
 pub fn kind(layout: &ChunkedLayout) -> ChunkIndexKind {
     match &layout.index {
-        IndexParameters::BTreeV1 => ChunkIndexKind::BTreeV1,
-        IndexParameters::Single(_) => ChunkIndexKind::Single,
-        IndexParameters::Implicit => ChunkIndexKind::Implicit,
-        IndexParameters::FixedArray(_) => ChunkIndexKind::FixedArray,
-        IndexParameters::ExtensibleArray(_) => ChunkIndexKind::ExtensibleArray,
-        IndexParameters::BTreeV2(_) => ChunkIndexKind::BTreeV2,
+        ChunkIndexParameters::BTreeV1 => ChunkIndexKind::BTreeV1,
+        ChunkIndexParameters::Single(_) => ChunkIndexKind::Single,
+        ChunkIndexParameters::Implicit => ChunkIndexKind::Implicit,
+        ChunkIndexParameters::FixedArray(_) => ChunkIndexKind::FixedArray,
+        ChunkIndexParameters::ExtensibleArray(_) => ChunkIndexKind::ExtensibleArray,
+        ChunkIndexParameters::BTreeV2(_) => ChunkIndexKind::BTreeV2,
     }
 }

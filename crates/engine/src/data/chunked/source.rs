@@ -7,7 +7,7 @@ use hyperslab_filter::{ChunkTarget, FilterError, Pipeline, Scratch};
 use hyperslab_format::codec::Address;
 
 use crate::data::chunk_index::{ChunkIndex, ChunkLocation};
-use crate::data::transfer::{Fill, max_decoded_bytes};
+use crate::data::transfer::{FillElement, max_decoded_bytes};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::store::Store;
@@ -30,7 +30,7 @@ pub struct ChunkedSource {
     /// True if partial chunks at the edge are not filtered.
     pub edges_unfiltered: bool,
     /// The value of elements of chunks that are not stored.
-    pub fill: Fill,
+    pub fill: FillElement,
 }
 
 impl ChunkedSource {

@@ -5,9 +5,11 @@ use hyperslab_exact::to_usize;
 use hyperslab_format::message::Layout;
 use parking_lot::Mutex;
 
-use super::read::{self, LinearBytes, Request};
+use super::read::{self, ByteRequest, LinearBytes};
 use super::write::{self, LinearTarget};
-use crate::data::transfer::{Fill, ReadContext, ReadTarget, Sink, Source, WriteSource, Writing, byte_count};
+use crate::data::transfer::{
+    FillElement, ReadContext, ReadTarget, Sink, SinkContext, Source, WriteSource, byte_count,
+};
 use crate::error::{Error, Result};
 use crate::store::{Bytes, Store};
 
@@ -19,7 +21,7 @@ pub struct CompactSource {
     /// The bytes of the elements; empty if no element was ever written.
     pub data: Bytes,
     /// The value of elements that were never written.
-    pub fill: Fill,
+    pub fill: FillElement,
 }
 
 impl Source for CompactSource {
@@ -49,7 +51,7 @@ impl LinearBytes for InHeader<'_> {
         Some(self.0)
     }
 
-    fn fetch(&self, requests: Vec<Request<'_>>) -> Result<()> {
+    fn fetch(&self, requests: Vec<ByteRequest<'_>>) -> Result<()> {
         match requests.first() {
             None => Ok(()),
             Some(_) => Err(Error::internal("compact data", "elements in view are not fetched")),
@@ -67,7 +69,7 @@ pub struct CompactSink {
 impl Sink for CompactSink {
     fn write(
         &mut self,
-        writing: &mut Writing<'_, '_>,
+        writing: &mut SinkContext<'_, '_>,
         selection: &Selection,
         from: &WriteSource<'_>,
     ) -> Result<()> {
@@ -79,11 +81,11 @@ impl Sink for CompactSink {
         Ok(())
     }
 
-    fn resize(&mut self, _writing: &mut Writing<'_, '_>, _dims: &[u64]) -> Result<()> {
+    fn resize(&mut self, _writing: &mut SinkContext<'_, '_>, _dims: &[u64]) -> Result<()> {
         Ok(())
     }
 
-    fn free(&mut self, _writing: &mut Writing<'_, '_>) -> Result<()> {
+    fn free(&mut self, _writing: &mut SinkContext<'_, '_>) -> Result<()> {
         Ok(())
     }
 

@@ -4,9 +4,11 @@ use hyperslab_dataspace::{Dims, Selection};
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::Layout;
 
-use super::read::{self, LinearBytes, Request};
+use super::read::{self, ByteRequest, LinearBytes};
 use super::write::{self, LinearTarget};
-use crate::data::transfer::{Fill, ReadContext, ReadTarget, Sink, Source, WriteSource, Writing, byte_count};
+use crate::data::transfer::{
+    FillElement, ReadContext, ReadTarget, Sink, SinkContext, Source, WriteSource, byte_count,
+};
 use crate::error::{Error, Result};
 use crate::store::{ByteRows, SpaceKind, Store};
 
@@ -24,7 +26,7 @@ pub struct ContiguousSource {
     /// The address of the first element; undefined if no element was ever written.
     pub address: Address,
     /// The value of elements that were never written.
-    pub fill: Fill,
+    pub fill: FillElement,
 }
 
 impl Source for ContiguousSource {
@@ -65,7 +67,7 @@ impl LinearBytes for InFile<'_> {
         self.store.check_inside(self.at(offset)?, length as u64, "raw data")
     }
 
-    fn fetch(&self, mut requests: Vec<Request<'_>>) -> Result<()> {
+    fn fetch(&self, mut requests: Vec<ByteRequest<'_>>) -> Result<()> {
         if let [(offset, buffer)] = requests.as_mut_slice() {
             let whole = *offset == 0 && buffer.len() as u64 == self.length;
             let address = self.at(*offset)?;
@@ -98,7 +100,7 @@ pub struct ContiguousSink {
     /// The number of bytes of an element.
     pub element_size: u32,
     /// The fill value.
-    pub fill: Fill,
+    pub fill: FillElement,
     /// True if new space is filled.
     pub fills: bool,
 }
@@ -110,7 +112,7 @@ impl ContiguousSink {
 
     /// Returns the address of the first element. Allocates the elements if they have no space yet,
     /// and fills them if `is_seen` is true and the dataset asks for fill values.
-    fn allocated(&self, writing: &mut Writing<'_, '_>, is_seen: bool) -> Result<Address> {
+    fn allocated(&self, writing: &mut SinkContext<'_, '_>, is_seen: bool) -> Result<Address> {
         let Layout::Contiguous(contiguous) = &mut *writing.layout else {
             return Err(Error::Misuse("the dataset is not contiguous".into()));
         };
@@ -136,7 +138,7 @@ impl ContiguousSink {
 impl Sink for ContiguousSink {
     fn write(
         &mut self,
-        writing: &mut Writing<'_, '_>,
+        writing: &mut SinkContext<'_, '_>,
         selection: &Selection,
         from: &WriteSource<'_>,
     ) -> Result<()> {
@@ -146,15 +148,15 @@ impl Sink for ContiguousSink {
         write_contiguous(writing.edit.store(), address, &self.dims, selection, from)
     }
 
-    fn allocate(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
+    fn allocate(&mut self, writing: &mut SinkContext<'_, '_>) -> Result<()> {
         self.allocated(writing, true).map(drop)
     }
 
-    fn resize(&mut self, _writing: &mut Writing<'_, '_>, _dims: &[u64]) -> Result<()> {
+    fn resize(&mut self, _writing: &mut SinkContext<'_, '_>, _dims: &[u64]) -> Result<()> {
         Ok(())
     }
 
-    fn free(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
+    fn free(&mut self, writing: &mut SinkContext<'_, '_>) -> Result<()> {
         let Layout::Contiguous(contiguous) = &*writing.layout else { return Ok(()) };
         if !contiguous.address.is_defined() {
             return Ok(());
@@ -197,7 +199,13 @@ fn write_contiguous(
 ///
 /// # Errors
 /// Returns errors of the driver.
-fn fill_contiguous(store: &Store, address: Address, length: u64, fill: &Fill, size: usize) -> Result<()> {
+fn fill_contiguous(
+    store: &Store,
+    address: Address,
+    length: u64,
+    fill: &FillElement,
+    size: usize,
+) -> Result<()> {
     let target = InFile { store, address, length, view: None };
     let size = (size as u64).max(1);
     let step = (FILL_BYTES / size).max(1) * size;
@@ -244,8 +252,11 @@ mod tests {
         let member = Member { name: b"a".to_vec(), offset: 0, datatype: Datatype::u8() };
         let records = Datatype::compound(2 << 20, vec![member]);
         let plan = Conversions::default().plan_member(&records, "a", &Datatype::u8()).unwrap();
-        let source =
-            ContiguousSource { dims: Dims::from_slice(&[2]), address: Address::new(8), fill: Fill::ZERO };
+        let source = ContiguousSource {
+            dims: Dims::from_slice(&[2]),
+            address: Address::new(8),
+            fill: FillElement::ZERO,
+        };
         let mut out = [0; 2];
         let error = source.read(context, &Selection::All, &mut ReadTarget::converted(&mut out, &plan));
         assert_eq!(error.unwrap_err().kind(), ErrorKind::Corrupt);

@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock};
 use hyperslab_dataspace::{Dims, Selection};
 use hyperslab_exact::to_usize;
 
-use super::read::{self, LinearBytes, Request};
+use super::read::{self, ByteRequest, LinearBytes};
 use super::write::{self, LinearTarget};
-use crate::data::transfer::{ReadContext, ReadTarget, Sink, Source, WriteSource, Writing};
+use crate::data::transfer::{ReadContext, ReadTarget, Sink, SinkContext, Source, WriteSource};
 use crate::error::{Error, Result};
 use crate::store::RawFile;
 
@@ -27,14 +27,14 @@ pub struct ExternalSource {
     /// The shape; empty for a scalar.
     pub dims: Dims,
     /// The pieces, in order.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<ExternalFilePart>,
     /// The opener of the files.
     pub files: Box<dyn OpenRaw>,
 }
 
 /// A piece of a dataset in another file.
 #[derive(Debug)]
-pub struct Piece {
+pub struct ExternalFilePart {
     name: Vec<u8>,
     /// The number of bytes of the dataset before the piece.
     start: u64,
@@ -45,7 +45,7 @@ pub struct Piece {
     file: OnceLock<RawFile>,
 }
 
-impl Piece {
+impl ExternalFilePart {
     /// Creates pieces from names, offsets and sizes. Only the last piece may have no size.
     pub fn row<'a>(pieces: impl Iterator<Item = (&'a [u8], u64, Option<u64>)>) -> Vec<Self> {
         let mut start = 0_u64;
@@ -85,8 +85,8 @@ impl Source for ExternalSource {
 }
 
 impl LinearBytes for ExternalSource {
-    fn fetch(&self, batch: Vec<Request<'_>>) -> Result<()> {
-        let mut per_piece: Vec<(usize, Vec<Request<'_>>)> = Vec::new();
+    fn fetch(&self, batch: Vec<ByteRequest<'_>>) -> Result<()> {
+        let mut per_piece: Vec<(usize, Vec<ByteRequest<'_>>)> = Vec::new();
         for (mut at, mut buffer) in batch {
             while !buffer.is_empty() {
                 let (number, piece) = self.piece(at)?;
@@ -124,23 +124,23 @@ pub struct ExternalSink {
 impl Sink for ExternalSink {
     fn write(
         &mut self,
-        writing: &mut Writing<'_, '_>,
+        writing: &mut SinkContext<'_, '_>,
         selection: &Selection,
         from: &WriteSource<'_>,
     ) -> Result<()> {
         let pieces = self.pieces.iter().map(|(name, offset, size)| (name.as_slice(), *offset, *size));
         let files = Box::new(Arc::clone(&self.files));
-        let target = ExternalSource { dims: self.dims.clone(), pieces: Piece::row(pieces), files };
+        let target = ExternalSource { dims: self.dims.clone(), pieces: ExternalFilePart::row(pieces), files };
         from.check(selection.element_count(&target.dims)?)?;
         write::write(writing.edit.store(), &target, &target.dims, selection, from)
     }
 
-    fn resize(&mut self, _writing: &mut Writing<'_, '_>, dims: &[u64]) -> Result<()> {
+    fn resize(&mut self, _writing: &mut SinkContext<'_, '_>, dims: &[u64]) -> Result<()> {
         self.dims = Dims::from_slice(dims);
         Ok(())
     }
 
-    fn free(&mut self, _writing: &mut Writing<'_, '_>) -> Result<()> {
+    fn free(&mut self, _writing: &mut SinkContext<'_, '_>) -> Result<()> {
         Ok(())
     }
 }
@@ -173,7 +173,7 @@ impl LinearTarget for ExternalSource {
 
 impl ExternalSource {
     /// Returns the piece that holds a byte of the dataset.
-    fn piece(&self, at: u64) -> Result<(usize, &Piece)> {
+    fn piece(&self, at: u64) -> Result<(usize, &ExternalFilePart)> {
         let number = self.pieces.partition_point(|piece| piece.end <= at);
         let total = self.pieces.last().map_or(0, |piece| piece.end);
         self.pieces.get(number).map(|piece| (number, piece)).ok_or_else(|| {

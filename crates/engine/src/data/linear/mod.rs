@@ -8,7 +8,7 @@ mod write;
 
 pub use compact::{CompactSink, CompactSource};
 pub use contiguous::{ContiguousSink, ContiguousSource};
-pub use external::{ExternalSink, ExternalSource, OpenRaw, Piece};
+pub use external::{ExternalFilePart, ExternalSink, ExternalSource, OpenRaw};
 pub(in crate::data) use write::{LinearTarget, are_far};
 
 use crate::error::{Error, Result};

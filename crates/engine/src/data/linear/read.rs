@@ -32,7 +32,7 @@ const TASK_RUNS: usize = 256;
 const LISTED_TILES: usize = 16 << 10;
 
 /// An offset in bytes from the first element, and the buffer for the bytes from there on.
-pub(in crate::data) type Request<'a> = (u64, &'a mut [u8]);
+pub(in crate::data) type ByteRequest<'a> = (u64, &'a mut [u8]);
 
 /// The bytes of all elements of a dataset, which are contiguous.
 pub(in crate::data) trait LinearBytes: Sync {
@@ -49,7 +49,7 @@ pub(in crate::data) trait LinearBytes: Sync {
     }
 
     /// Fills buffers with the bytes from each offset on. Overwrites the buffers.
-    fn fetch(&self, requests: Vec<Request<'_>>) -> Result<()>;
+    fn fetch(&self, requests: Vec<ByteRequest<'_>>) -> Result<()>;
 }
 
 /// Reads the selected elements of an array of shape `dims`.
@@ -294,7 +294,7 @@ fn read_runs(
 fn fetch_all(
     context: ReadContext<'_>,
     bytes: &dyn LinearBytes,
-    mut requests: Vec<Request<'_>>,
+    mut requests: Vec<ByteRequest<'_>>,
 ) -> Result<()> {
     let Some(all) = bytes.view() else {
         let groups = (requests.len() / TASK_RUNS).min(4 * crate::store::parallel::current_num_threads());

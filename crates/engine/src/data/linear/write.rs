@@ -1,6 +1,6 @@
 //! Writes of contiguous elements in C order.
 
-use hyperslab_dataspace::{Axis, Dims, LinearRuns, Ordered, Piece, Selection, Tiling, strides};
+use hyperslab_dataspace::{Axis, ChunkPart, Dims, LinearRuns, Ordered, Selection, Tiling, strides};
 use smallvec::SmallVec;
 
 use super::check_offsets;
@@ -97,8 +97,8 @@ struct Blocks<'a> {
 }
 
 /// The selected elements of a block.
-struct Block {
-    pieces: SmallVec<[Piece; 1]>,
+struct SelectedBlock {
+    pieces: SmallVec<[ChunkPart; 1]>,
     /// The first selected element, as a number in the block.
     first: u64,
     /// The number of bytes from the first selected element to the end of the last one.
@@ -130,7 +130,7 @@ impl Blocks<'_> {
         }
     }
 
-    fn block(&self, block: &[u64]) -> Result<Block> {
+    fn block(&self, block: &[u64]) -> Result<SelectedBlock> {
         let size = self.from.size();
         let pieces = self.tiling.pieces(block)?;
         let first = pieces.iter().map(|piece| piece.span().0).min().unwrap_or(0);
@@ -141,10 +141,10 @@ impl Blocks<'_> {
         let length = byte_count(end - first, size, "raw data")?;
         let selected = pieces.iter().fold(0_u64, |sum, piece| sum + piece.element_count());
         let has_gaps = selected != end - first;
-        Ok(Block { pieces, first, length, offset, has_gaps })
+        Ok(SelectedBlock { pieces, first, length, offset, has_gaps })
     }
 
-    fn fill(&self, block: &Block, buffer: &mut StageBuffer) -> Result<()> {
+    fn fill(&self, block: &SelectedBlock, buffer: &mut StageBuffer) -> Result<()> {
         let (bytes, rows) = buffer.parts(block.length);
         if block.has_gaps || self.from.is_partial() {
             self.target.read(block.offset, bytes)?;

@@ -5,14 +5,13 @@ use hyperslab_datatype::Datatype;
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::{Address, FileParams};
 use hyperslab_format::message::{
-    ChunkFlags, FieldOrder, FilterPipeline, Filters as StoredFilters, StructuredChunkLayout,
-    StructuredChunkType,
+    ChunkFlags, FieldOrder, FilterDescriptions, FilterPipeline, StructuredChunkLayout, StructuredChunkType,
 };
 use hyperslab_format::structured_chunk::{DefinedEncoding, MetadataOrder};
 use smallvec::SmallVec;
 
 use super::VariableFields;
-use crate::data::transfer::Fill;
+use crate::data::transfer::FillElement;
 use crate::error::{Error, Result};
 use crate::index::fractal_heap::stages;
 
@@ -56,7 +55,7 @@ pub struct StructuredFacts<'a> {
     /// The filter pipelines of the sections, if there are any.
     pub filters: Option<&'a FilterPipeline>,
     /// The value of undefined elements.
-    pub fill: Fill,
+    pub fill: FillElement,
 }
 
 /// The form of the structured chunks of a dataset.
@@ -84,7 +83,7 @@ pub struct StructuredForm {
     /// The positions of variable-length data in an element.
     pub variable: VariableFields,
     /// The value of undefined elements.
-    pub fill: Fill,
+    pub fill: FillElement,
     /// The encoding of defined elements; `None` until the writer has chosen it.
     pub encoding: Option<DefinedEncoding>,
     /// The widths of addresses and lengths in the file.
@@ -286,7 +285,7 @@ fn sections(
         }
     }
     let Some(message) = filters else { return Ok(sections) };
-    let StoredFilters::Sections(listed) = &message.filters else {
+    let FilterDescriptions::Sections(listed) = &message.filters else {
         let expected = "filters of sections for structured chunks";
         return Err(Error::corrupt(
             "filter pipeline message",

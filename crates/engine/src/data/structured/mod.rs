@@ -10,6 +10,6 @@ mod write;
 
 pub use chunk::EncodedChunk;
 pub use form::{ChunkKind, SectionForm, StructuredFacts, StructuredForm};
-pub use read::{Defined, Slab, StructuredSource};
+pub use read::{SelectedChunk, Slab, StructuredSource};
 pub use variable::VariableFields;
-pub use write::{Coordinates, IsDefined, StructuredWriter, StructuredWriting};
+pub use write::{IsDefined, PointCoordinates, StructuredWriter, StructuredWriting};

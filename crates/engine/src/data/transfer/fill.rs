@@ -4,11 +4,11 @@ use hyperslab_dataspace::fill;
 
 /// The value of elements that have no storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fill {
+pub struct FillElement {
     element: Option<Vec<u8>>,
 }
 
-impl Fill {
+impl FillElement {
     /// Zeros.
     pub const ZERO: Self = Self { element: None };
 

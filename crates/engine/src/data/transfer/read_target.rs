@@ -3,7 +3,7 @@
 use hyperslab_dataspace::{Canvas, Tiling};
 use hyperslab_datatype::convert::Conversion;
 
-use super::{Fill, Transform};
+use super::{FillElement, Transform};
 use crate::error::{Error, Result};
 
 /// A buffer for the selected elements, in the order of the selection.
@@ -44,12 +44,12 @@ impl<'a> ReadTarget<'a> {
     }
 
     /// Returns whether the buffer holds the fill value already.
-    pub fn holds(&self, fill: &Fill) -> bool {
+    pub fn holds(&self, fill: &FillElement) -> bool {
         self.zeroed && fill.is_zero() && self.transform.is_copy()
     }
 
     /// Fills the buffer with the fill value.
-    pub fn fill(&mut self, fill: &Fill) -> Result<()> {
+    pub fn fill(&mut self, fill: &FillElement) -> Result<()> {
         if self.holds(fill) { Ok(()) } else { self.transform.fill_run(fill, self.bytes) }
     }
 

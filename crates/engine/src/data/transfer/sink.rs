@@ -19,7 +19,7 @@ pub trait Sink: Send + std::fmt::Debug {
     /// from the number of selected elements. Returns errors of filters, conversions and the driver.
     fn write(
         &mut self,
-        writing: &mut Writing<'_, '_>,
+        writing: &mut SinkContext<'_, '_>,
         selection: &Selection,
         from: &WriteSource<'_>,
     ) -> Result<()>;
@@ -29,7 +29,7 @@ pub trait Sink: Send + std::fmt::Debug {
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
-    fn allocate(&mut self, _writing: &mut Writing<'_, '_>) -> Result<()> {
+    fn allocate(&mut self, _writing: &mut SinkContext<'_, '_>) -> Result<()> {
         Ok(())
     }
 
@@ -37,13 +37,13 @@ pub trait Sink: Send + std::fmt::Debug {
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
-    fn resize(&mut self, writing: &mut Writing<'_, '_>, dims: &[u64]) -> Result<()>;
+    fn resize(&mut self, writing: &mut SinkContext<'_, '_>, dims: &[u64]) -> Result<()>;
 
     /// Stores the dirty chunks and writes their locations into the index.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
-    fn flush(&mut self, _writing: &mut Writing<'_, '_>) -> Result<()> {
+    fn flush(&mut self, _writing: &mut SinkContext<'_, '_>) -> Result<()> {
         Ok(())
     }
 
@@ -51,7 +51,7 @@ pub trait Sink: Send + std::fmt::Debug {
     ///
     /// # Errors
     /// Returns an error if the chunk index is damaged.
-    fn free(&mut self, writing: &mut Writing<'_, '_>) -> Result<()>;
+    fn free(&mut self, writing: &mut SinkContext<'_, '_>) -> Result<()>;
 
     /// Writes the state of the chunk index into the layout message. Returns whether that changed
     /// the message.
@@ -76,7 +76,7 @@ pub trait Sink: Send + std::fmt::Debug {
 
 /// The file of one operation on a [`Sink`], and the layout message of its dataset.
 #[derive(Debug)]
-pub struct Writing<'w, 'e> {
+pub struct SinkContext<'w, 'e> {
     /// The right to change the file.
     pub edit: &'w mut Edit<'e>,
     /// The chunk caches.

@@ -4,7 +4,7 @@
 use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;
 
-use super::Rows;
+use super::RowBuffers;
 use crate::error::{Error, Result};
 use crate::store::Store;
 use hyperslab_format::codec::Address;
@@ -47,12 +47,12 @@ pub(in crate::data) fn write_joined<'c>(
 #[derive(Debug, Default)]
 pub(crate) struct StageBuffer {
     bytes: Vec<u8>,
-    rows: Rows,
+    rows: RowBuffers,
 }
 
 impl StageBuffer {
     /// Returns `length` bytes of undefined values, and the buffers of conversions.
-    pub(in crate::data) fn parts(&mut self, length: usize) -> (&mut [u8], &mut Rows) {
+    pub(in crate::data) fn parts(&mut self, length: usize) -> (&mut [u8], &mut RowBuffers) {
         if self.bytes.len() < length {
             self.bytes.resize(length, 0);
         }

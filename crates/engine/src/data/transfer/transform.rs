@@ -3,7 +3,7 @@
 use hyperslab_dataspace::{Tile, TileScratch};
 use hyperslab_datatype::convert::Conversion;
 
-use super::Fill;
+use super::FillElement;
 use crate::error::{Error, Result};
 
 /// Bytes of fill values that one call converts.
@@ -77,11 +77,11 @@ impl<'a> Transform<'a> {
     }
 
     /// Fills a tile with the fill value.
-    pub(in crate::data) fn fill_tile(&self, fill: &Fill, tile: &mut Tile<'_>) -> Result<()> {
+    pub(in crate::data) fn fill_tile(&self, fill: &FillElement, tile: &mut Tile<'_>) -> Result<()> {
         tile.for_each_run(|run| self.fill_run(fill, run))
     }
 
-    pub(super) fn fill_run(&self, fill: &Fill, run: &mut [u8]) -> Result<()> {
+    pub(super) fn fill_run(&self, fill: &FillElement, run: &mut [u8]) -> Result<()> {
         if self.is_copy() {
             fill.write(run);
             return Ok(());

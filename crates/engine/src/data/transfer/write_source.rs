@@ -1,6 +1,6 @@
 //! The caller's buffer with the elements of a write.
 
-use hyperslab_dataspace::Piece;
+use hyperslab_dataspace::ChunkPart;
 use hyperslab_datatype::convert::Conversion;
 use hyperslab_datatype::{Datatype, DatatypeClass};
 
@@ -101,7 +101,12 @@ impl<'a> WriteSource<'a> {
     }
 
     /// Converts the elements of a piece into a chunk.
-    pub(in crate::data) fn put_piece(&self, piece: &Piece, chunk: &mut [u8], row: &mut Rows) -> Result<()> {
+    pub(in crate::data) fn put_piece(
+        &self,
+        piece: &ChunkPart,
+        chunk: &mut [u8],
+        row: &mut RowBuffers,
+    ) -> Result<()> {
         let size = self.transform.size();
         if self.transform.is_copy() {
             return Ok(piece.gather(self.bytes, chunk, size)?);
@@ -133,15 +138,15 @@ impl<'a> WriteSource<'a> {
 
 /// Buffers for elements before and after the conversion.
 #[derive(Debug, Default)]
-pub(in crate::data) struct Rows {
-    source: Row,
-    target: Row,
+pub(in crate::data) struct RowBuffers {
+    source: RowBuffer,
+    target: RowBuffer,
 }
 
 #[derive(Debug, Default)]
-struct Row(Vec<u8>);
+struct RowBuffer(Vec<u8>);
 
-impl Row {
+impl RowBuffer {
     fn of(&mut self, length: usize) -> &mut [u8] {
         if self.0.len() < length {
             self.0.resize(length, 0);

@@ -2,7 +2,7 @@
 
 use hyperslab_dataspace::Selection;
 
-use crate::data::transfer::{Sink, WriteSource, Writing};
+use crate::data::transfer::{Sink, SinkContext, WriteSource};
 use crate::error::{Error, Result};
 
 /// A virtual dataset whose header is being changed. Writes of elements go to the sources instead.
@@ -10,15 +10,15 @@ use crate::error::{Error, Result};
 pub struct VirtualSink;
 
 impl Sink for VirtualSink {
-    fn write(&mut self, _: &mut Writing<'_, '_>, _: &Selection, _: &WriteSource<'_>) -> Result<()> {
+    fn write(&mut self, _: &mut SinkContext<'_, '_>, _: &Selection, _: &WriteSource<'_>) -> Result<()> {
         Err(Error::Misuse("a virtual dataset has no elements of its own".into()))
     }
 
-    fn resize(&mut self, _: &mut Writing<'_, '_>, _: &[u64]) -> Result<()> {
+    fn resize(&mut self, _: &mut SinkContext<'_, '_>, _: &[u64]) -> Result<()> {
         Ok(())
     }
 
-    fn free(&mut self, _: &mut Writing<'_, '_>) -> Result<()> {
+    fn free(&mut self, _: &mut SinkContext<'_, '_>) -> Result<()> {
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use super::Mapping;
 use super::mapping::{Growth, Slices, reach};
 use super::places::{MappedRun, Places, beyond};
 use super::steps::Steps;
-use crate::data::transfer::{Fill, byte_count};
+use crate::data::transfer::{FillElement, byte_count};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 
@@ -24,7 +24,7 @@ pub trait SourceShapes: std::fmt::Debug {
 
 /// The source datasets of a virtual dataset.
 pub trait SourceDatasets: SourceShapes {
-    /// Reads the selected elements as elements of the virtual dataset's type, in the order of the
+    /// Reads the selected elements of the virtual dataset's type, in the order of the
     /// selection. Overwrites `out`.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ pub struct VirtualSource<'a> {
     /// The number of bytes of an element.
     pub element_size: usize,
     /// The value of elements without a source.
-    pub fill: Fill,
+    pub fill: FillElement,
     /// The source datasets.
     pub sources: &'a dyn SourceDatasets,
 }
@@ -75,7 +75,7 @@ pub struct SourcePart<'a> {
 type AtPart<'a> = dyn FnMut(SourcePart<'_>) -> Result<()> + 'a;
 
 /// The elements of a request.
-struct Request {
+struct ElementRequest {
     ordered: Ordered,
     bounds: Region,
     /// The bounds, if every element inside them is requested.
@@ -143,7 +143,7 @@ impl VirtualMap<'_> {
     pub fn parts(&self, selection: &Selection, each: &mut AtPart<'_>) -> Result<()> {
         let Some(bounds) = selection.bounding_box(self.dims)? else { return Ok(()) };
         let region = selection.as_region(self.dims)?;
-        let wanted = Request { ordered: Ordered::new(selection, self.dims)?, bounds, region };
+        let wanted = ElementRequest { ordered: Ordered::new(selection, self.dims)?, bounds, region };
         for mapping in self.mappings {
             match &mapping.growth {
                 Growth::None => {
@@ -161,7 +161,7 @@ impl VirtualMap<'_> {
 
     fn datasets(
         &self,
-        wanted: &Request,
+        wanted: &ElementRequest,
         mapping: &Mapping,
         slices: &Slices,
         each: &mut AtPart<'_>,
@@ -181,7 +181,7 @@ impl VirtualMap<'_> {
     /// ends, and the dimension and size in which that of the virtual dataset ends.
     fn part(
         &self,
-        wanted: &Request,
+        wanted: &ElementRequest,
         mapping: &Mapping,
         shown: &Selection,
         block: u64,
@@ -213,7 +213,7 @@ impl VirtualMap<'_> {
         })
     }
 
-    fn match_up(&self, wanted: &Request, part: &MappingPart<'_>, each: &mut AtPart<'_>) -> Result<()> {
+    fn match_up(&self, wanted: &ElementRequest, part: &MappingPart<'_>, each: &mut AtPart<'_>) -> Result<()> {
         let shown = Ordered::new(part.shown, &part.shown_dims)?;
         let source = Ordered::new(part.source, &part.source_dims)?;
         if shown.len() != source.len() {
@@ -246,7 +246,12 @@ impl VirtualMap<'_> {
     }
 
     /// Returns the requested elements of a mapping.
-    fn pieces(&self, wanted: &Request, part: &MappingPart<'_>, shown: &Ordered) -> Result<Vec<MappedRun>> {
+    fn pieces(
+        &self,
+        wanted: &ElementRequest,
+        part: &MappingPart<'_>,
+        shown: &Ordered,
+    ) -> Result<Vec<MappedRun>> {
         let mut pieces = Vec::new();
         let bounds = part.shown.bounding_box(&part.shown_dims)?;
         let Some(bounds) = bounds.and_then(|bounds| bounds.intersect(&wanted.bounds)) else {

@@ -17,7 +17,7 @@ const MAX_TOTAL_RECORDS: u64 = 1 << 63;
 
 /// A writer of records in ascending order after the last record of the tree.
 #[derive(Debug)]
-pub struct Appender<'t, 'e, 'a> {
+pub struct BTreeV2Appender<'t, 'e, 'a> {
     tree: &'t mut BTreeV2,
     edit: &'e mut Edit<'a>,
     /// The last node of each level, from the leaf to the root. The pointer from a node to its last
@@ -45,12 +45,12 @@ impl BTreeV2 {
         &mut self,
         edit: &mut Edit<'a>,
         expected: usize,
-        feed: impl FnOnce(&mut Appender<'_, '_, 'a>) -> Result<()>,
+        feed: impl FnOnce(&mut BTreeV2Appender<'_, '_, 'a>) -> Result<()>,
     ) -> Result<()> {
         let mut edge = self.open_edge(edit)?;
         self.pack_edge(edit, &mut edge, expected)?;
         let size = self.layout.record_size();
-        let mut appender = Appender { tree: self, edit, edge, size };
+        let mut appender = BTreeV2Appender { tree: self, edit, edge, size };
         let fed = feed(&mut appender);
         appender.close()?;
         fed
@@ -130,7 +130,7 @@ impl BTreeV2 {
     }
 }
 
-impl Appender<'_, '_, '_> {
+impl BTreeV2Appender<'_, '_, '_> {
     /// Appends a record.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::edit::{CountChange, header_size};
 use super::node::{Path, Step, outside};
-use super::{BTreeV2, Compare, NODE, Walk};
+use super::{BTreeV2, Compare, NODE, VisitedBlocks};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
@@ -80,7 +80,7 @@ impl BTreeV2 {
     /// Returns all nodes with their levels. Reads each node, and checks that the tree leads to each
     /// node once.
     pub(super) fn nodes(&self, store: &Store) -> Result<Vec<(u16, BTreeV2Child)>> {
-        let mut guard = Walk::new(store, "version 2 B-tree");
+        let mut guard = VisitedBlocks::new(store, "version 2 B-tree");
         let mut unvisited: SmallVec<[(u16, BTreeV2Child); 64]> = SmallVec::new();
         unvisited.extend(self.root().map(|root| (self.header.depth, root)));
         let mut nodes = Vec::new();

@@ -22,11 +22,11 @@ use hyperslab_exact::to_u64;
 use hyperslab_format::btree_v2::{BTreeV2Child, BTreeV2Header, BTreeV2Internal, BTreeV2Layout, BTreeV2Leaf};
 use hyperslab_format::codec::{Address, FileParams, FormatError, Structure as _};
 
-use super::Walk;
+use super::VisitedBlocks;
 use crate::error::{Error, Result};
 use crate::store::{Store, at};
 
-pub use append::Appender;
+pub use append::BTreeV2Appender;
 pub use delete::AtDeleted;
 pub use edit::BTreeV2Creation;
 use node::{outside, record_range, sum_of_totals};
@@ -110,7 +110,7 @@ impl BTreeV2 {
         compare: &mut Compare<'_>,
         visit: &mut AtRecord<'_>,
     ) -> Result<()> {
-        let guard = Walk::new(store, "version 2 B-tree");
+        let guard = VisitedBlocks::new(store, "version 2 B-tree");
         let mut walk = RangeWalk { store, tree: self, guard, order, passing, compare, visit };
         match self.root() {
             Some(root) => walk.node(self.header.depth, root, [None, None]).map(drop),
@@ -161,7 +161,7 @@ type Around<'r> = [Option<&'r [u8]>; 2];
 struct RangeWalk<'a, 'f> {
     store: &'a Store,
     tree: &'a BTreeV2,
-    guard: Walk,
+    guard: VisitedBlocks,
     order: Option<&'a Order<'f>>,
     passing: bool,
     compare: &'a mut Compare<'f>,

@@ -10,7 +10,7 @@ use super::FractalHeap;
 use super::change::free_manager;
 use super::managed::{DIRECT_SPACE, INDIRECT_SPACE};
 use crate::error::{Error, Result};
-use crate::index::Walk;
+use crate::index::VisitedBlocks;
 use crate::store::{Edit, SpaceKind};
 
 /// Kind of the space of heap headers.
@@ -139,7 +139,7 @@ impl FractalHeap {
         if let Some(root) = heap.root_block() {
             edit.free(DIRECT_SPACE, root.address, root.stored_size())?;
         } else if heap.header.root.is_defined() {
-            let mut walk = Walk::new(edit.store(), FractalHeapIndirectBlock::NAME);
+            let mut walk = VisitedBlocks::new(edit.store(), FractalHeapIndirectBlock::NAME);
             heap.delete_indirect(edit, &mut walk, heap.header.root, heap.header.root_rows.into())?;
         }
         free_manager(edit, &mut heap)?;
@@ -150,7 +150,7 @@ impl FractalHeap {
     fn delete_indirect(
         &self,
         edit: &mut Edit<'_>,
-        walk: &mut Walk,
+        walk: &mut VisitedBlocks,
         address: Address,
         rows: u32,
     ) -> Result<()> {

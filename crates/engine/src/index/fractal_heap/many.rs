@@ -11,7 +11,7 @@ use crate::store::{Bytes, Store, at};
 
 /// Objects of a heap, and the direct blocks that contain the objects.
 #[derive(Debug)]
-pub struct Objects<'h> {
+pub struct HeapObjects<'h> {
     heap: &'h FractalHeap,
     store: &'h Store,
     blocks: Vec<HeldBlock>,
@@ -21,7 +21,7 @@ pub struct Objects<'h> {
     owned: Vec<Bytes>,
 }
 
-/// An object that [`Objects::find`] has found.
+/// An object that [`HeapObjects::find`] has found.
 #[derive(Debug, Clone, Copy)]
 pub struct HeapObject(ObjectLocation);
 
@@ -44,12 +44,12 @@ fn not_found() -> Error {
 
 impl FractalHeap {
     /// Returns an empty set of objects of this heap.
-    pub fn objects<'h>(&'h self, store: &'h Store) -> Objects<'h> {
-        Objects { heap: self, store, blocks: Vec::new(), starts: Vec::new(), owned: Vec::new() }
+    pub fn objects<'h>(&'h self, store: &'h Store) -> HeapObjects<'h> {
+        HeapObjects { heap: self, store, blocks: Vec::new(), starts: Vec::new(), owned: Vec::new() }
     }
 }
 
-impl Objects<'_> {
+impl HeapObjects<'_> {
     /// Finds the object with the heap ID `id`.
     ///
     /// # Errors

@@ -24,7 +24,7 @@ use hyperslab_format::fractal_heap::{
     DoublingTable, FractalHeapDirectBlock, FractalHeapDirectContext, FractalHeapHeader,
     FractalHeapHeaderContext, FractalHeapIndirectBlock, HeapId, HeapIdLayout,
 };
-use hyperslab_format::message::{Filter, FilterPipeline, Message as _};
+use hyperslab_format::message::{FilterDescription, FilterPipeline, Message as _};
 
 use self::shape::Shape;
 use super::btree_v2::BTreeV2;
@@ -35,7 +35,7 @@ use crate::store::{Bytes, Store, at};
 const HEADER_BYTES: u64 = 146;
 
 pub use create::FractalHeapCreation;
-pub use many::{HeapObject, Objects};
+pub use many::{HeapObject, HeapObjects};
 
 /// A fractal heap: the header and values derived from the header.
 #[derive(Debug, Clone)]
@@ -350,8 +350,8 @@ pub fn pipeline(message: &FilterPipeline) -> Result<Pipeline> {
 }
 
 /// Returns the filter pipeline of one section of structured chunks.
-pub fn stages(filters: &[Filter]) -> Pipeline {
-    let stage = |filter: &Filter| Stage {
+pub fn stages(filters: &[FilterDescription]) -> Pipeline {
+    let stage = |filter: &FilterDescription| Stage {
         id: FilterId(filter.id),
         flags: filter.flags,
         name: (!filter.name.is_empty()).then(|| String::from_utf8_lossy(&filter.name).into_owned()),

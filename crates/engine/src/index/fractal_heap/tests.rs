@@ -7,7 +7,7 @@ use hyperslab_format::fractal_heap::FractalHeapIndirectBlock;
 use hyperslab_format::free_space::{
     FreeSpaceHeader, FreeSpaceSectionKind, FreeSpaceSections, FreeSpaceSectionsContext,
 };
-use hyperslab_format::message::{Filters, Message as _};
+use hyperslab_format::message::{FilterDescription, FilterDescriptions, Message as _};
 use proptest::prelude::*;
 
 use super::*;
@@ -349,8 +349,9 @@ fn a_heap_that_is_full_says_so() {
 
 /// Returns a filter pipeline message with the deflate filter.
 fn deflate() -> Vec<u8> {
-    let filter = Filter { id: 1, flags: 1, name: Vec::new(), client_data: [6].into_iter().collect() };
-    let message = FilterPipeline { version: 2, filters: Filters::Chunk(vec![filter]) };
+    let filter =
+        FilterDescription { id: 1, flags: 1, name: Vec::new(), client_data: [6].into_iter().collect() };
+    let message = FilterPipeline { version: 2, filters: FilterDescriptions::Chunk(vec![filter]) };
     message.to_bytes(FileParams::DEFAULT).unwrap()
 }
 

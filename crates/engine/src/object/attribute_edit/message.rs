@@ -5,7 +5,7 @@ use hyperslab_datatype::{CharacterSet, Datatype};
 use hyperslab_exact::to_u64;
 use hyperslab_format::codec::{Address, Writer};
 use hyperslab_format::message::{
-    Attribute as AttributeMessage, AttributeFlags, Message as _, MessageType, SharedReference,
+    AttributeFlags, AttributeMessage, Message as _, MessageType, SharedReference,
 };
 
 use super::NONE;

@@ -8,9 +8,7 @@ mod tests;
 
 use hyperslab_datatype::CharacterSet;
 use hyperslab_format::codec::Address;
-use hyperslab_format::message::{
-    Attribute as AttributeMessage, AttributeInfo, Message as _, MessageFlags, MessageType,
-};
+use hyperslab_format::message::{AttributeInfo, AttributeMessage, Message as _, MessageFlags, MessageType};
 use hyperslab_format::object_header::AttributePhaseChange;
 
 use self::message::{MAX_V1_MESSAGE_BYTES, check_name, too_long_for_v1_header};

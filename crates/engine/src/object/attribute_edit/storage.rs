@@ -1,15 +1,13 @@
 //! The storage of attributes: compact in the object header, or dense in a fractal heap.
 
 use hyperslab_format::codec::Address;
-use hyperslab_format::message::{
-    Attribute as AttributeMessage, AttributeInfo, Message as _, MessageFlags, MessageType,
-};
+use hyperslab_format::message::{AttributeInfo, AttributeMessage, Message as _, MessageFlags, MessageType};
 use hyperslab_format::object_header::HeaderFlags;
 
 use super::AttributeEditor;
 use super::message::{MAX_V1_MESSAGE_BYTES, too_long_for_v1_header};
 use crate::error::{Error, Result};
-use crate::object::dense::{Content, Dense, DenseKind, Entry};
+use crate::object::dense::{Content, Dense, DenseEntry, DenseKind};
 use crate::object::header::Prefix;
 use crate::object::header_edit::MessageId;
 use crate::object::sharing::Placed;
@@ -308,7 +306,7 @@ impl AttributeEditor<'_> {
 }
 
 /// Returns the attribute of an entry in dense storage.
-fn of_entry(edit: &Edit<'_>, entry: &Entry, body: &Bytes) -> Result<Stored> {
+fn of_entry(edit: &Edit<'_>, entry: &DenseEntry, body: &Bytes) -> Result<Stored> {
     let reference = entry.shared_reference(edit.params())?;
     Ok(Stored { body: Bytes::from(&**body), flags: entry.flags, order: entry.order, reference })
 }

@@ -3,7 +3,7 @@
 use hyperslab_datatype::CharacterSet;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{
-    EstimatedEntries, Link as LinkMessage, LinkInfo, LinkPhaseChange, LinkTarget, Message as _, MessageFlags,
+    EstimatedEntries, LinkInfo, LinkMessage, LinkPhaseChange, LinkTarget, Message as _, MessageFlags,
     MessageType, SymbolTable,
 };
 use hyperslab_format::object_header::AttributePhaseChange;

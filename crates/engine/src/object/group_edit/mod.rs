@@ -9,7 +9,7 @@ mod tests;
 use hyperslab_datatype::CharacterSet;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{
-    ExternalLink, GroupInfo, Link as LinkMessage, LinkInfo, LinkPhaseChange, LinkTarget as MessageTarget,
+    ExternalLink, GroupInfo, LinkInfo, LinkMessage, LinkPhaseChange, LinkTarget as MessageTarget,
     Message as _, SymbolTable,
 };
 

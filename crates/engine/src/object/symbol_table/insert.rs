@@ -9,7 +9,7 @@ use hyperslab_format::symbol_table_node::SymbolTableNode;
 
 use super::super::container::Container;
 use super::super::link::{Link, LinkTarget};
-use super::path::{Step, TablePath, change_keys, wrong_keys};
+use super::path::{PathNode, TablePath, change_keys, wrong_keys};
 use super::{node_context, tree_context};
 use crate::error::{Error, Result};
 use crate::index::local_heap::LocalHeap;
@@ -174,7 +174,7 @@ impl Inserting<'_, '_, '_> {
     }
 
     /// Sets the key of the greatest name of the group.
-    fn greatest(&mut self, steps: &[Step], name: u64) -> Result<()> {
+    fn greatest(&mut self, steps: &[PathNode], name: u64) -> Result<()> {
         let context = tree_context(self.container);
         for step in steps {
             self.edit.modify(step.address, &context, |node: &mut BTreeV1Node| -> Result<()> {
@@ -212,7 +212,7 @@ impl Inserting<'_, '_, '_> {
     /// Splits a node with one child too many. The root stays at its address, above two new nodes.
     fn split(
         &mut self,
-        step: &Step,
+        step: &PathNode,
         mut left: BTreeV1Node,
         root: bool,
         at_end: bool,

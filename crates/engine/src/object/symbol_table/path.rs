@@ -15,7 +15,7 @@ use crate::index::local_heap::LocalHeap;
 
 /// A node of the tree on a path.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step {
+pub(super) struct PathNode {
     pub(super) address: Address,
     /// Index of the child on the path.
     pub(super) position: usize,
@@ -27,7 +27,7 @@ pub(super) struct Step {
 #[derive(Debug)]
 pub(super) struct TablePath {
     /// The nodes from the root down. Empty in a group without links.
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<PathNode>,
     /// Address of the symbol table node.
     pub(super) node: Address,
     /// Index of the entry in the symbol table node.
@@ -102,7 +102,7 @@ impl TablePath {
             let position = smaller.min(count - 1);
             let (child, right_key) = (node.children.get(position), keys.get(position + 1));
             let (Some(child), Some(right_key)) = (child, right_key) else { return Err(wrong_keys(address)) };
-            path.steps.push(Step { address, position, right_key: *right_key });
+            path.steps.push(PathNode { address, position, right_key: *right_key });
             address = *child;
             if node.level == 0 {
                 break;

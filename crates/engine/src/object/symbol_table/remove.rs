@@ -12,10 +12,10 @@ use hyperslab_format::symbol_table_node::SymbolTableNode;
 use super::super::container::Container;
 use super::super::link::Link;
 use super::insert::{NODE_SPACE, empty_node};
-use super::path::{Step, TablePath, change_keys, group_keys, wrong_keys};
+use super::path::{PathNode, TablePath, change_keys, group_keys, wrong_keys};
 use super::{link, node_context, tree_context};
 use crate::error::Result;
-use crate::index::Walk;
+use crate::index::VisitedBlocks;
 use crate::index::local_heap::LocalHeap;
 use crate::store::Edit;
 
@@ -83,7 +83,7 @@ impl Removing<'_, '_, '_> {
 
     /// Sets the key after the child of `step`. If the key is the last key of its node, sets the
     /// equal keys: in the nodes above, and the first key of the right neighbour.
-    fn right_key(&mut self, step: &Step, above: &[Step], key: u64) -> Result<()> {
+    fn right_key(&mut self, step: &PathNode, above: &[PathNode], key: u64) -> Result<()> {
         let wrong = || wrong_keys(step.address);
         let (last, right) = self.node(step.address, |node| -> Result<(bool, Address)> {
             let after = step.position.checked_add(1).ok_or_else(wrong)?;
@@ -96,7 +96,7 @@ impl Removing<'_, '_, '_> {
 
     /// Sets the keys that equal the last key of a node: the first key of its right neighbour, and a
     /// key of the node above.
-    fn end_key(&mut self, right: Address, above: &[Step], key: u64) -> Result<()> {
+    fn end_key(&mut self, right: Address, above: &[PathNode], key: u64) -> Result<()> {
         if right.is_defined() {
             self.node(right, |node| set_first_key(node, right, key))??;
         }
@@ -107,7 +107,7 @@ impl Removing<'_, '_, '_> {
     }
 
     /// Removes the last child of the path, and nodes without children.
-    fn child(&mut self, steps: &[Step]) -> Result<()> {
+    fn child(&mut self, steps: &[PathNode]) -> Result<()> {
         let Some((step, above)) = steps.split_last() else { return Ok(()) };
         let position = step.position;
         let state = self.node(step.address, |node| {
@@ -155,7 +155,7 @@ pub(in super::super) fn delete(
 ) -> Result<()> {
     let context = tree_context(container);
     let mut nodes = Vec::new();
-    let mut guard = Walk::new(edit.store(), BTreeV1Node::NAME);
+    let mut guard = VisitedBlocks::new(edit.store(), BTreeV1Node::NAME);
     let mut unvisited = vec![table.btree];
     let (node_size, leaf_size) =
         (BTreeV1Node::size(&context), SymbolTableNode::size(&node_context(container)));

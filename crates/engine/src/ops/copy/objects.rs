@@ -10,7 +10,7 @@ use hyperslab_format::codec::Address;
 use hyperslab_format::global_heap::GlobalHeapId;
 use hyperslab_format::message::{Comment, FillWriteTime, Layout, MessageFlags};
 use hyperslab_format::object_header::{HeaderFlags, ObjectTimes};
-use hyperslab_format::selection::SelectionEncoding;
+use hyperslab_format::selection::SelectionFormat;
 
 use super::elements::ElementPlan;
 use super::paths::ObjectPath;
@@ -20,7 +20,9 @@ use super::storage::{NewStorage, same_layout};
 use super::{Copier, LostPart, Original, StoredBefore, Task};
 use crate::data::virtual_::mappings;
 use crate::error::{Error, Result};
-use crate::object::dataset::{DatasetDescription, Fill, FillDescription, Filters, committed_datatype};
+use crate::object::dataset::{
+    DatasetDescription, FillDescription, Filters, StoredFillValue, committed_datatype,
+};
 use crate::object::group::{self, GroupStorage};
 use crate::object::group_edit::{self, GroupOptions, LinkOrder};
 use crate::object::header::{ObjectHeader, Prefix};
@@ -120,13 +122,13 @@ impl Copier<'_> {
         let mut before = DatasetDescription::read(&source.container, header)?;
         let (plan, datatype) = ElementPlan::new(&before.datatype, edit.params())?;
         before.datatype = datatype;
-        if let Fill::User(element) = &before.fill.value
+        if let StoredFillValue::User(element) = &before.fill.value
             && element.len() == plan.from_size
             && !plan.is_copy()
         {
             let origin = RelocationSource { file: task.original.file, foreign: None, into: None };
             before.fill.value =
-                Fill::User(self.relocate_elements_of(edit, &origin, &plan, element, &task.path)?);
+                StoredFillValue::User(self.relocate_elements_of(edit, &origin, &plan, element, &task.path)?);
         }
         let dataset_before = StoredBefore {
             description: &before,
@@ -147,7 +149,7 @@ impl Copier<'_> {
         };
         let sparse = SparseCopy::of(&storage);
         if let Some(element) = &storage.undefined {
-            before.fill.value = Fill::User(element.clone());
+            before.fill.value = StoredFillValue::User(element.clone());
             before.fill.write_time = FillWriteTime::IF_SET;
         }
         let new_header = self.new_header(source, header)?;
@@ -232,7 +234,7 @@ impl Copier<'_> {
         let layout = hyperslab_format::message::VirtualLayout { heap: collection, index };
         match mappings(&container.store, &container.heap, &layout)? {
             Some(mappings) => {
-                let block = mappings.encode(edit.params(), SelectionEncoding::Compatible)?;
+                let block = mappings.encode(edit.params(), SelectionFormat::Compatible)?;
                 self.target.container.heap.insert(edit, &block)
             }
             None => Ok(none),
@@ -343,7 +345,7 @@ fn new_dataset(before: &DatasetDescription, storage: NewStorage) -> NewDataset {
 /// Checks a new dataset, except its fill value: fill values of old files may break the rules for
 /// new datasets.
 fn check(new: &NewDataset) -> Result<()> {
-    let fill = FillDescription { value: Fill::Default, ..new.fill.clone() };
+    let fill = FillDescription { value: StoredFillValue::Default, ..new.fill.clone() };
     NewDataset { fill, ..new.clone() }.check()
 }
 

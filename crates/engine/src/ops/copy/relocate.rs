@@ -10,7 +10,7 @@ use hyperslab_format::global_heap::GlobalHeapId;
 use hyperslab_format::reference::{
     ObjectToken, ReferenceBlock, ReferenceTarget, RegionBlock, StoredReference,
 };
-use hyperslab_format::selection::SelectionEncoding;
+use hyperslab_format::selection::SelectionFormat;
 
 use super::LostPart;
 use super::elements::{ElementPlan, PartKind, PlanPart};
@@ -227,7 +227,7 @@ impl Relocator<'_, '_> {
             return Ok(Vec::new());
         };
         let block = RegionBlock { object: copy, ..block };
-        let block = block.encode(edit.params(), SelectionEncoding::Compatible)?;
+        let block = block.encode(edit.params(), SelectionFormat::Compatible)?;
         let id = self.copier.target.container.heap.insert(edit, &block)?;
         let mut writer = Writer::new("region reference");
         id.write(&mut writer, edit.params());
@@ -266,7 +266,7 @@ impl Relocator<'_, '_> {
                     };
                     block.token = ObjectToken::from_address(copy, edit.params())?;
                 }
-                let block = block.encode(SelectionEncoding::Compatible)?;
+                let block = block.encode(SelectionFormat::Compatible)?;
                 let size = u32::try_from(block.len())
                     .map_err(|_| Error::unsupported("references of 4 GiB and more"))?;
                 StoredReference::Block {

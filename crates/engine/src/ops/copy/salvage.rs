@@ -7,7 +7,7 @@ use hyperslab_dataspace::{Dataspace, Dims, Region};
 use hyperslab_exact::to_u64;
 use hyperslab_filter::Pipeline;
 use hyperslab_format::codec::Address;
-use hyperslab_format::message::{ChunkIndex, Layout};
+use hyperslab_format::message::{ChunkIndexParameters, Layout};
 
 use super::{Copier, Task};
 use crate::data::chunk_index::{ChunkLocation, StructuredLocation};
@@ -270,7 +270,7 @@ impl Copier<'_> {
             return false;
         };
         let Dataspace::Simple(extent) = &mut new.dataspace else { return false };
-        if !matches!(layout.index, ChunkIndex::FixedArray(_)) {
+        if !matches!(layout.index, ChunkIndexParameters::FixedArray(_)) {
             return false;
         }
         let sizes = described.dataspace.max_dims();

@@ -11,7 +11,7 @@ use super::relocate::RelocationSource;
 use super::streamed::{CopyRegions, StoredRegions, Streamed};
 use super::{Copier, Task};
 use crate::data::chunk_index::StructuredLocation;
-use crate::data::structured::{Defined, StructuredForm, StructuredSource};
+use crate::data::structured::{SelectedChunk, StructuredForm, StructuredSource};
 use crate::data::transfer::WriteSource;
 use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
@@ -148,7 +148,7 @@ impl Copier<'_> {
         edit: &mut Edit<'_>,
         writer: &mut DatasetWriter,
         form: &StructuredForm,
-        parts: Vec<(Defined, Vec<u8>)>,
+        parts: Vec<(SelectedChunk, Vec<u8>)>,
         (contents, size): (&ForeignHeap, usize),
     ) -> Result<()> {
         let mut points = Points { rank: form.grid.rank(), coordinates: Vec::new() };

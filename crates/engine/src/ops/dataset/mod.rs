@@ -13,9 +13,9 @@ use super::chunk_forms::{chunked_source, structured_form};
 use super::raw_files::RawFiles;
 use crate::data::chunk_index;
 use crate::data::chunked::ChunkedSource;
-use crate::data::linear::{CompactSource, ContiguousSource, ExternalSource, Piece};
+use crate::data::linear::{CompactSource, ContiguousSource, ExternalFilePart, ExternalSource};
 use crate::data::structured::StructuredSource;
-use crate::data::transfer::{Fill, ReadTarget, Source};
+use crate::data::transfer::{FillElement, ReadTarget, Source};
 use crate::data::variable::ForeignHeap;
 use crate::data::virtual_::{Mapping, VirtualMap, VirtualSource, extent};
 use crate::error::{Error, Result};
@@ -331,15 +331,17 @@ impl OpenDataset {
             let pieces = self.description.external.iter();
             Arc::new(ExternalSource {
                 dims: Dims::from_slice(self.description.dataspace.dims()),
-                pieces: Piece::row(pieces.map(|piece| (piece.file.as_slice(), piece.offset, piece.size))),
+                pieces: ExternalFilePart::row(
+                    pieces.map(|piece| (piece.file.as_slice(), piece.offset, piece.size)),
+                ),
                 files: Box::new(RawFiles::to_read(file.raw_files())),
             })
         };
         Arc::clone(self.external.get_or_init(open))
     }
 
-    fn fill(&self) -> Fill {
-        self.description.fill_element().map_or(Fill::ZERO, Fill::element)
+    fn fill(&self) -> FillElement {
+        self.description.fill_element().map_or(FillElement::ZERO, FillElement::element)
     }
 
     fn chunked(&self, file: &OpenFile, layout: &ChunkedLayout) -> Result<Arc<ChunkedSource>> {

@@ -8,13 +8,13 @@ mod swmr;
 
 use hyperslab_dataspace::{Dataspace, Dims, Selection};
 use hyperslab_format::codec::Address;
-use hyperslab_format::message::{AllocationTime, ChunkIndex, Layout};
+use hyperslab_format::message::{AllocationTime, ChunkIndexParameters, Layout};
 use hyperslab_format::structured_chunk::DefinedEncoding;
 
 use crate::data::chunk_index::ChunkLocation;
 use crate::data::chunked::ChunkedSink;
 use crate::data::structured::{StructuredWriter, StructuredWriting};
-use crate::data::transfer::{Sink, WriteSource, Writing};
+use crate::data::transfer::{Sink, SinkContext, WriteSource};
 use crate::data::variable::ForeignHeap;
 use crate::error::{Error, Result};
 use crate::object::dataset::DatasetDescription;
@@ -134,10 +134,10 @@ impl DatasetWriter {
         &mut self,
         file: WriterContext<'_>,
         edit: &mut Edit<'_>,
-        work: impl FnOnce(&mut dyn Sink, &mut Writing<'_, '_>) -> Result<T>,
+        work: impl FnOnce(&mut dyn Sink, &mut SinkContext<'_, '_>) -> Result<T>,
     ) -> Result<T> {
         let (resources, layout) = (file.resources, &mut self.description.layout.layout);
-        let mut writing = Writing { edit, resources, layout, layout_changed: &mut self.layout_changed };
+        let mut writing = SinkContext { edit, resources, layout, layout_changed: &mut self.layout_changed };
         let outcome = work(self.sink.get_mut(), &mut writing);
         self.note_layout();
         outcome
@@ -301,7 +301,7 @@ impl DatasetWriter {
 
     /// Returns whether the addresses of all chunks follow from the address of the first.
     pub(super) fn is_laid_out_at_once(&self) -> bool {
-        matches!(&self.description.layout.layout, Layout::Chunked(layout) if layout.index == ChunkIndex::Implicit)
+        matches!(&self.description.layout.layout, Layout::Chunked(layout) if layout.index == ChunkIndexParameters::Implicit)
     }
 
     /// Returns the location of a chunk, if the chunk is stored.
@@ -333,7 +333,7 @@ impl DatasetWriter {
     /// Returns an error if the index of the chunks is damaged.
     pub(crate) fn free(&mut self, file: WriterContext<'_>, edit: &mut Edit<'_>) -> Result<()> {
         let (resources, layout) = (file.resources, &mut self.description.layout.layout);
-        let mut writing = Writing { edit, resources, layout, layout_changed: &mut self.layout_changed };
+        let mut writing = SinkContext { edit, resources, layout, layout_changed: &mut self.layout_changed };
         self.sink.get_mut().free(&mut writing)
     }
 }

@@ -14,10 +14,10 @@ use crate::data::chunk_index::{self, BufferedTable, StructuredIndexEditor};
 use crate::data::chunked::{ChunkWriter, ChunkedSink};
 use crate::data::linear::{CompactSink, ContiguousSink, ExternalSink};
 use crate::data::structured::StructuredWriter;
-use crate::data::transfer::{Fill, Sink};
+use crate::data::transfer::{FillElement, Sink};
 use crate::data::virtual_::VirtualSink;
 use crate::error::Result;
-use crate::object::dataset::{DatasetDescription, Fill as FillValue};
+use crate::object::dataset::{DatasetDescription, StoredFillValue};
 
 /// The sink of a dataset. Chunks have operations that other layouts do not have.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl DatasetSink {
                 dims,
                 elements: description.dataspace.element_count(),
                 element_size: description.datatype.size,
-                fill: description.fill_element().map_or(Fill::ZERO, Fill::element),
+                fill: description.fill_element().map_or(FillElement::ZERO, FillElement::element),
                 fills: writes_fill(description),
             })),
             Layout::Virtual(_) => Self::Other(Box::new(VirtualSink)),
@@ -98,7 +98,7 @@ fn writes_fill(description: &DatasetDescription) -> bool {
     let fill = &description.fill;
     match fill.write_time {
         FillWriteTime::ON_ALLOCATION => true,
-        FillWriteTime::IF_SET => fill.value != FillValue::Undefined,
+        FillWriteTime::IF_SET => fill.value != StoredFillValue::Undefined,
         _ => false,
     }
 }

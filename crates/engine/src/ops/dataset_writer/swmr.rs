@@ -1,6 +1,6 @@
 //! The check that a dataset can be written while SWMR readers read the file.
 
-use hyperslab_format::message::{ChunkIndex, Layout};
+use hyperslab_format::message::{ChunkIndexParameters, Layout};
 
 use super::DatasetWriter;
 use crate::error::{Error, Result};
@@ -21,7 +21,7 @@ impl DatasetWriter {
             return unsupported("elements with variable-length data or references");
         }
         match &self.description().layout.layout {
-            Layout::Chunked(layout) if layout.index == ChunkIndex::BTreeV1 => {
+            Layout::Chunked(layout) if layout.index == ChunkIndexParameters::BTreeV1 => {
                 return unsupported("chunks with a version 1 B-tree");
             }
             Layout::Chunked(_) | Layout::Contiguous(_) if self.description().external.is_empty() => {}

@@ -148,13 +148,13 @@ impl Space {
 mod tests {
     use hyperslab_format::message::{FileSpaceInfo, FileSpaceStrategy};
 
-    use super::super::Placement;
+    use super::super::BlockPlacement;
     use super::*;
 
     const RAW_START: u64 = u64::MAX / 2;
 
     fn split(metadata: u64, raw: u64) -> Space {
-        let rules = Rules::new(&FileSpaceInfo::DEFAULT, Placement::default(), u64::MAX);
+        let rules = Rules::new(&FileSpaceInfo::DEFAULT, BlockPlacement::default(), u64::MAX);
         let ends =
             [MemberEnd { start: 0, end: metadata }, MemberEnd { start: RAW_START, end: RAW_START + raw }];
         let mut space = Space::new(rules, metadata);
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn other_rules_leave_each_kind_in_its_member() {
         let info = FileSpaceInfo { strategy: FileSpaceStrategy::None, ..FileSpaceInfo::DEFAULT };
-        let mut space = Space::new(Rules::new(&info, Placement::default(), u64::MAX), 3000);
+        let mut space = Space::new(Rules::new(&info, BlockPlacement::default(), u64::MAX), 3000);
         space.spread_as(&split(3000, 500));
         assert_eq!(space.allocate(SpaceKind::RawData, 10).unwrap().raw(), RAW_START + 500);
         assert_eq!(space.allocate(SpaceKind::BTree, 10).unwrap().raw(), 3000);
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn an_end_of_all_members_stays_one() {
-        let rules = Rules::new(&FileSpaceInfo::DEFAULT, Placement::default(), u64::MAX);
+        let rules = Rules::new(&FileSpaceInfo::DEFAULT, BlockPlacement::default(), u64::MAX);
         let mut space = Space::new(rules, RAW_START + 500);
         space.spread(&[
             MemberEnd { start: 0, end: 3000 },

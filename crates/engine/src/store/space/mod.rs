@@ -29,8 +29,8 @@ use members::Members;
 pub(crate) use members::{MemberEnd, MembersLocation, StatedMembers};
 pub(crate) use persist::{MessageLocation, SpaceRecord, StoredSpace, set_manager};
 use pool::{Pool, align_up};
+pub use rules::{BlockPlacement, FileSpace, SpaceKind};
 pub(crate) use rules::{Class, Rules};
-pub use rules::{FileSpace, Placement, SpaceKind};
 
 /// The fraction of the file that must be pending before a commit pays: a fortieth. A file in which
 /// everything is replaced again and again then grows by less than a twentieth.

@@ -69,7 +69,7 @@ impl Default for FileSpace {
 
 /// The placement of blocks while a file is open for writing. It is not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Placement {
+pub struct BlockPlacement {
     /// Size of the blocks from which small metadata are cut, in bytes (`H5Pset_meta_block_size`).
     pub metadata_block: u64,
     /// Size of the blocks from which small raw data are cut, in bytes
@@ -81,7 +81,7 @@ pub struct Placement {
     pub alignment: u64,
 }
 
-impl Default for Placement {
+impl Default for BlockPlacement {
     fn default() -> Self {
         Self { metadata_block: 2048, raw_block: 2048, alignment_threshold: 1, alignment: 1 }
     }
@@ -123,14 +123,14 @@ pub(crate) struct Rules {
     pub(super) threshold: u64,
     /// The largest free section of metadata at the end of a page that is not tracked, in bytes.
     pub(super) page_end_threshold: u64,
-    pub(super) placement: Placement,
+    pub(super) placement: BlockPlacement,
     /// The undefined address in the width of offsets, which no block can have.
     pub(super) limit: u64,
 }
 
 impl Rules {
     /// Returns the rules that a file space info message states. Addresses stay below `limit`.
-    pub(crate) fn new(info: &FileSpaceInfo, placement: Placement, limit: u64) -> Self {
+    pub(crate) fn new(info: &FileSpaceInfo, placement: BlockPlacement, limit: u64) -> Self {
         let (tracks, aggregates, page) = match info.strategy {
             FileSpaceStrategy::FreeSpaceAndAggregators => (true, true, None),
             FileSpaceStrategy::Page => (true, false, Some(info.page_size.max(1))),

@@ -62,7 +62,7 @@ fn rules() -> impl Strategy<Value = Rules> {
             };
             let (alignment, alignment_threshold) = alignment;
             let placement =
-                Placement { metadata_block: block, raw_block: block, alignment_threshold, alignment };
+                BlockPlacement { metadata_block: block, raw_block: block, alignment_threshold, alignment };
             Rules::new(&info, placement, u64::MAX)
         },
     )
@@ -241,7 +241,7 @@ proptest! {
 }
 
 fn default_rules() -> Rules {
-    Rules::new(&FileSpaceInfo::DEFAULT, Placement::default(), u64::MAX)
+    Rules::new(&FileSpaceInfo::DEFAULT, BlockPlacement::default(), u64::MAX)
 }
 
 #[test]
@@ -298,7 +298,7 @@ fn replacing_everything_again_and_again_asks_for_commits() {
 
 #[test]
 fn addresses_stay_inside_their_width() {
-    let mut space = Space::new(Rules::new(&FileSpaceInfo::DEFAULT, Placement::default(), 0xffff), 0);
+    let mut space = Space::new(Rules::new(&FileSpaceInfo::DEFAULT, BlockPlacement::default(), 0xffff), 0);
     assert!(space.allocate(SpaceKind::RawData, 0xfffe).is_ok());
     let error = space.allocate(SpaceKind::RawData, 1).unwrap_err();
     assert_eq!(error.kind(), crate::error::ErrorKind::Limit);

@@ -54,7 +54,7 @@ pub struct ChunkedLayout {
     /// fits.
     pub dimension_width: u8,
     /// Type and parameters of the chunk index.
-    pub index: ChunkIndex,
+    pub index: ChunkIndexParameters,
     /// Address of the index, of the single chunk, or of the first implicitly indexed chunk;
     /// undefined while nothing is stored.
     pub address: Address,
@@ -62,7 +62,7 @@ pub struct ChunkedLayout {
 
 /// The chunk index of a dataset, with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ChunkIndex {
+pub enum ChunkIndexParameters {
     /// Version 1 B-tree: the only index before version 4, and not allowed from version 4 on.
     BTreeV1,
     /// Exactly one chunk. `Some` if the chunk is filtered, as the flags state.
@@ -135,7 +135,7 @@ impl BTreeV2Parameters {
     pub const DEFAULT: Self = Self { node_size: 2048, split_percent: 100, merge_percent: 40 };
 }
 
-impl ChunkIndex {
+impl ChunkIndexParameters {
     /// Returns the chunk indexing type in versions 4 and 5, or 0 for the version 1 B-tree.
     pub const fn index_type(&self) -> u8 {
         match self {
@@ -161,7 +161,7 @@ impl ChunkedLayout {
     /// filters.
     pub fn leaves_edges_unfiltered(&self) -> bool {
         self.flags.contains(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS)
-            && !matches!(self.index, ChunkIndex::Single(None))
+            && !matches!(self.index, ChunkIndexParameters::Single(None))
     }
 
     /// Returns the smallest [`dimension_width`](Self::dimension_width) of versions 4 and 5 that
@@ -179,13 +179,20 @@ impl ChunkedLayout {
         let dims = dims.iter().map(|dim| u64::from(*dim)).collect();
         let (dims, element_size) = split_element_size(r, dims)?;
         let flags = ChunkFlags::empty();
-        Ok(Self { dims, element_size, flags, dimension_width: 4, index: ChunkIndex::BTreeV1, address })
+        Ok(Self {
+            dims,
+            element_size,
+            flags,
+            dimension_width: 4,
+            index: ChunkIndexParameters::BTreeV1,
+            address,
+        })
     }
 
     /// Returns the dimension sizes that versions before 4 store.
     pub(super) fn dims_before_version_4(&self, w: &mut Writer) -> ArrayDims {
         self.check(w);
-        if self.index != ChunkIndex::BTreeV1 {
+        if self.index != ChunkIndexParameters::BTreeV1 {
             w.fail("chunk indexing type", format_args!("{} before version 4", self.index.index_type()));
         }
         if !self.flags.is_empty() {
@@ -233,16 +240,16 @@ impl ChunkedLayout {
         let index = match r.u8("chunk indexing type")? {
             0 => return Err(r.corrupt("chunk indexing type", "1 to 5", 0)),
             SINGLE if flags.contains(ChunkFlags::SINGLE_INDEX_WITH_FILTER) => {
-                ChunkIndex::Single(Some(FilteredChunk {
+                ChunkIndexParameters::Single(Some(FilteredChunk {
                     size: r.length(params, "size of filtered chunk")?,
                     filter_mask: r.u32("filters for chunk")?,
                 }))
             }
-            SINGLE => ChunkIndex::Single(None),
-            IMPLICIT => ChunkIndex::Implicit,
-            FIXED_ARRAY => ChunkIndex::FixedArray(FixedArrayParameters::decode(r)?),
-            EXTENSIBLE_ARRAY => ChunkIndex::ExtensibleArray(ExtensibleArrayParameters::decode(r)?),
-            BTREE_V2 => ChunkIndex::BTreeV2(BTreeV2Parameters::decode(r)?),
+            SINGLE => ChunkIndexParameters::Single(None),
+            IMPLICIT => ChunkIndexParameters::Implicit,
+            FIXED_ARRAY => ChunkIndexParameters::FixedArray(FixedArrayParameters::decode(r)?),
+            EXTENSIBLE_ARRAY => ChunkIndexParameters::ExtensibleArray(ExtensibleArrayParameters::decode(r)?),
+            BTREE_V2 => ChunkIndexParameters::BTreeV2(BTreeV2Parameters::decode(r)?),
             other => return Err(r.unsupported(format!("chunk indexing type {other}"))),
         };
         let address = r.offset(params, "address")?;
@@ -256,8 +263,8 @@ impl ChunkedLayout {
         encode_dims(self.dimension_width, &sizes, w);
         w.u8(self.index.index_type());
         match self.index {
-            ChunkIndex::BTreeV1 => w.fail("chunk indexing type", "a v1 B-tree from version 4 on"),
-            ChunkIndex::Single(filtered) => {
+            ChunkIndexParameters::BTreeV1 => w.fail("chunk indexing type", "a v1 B-tree from version 4 on"),
+            ChunkIndexParameters::Single(filtered) => {
                 if filtered.is_some() != self.flags.contains(ChunkFlags::SINGLE_INDEX_WITH_FILTER) {
                     w.fail("flags", format_args!("{:?} for {filtered:?}", self.flags));
                 }
@@ -266,10 +273,10 @@ impl ChunkedLayout {
                     w.u32(chunk.filter_mask);
                 }
             }
-            ChunkIndex::Implicit => {}
-            ChunkIndex::FixedArray(array) => array.encode(w),
-            ChunkIndex::ExtensibleArray(array) => array.encode(w),
-            ChunkIndex::BTreeV2(tree) => tree.encode(w),
+            ChunkIndexParameters::Implicit => {}
+            ChunkIndexParameters::FixedArray(array) => array.encode(w),
+            ChunkIndexParameters::ExtensibleArray(array) => array.encode(w),
+            ChunkIndexParameters::BTreeV2(tree) => tree.encode(w),
         }
         w.offset(params, self.address, "address");
     }
@@ -422,9 +429,9 @@ mod tests {
 
     const SMALL: FileParams = FileParams { size_of_offsets: 4, size_of_lengths: 2 };
 
-    fn chunked(version: u8, index: ChunkIndex) -> DataLayout {
+    fn chunked(version: u8, index: ChunkIndexParameters) -> DataLayout {
         let flags = match index {
-            ChunkIndex::Single(Some(_)) => ChunkFlags::SINGLE_INDEX_WITH_FILTER,
+            ChunkIndexParameters::Single(Some(_)) => ChunkFlags::SINGLE_INDEX_WITH_FILTER,
             _ => ChunkFlags::empty(),
         };
         let layout = Layout::Chunked(ChunkedLayout {
@@ -441,9 +448,9 @@ mod tests {
     #[test]
     fn version_1_and_3() {
         let dims = [6, 0, 0, 0, 0x2c, 1, 0, 0, 4, 0, 0, 0];
-        let bytes = assert_laws!(DataLayout, chunked(1, ChunkIndex::BTreeV1), SMALL);
+        let bytes = assert_laws!(DataLayout, chunked(1, ChunkIndexParameters::BTreeV1), SMALL);
         assert_eq!(bytes, [&[1, 3, 2, 0, 0, 0, 0, 0, 0x20, 3, 0, 0][..], &dims].concat());
-        let bytes = assert_laws!(DataLayout, chunked(3, ChunkIndex::BTreeV1), SMALL);
+        let bytes = assert_laws!(DataLayout, chunked(3, ChunkIndexParameters::BTreeV1), SMALL);
         assert_eq!(bytes, [&[3, 2, 3, 0x20, 3, 0, 0][..], &dims].concat());
     }
 
@@ -451,12 +458,16 @@ mod tests {
     fn each_index() {
         let filtered = FilteredChunk { size: 24, filter_mask: 1 };
         for (index, flags, information) in [
-            (ChunkIndex::Single(None), 0, &[1][..]),
-            (ChunkIndex::Single(Some(filtered)), 2, &[1, 24, 0, 1, 0, 0, 0]),
-            (ChunkIndex::Implicit, 0, &[2]),
-            (ChunkIndex::FixedArray(FixedArrayParameters::DEFAULT), 0, &[3, 10]),
-            (ChunkIndex::ExtensibleArray(ExtensibleArrayParameters::DEFAULT), 0, &[4, 32, 4, 4, 16, 10]),
-            (ChunkIndex::BTreeV2(BTreeV2Parameters::DEFAULT), 0, &[5, 0, 8, 0, 0, 100, 40]),
+            (ChunkIndexParameters::Single(None), 0, &[1][..]),
+            (ChunkIndexParameters::Single(Some(filtered)), 2, &[1, 24, 0, 1, 0, 0, 0]),
+            (ChunkIndexParameters::Implicit, 0, &[2]),
+            (ChunkIndexParameters::FixedArray(FixedArrayParameters::DEFAULT), 0, &[3, 10]),
+            (
+                ChunkIndexParameters::ExtensibleArray(ExtensibleArrayParameters::DEFAULT),
+                0,
+                &[4, 32, 4, 4, 16, 10],
+            ),
+            (ChunkIndexParameters::BTreeV2(BTreeV2Parameters::DEFAULT), 0, &[5, 0, 8, 0, 0, 100, 40]),
         ] {
             for version in [4, 5] {
                 let bytes = assert_laws!(DataLayout, chunked(version, index), SMALL);
@@ -479,8 +490,8 @@ mod tests {
         assert!(decode(&[4, 2, 0, 2, 1, 6, 4, 6, 0, 0, 0, 0]).is_err(), "unknown index");
         assert!(decode(&[4, 2, 0, 2, 1, 6, 4, 3, 0, 0, 0, 0, 0]).is_err(), "page bits");
         assert!(decode(&[4, 2, 0, 2, 1, 6, 4, 5, 1, 0, 0, 0, 101, 40, 0, 0, 0, 0]).is_err(), "percent");
-        assert!(chunked(4, ChunkIndex::BTreeV1).to_bytes(SMALL).is_err());
-        assert!(chunked(3, ChunkIndex::Implicit).to_bytes(SMALL).is_err());
+        assert!(chunked(4, ChunkIndexParameters::BTreeV1).to_bytes(SMALL).is_err());
+        assert!(chunked(3, ChunkIndexParameters::Implicit).to_bytes(SMALL).is_err());
     }
 
     #[test]
@@ -491,16 +502,17 @@ mod tests {
         assert_eq!(ChunkedLayout::width_for(&[u64::MAX], 1), 8);
     }
 
-    fn indexes() -> impl Strategy<Value = ChunkIndex> {
+    fn indexes() -> impl Strategy<Value = ChunkIndexParameters> {
         prop_oneof![
-            Just(ChunkIndex::Single(None)),
-            (lengths(), any::<u32>()).prop_map(|(size, filter_mask)| ChunkIndex::Single(Some(
+            Just(ChunkIndexParameters::Single(None)),
+            (lengths(), any::<u32>()).prop_map(|(size, filter_mask)| ChunkIndexParameters::Single(Some(
                 FilteredChunk { size, filter_mask }
             ))),
-            Just(ChunkIndex::Implicit),
-            (1_u8..).prop_map(|page_bits| ChunkIndex::FixedArray(FixedArrayParameters { page_bits })),
+            Just(ChunkIndexParameters::Implicit),
+            (1_u8..)
+                .prop_map(|page_bits| ChunkIndexParameters::FixedArray(FixedArrayParameters { page_bits })),
             prop::array::uniform5(1_u8..).prop_map(|[a, b, c, d, e]| {
-                ChunkIndex::ExtensibleArray(ExtensibleArrayParameters {
+                ChunkIndexParameters::ExtensibleArray(ExtensibleArrayParameters {
                     max_bits: a,
                     index_elements: b,
                     min_pointers: c,
@@ -509,7 +521,7 @@ mod tests {
                 })
             }),
             (1_u32.., 1_u8..=100, 1_u8..=100).prop_map(|(node_size, split_percent, merge_percent)| {
-                ChunkIndex::BTreeV2(BTreeV2Parameters { node_size, split_percent, merge_percent })
+                ChunkIndexParameters::BTreeV2(BTreeV2Parameters { node_size, split_percent, merge_percent })
             }),
         ]
     }
@@ -529,14 +541,14 @@ mod tests {
             let dims = Dims::from(dims);
             let mut flags = ChunkFlags::empty();
             flags.set(ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS, edges);
-            flags.set(ChunkFlags::SINGLE_INDEX_WITH_FILTER, matches!(index, ChunkIndex::Single(Some(_))));
+            flags.set(ChunkFlags::SINGLE_INDEX_WITH_FILTER, matches!(index, ChunkIndexParameters::Single(Some(_))));
             let layout = ChunkedLayout {
                 dimension_width: ChunkedLayout::width_for(&dims, element_size),
                 dims, element_size, flags, index, address,
             };
             assert_laws!(DataLayout, DataLayout { version: 4, layout: Layout::Chunked(layout.clone()) }, params);
             let flags = ChunkFlags::empty();
-            let layout = ChunkedLayout { dimension_width: 4, flags, index: ChunkIndex::BTreeV1, ..layout };
+            let layout = ChunkedLayout { dimension_width: 4, flags, index: ChunkIndexParameters::BTreeV1, ..layout };
             assert_laws!(DataLayout, DataLayout { version: old, layout: Layout::Chunked(layout) }, params);
         }
     }

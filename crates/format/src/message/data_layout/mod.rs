@@ -34,8 +34,8 @@ mod chunked;
 mod structured;
 
 pub use chunked::{
-    BTreeV2Parameters, ChunkFlags, ChunkIndex, ChunkedLayout, ExtensibleArrayParameters, FilteredChunk,
-    FixedArrayParameters,
+    BTreeV2Parameters, ChunkFlags, ChunkIndexParameters, ChunkedLayout, ExtensibleArrayParameters,
+    FilteredChunk, FixedArrayParameters,
 };
 pub use structured::{
     FieldOrder, SingleStructuredChunk, StructuredChunkLayout, StructuredChunkType, StructuredIndex,

@@ -7,7 +7,7 @@ use super::words::Word;
 use super::{ENCODE_VERSION, ID, NAME, SIZE_OF_SIZE};
 use crate::codec::{FileParams, FormatError, Result, Writer};
 use crate::message::{DataspaceMessage, Message};
-use crate::selection::{HYPERSLAB, POINTS, SelectionEncoding, width_for, write_selection};
+use crate::selection::{HYPERSLAB, POINTS, SelectionFormat, width_for, write_selection};
 
 /// The form in which defined elements are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -77,7 +77,7 @@ fn header_bytes(set: &DefinedSet) -> usize {
 
 fn encode_selection(set: &DefinedSet, selection: &Selection) -> Result<Vec<u8>> {
     let mut writer = header(set, 32)?;
-    write_selection(&mut writer, selection, SelectionEncoding::Compact);
+    write_selection(&mut writer, selection, SelectionFormat::Compact);
     writer.finish()
 }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::mutation::damage;
-use crate::selection::{SelectionEncoding, encode_selection};
+use crate::selection::{SelectionFormat, encode_selection};
 use DefinedEncoding::{Hyperslab as AsHyperslab, Points as AsPoints, Shortest};
 
 const MAX_ELEMENTS: u64 = 1 << 20;
@@ -161,7 +161,7 @@ fn contradictions_are_refused() {
 fn memory_is_bounded() {
     let huge = [1_u64 << 40, 1 << 20];
     let limited = |selection: &Selection| {
-        let bytes = described(&huge, &encode_selection(selection, SelectionEncoding::Compact).unwrap());
+        let bytes = described(&huge, &encode_selection(selection, SelectionFormat::Compact).unwrap());
         let error = decode_defined(&bytes, &huge, 1 << 16).unwrap_err();
         assert!(matches!(error, FormatError::Limit { .. }), "{error}");
     };
@@ -185,7 +185,7 @@ fn memory_is_bounded() {
     // Identical blocks count as many elements as one block.
     let blocks = vec![block(&[0, 0], &[99, 99]); 1000];
     let same = Selection::Hyperslab(Hyperslab::Irregular { rank: 2, blocks });
-    let bytes = described(&huge, &encode_selection(&same, SelectionEncoding::Compact).unwrap());
+    let bytes = described(&huge, &encode_selection(&same, SelectionFormat::Compact).unwrap());
     assert_eq!(decode_defined(&bytes, &huge, 10_000).unwrap().stored, 10_000);
 }
 
@@ -278,7 +278,7 @@ proptest! {
     #[test]
     fn what_the_plain_codec_writes((chunk, selection) in selected()) {
         let expected = DefinedSet::of_selection(&chunk, &selection).unwrap();
-        for encoding in [SelectionEncoding::Compatible, SelectionEncoding::Compact] {
+        for encoding in [SelectionFormat::Compatible, SelectionFormat::Compact] {
             let bytes = described(&chunk, &encode_selection(&selection, encoding).unwrap());
             let decoded = decode_defined(&bytes, &chunk, u64::MAX).unwrap();
             prop_assert_eq!(&decoded.set, &expected);
@@ -303,7 +303,7 @@ proptest! {
 
     #[test]
     fn damaged((chunk, selection) in selected(), damage in damage()) {
-        for encoding in [SelectionEncoding::Compatible, SelectionEncoding::Compact] {
+        for encoding in [SelectionFormat::Compatible, SelectionFormat::Compact] {
             let bytes = described(&chunk, &encode_selection(&selection, encoding).unwrap());
             damage.inflict(&bytes, |bytes| {
                 if let Ok(decoded) = decode_defined(bytes, &chunk, 1 << 12) {

@@ -1,11 +1,11 @@
 //! The description of a new dataset from its builder: layout, filters with their parameters, fill
 //! value.
 
-use hyperslab_engine::ops::datasets::{Fill, FillDescription};
+use hyperslab_engine::ops::datasets::{FillDescription, StoredFillValue};
 use hyperslab_engine::ops::objects;
 use hyperslab_engine::ops::{NewDataset, NewLayout};
 use hyperslab_engine::{Address, Error, Result};
-use hyperslab_filter::{DatasetFacts, FillValue as FactsFill, Pipeline};
+use hyperslab_filter::{DatasetFacts, DatasetFill, Pipeline};
 
 use super::{DatasetBuilder, NewFill, Storage};
 use crate::datatype::convert::Conversions;
@@ -91,7 +91,7 @@ impl DatasetBuilder {
         &self,
         layout: &NewLayout,
         datatype: &Datatype,
-        fill: &Fill,
+        fill: &StoredFillValue,
     ) -> Result<Vec<Pipeline>> {
         let NewLayout::Structured { chunk, sparse, .. } = layout else {
             return match self.sparse.has_filters() {
@@ -108,7 +108,7 @@ impl DatasetBuilder {
     }
 
     /// Returns the filter pipeline of chunks, with parameters derived from the dataset.
-    fn pipeline(&self, layout: &NewLayout, datatype: &Datatype, fill: &Fill) -> Result<Pipeline> {
+    fn pipeline(&self, layout: &NewLayout, datatype: &Datatype, fill: &StoredFillValue) -> Result<Pipeline> {
         let NewLayout::Chunked { chunk, .. } = layout else {
             return match self.filters.is_empty() {
                 true => Ok(Pipeline::default()),
@@ -116,9 +116,9 @@ impl DatasetBuilder {
             };
         };
         let fill = match fill {
-            Fill::Undefined => FactsFill::Undefined,
-            Fill::Default => FactsFill::Default,
-            Fill::User(element) => FactsFill::Element(element),
+            StoredFillValue::Undefined => DatasetFill::Undefined,
+            StoredFillValue::Default => DatasetFill::Default,
+            StoredFillValue::User(element) => DatasetFill::Element(element),
         };
         let facts = DatasetFacts::new(datatype, chunk).with_fill(fill);
         let store = &self.group.file().container.store;
@@ -126,16 +126,16 @@ impl DatasetBuilder {
             .map_err(|error| Error::Misuse(error.to_string()))
     }
 
-    fn fill_value(&self, datatype: &Datatype) -> Result<Fill> {
+    fn fill_value(&self, datatype: &Datatype) -> Result<StoredFillValue> {
         Ok(match &self.fill {
-            NewFill::Default => Fill::Default,
-            NewFill::Undefined => Fill::Undefined,
-            NewFill::Stored(element) => Fill::User(element.clone()),
+            NewFill::Default => StoredFillValue::Default,
+            NewFill::Undefined => StoredFillValue::Undefined,
+            NewFill::Stored(element) => StoredFillValue::User(element.clone()),
             NewFill::Value(memory, value) => {
                 let plan = Conversions::default().plan(memory, datatype)?;
                 let mut element = vec![0; datatype.size as usize];
                 plan.convert(value, &mut element, 1)?;
-                Fill::User(element)
+                StoredFillValue::User(element)
             }
         })
     }

@@ -32,7 +32,7 @@ pub(super) trait ChunkArray<E: Entry>: Send + Sync + fmt::Debug {
     fn find(&self, store: &Store, number: u64) -> Result<Lookup>;
 
     /// Returns the block with the element `number`. Creates the missing blocks.
-    fn make(&mut self, edit: &mut Edit<'_>, number: u64) -> Result<Block>;
+    fn make(&mut self, edit: &mut Edit<'_>, number: u64) -> Result<ArrayBlock>;
 
     /// Writes the changed header. `set` is the largest number of an element that was set.
     fn save(&mut self, edit: &mut Edit<'_>, set: Option<u64>);
@@ -54,7 +54,7 @@ pub(super) trait ChunkArray<E: Entry>: Send + Sync + fmt::Debug {
 #[derive(Debug)]
 pub(super) enum Lookup {
     /// The block of the element.
-    Block(Block),
+    ArrayBlock(ArrayBlock),
     /// No block, neither for this element nor for the next ones before element `until`.
     Nothing {
         /// The next element that may have a block.
@@ -72,7 +72,7 @@ impl Lookup {
 
 /// A block with elements.
 #[derive(Debug, Clone)]
-pub(super) struct Block {
+pub(super) struct ArrayBlock {
     pub(super) address: Address,
     pub(super) form: BlockForm,
     /// The numbers of the elements in the array.
@@ -88,7 +88,7 @@ pub(super) enum BlockForm {
     Data(ExtensibleArrayBlockContext),
 }
 
-impl Block {
+impl ArrayBlock {
     /// Calls `look` with the elements.
     fn read<R>(&self, store: &Store, look: impl FnOnce(&[u8]) -> R) -> Result<R> {
         Ok(match &self.form {
@@ -195,7 +195,8 @@ impl<A> ArrayEdit<A> {
 impl<E: Entry, A: ChunkArray<E>> IndexEdit<E> for ArrayEdit<A> {
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<E>> {
         let Some(number) = self.order.number(scaled) else { return Ok(None) };
-        let (Lookup::Block(block), Some(elements)) = (self.array.find(store, number)?, self.array.elements())
+        let (Lookup::ArrayBlock(block), Some(elements)) =
+            (self.array.find(store, number)?, self.array.elements())
         else {
             return Ok(None);
         };
@@ -212,7 +213,7 @@ impl<E: Entry, A: ChunkArray<E>> IndexEdit<E> for ArrayEdit<A> {
         let mut numbers = chunks.iter().filter_map(|(scaled, _)| self.order.number(scaled)).peekable();
         while let Some(number) = numbers.next() {
             let block = match self.array.find(store, number)? {
-                Lookup::Block(block) => block,
+                Lookup::ArrayBlock(block) => block,
                 Lookup::Nothing { until } => {
                     while numbers.next_if(|next| (number..until).contains(next)).is_some() {}
                     continue;
@@ -267,7 +268,7 @@ impl<E: Entry, A: ChunkArray<E>> IndexEdit<E> for ArrayEdit<A> {
 
     fn remove(&mut self, edit: &mut Edit<'_>, scaled: &[u64]) -> Result<Option<E>> {
         let Some(number) = self.order.number(scaled) else { return Ok(None) };
-        let (Lookup::Block(block), Some(elements)) =
+        let (Lookup::ArrayBlock(block), Some(elements)) =
             (self.array.find(edit.store(), number)?, self.array.elements())
         else {
             return Ok(None);

@@ -12,9 +12,9 @@ use super::super::btree_v1::BTreeV1Index;
 use super::super::entry::check_address;
 use super::super::{AtChunk, ChunkBox, ChunkIndex as _, ChunkLocation, Note};
 use super::IndexEdit;
-use super::btree_v1_keys::{Key, key, keys, keys_mut, push, replace};
+use super::btree_v1_keys::{ChunkKey, key, keys, keys_mut, push, replace};
 use crate::error::{Error, Result};
-use crate::index::{Walk, btree_v1};
+use crate::index::{VisitedBlocks, btree_v1};
 use crate::store::{Edit, SpaceKind, Store};
 
 /// A tree of chunks; its root is undefined while there is none.
@@ -28,12 +28,12 @@ pub(super) struct BTreeV1Edit {
 
 /// A node on the path from the root, and the position of the child that the path takes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step {
+pub(super) struct PathNode {
     pub(super) address: Address,
     pub(super) position: usize,
 }
 
-pub(super) type Path = SmallVec<[Step; 6]>;
+pub(super) type Path = SmallVec<[PathNode; 6]>;
 
 impl BTreeV1Edit {
     pub(super) fn new(params: FileParams, layout: &ChunkedLayout, k: u16) -> Self {
@@ -51,14 +51,14 @@ impl BTreeV1Edit {
     }
 
     /// Returns the key of a chunk.
-    pub(super) fn key(&self, scaled: &[u64], location: &ChunkLocation) -> Result<Key> {
-        let mut key = Key { size: 0, filter_mask: 0, offset: Dims::new() };
+    pub(super) fn key(&self, scaled: &[u64], location: &ChunkLocation) -> Result<ChunkKey> {
+        let mut key = ChunkKey { size: 0, filter_mask: 0, offset: Dims::new() };
         self.set_key(&mut key, scaled, location)?;
         Ok(key)
     }
 
     /// Sets `key` to the key of a chunk.
-    pub(super) fn set_key(&self, key: &mut Key, scaled: &[u64], location: &ChunkLocation) -> Result<()> {
+    pub(super) fn set_key(&self, key: &mut ChunkKey, scaled: &[u64], location: &ChunkLocation) -> Result<()> {
         check_address(location.address)?;
         key.size = u32::try_from(location.size).map_err(|_| {
             let size = location.size;
@@ -84,7 +84,7 @@ impl BTreeV1Edit {
 
     /// Returns the key after the last chunk as libhdf5 computes it: the first coordinates after the
     /// chunk in each dimension.
-    pub(super) fn end_key(&self, last: &Key) -> Key {
+    pub(super) fn end_key(&self, last: &ChunkKey) -> ChunkKey {
         let sizes = self.chunk.iter().chain([&self.element_size]);
         let offset = last
             .offset
@@ -93,7 +93,7 @@ impl BTreeV1Edit {
             // Saturates because the key is an upper bound: no chunk begins at the largest offset.
             .map(|(at, size)| at.saturating_add(*size))
             .collect();
-        Key { size: 0, filter_mask: 0, offset }
+        ChunkKey { size: 0, filter_mask: 0, offset }
     }
 
     pub(super) fn empty_leaf(&self) -> BTreeV1Node {
@@ -134,7 +134,7 @@ impl BTreeV1Edit {
             }
             // A chunk before all others belongs into the first child.
             let position = low.max(1) - 1;
-            path.push(Step { address, position });
+            path.push(PathNode { address, position });
             let Some(child) = node.children.get(position).filter(|_| node.level > 0) else {
                 return Ok((path, low > 0 && keys.offset(position) == Some(offset)));
             };
@@ -142,7 +142,7 @@ impl BTreeV1Edit {
         }
     }
 
-    fn location(&self, store: &Store, step: Step) -> Result<Option<ChunkLocation>> {
+    fn location(&self, store: &Store, step: PathNode) -> Result<Option<ChunkLocation>> {
         let node = self.node(store, step.address, None)?;
         let (Some(key), Some(address)) = (key(keys(&node)?, step.position), node.children.get(step.position))
         else {
@@ -157,14 +157,14 @@ impl BTreeV1Edit {
         if !self.root.is_defined() {
             let mut leaf = self.empty_leaf();
             let zeros = Dims::from_elem(0, self.chunk.len() + 1);
-            push(keys_mut(&mut leaf)?, &Key { size: 0, filter_mask: 0, offset: zeros });
+            push(keys_mut(&mut leaf)?, &ChunkKey { size: 0, filter_mask: 0, offset: zeros });
             self.root = edit.add(SpaceKind::BTree, &self.context, leaf)?;
         }
         Ok(())
     }
 
     /// Changes the chunk at the end of a path, and the keys above that repeat its key.
-    fn change(&self, edit: &mut Edit<'_>, path: &Path, key: &Key, address: Address) -> Result<()> {
+    fn change(&self, edit: &mut Edit<'_>, path: &Path, key: &ChunkKey, address: Address) -> Result<()> {
         for (depth, step) in path.iter().enumerate().rev() {
             let first = edit.modify(step.address, &self.context, |node: &mut BTreeV1Node| {
                 if depth + 1 == path.len() {
@@ -260,7 +260,7 @@ impl IndexEdit<ChunkLocation> for BTreeV1Edit {
         if !self.root.is_defined() {
             return Ok(());
         }
-        let mut guard = Walk::new(edit.store(), BTreeV1Node::NAME);
+        let mut guard = VisitedBlocks::new(edit.store(), BTreeV1Node::NAME);
         let (mut pending, mut nodes) = (vec![(self.root, None)], Vec::new());
         while let Some((address, above)) = pending.pop() {
             guard.enter(address)?;

@@ -6,7 +6,7 @@ use hyperslab_format::codec::{Address, Structure as _};
 
 use super::super::ChunkLocation;
 use super::btree_v1::BTreeV1Edit;
-use super::btree_v1_keys::{Key, key, keys, keys_mut, push, reserve, truncate};
+use super::btree_v1_keys::{ChunkKey, key, keys, keys_mut, push, reserve, truncate};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind};
 
@@ -14,7 +14,7 @@ use crate::store::{Edit, SpaceKind};
 /// keys as children. The last child of an inner node is the node before it in the list, and has no
 /// pointer yet.
 #[derive(Debug)]
-struct Appender<'t, 'e, 'a> {
+struct BTreeV1Appender<'t, 'e, 'a> {
     tree: &'t BTreeV1Edit,
     edit: &'e mut Edit<'a>,
     edge: Vec<(Address, BTreeV1Node)>,
@@ -27,8 +27,8 @@ impl BTreeV1Edit {
     pub(super) fn append(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
         self.make_root(edit)?;
         let edge = self.open_edge(edit)?;
-        let mut appender = Appender { tree: self, edit, edge, spare: None };
-        let mut key = Key { size: 0, filter_mask: 0, offset: Dims::new() };
+        let mut appender = BTreeV1Appender { tree: self, edit, edge, spare: None };
+        let mut key = ChunkKey { size: 0, filter_mask: 0, offset: Dims::new() };
         let pushed = chunks.iter().try_for_each(|(scaled, location)| {
             appender.tree.set_key(&mut key, scaled, location)?;
             appender.push(&key, location.address)
@@ -62,8 +62,8 @@ impl BTreeV1Edit {
     }
 }
 
-impl Appender<'_, '_, '_> {
-    fn push(&mut self, key: &Key, address: Address) -> Result<()> {
+impl BTreeV1Appender<'_, '_, '_> {
+    fn push(&mut self, key: &ChunkKey, address: Address) -> Result<()> {
         let capacity = self.tree.context.capacity();
         if self.edge.first().is_some_and(|(_, leaf)| leaf.children.len() >= capacity) {
             self.turn(key)?;
@@ -77,7 +77,7 @@ impl Appender<'_, '_, '_> {
 
     /// Starts a right neighbour with the first key `next` for the full leaf, and for the full nodes
     /// above it.
-    fn turn(&mut self, next: &Key) -> Result<()> {
+    fn turn(&mut self, next: &ChunkKey) -> Result<()> {
         let capacity = self.tree.context.capacity();
         // An inner node is full if the child before it in the list is its last one.
         let above = self.edge.iter().skip(1);

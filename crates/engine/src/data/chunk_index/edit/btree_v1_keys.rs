@@ -10,7 +10,7 @@ const NAME: &str = "B-tree of chunks";
 
 /// The key of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Key {
+pub(super) struct ChunkKey {
     pub(super) size: u32,
     pub(super) filter_mask: u32,
     /// The coordinates of the chunk's first element, and the offset in the element, which is 0.
@@ -35,8 +35,8 @@ fn no_chunks() -> Error {
 }
 
 /// Returns key `at`.
-pub(super) fn key(keys: &ChunkKeys, at: usize) -> Option<Key> {
-    Some(Key {
+pub(super) fn key(keys: &ChunkKeys, at: usize) -> Option<ChunkKey> {
+    Some(ChunkKey {
         size: *keys.sizes.get(at)?,
         filter_mask: *keys.filter_masks.get(at)?,
         offset: Dims::from_slice(keys.offset(at)?),
@@ -47,7 +47,7 @@ pub(super) fn key(keys: &ChunkKeys, at: usize) -> Option<Key> {
 ///
 /// # Errors
 /// Returns [`Error::Internal`] if there are fewer keys, or keys of another rank.
-pub(super) fn insert(keys: &mut ChunkKeys, at: usize, key: &Key) -> Result<()> {
+pub(super) fn insert(keys: &mut ChunkKeys, at: usize, key: &ChunkKey) -> Result<()> {
     if at > keys.len() || key.offset.len() != keys.width {
         return Err(Error::internal(
             NAME,
@@ -69,7 +69,7 @@ pub(super) fn reserve(keys: &mut ChunkKeys, count: usize) {
 }
 
 /// Appends a key.
-pub(super) fn push(keys: &mut ChunkKeys, key: &Key) {
+pub(super) fn push(keys: &mut ChunkKeys, key: &ChunkKey) {
     keys.push(key.size, key.filter_mask, &key.offset);
 }
 
@@ -77,7 +77,7 @@ pub(super) fn push(keys: &mut ChunkKeys, key: &Key) {
 ///
 /// # Errors
 /// Returns [`Error::Internal`] if there is no such key, or if it has another rank.
-pub(super) fn replace(keys: &mut ChunkKeys, at: usize, key: &Key) -> Result<()> {
+pub(super) fn replace(keys: &mut ChunkKeys, at: usize, key: &ChunkKey) -> Result<()> {
     let start = at * keys.width;
     match (
         keys.sizes.get_mut(at),

@@ -8,8 +8,10 @@
 use hyperslab_format::btree_v1::{BTreeV1Context, BTreeV1Keys, BTreeV1Node, ChunkKeys};
 use hyperslab_format::codec::{Address, Structure as _};
 
-use super::btree_v1::{BTreeV1Edit, Path, Step};
-use super::btree_v1_keys::{Key, insert, key, keys, keys_mut, push, remove, replace, split_off, truncate};
+use super::btree_v1::{BTreeV1Edit, Path, PathNode};
+use super::btree_v1_keys::{
+    ChunkKey, insert, key, keys, keys_mut, push, remove, replace, split_off, truncate,
+};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
@@ -27,7 +29,7 @@ impl BTreeV1Edit {
         &self,
         edit: &mut Edit<'_>,
         path: &Path,
-        key: &Key,
+        key: &ChunkKey,
         address: Address,
     ) -> Result<()> {
         let mut plan = Plan::default();
@@ -40,13 +42,13 @@ impl BTreeV1Edit {
         edit: &mut Edit<'_>,
         plan: &mut Plan,
         path: &Path,
-        new: &Key,
+        new: &ChunkKey,
         address: Address,
     ) -> Result<()> {
         // The new child of the node: a chunk in a leaf, or the right half of a split child in an
         // inner node.
         let mut coming = Some((new.clone(), address));
-        let mut ends: Option<[Key; 2]> = None;
+        let mut ends: Option<[ChunkKey; 2]> = None;
         for (depth, step) in path.iter().enumerate().rev() {
             let old = self.node(edit.store(), step.address, None)?;
             let count = old.children.len();
@@ -96,7 +98,7 @@ impl BTreeV1Edit {
 
     /// Returns the key that ends a node after `last`: the first key of the right neighbour, if
     /// there is one.
-    fn end_behind(&self, store: &Store, last: &Key, right: Address) -> Result<Key> {
+    fn end_behind(&self, store: &Store, last: &ChunkKey, right: Address) -> Result<ChunkKey> {
         let mut end = None;
         if right.is_defined() {
             end = key(keys(&*self.node(store, right, None)?)?, 0);
@@ -112,9 +114,9 @@ impl BTreeV1Edit {
         &self,
         edit: &mut Edit<'_>,
         plan: &mut Plan,
-        (step, is_root, at): (Step, bool, usize),
+        (step, is_root, at): (PathNode, bool, usize),
         mut left: BTreeV1Node,
-    ) -> Result<(Option<(Key, Address)>, Option<[Key; 2]>)> {
+    ) -> Result<(Option<(ChunkKey, Address)>, Option<[ChunkKey; 2]>)> {
         let count = left.children.len();
         // If chunks come in ascending or descending order, leave full nodes.
         let keep = if at + 1 == count && !left.right.is_defined() {
@@ -175,7 +177,7 @@ impl BTreeV1Edit {
     fn plan_remove(&self, edit: &Edit<'_>, plan: &mut Plan, path: &Path) -> Result<()> {
         let store = edit.store();
         let mut gone = true;
-        let mut first: Option<Key> = None;
+        let mut first: Option<ChunkKey> = None;
         for (depth, step) in path.iter().enumerate().rev() {
             let mut node = (*self.node(store, step.address, None)?).clone();
             let at = step.position;
@@ -256,7 +258,7 @@ fn too_few(address: Address) -> Error {
 }
 
 /// Returns the first and the last key.
-fn ends_of(node: &BTreeV1Node) -> Result<Option<[Key; 2]>> {
+fn ends_of(node: &BTreeV1Node) -> Result<Option<[ChunkKey; 2]>> {
     let keys = keys(node)?;
     let last = keys.len().checked_sub(1).and_then(|last| key(keys, last));
     Ok(key(keys, 0).zip(last).map(|(first, last)| [first, last]))

@@ -4,8 +4,8 @@
 use hyperslab_dataspace::Dims;
 use hyperslab_format::codec::Address;
 use hyperslab_format::message::{
-    BTreeV2Parameters, ChunkFlags, ChunkIndex, ChunkedLayout, ExtensibleArrayParameters, FilteredChunk,
-    FixedArrayParameters,
+    BTreeV2Parameters, ChunkFlags, ChunkIndexParameters, ChunkedLayout, ExtensibleArrayParameters,
+    FilteredChunk, FixedArrayParameters,
 };
 
 use crate::error::{Error, Result};
@@ -44,11 +44,11 @@ pub fn choose(bounds: LibverBounds, new: &NewChunks<'_>) -> Result<(u8, ChunkedL
     let bytes = check_shape(new.max_dims, new.chunk, new.dims.len(), new.element_size)?;
     let version = version(bounds, new, bytes)?;
     let mut flags = ChunkFlags::empty();
-    let index = if version < 4 { ChunkIndex::BTreeV1 } else { index(new) };
-    if matches!(index, ChunkIndex::Single(Some(_))) {
+    let index = if version < 4 { ChunkIndexParameters::BTreeV1 } else { index(new) };
+    if matches!(index, ChunkIndexParameters::Single(Some(_))) {
         flags |= ChunkFlags::SINGLE_INDEX_WITH_FILTER;
     }
-    if new.edges_unfiltered && version >= 4 && !matches!(index, ChunkIndex::Single(None)) {
+    if new.edges_unfiltered && version >= 4 && !matches!(index, ChunkIndexParameters::Single(None)) {
         flags |= ChunkFlags::DO_NOT_FILTER_EDGE_CHUNKS;
     }
     let width = if version < 4 { 4 } else { ChunkedLayout::width_for(new.chunk, new.element_size) };
@@ -105,19 +105,19 @@ fn version(bounds: LibverBounds, new: &NewChunks<'_>, bytes: u64) -> Result<u8> 
     Ok(3)
 }
 
-fn index(new: &NewChunks<'_>) -> ChunkIndex {
+fn index(new: &NewChunks<'_>) -> ChunkIndexParameters {
     match new.max_dims.iter().filter(|max| max.is_none()).count() {
         0 => {}
-        1 => return ChunkIndex::ExtensibleArray(ExtensibleArrayParameters::DEFAULT),
-        _ => return ChunkIndex::BTreeV2(BTreeV2Parameters::DEFAULT),
+        1 => return ChunkIndexParameters::ExtensibleArray(ExtensibleArrayParameters::DEFAULT),
+        _ => return ChunkIndexParameters::BTreeV2(BTreeV2Parameters::DEFAULT),
     }
     let sizes = new.dims.iter().zip(new.max_dims).zip(new.chunk);
     if sizes.clone().all(|((size, max), chunk)| Some(*size) == *max && size == chunk) {
         let none = FilteredChunk { size: 0, filter_mask: 0 };
-        return ChunkIndex::Single(new.filtered.then_some(none));
+        return ChunkIndexParameters::Single(new.filtered.then_some(none));
     }
     if new.early && !new.filtered {
-        return ChunkIndex::Implicit;
+        return ChunkIndexParameters::Implicit;
     }
-    ChunkIndex::FixedArray(FixedArrayParameters::DEFAULT)
+    ChunkIndexParameters::FixedArray(FixedArrayParameters::DEFAULT)
 }

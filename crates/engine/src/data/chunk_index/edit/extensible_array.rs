@@ -16,9 +16,9 @@ use super::super::element::Elements;
 use super::super::extensible_array::{ExtensibleArrayIndex, address_at};
 use super::super::order::ArrayOrder;
 use super::super::{AtChunk, ChunkBox, ChunkIndex as _, Entry};
-use super::array::{Block, BlockForm, ChunkArray, Lookup, new_elements};
+use super::array::{ArrayBlock, BlockForm, ChunkArray, Lookup, new_elements};
 use crate::error::{Error, Result};
-use crate::index::Walk;
+use crate::index::VisitedBlocks;
 use crate::store::{Edit, SpaceKind, Store, at};
 
 /// A block of the array: kind of space, address, number of bytes.
@@ -114,13 +114,13 @@ impl<E: Entry> Made<E> {
     }
 
     /// Returns a data block without pages.
-    fn data(&self, address: Address, elements: u64, [number, element]: [u64; 2]) -> Block {
+    fn data(&self, address: Address, elements: u64, [number, element]: [u64; 2]) -> ArrayBlock {
         let first = number - element;
         let form = BlockForm::Data(self.data_context(elements));
-        Block { address, form, numbers: first..first + elements }
+        ArrayBlock { address, form, numbers: first..first + elements }
     }
 
-    fn page(&self, data_block: Address, elements: u64, [number, element]: [u64; 2]) -> Result<Block> {
+    fn page(&self, data_block: Address, elements: u64, [number, element]: [u64; 2]) -> Result<ArrayBlock> {
         let (context, count) = (self.data_context(elements), self.geometry.page_elements());
         let page = element.checked_div(count).unwrap_or(0);
         let address = data_block.checked_add(context.page_offset(to_usize(page)?) as u64);
@@ -130,7 +130,7 @@ impl<E: Entry> Made<E> {
         })?;
         let first = number - element.checked_rem(count).unwrap_or(0);
         let numbers = first..first + count;
-        Ok(Block { address, form: BlockForm::Page(context.page()), numbers })
+        Ok(ArrayBlock { address, form: BlockForm::Page(context.page()), numbers })
     }
 
     /// Returns the index block. Creates it if necessary.
@@ -186,7 +186,7 @@ impl<E: Entry> Made<E> {
         edit: &mut Edit<'_>,
         place: ElementLocation,
         number: u64,
-    ) -> Result<Block> {
+    ) -> Result<ArrayBlock> {
         let ElementLocation::SecondaryBlock {
             secondary_block,
             pointer,
@@ -237,9 +237,9 @@ impl<E: Entry> Made<E> {
         Ok(place)
     }
 
-    fn index_elements(&self) -> Block {
+    fn index_elements(&self) -> ArrayBlock {
         let numbers = 0..self.geometry.index_block_elements() as u64;
-        Block { address: self.header.index_block, form: BlockForm::Index(self.index_context()), numbers }
+        ArrayBlock { address: self.header.index_block, form: BlockForm::Index(self.index_context()), numbers }
     }
 
     /// Returns all data blocks of the index block with their numbers of elements.
@@ -257,7 +257,7 @@ impl<E: Entry> Made<E> {
         if !self.header.index_block.is_defined() {
             return Ok((blocks, pages));
         }
-        let mut guard = Walk::new(store, "extensible array");
+        let mut guard = VisitedBlocks::new(store, "extensible array");
         let index = self.index(store)?;
         let size = ExtensibleArrayIndexBlock::size(&self.index_context()) as u64;
         blocks.push((SpaceKind::ObjectHeader, self.header.index_block, size));
@@ -303,7 +303,7 @@ impl<E: Entry> ChunkArray<E> for ExtensibleArray<E> {
         let place = made.geometry.locate(number).filter(|_| number < made.header.max_index_set);
         let Some(place) = place else { return Ok(Lookup::Nothing { until: u64::MAX }) };
         let block = match place {
-            ElementLocation::IndexBlock { .. } => return Ok(Lookup::Block(made.index_elements())),
+            ElementLocation::IndexBlock { .. } => return Ok(Lookup::ArrayBlock(made.index_elements())),
             ElementLocation::DataBlock { data_block, element, elements, .. } => {
                 let address = address_at(&made.index(store)?.data_blocks, data_block);
                 made.data(address, elements, [number, element])
@@ -332,10 +332,10 @@ impl<E: Entry> ChunkArray<E> for ExtensibleArray<E> {
             }
         };
         let exists = block.address.is_defined();
-        Ok(if exists { Lookup::Block(block) } else { Lookup::nothing_at(number) })
+        Ok(if exists { Lookup::ArrayBlock(block) } else { Lookup::nothing_at(number) })
     }
 
-    fn make(&mut self, edit: &mut Edit<'_>, number: u64) -> Result<Block> {
+    fn make(&mut self, edit: &mut Edit<'_>, number: u64) -> Result<ArrayBlock> {
         let made = match &mut self.made {
             Some(made) => made,
             none => {

@@ -11,7 +11,7 @@ use super::super::element::Elements;
 use super::super::fixed_array::FixedArrayIndex;
 use super::super::order::ArrayOrder;
 use super::super::{AtChunk, ChunkBox, ChunkIndex as _, Entry};
-use super::array::{Block, BlockForm, ChunkArray, Lookup, new_elements};
+use super::array::{ArrayBlock, BlockForm, ChunkArray, Lookup, new_elements};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store, at};
 
@@ -85,19 +85,19 @@ impl<E: Entry> Made<E> {
 
     /// Returns the block with an element, and the number of its page if that page was never
     /// written.
-    fn locate(&self, store: &Store, element: usize) -> Result<(Block, Option<usize>)> {
+    fn locate(&self, store: &Store, element: usize) -> Result<(ArrayBlock, Option<usize>)> {
         let (page, index) = self.layout.locate(element);
         let first = (element - index) as u64;
         let numbers = |count: usize| first..first + count as u64;
         let Some(context) = self.layout.page(page) else {
             let form = BlockForm::Fixed(self.layout);
             let numbers = numbers(self.layout.elements());
-            return Ok((Block { address: self.header.data_block, form, numbers }, None));
+            return Ok((ArrayBlock { address: self.header.data_block, form, numbers }, None));
         };
         let block: Arc<FixedArrayDataBlock> = store.shared(self.header.data_block, &self.layout)?;
         let missing = (!block.is_initialised(page)).then_some(page);
         let (form, numbers) = (BlockForm::Page(context), numbers(context.elements));
-        Ok((Block { address: self.page(page)?, form, numbers }, missing))
+        Ok((ArrayBlock { address: self.page(page)?, form, numbers }, missing))
     }
 }
 
@@ -117,13 +117,13 @@ impl<E: Entry> ChunkArray<E> for FixedArray<E> {
         };
         let (block, missing) = made.locate(store, element)?;
         Ok(if missing.is_none() {
-            Lookup::Block(block)
+            Lookup::ArrayBlock(block)
         } else {
             Lookup::Nothing { until: block.numbers.end }
         })
     }
 
-    fn make(&mut self, edit: &mut Edit<'_>, number: u64) -> Result<Block> {
+    fn make(&mut self, edit: &mut Edit<'_>, number: u64) -> Result<ArrayBlock> {
         let beyond = || Error::Misuse(format!("chunk {number} is outside the dataset's maximum extent"));
         let made = match &mut self.made {
             Some(made) => made,

@@ -22,7 +22,7 @@ use std::fmt;
 use hyperslab_dataspace::Dims;
 use hyperslab_format::codec::{Address, FileParams};
 use hyperslab_format::message::{
-    ChunkIndex as IndexParameters, ChunkedLayout, ExtensibleArrayParameters, FixedArrayParameters,
+    ChunkIndexParameters, ChunkedLayout, ExtensibleArrayParameters, FixedArrayParameters,
 };
 
 use super::order::ArrayOrder;
@@ -398,8 +398,8 @@ fn make(
     let rules = ChunkLocation::rules(layout, shape);
     let order = || ArrayOrder::new(&layout.dims, &shape.max_dims);
     Ok(match &layout.index {
-        IndexParameters::BTreeV1 => Box::new(BTreeV1Edit::new(store.params(), layout, shape.btree_k)),
-        IndexParameters::Single(stored) => {
+        ChunkIndexParameters::BTreeV1 => Box::new(BTreeV1Edit::new(store.params(), layout, shape.btree_k)),
+        ChunkIndexParameters::Single(stored) => {
             let sized = stored.is_some();
             let (size, filter_mask) =
                 stored.map_or((rules.bytes, 0), |chunk| (chunk.size, chunk.filter_mask));
@@ -407,14 +407,16 @@ fn make(
             let location = address.is_defined().then_some(ChunkLocation { address, size, filter_mask });
             Box::new(SingleEdit { sized, rules, index: SingleIndex { rank: layout.dims.len(), location } })
         }
-        IndexParameters::Implicit => Box::new(ImplicitEdit { first: layout.address, rules, order: order()? }),
-        IndexParameters::FixedArray(parameters) => {
+        ChunkIndexParameters::Implicit => {
+            Box::new(ImplicitEdit { first: layout.address, rules, order: order()? })
+        }
+        ChunkIndexParameters::FixedArray(parameters) => {
             fixed_array(store, layout.address, *parameters, order()?, rules)?
         }
-        IndexParameters::ExtensibleArray(parameters) => {
+        ChunkIndexParameters::ExtensibleArray(parameters) => {
             extensible_array(store, layout.address, *parameters, order()?, rules)?
         }
-        IndexParameters::BTreeV2(parameters) => {
+        ChunkIndexParameters::BTreeV2(parameters) => {
             Box::new(BTreeV2Edit::new(store, layout.address, layout.dims.len(), *parameters, rules)?)
         }
     })

@@ -74,7 +74,7 @@ impl Tested for ChunkLocation {
 
 /// Returns a case with chunks of 2 x 3 elements of 4 bytes.
 fn case(
-    index: IndexParameters,
+    index: ChunkIndexParameters,
     max_dims: [Option<u64>; 2],
     filtered: bool,
     counts: [u64; 2],
@@ -89,7 +89,7 @@ fn case(
     };
     let shape =
         ChunkShape { max_dims: max_dims.to_vec(), chunk_bytes: CHUNK_BYTES, btree_k: 2, size_width: None };
-    let sized = filtered || index == IndexParameters::BTreeV1;
+    let sized = filtered || index == ChunkIndexParameters::BTreeV1;
     let shape = ChunkShape { size_width: sized.then_some(3), ..shape };
     Case { layout, shape, counts: counts.to_vec(), params: FileParams::DEFAULT }
 }
@@ -99,11 +99,11 @@ fn cases() -> Vec<Case<ChunkLocation>> {
     for filtered in [false, true] {
         let mut add = |index, max_dims, counts| cases.push(case(index, max_dims, filtered, counts));
         let (fixed, some, more) = ([Some(20), Some(30)], Some(21), None);
-        add(IndexParameters::BTreeV1, [None, None], [12, 9]);
+        add(ChunkIndexParameters::BTreeV1, [None, None], [12, 9]);
         let chunk = FilteredChunk { size: 0, filter_mask: 0 };
-        add(IndexParameters::Single(filtered.then_some(chunk)), [Some(2), Some(3)], [1, 1]);
+        add(ChunkIndexParameters::Single(filtered.then_some(chunk)), [Some(2), Some(3)], [1, 1]);
         for page_bits in [2, 4, 10] {
-            add(IndexParameters::FixedArray(FixedArrayParameters { page_bits }), fixed, [10, 10]);
+            add(ChunkIndexParameters::FixedArray(FixedArrayParameters { page_bits }), fixed, [10, 10]);
         }
         let small = ExtensibleArrayParameters {
             max_bits: 20,
@@ -113,12 +113,12 @@ fn cases() -> Vec<Case<ChunkLocation>> {
             page_bits: 3,
         };
         for parameters in [small, ExtensibleArrayParameters::DEFAULT] {
-            add(IndexParameters::ExtensibleArray(parameters), [more, some], [30, 7]);
-            add(IndexParameters::ExtensibleArray(parameters), [some, more], [11, 20]);
+            add(ChunkIndexParameters::ExtensibleArray(parameters), [more, some], [30, 7]);
+            add(ChunkIndexParameters::ExtensibleArray(parameters), [some, more], [11, 20]);
         }
         let small = BTreeV2Parameters { node_size: 130, split_percent: 100, merge_percent: 40 };
         for parameters in [small, BTreeV2Parameters::DEFAULT] {
-            add(IndexParameters::BTreeV2(parameters), [None, None], [15, 11]);
+            add(ChunkIndexParameters::BTreeV2(parameters), [None, None], [15, 11]);
         }
     }
     cases
@@ -145,7 +145,7 @@ pub(super) fn found<E: Tested>(editor: &ChunkIndexEditor<E>, store: &Store) -> B
 /// Checks the nodes of a version 1 B-tree: a node ends with the first key of the next node, and
 /// parents repeat this key.
 fn check_chain(case: &Case<ChunkLocation>, store: &Store, layout: &ChunkedLayout) {
-    if case.layout.index != IndexParameters::BTreeV1 || !layout.address.is_defined() {
+    if case.layout.index != ChunkIndexParameters::BTreeV1 || !layout.address.is_defined() {
         return;
     }
     let tree = BTreeV1Edit::new(store.params(), layout, case.shape.btree_k);
@@ -377,7 +377,7 @@ fn places_that_an_index_cannot_say_are_refused() {
 
 #[test]
 fn chunks_side_by_side() {
-    let case = case(IndexParameters::Implicit, [Some(20), Some(30)], false, [10, 10]);
+    let case = case(ChunkIndexParameters::Implicit, [Some(20), Some(30)], false, [10, 10]);
     let store = new_file(LibverBounds::DEFAULT);
     let mut edit = store.edit().unwrap();
     let blocks = edit.allocate_blocks(SpaceKind::RawData, CHUNK_BYTES, 100).unwrap();

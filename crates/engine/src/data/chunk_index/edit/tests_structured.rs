@@ -280,14 +280,16 @@ fn an_index_of_other_chunks_is_refused() {
             element_size: 4,
             flags: ChunkFlags::empty(),
             dimension_width: 4,
-            index: IndexParameters::BTreeV2(BTreeV2Parameters::DEFAULT),
+            index: ChunkIndexParameters::BTreeV2(BTreeV2Parameters::DEFAULT),
             address: case.layout.address,
         };
         ordinary.index = match &case.layout.index {
             StructuredIndex::Single(_) => continue,
-            StructuredIndex::FixedArray(parameters) => IndexParameters::FixedArray(*parameters),
-            StructuredIndex::ExtensibleArray(parameters) => IndexParameters::ExtensibleArray(*parameters),
-            StructuredIndex::BTreeV2(parameters) => IndexParameters::BTreeV2(*parameters),
+            StructuredIndex::FixedArray(parameters) => ChunkIndexParameters::FixedArray(*parameters),
+            StructuredIndex::ExtensibleArray(parameters) => {
+                ChunkIndexParameters::ExtensibleArray(*parameters)
+            }
+            StructuredIndex::BTreeV2(parameters) => ChunkIndexParameters::BTreeV2(*parameters),
         };
         let error = super::super::open(&again, &ordinary, &case.shape).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");

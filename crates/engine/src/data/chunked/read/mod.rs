@@ -13,7 +13,7 @@ use crate::data::chunk_index::ChunkBox;
 use crate::data::transfer::{ReadContext, ReadTarget, Source};
 use crate::error::Result;
 use points::Scattered;
-use rows::Rows;
+use rows::RowRead;
 use tiles::Regular;
 
 impl Source for ChunkedSource {
@@ -30,7 +30,7 @@ impl Source for ChunkedSource {
             return to.fill(&self.fill);
         };
         if let Some(axes) = wanted.axes() {
-            if let Some(rows) = Rows::new(context, self, index, axes, &chunks)
+            if let Some(rows) = RowRead::new(context, self, index, axes, &chunks)
                 && rows.read(to)?
             {
                 return Ok(());

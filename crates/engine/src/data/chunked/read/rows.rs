@@ -22,7 +22,7 @@ const LISTED_PIECES: usize = 64 << 10;
 const CALL_PIECES: usize = 256;
 
 /// A read of whole rows.
-pub(super) struct Rows<'a> {
+pub(super) struct RowRead<'a> {
     context: ReadContext<'a>,
     source: &'a ChunkedSource,
     index: &'a dyn ChunkIndex,
@@ -49,7 +49,7 @@ enum RowsOutcome {
     Unordered,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> RowRead<'a> {
     /// Returns the read of a selection, if it consists of whole rows of such chunks.
     pub(super) fn new(
         context: ReadContext<'a>,

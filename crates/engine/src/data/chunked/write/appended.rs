@@ -9,7 +9,7 @@ use super::super::ChunkedSource;
 use super::concurrent::{each, encode_whole};
 use super::selected::Selected;
 use super::{BATCH_BYTES, ChunkWriter, ChunkWriting, Due, Encoded};
-use crate::data::transfer::{Rows, WriteSource};
+use crate::data::transfer::{RowBuffers, WriteSource};
 use crate::error::Result;
 use crate::store::Store;
 
@@ -54,8 +54,9 @@ impl Appended {
         if whole.is_empty() {
             return Ok(None);
         }
-        let work =
-            |rows: &mut Rows, scaled: Dims| encode_whole(&after, store, &selected, (scaled, from), rows);
+        let work = |rows: &mut RowBuffers, scaled: Dims| {
+            encode_whole(&after, store, &selected, (scaled, from), rows)
+        };
         let encoded = each(whole, after.chunk_bytes, work)?;
         Ok(Some(Self { before, encoded, others }))
     }

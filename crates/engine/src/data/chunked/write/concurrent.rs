@@ -20,7 +20,7 @@ use super::buffered::MAX_BUFFERED_CHUNK_BYTES;
 use super::selected::Selected;
 use super::{BATCH_BYTES, BATCH_CHUNKS, ChunkWriter, ChunkWriting, Encoded, encode, filled, store};
 use crate::data::chunk_index::{ChunkLocation, ChunkTable};
-use crate::data::transfer::{ChunkCache, Due, Rows, Snapshot, WriteSource, parallel};
+use crate::data::transfer::{ChunkCache, Due, RowBuffers, Snapshot, WriteSource, parallel};
 use crate::error::Result;
 use crate::store::Store;
 
@@ -321,7 +321,7 @@ impl<A: ChunkAccess> Batch<'_, A> {
             }
             return Ok(Attempt::Missing(missing));
         }
-        let mut rows = Rows::default();
+        let mut rows = RowBuffers::default();
         for scaled in parts {
             // A write of some members of compound elements does not count toward completeness.
             let written = if self.from.is_partial() { 0 } else { self.selected.count_in(scaled) };
@@ -376,7 +376,7 @@ impl<A: ChunkAccess> Batch<'_, A> {
     /// Encodes whole chunks, and writes the elements into decoded chunks.
     fn work(&self, jobs: Vec<BatchJob>) -> Result<Vec<BatchResult>> {
         let (source, store, selected, from) = (&**self.source, self.access.store(), self.selected, self.from);
-        let work = |rows: &mut Rows, job: BatchJob| {
+        let work = |rows: &mut RowBuffers, job: BatchJob| {
             let (scaled, base) = match job {
                 BatchJob::Whole(scaled) => {
                     return encode_whole(source, store, selected, (scaled, from), rows)
@@ -404,12 +404,12 @@ impl<A: ChunkAccess> Batch<'_, A> {
 pub(super) fn each<J: Send, D: Send>(
     jobs: Vec<J>,
     chunk_bytes: usize,
-    work: impl Fn(&mut Rows, J) -> Result<D> + Sync + Send,
+    work: impl Fn(&mut RowBuffers, J) -> Result<D> + Sync + Send,
 ) -> Result<Vec<D>> {
     if jobs.len() > 1 && parallel::use_threads_unlocked(jobs.len(), chunk_bytes) {
-        return jobs.into_par_iter().map_init(Rows::default, work).collect();
+        return jobs.into_par_iter().map_init(RowBuffers::default, work).collect();
     }
-    let mut rows = Rows::default();
+    let mut rows = RowBuffers::default();
     jobs.into_iter().map(|job| work(&mut rows, job)).collect()
 }
 
@@ -419,7 +419,7 @@ pub(super) fn encode_whole(
     store: &Store,
     selected: &Selected<'_>,
     (scaled, from): (Dims, &WriteSource<'_>),
-    rows: &mut Rows,
+    rows: &mut RowBuffers,
 ) -> Result<Encoded> {
     let elements = if let Some(elements) = store::stored_bytes(source, selected, &scaled, from)? {
         Cow::Borrowed(elements)

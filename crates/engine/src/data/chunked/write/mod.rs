@@ -25,7 +25,7 @@ use hyperslab_format::codec::Address;
 
 use super::ChunkedSource;
 use crate::data::chunk_index::{ChunkLocation, ChunkTable};
-use crate::data::transfer::{ChunkCache, DirtyChunks, Due, Rows, Snapshot, WriteSource, parallel};
+use crate::data::transfer::{ChunkCache, DirtyChunks, Due, RowBuffers, Snapshot, WriteSource, parallel};
 use crate::error::{Error, Result};
 use crate::store::{Edit, SpaceKind, Store};
 
@@ -295,7 +295,7 @@ impl ChunkWriter {
     ) -> Result<()> {
         let (mut new_plain, mut parts) = (Vec::new(), Vec::new());
         let (mut old_plain, mut filtered) = (Vec::new(), Vec::new());
-        let mut rows = Rows::default();
+        let mut rows = RowBuffers::default();
         for scaled in batch {
             let whole = selected.covers(&scaled) && !from.is_partial();
             let plain = self.source.is_stored_plainly(&scaled)?;
@@ -348,7 +348,7 @@ impl ChunkWriter {
             return Ok(());
         }
         let (store, source, cache) = (writing.edit.store(), &self.source, writing.cache);
-        let work = |rows: &mut Rows, mut job: ChunkJob| {
+        let work = |rows: &mut RowBuffers, mut job: ChunkJob| {
             let mut chunk = job.elements(source, store, cache)?;
             selected.put(source, &job.scaled, from, &mut chunk, rows)?;
             if !job.whole {
@@ -359,9 +359,9 @@ impl ChunkWriter {
         };
         let bytes = (jobs.len() * source.chunk_bytes) as u64;
         let done: Result<Vec<FilteredChunk>> = if parallel::use_threads(store, bytes) {
-            store.share(|| jobs.into_par_iter().map_init(Rows::default, work).collect())
+            store.share(|| jobs.into_par_iter().map_init(RowBuffers::default, work).collect())
         } else {
-            let mut rows = Rows::default();
+            let mut rows = RowBuffers::default();
             jobs.into_iter().map(|job| work(&mut rows, job)).collect()
         };
         let mut encoded = Vec::new();

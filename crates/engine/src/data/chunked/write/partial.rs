@@ -5,7 +5,7 @@ use hyperslab_dataspace::Dims;
 
 use super::ChunkWriter;
 use super::selected::Selected;
-use crate::data::transfer::{Rows, WriteSource};
+use crate::data::transfer::{RowBuffers, WriteSource};
 use crate::error::Result;
 
 /// A chunk stays dirty if the written elements span at least the chunk's size divided by this
@@ -22,7 +22,7 @@ impl ChunkWriter {
         scaled: &Dims,
         selected: &Selected<'_>,
         from: &WriteSource<'_>,
-        rows: &mut Rows,
+        rows: &mut RowBuffers,
     ) -> Result<bool> {
         let written = if from.is_partial() { 0 } else { selected.count_in(scaled) };
         let Some(chunk) = self.dirty.get_mut(scaled, written) else { return Ok(false) };
@@ -52,7 +52,7 @@ impl ChunkWriter {
         scaled: Dims,
         selected: &Selected<'_>,
         from: &WriteSource<'_>,
-        rows: &mut Rows,
+        rows: &mut RowBuffers,
     ) -> Result<()> {
         let mut chunk = self.dirty.memory(self.source.chunk_bytes);
         self.source.fill.write(&mut chunk);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hyperslab_dataspace::{ChunkGrid, Dims, Placement, Region, copy_box};
+use hyperslab_dataspace::{BoxPosition, ChunkGrid, Dims, Region, copy_box};
 
 use super::{ChunkJob, ChunkWriter, ChunkWriting, Due, encode, filled, store};
 use crate::data::chunk_index::{ChunkLocation, ChunkTable};
@@ -179,7 +179,7 @@ impl ChunkWriter {
                 .map(|(one, other)| *one.min(other))
                 .collect();
             let zeros = Dims::from_elem(0, count.len());
-            let whole = Placement { dims: before.chunk(), start: &zeros };
+            let whole = BoxPosition { dims: before.chunk(), start: &zeros };
             copy_box(&stored, whole, &mut chunk, whole, &count, self.source.element_size)?;
             Arc::make_mut(&mut self.source).grid = after.clone();
             let (bytes, mask) = encode(&self.source, store, scaled, chunk)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hyperslab_dataspace::{ChunkGrid, Dims, Ordered, Region, Selection, Tiling};
 
 use super::super::ChunkedSource;
-use crate::data::transfer::{Rows, WriteSource, byte_count};
+use crate::data::transfer::{RowBuffers, WriteSource, byte_count};
 use crate::error::{Error, Result};
 
 /// A selection of a chunked dataset.
@@ -96,7 +96,7 @@ impl<'a> Selected<'a> {
     pub(super) fn reach_in(&self, scaled: &[u64]) -> Result<u64> {
         let Self::Tiles(tiling) = self else { return Ok(self.count_in(scaled)) };
         let spans = tiling.pieces(scaled)?;
-        let spans = spans.iter().map(hyperslab_dataspace::Piece::span);
+        let spans = spans.iter().map(hyperslab_dataspace::ChunkPart::span);
         Ok(spans.fold(0_u64, |sum, (first, end)| sum + (end - first)))
     }
 
@@ -107,7 +107,7 @@ impl<'a> Selected<'a> {
         scaled: &Dims,
         from: &WriteSource<'_>,
         chunk: &mut [u8],
-        rows: &mut Rows,
+        rows: &mut RowBuffers,
     ) -> Result<()> {
         let put = |element: u64, position: u64, count: u64, chunk: &mut [u8]| {
             let at = byte_count(element, source.element_size, "chunk")?;

@@ -5,7 +5,7 @@ use hyperslab_format::message::Layout;
 
 use super::{ChunkWriter, ChunkWriting};
 use crate::data::chunk_index::ChunkTable;
-use crate::data::transfer::{Resources, Sink, WriteSource, Writing};
+use crate::data::transfer::{Resources, Sink, SinkContext, WriteSource};
 use crate::error::Result;
 use crate::store::Edit;
 
@@ -36,7 +36,7 @@ impl ChunkedSink {
 impl Sink for ChunkedSink {
     fn write(
         &mut self,
-        writing: &mut Writing<'_, '_>,
+        writing: &mut SinkContext<'_, '_>,
         selection: &Selection,
         from: &WriteSource<'_>,
     ) -> Result<()> {
@@ -47,21 +47,21 @@ impl Sink for ChunkedSink {
         self.writer.write(writing.edit, &mut *self.table, cache, selection, from)
     }
 
-    fn allocate(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
+    fn allocate(&mut self, writing: &mut SinkContext<'_, '_>) -> Result<()> {
         self.writer.allocate(writing.edit, &mut *self.table, &writing.resources.chunks, self.fills)
     }
 
-    fn resize(&mut self, writing: &mut Writing<'_, '_>, dims: &[u64]) -> Result<()> {
+    fn resize(&mut self, writing: &mut SinkContext<'_, '_>, dims: &[u64]) -> Result<()> {
         self.writer.resize(writing.edit, &mut *self.table, &writing.resources.chunks, dims)
     }
 
-    fn flush(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
+    fn flush(&mut self, writing: &mut SinkContext<'_, '_>) -> Result<()> {
         self.writer.flush(writing.edit, &mut *self.table, &writing.resources.chunks)?;
         self.table.flush(writing.edit)?;
         if writing.edit.is_swmr_writer() { self.table.republish(writing.edit) } else { Ok(()) }
     }
 
-    fn free(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
+    fn free(&mut self, writing: &mut SinkContext<'_, '_>) -> Result<()> {
         writing.resources.chunks.clear();
         self.table.delete(writing.edit)
     }

@@ -1,7 +1,7 @@
 //! The storage of chunks: writes chunks to the file and their locations to the index.
 
 use crate::store::parallel::prelude::*;
-use hyperslab_dataspace::{Dims, LinearRows, Piece};
+use hyperslab_dataspace::{ChunkPart, Dims, LinearRows};
 use hyperslab_format::codec::Address;
 
 use super::super::ChunkedSource;
@@ -189,7 +189,7 @@ pub(super) fn old_plain(
 fn change_span(
     source: &ChunkedSource,
     store: &Store,
-    pieces: &[Piece],
+    pieces: &[ChunkPart],
     place: &ChunkLocation,
     from: &WriteSource<'_>,
     buffer: &mut StageBuffer,
@@ -220,7 +220,7 @@ fn change_span(
 fn write_runs(
     source: &ChunkedSource,
     store: &Store,
-    pieces: &[Piece],
+    pieces: &[ChunkPart],
     place: &ChunkLocation,
     from: &WriteSource<'_>,
 ) -> Result<()> {

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use hyperslab_dataspace::{ChunkGrid, Hyperslab, Placement, Points, RegularHyperslab, copy_box, scatter};
+use hyperslab_dataspace::{BoxPosition, ChunkGrid, Hyperslab, Points, RegularHyperslab, copy_box, scatter};
 use hyperslab_filter::{FilterId, Pipeline, Stage};
 use hyperslab_format::message::ChunkedLayout;
 use proptest::prelude::*;
 
 use super::*;
 use crate::data::chunk_index::{AtChunk, BufferedTable, ChunkBox, ChunkIndex, ChunkIndexKind};
-use crate::data::transfer::{Fill, ReadContext, ReadTarget, Resources, Source as _};
+use crate::data::transfer::{FillElement, ReadContext, ReadTarget, Resources, Source as _};
 
 /// A table of chunks in memory that the reading side shares.
 #[derive(Debug, Clone, Default)]
@@ -90,8 +90,8 @@ impl Model {
         let mut bytes = vec![self.fill; 2 * elements];
         let count: Vec<u64> = self.dims.iter().zip(dims).map(|(one, other)| *one.min(other)).collect();
         let zeros = vec![0; dims.len()];
-        let from = Placement { dims: &self.dims, start: &zeros };
-        let to = Placement { dims, start: &zeros };
+        let from = BoxPosition { dims: &self.dims, start: &zeros };
+        let to = BoxPosition { dims, start: &zeros };
         copy_box(&self.bytes, from, &mut bytes, to, &count, 2).unwrap();
         (self.dims, self.bytes) = (dims.to_vec(), bytes);
     }
@@ -180,7 +180,7 @@ fn run(steps: Vec<Step>, filtered: bool, edges_unfiltered: bool, fill: u8) {
         index: Some(Arc::new(shared)),
         pipeline: Pipeline::new(stages),
         edges_unfiltered,
-        fill: Fill::element(&[fill, fill]),
+        fill: FillElement::element(&[fill, fill]),
     };
     let mut writer = ChunkWriter::new(source, 100);
     let mut model = Model { dims: vec![7, 9], bytes: vec![fill; 126], fill };

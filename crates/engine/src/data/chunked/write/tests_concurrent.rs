@@ -10,7 +10,7 @@ use shuttle::thread;
 use super::tests::Table;
 use super::*;
 use crate::data::chunk_index::BufferedTable;
-use crate::data::transfer::{Fill, ReadContext, ReadTarget, Resources, Source as _};
+use crate::data::transfer::{FillElement, ReadContext, ReadTarget, Resources, Source as _};
 
 const CHUNK_ELEMENTS: u64 = 4;
 const DATASET_ELEMENTS: u64 = 10;
@@ -65,7 +65,7 @@ impl Model {
             index: Some(std::sync::Arc::new(table.clone())),
             pipeline: Pipeline::new(vec![Stage::new(FilterId::DEFLATE, &[1])]),
             edges_unfiltered: false,
-            fill: Fill::ZERO,
+            fill: FillElement::ZERO,
         };
         // The limit is less than three chunks.
         let writer = (ChunkWriter::new(source, 8), BufferedTable::new(Box::new(table)));

@@ -4,7 +4,7 @@ use hyperslab_dataspace::Dims;
 use hyperslab_exact::to_usize;
 
 use super::super::StructuredForm;
-use super::slabs::{Defined, Slab};
+use super::slabs::{SelectedChunk, Slab};
 use crate::data::transfer::byte_count;
 use crate::error::{Error, Result};
 
@@ -139,7 +139,7 @@ impl StructuredForm {
     }
 }
 
-impl Defined {
+impl SelectedChunk {
     /// Adds the coordinates of the elements, in the order of their values.
     ///
     /// # Errors

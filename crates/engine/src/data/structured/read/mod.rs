@@ -5,5 +5,5 @@ mod collect;
 mod slabs;
 mod source;
 
-pub use slabs::{Defined, Slab};
+pub use slabs::{SelectedChunk, Slab};
 pub use source::StructuredSource;

@@ -24,7 +24,7 @@ const WINDOW_ROWS: u64 = 64;
 
 /// The selected defined elements of a chunk.
 #[derive(Debug, Clone)]
-pub struct Defined {
+pub struct SelectedChunk {
     /// The coordinates of the chunk, counted in chunks.
     pub scaled: Dims,
     /// The coordinates of the chunk's first element.
@@ -42,10 +42,10 @@ pub struct Slab {
     /// The number of elements along the first dimension.
     pub height: u64,
     /// The chunks, in C order.
-    pub parts: Vec<Defined>,
+    pub parts: Vec<SelectedChunk>,
 }
 
-impl Defined {
+impl SelectedChunk {
     /// Returns the selected elements, as offsets in the chunk.
     pub fn set(&self) -> &DefinedSet {
         self.picked.as_ref().map_or(&self.chunk.defined, |(set, _)| set)
@@ -128,7 +128,7 @@ impl StructuredSource {
         context: ReadContext<'_>,
         chunks: &[(Dims, StructuredLocation)],
         foreign: Option<&ForeignHeap>,
-    ) -> Result<Vec<Defined>> {
+    ) -> Result<Vec<SelectedChunk>> {
         let wanted = Ordered::new(&Selection::All, self.form.grid.extent())?;
         let found = |(scaled, location): &(Dims, StructuredLocation)| LocatedChunk {
             scaled: scaled.clone(),
@@ -175,7 +175,7 @@ impl StructuredSource {
         found: LocatedChunk,
         chunk: Arc<DefinedChunk>,
         foreign: Option<&ForeignHeap>,
-    ) -> Result<Option<Defined>> {
+    ) -> Result<Option<SelectedChunk>> {
         let mut picked = match self.form.wanted_of(wanted, &found.scaled, &chunk.defined)? {
             None => None,
             Some(wanted) => {
@@ -191,7 +191,7 @@ impl StructuredSource {
             picked = Some((set, values));
         }
         let origin = self.form.origin(&found.scaled);
-        let part = Defined { scaled: found.scaled, origin, chunk, picked };
+        let part = SelectedChunk { scaled: found.scaled, origin, chunk, picked };
         Ok((!part.set().is_empty()).then_some(part))
     }
 }

@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::store::{Edit, Store};
 
 pub use defined::IsDefined;
-pub use points::Coordinates;
+pub use points::PointCoordinates;
 
 /// The writer of the structured chunks of one dataset, with its dirty chunks.
 #[derive(Debug)]

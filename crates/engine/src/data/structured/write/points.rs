@@ -17,7 +17,7 @@ const POINTS: &str = "write of points";
 const BATCH_POINTS: usize = 4 << 20;
 
 /// The coordinates of points, in the order of their values.
-pub trait Coordinates: Sync {
+pub trait PointCoordinates: Sync {
     /// Returns the number of points.
     fn len(&self) -> usize;
 
@@ -37,7 +37,7 @@ pub trait Coordinates: Sync {
     ) -> Result<()>;
 }
 
-impl Coordinates for Points {
+impl PointCoordinates for Points {
     fn len(&self) -> usize {
         self.coordinates.len().checked_div(self.rank).unwrap_or(0)
     }
@@ -100,7 +100,7 @@ impl StructuredWriter {
     /// Returns [`Error::Misuse`] without a change if a point is outside the dataset, or if the
     /// number of elements in `from` is wrong. Returns errors of conversions, filters and the
     /// driver.
-    pub fn write_points<C: Coordinates>(
+    pub fn write_points<C: PointCoordinates>(
         &mut self,
         writing: &mut StructuredWriting<'_, '_>,
         points: &C,
@@ -127,7 +127,7 @@ impl StructuredWriter {
         Ok(())
     }
 
-    fn check_points<C: Coordinates>(&self, points: &C) -> Result<()> {
+    fn check_points<C: PointCoordinates>(&self, points: &C) -> Result<()> {
         let extent = self.form.grid.extent();
         points.for_each(0..points.len(), &mut |_, point| {
             if point.len() == extent.len() && point.iter().zip(extent).all(|(at, size)| at < size) {
@@ -137,7 +137,7 @@ impl StructuredWriter {
         })
     }
 
-    fn updates<C: Coordinates, P: Packed>(
+    fn updates<C: PointCoordinates, P: Packed>(
         &self,
         store: &Store,
         points: &C,
@@ -162,7 +162,7 @@ impl StructuredWriter {
     }
 
     /// Returns the points by chunk, in C order of the chunks. Points of a chunk keep their order.
-    fn by_chunk<C: Coordinates, P: Packed>(
+    fn by_chunk<C: PointCoordinates, P: Packed>(
         &self,
         points: &C,
         batch: Range<usize>,

@@ -4,13 +4,13 @@ use hyperslab_dataspace::Selection;
 use hyperslab_format::message::Layout;
 
 use super::{StructuredWriter, StructuredWriting};
-use crate::data::transfer::{Sink, WriteSource, Writing};
+use crate::data::transfer::{Sink, SinkContext, WriteSource};
 use crate::error::Result;
 
 impl Sink for StructuredWriter {
     fn write(
         &mut self,
-        writing: &mut Writing<'_, '_>,
+        writing: &mut SinkContext<'_, '_>,
         selection: &Selection,
         from: &WriteSource<'_>,
     ) -> Result<()> {
@@ -19,15 +19,15 @@ impl Sink for StructuredWriter {
         self.write_selection(&mut writing, selection, from)
     }
 
-    fn resize(&mut self, writing: &mut Writing<'_, '_>, dims: &[u64]) -> Result<()> {
+    fn resize(&mut self, writing: &mut SinkContext<'_, '_>, dims: &[u64]) -> Result<()> {
         self.change_shape(&mut without_heap(writing), dims)
     }
 
-    fn flush(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
+    fn flush(&mut self, writing: &mut SinkContext<'_, '_>) -> Result<()> {
         self.store_all(&mut without_heap(writing))
     }
 
-    fn free(&mut self, writing: &mut Writing<'_, '_>) -> Result<()> {
+    fn free(&mut self, writing: &mut SinkContext<'_, '_>) -> Result<()> {
         writing.resources.structured.clear();
         self.delete(writing.edit)
     }
@@ -46,6 +46,6 @@ impl Sink for StructuredWriter {
     }
 }
 
-fn without_heap<'w, 'e>(writing: &'w mut Writing<'_, 'e>) -> StructuredWriting<'w, 'e> {
+fn without_heap<'w, 'e>(writing: &'w mut SinkContext<'_, 'e>) -> StructuredWriting<'w, 'e> {
     StructuredWriting { edit: &mut *writing.edit, cache: &writing.resources.structured, heap: None }
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask rooms`: the uses of a higher room by a lower one, and the cycles of rooms. A room
-//! is a module directly in a folder, with all modules inside it.
+//! `cargo xtask submodules`: the uses of a higher submodule by a lower one, and the cycles of
+//! submodules. A submodule is a module directly in a folder, with all modules inside it.
 
 pub(crate) mod graph;
 pub(crate) mod order;
@@ -12,7 +12,7 @@ use crate::tidy::source::Tree;
 use graph::{Arrow, Modules, Use, arrows, cycles, folders};
 use order::{ORDERS, Order};
 
-/// The crates whose rooms the task prints.
+/// The crates whose submodules the task prints.
 const CRATES: &[&str] = &["engine", "cli"];
 
 /// Largest number of lines that are printed for an arrow.
@@ -40,14 +40,14 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
             }
         }
     }
-    println!("rooms: {upward} upward arrows, {circular} cycles");
+    println!("submodules: {upward} upward arrows, {circular} cycles");
     match upward {
         0 => Ok(()),
         _ => bail!("{upward} upward arrows"),
     }
 }
 
-/// Returns the arrows that lead to a room of the same level or of a higher one.
+/// Returns the arrows that lead to a submodule of the same level or of a higher one.
 pub(crate) fn upward_arrows(uses: &[Use], order: &Order) -> Vec<Arrow> {
     let goes_up = |arrow: &Arrow| match (order.level(&arrow.from), order.level(&arrow.to)) {
         (Some(from), Some(to)) => to >= from,

@@ -1,10 +1,10 @@
-//! Rule 1: a crate depends only on the crates that the table of floors in ARCHITECTURE.md allows.
+//! Rule 1: a crate depends only on the crates that the table of levels in ARCHITECTURE.md allows.
 
 use super::Finding;
 use super::manifest::Package;
 
 /// The folder of each crate, and the folders of the crates on which it may depend.
-const FLOORS: &[(&str, &[&str])] = &[
+const LEVELS: &[(&str, &[&str])] = &[
     ("exact", &[]),
     ("vfd", &["exact"]),
     ("dataspace", &["exact"]),
@@ -22,7 +22,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("xtask", &["testkit"]),
     // The listings of the book.
     ("book", &["hyperslab"]),
-    // Benchmarks measure any floor against libhdf5 and other implementations.
+    // Benchmarks measure any level against libhdf5 and other implementations.
     ("bench", &["vfd", "dataspace", "datatype", "filter", "format", "engine", "hyperslab", "testkit"]),
 ];
 
@@ -43,9 +43,9 @@ fn of_package(package: &Package, all: &[Package]) -> Vec<Finding> {
     if !package.text.contains("[lints]\nworkspace = true") {
         say("[lints]", "`[lints] workspace = true` is missing".to_owned());
     }
-    match FLOORS.iter().find(|(folder, _)| *folder == package.folder) {
+    match LEVELS.iter().find(|(folder, _)| *folder == package.folder) {
         None => {
-            say("name", format!("`{}` has no floor in xtask's table (see ARCHITECTURE.md)", package.folder));
+            say("name", format!("`{}` has no level in xtask's table (see ARCHITECTURE.md)", package.folder));
         }
         Some((_, allowed)) => {
             for dependency in &package.dependencies {
@@ -93,7 +93,7 @@ mod tests {
                     .map(str::to_owned)
                     .collect()
             };
-            let (_, allowed) = FLOORS.iter().find(|(name, _)| *name == folder).unwrap();
+            let (_, allowed) = LEVELS.iter().find(|(name, _)| *name == folder).unwrap();
             assert_eq!(words(cells[3]), words(&allowed.join(" ")), "{folder}");
             rows += 1;
         }
@@ -114,6 +114,6 @@ mod tests {
     #[test]
     fn a_crate_outside_the_table_is_found() {
         let lines: Vec<String> = check(&[package("stuff", &[])]).iter().map(ToString::to_string).collect();
-        assert!(lines.iter().any(|line| line.contains("has no floor")), "{lines:?}");
+        assert!(lines.iter().any(|line| line.contains("has no level")), "{lines:?}");
     }
 }

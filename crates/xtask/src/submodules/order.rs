@@ -1,23 +1,23 @@
-//! The order of rooms: the table for `cargo xtask rooms`, `cargo xtask tidy` and the picture of the
-//! crates.
+//! The order of submodules: the table for `cargo xtask submodules`, `cargo xtask tidy` and the
+//! picture of the crates.
 
-/// A folder with an order of its rooms.
+/// A folder with an order of its submodules.
 #[derive(Debug)]
 pub(crate) struct Order {
     /// The folder, from the root of the checkout.
     pub(crate) folder: &'static str,
-    /// The rooms from the bottom to the top. Rooms of one level do not use each other.
+    /// The submodules from the bottom to the top. Submodules of one level do not use each other.
     pub(crate) levels: &'static [&'static [&'static str]],
 }
 
-/// The rooms of the engine.
+/// The submodules of the engine.
 pub(crate) const ENGINE: &Order = &Order {
     folder: "crates/engine/src",
     levels: &[&["error"], &["memory", "versions"], &["store"], &["index"], &["object", "data"], &["ops"]],
 };
 
-/// The rooms of the store: the values that all rooms share, then the space and the journal, the
-/// groups of the store's fields, and the operations.
+/// The submodules of the store: the values that all submodules share, then the space and the
+/// journal, the groups of the store's fields, and the operations.
 const STORE: &Order = &Order {
     folder: "crates/engine/src/store",
     levels: &[
@@ -44,7 +44,8 @@ const STORE: &Order = &Order {
     ],
 };
 
-/// The rooms of the raw data path: the rooms for all layouts, then one room for each layout.
+/// The submodules of the raw data path: the submodules for all layouts, then one submodule for each
+/// layout.
 const DATA: &Order = &Order {
     folder: "crates/engine/src/data",
     levels: &[
@@ -56,17 +57,18 @@ const DATA: &Order = &Order {
     ],
 };
 
-/// The rooms of the chunked layout.
+/// The submodules of the chunked layout.
 const CHUNKED: &Order =
     &Order { folder: "crates/engine/src/data/chunked", levels: &[&["source"], &["read", "write"]] };
 
-/// The rooms of the structured chunk layout.
+/// The submodules of the structured chunk layout.
 const STRUCTURED: &Order = &Order {
     folder: "crates/engine/src/data/structured",
     levels: &[&["variable"], &["form"], &["chunk"], &["encode"], &["read", "write"]],
 };
 
-/// The rooms of the operations: the writers of datasets below the open file, the operations above.
+/// The submodules of the operations: the writers of datasets below the open file, the operations
+/// above.
 const OPS: &Order = &Order {
     folder: "crates/engine/src/ops",
     levels: &[
@@ -81,7 +83,7 @@ const OPS: &Order = &Order {
     ],
 };
 
-/// The rooms of the copy of objects.
+/// The submodules of the copy of objects.
 const COPY: &Order = &Order {
     folder: "crates/engine/src/ops/copy",
     levels: &[
@@ -93,20 +95,20 @@ const COPY: &Order = &Order {
     ],
 };
 
-/// Every folder with an order of its rooms.
+/// Every folder with an order of its submodules.
 pub(crate) const ORDERS: &[&Order] = &[ENGINE, STORE, DATA, CHUNKED, STRUCTURED, OPS, COPY];
 
 impl Order {
-    /// Returns the level of a room, counted from the bottom.
-    pub(crate) fn level(&self, room: &str) -> Option<usize> {
-        self.levels.iter().position(|level| level.contains(&room))
+    /// Returns the level of a submodule, counted from the bottom.
+    pub(crate) fn level(&self, submodule: &str) -> Option<usize> {
+        self.levels.iter().position(|level| level.contains(&submodule))
     }
 
     /// Returns the order as text, such as `store < {object, data} < ops`.
     pub(crate) fn text(&self) -> String {
         let levels = self.levels.iter().map(|level| match level {
-            [room] => (*room).to_owned(),
-            rooms => format!("{{{}}}", rooms.join(", ")),
+            [submodule] => (*submodule).to_owned(),
+            submodules => format!("{{{}}}", submodules.join(", ")),
         });
         levels.collect::<Vec<_>>().join(" < ")
     }

@@ -151,7 +151,7 @@ fn module_path(inside: &str) -> Vec<String> {
     path
 }
 
-/// The uses of one room of a folder by another.
+/// The uses of one submodule of a folder by another.
 #[derive(Debug)]
 pub(crate) struct Arrow {
     pub(crate) from: String,
@@ -160,13 +160,13 @@ pub(crate) struct Arrow {
     pub(crate) places: Vec<(String, usize)>,
 }
 
-/// Returns the arrows between the rooms of `folder`, a module path. A room is a module directly in
-/// the folder, with all modules inside it.
+/// Returns the arrows between the submodules of `folder`, a module path. A submodule is a module
+/// directly in the folder, with all modules inside it.
 pub(crate) fn arrows(uses: &[Use], folder: &[String]) -> Vec<Arrow> {
-    let room = |path: &[String]| path.strip_prefix(folder).and_then(|inside| inside.first()).cloned();
+    let submodule = |path: &[String]| path.strip_prefix(folder).and_then(|inside| inside.first()).cloned();
     let mut found: BTreeMap<(String, String), Vec<(String, usize)>> = BTreeMap::new();
     for one in uses {
-        if let (Some(from), Some(to)) = (room(&one.from), room(&one.to))
+        if let (Some(from), Some(to)) = (submodule(&one.from), submodule(&one.to))
             && from != to
         {
             found.entry((from, to)).or_default().push((one.file.clone(), one.line));
@@ -176,7 +176,7 @@ pub(crate) fn arrows(uses: &[Use], folder: &[String]) -> Vec<Arrow> {
     found.into_iter().map(arrow).collect()
 }
 
-/// Returns the groups of rooms that use each other, directly or through others.
+/// Returns the groups of submodules that use each other, directly or through others.
 pub(crate) fn cycles(arrows: &[Arrow]) -> Vec<Vec<String>> {
     let mut reach: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for arrow in arrows {
@@ -187,7 +187,7 @@ pub(crate) fn cycles(arrows: &[Arrow]) -> Vec<Vec<String>> {
         let known = reach.clone();
         for reached in reach.values_mut() {
             let further: BTreeSet<&str> =
-                reached.iter().filter_map(|room| known.get(room)).flatten().copied().collect();
+                reached.iter().filter_map(|submodule| known.get(submodule)).flatten().copied().collect();
             reached.extend(further);
         }
         if reach.values().map(BTreeSet::len).sum::<usize>() == before {
@@ -199,8 +199,9 @@ pub(crate) fn cycles(arrows: &[Arrow]) -> Vec<Vec<String>> {
         reaches(one, other) && reaches(other, one)
     };
     let mut groups: BTreeSet<Vec<String>> = BTreeSet::new();
-    for room in reach.keys().filter(|room| both(room, room)) {
-        let group = reach.keys().filter(|other| both(room, other)).map(|room| (*room).to_owned());
+    for submodule in reach.keys().filter(|submodule| both(submodule, submodule)) {
+        let group =
+            reach.keys().filter(|other| both(submodule, other)).map(|submodule| (*submodule).to_owned());
         groups.insert(group.collect());
     }
     groups.into_iter().collect()
