@@ -18,6 +18,8 @@ mod import;
 mod interrupted;
 mod lookup;
 mod ls;
+#[cfg(not(all(feature = "plots", feature = "tables")))]
+mod missing_feature;
 mod open;
 mod output;
 mod output_target;

@@ -2,7 +2,9 @@
 //! `HYPERSLAB_UPDATE=1`; of PNG, the pixels are looked at.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 
-use std::path::{Path, PathBuf};
+#[cfg(feature = "plots")]
+use std::path::Path;
+use std::path::PathBuf;
 
 use hyperslab::{FileOptions, Points, Region};
 use hyperslab_testkit::expected;
@@ -67,6 +69,7 @@ fn made(folder: &TempDir) -> PathBuf {
 }
 
 /// Width, height and pixels of three bytes.
+#[cfg(feature = "plots")]
 fn pixels(path: &Path) -> (usize, usize, Vec<u8>) {
     let mut reader =
         png::Decoder::new(std::io::BufReader::new(std::fs::File::open(path).unwrap())).read_info().unwrap();
@@ -142,6 +145,7 @@ fn where_elements_are() {
     assert!(refused(&[path, "image", "--occupied"]).contains("is not chunked"));
 }
 
+#[cfg(feature = "plots")]
 #[test]
 fn png_has_what_is_drawn() {
     let folder = tempfile::tempdir().unwrap();
@@ -165,6 +169,7 @@ fn png_has_what_is_drawn() {
     assert!(inked > 500, "{inked}");
 }
 
+#[cfg(feature = "plots")]
 #[test]
 fn svg_is_sound() {
     let folder = tempfile::tempdir().unwrap();
@@ -196,6 +201,7 @@ fn what_cannot_be_drawn_is_said() {
         (&["huge"], "--occupied"),
         (&["sparse"], "--occupied"),
         (&["imag"], "did you mean `image`?"),
+        #[cfg(feature = "plots")]
         (&["image", "-o", "x.jpg"], "must end with .png or .svg"),
         (&["image", "--size", "0x10"], "not a size"),
         (&["image", "--range", "5:5"], "not a range"),

@@ -17,7 +17,7 @@ const BATCH_FILES: usize = 100;
 
 pub(crate) fn run(_: &[String]) -> Result<()> {
     let Some(dir) = corpus::dir() else { return Ok(()) };
-    shell::run(&mut shell::cargo(&["build", "--release", "--package", "hyperslab-cli"]))?;
+    shell::build_command()?;
     let mut cases = corpus::cases(&dir)?;
     // Files that libhdf5 does not open need not be sound.
     cases.retain(|case| case.truth().is_ok_and(|truth| truth.get("open_error").is_none()));

@@ -72,7 +72,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     let update = args.iter().any(|arg| arg == "--update");
     let chosen: Vec<&str> = args.iter().map(String::as_str).filter(|arg| *arg != "--update").collect();
-    shell::run(&mut shell::cargo(&["build", "--release", "--package", "hyperslab-cli"]))?;
+    shell::build_command()?;
 
     let results = workspace::root().join("target/corpus.json");
     let mut compare =

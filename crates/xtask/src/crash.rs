@@ -41,7 +41,8 @@ fn tests_of(target: &str, args: &[&str]) -> std::process::Command {
     // The tests run one after the other, because each uses all processors.
     let fixed = [
         "test",
-        "--release",
+        "--profile",
+        "dist",
         "--package",
         "hyperslab",
         "--test",

@@ -14,8 +14,11 @@ use crate::tidy::manifest::{self, Package};
 const TESTED_FEATURES: &[(&str, &str)] = &[("hyperslab", "sprs")];
 
 /// Tests that run without default features, as arguments of `cargo test`.
-const TESTED_WITHOUT_FEATURES: &[&[&str]] =
-    &[&["--package", "hyperslab-engine", "--lib"], &["--package", "hyperslab", "--test", "small_reader"]];
+const TESTED_WITHOUT_FEATURES: &[&[&str]] = &[
+    &["--package", "hyperslab-engine", "--lib"],
+    &["--package", "hyperslab", "--test", "small_reader"],
+    &["--package", "hyperslab-cli", "--test", "missing_feature"],
+];
 
 /// The crate whose features are also checked one by one.
 const FACADE: &str = "hyperslab";
@@ -101,7 +104,8 @@ fn oldest_rust() -> Result<()> {
         return Ok(());
     }
     // `$CARGO` is the `cargo` of the running toolchain; rustup's `cargo` understands `+VERSION`.
-    let args = [&toolchain, "check", "--workspace", "--all-targets", "--target-dir", "target/oldest"];
+    let check = [&toolchain, "check", "--workspace", "--all-targets", "--target-dir", "target/oldest"];
+    let args = [&check[..], &shell::FULL].concat();
     shell::run(shell::command("cargo", &args).env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN"))
 }
 

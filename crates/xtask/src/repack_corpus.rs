@@ -33,7 +33,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         bail!("unknown argument `{unknown}`, expected --all");
     }
     let Some(dir) = corpus::dir() else { return Ok(()) };
-    shell::run(&mut shell::cargo(&["build", "--release", "--package", "hyperslab-cli"]))?;
+    shell::build_command()?;
     let mut cases = corpus::cases(&dir)?;
     cases.retain(|case| case.truth().is_ok_and(|truth| truth.get("open_error").is_none()));
     let step = if all { 1 } else { FILES_PER_SAMPLE };

@@ -18,6 +18,15 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
     command(std::env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from), args)
 }
 
+/// Arguments of `cargo` that select all parts of the command: tables, pictures, the browser.
+pub(crate) const FULL: [&str; 2] = ["--features", "hyperslab-cli/full"];
+
+/// Builds the `hyperslab` command with all parts into `target/release`.
+pub(crate) fn build_command() -> Result<()> {
+    let build = ["build", "--release", "--package", "hyperslab-cli"];
+    run(&mut cargo(&[&build[..], &FULL].concat()))
+}
+
 /// Prints the command and runs it. A non-zero status is an error.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let line = shown(command);

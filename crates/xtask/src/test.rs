@@ -13,14 +13,17 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     prepare_referee();
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     if shell::is_installed("cargo-nextest", &["nextest", "--version"]) {
-        let with = [&["nextest", "run", "--workspace", "--no-tests=warn"], extra.as_slice()].concat();
+        let with =
+            [&["nextest", "run", "--workspace", "--no-tests=warn"], &shell::FULL[..], extra.as_slice()]
+                .concat();
         shell::run(&mut shell::cargo(&with))?;
     } else {
         println!("cargo-nextest is not installed: running `cargo test`");
-        let with = [&["test", "--workspace", "--lib", "--bins", "--tests"], extra.as_slice()].concat();
+        let tests = ["test", "--workspace", "--lib", "--bins", "--tests"];
+        let with = [&tests, &shell::FULL[..], extra.as_slice()].concat();
         shell::run(&mut shell::cargo(&with))?;
     }
-    shell::run(&mut shell::cargo(&["test", "--doc", "--workspace"]))?;
+    shell::run(&mut shell::cargo(&[&["test", "--doc", "--workspace"], &shell::FULL[..]].concat()))?;
     if referee::python().is_none() {
         println!("\nNote: the referee tests (against libhdf5) were skipped, see above.");
     }

@@ -45,7 +45,7 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
         workspace::skip("cases of the tools", "../shared/tools does not exist");
         return Ok(());
     }
-    shell::run(&mut shell::cargo(&["build", "--release", "--package", "hyperslab-cli"]))?;
+    shell::build_command()?;
     let mut missed = BTreeMap::new();
     for tool in TOOLS.into_iter().filter(|tool| only.is_empty() || only.iter().any(|only| only == tool)) {
         let cases = cases(&dir.join(tool))?;

@@ -2,9 +2,10 @@
 //!
 //! The formats of dense arrays read into a new dataset with a [`Storage`](storage::Storage);
 //! [`write()`] and [`write_defined`] write them. The formats of sparse matrices ([`mtx`], [`npz`])
-//! read and write streams of [`entries`](crate::entries). The formats of tables ([`parquet`],
-//! [`arrow`]) read and write batches of rows.
+//! read and write streams of [`entries`](crate::entries). The formats of tables (`parquet`,
+//! `arrow`) need the feature `tables`, and read and write batches of rows.
 
+#[cfg(feature = "tables")]
 pub(crate) mod arrow;
 pub(crate) mod csv;
 mod elements;
@@ -12,9 +13,11 @@ mod json;
 pub(crate) mod mtx;
 pub(crate) mod npy;
 pub(crate) mod npz;
+#[cfg(feature = "tables")]
 pub(crate) mod parquet;
 pub(crate) mod record;
 pub(crate) mod storage;
+#[cfg(feature = "tables")]
 pub(crate) mod table;
 mod text;
 

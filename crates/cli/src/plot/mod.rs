@@ -1,14 +1,18 @@
 //! `hyperslab plot`: a picture of a dataset.
 
+#[cfg(feature = "plots")]
 mod canvas;
 mod colours;
+#[cfg(feature = "plots")]
 mod curve;
 mod figure;
 mod image;
+#[cfg(feature = "plots")]
 mod layout;
 mod line;
 mod numbers;
 mod occupied;
+#[cfg(feature = "plots")]
 mod picture;
 mod scale;
 mod terminal;
@@ -31,6 +35,7 @@ use crate::output_target::OutputTarget;
 use crate::selection::{self, Taken};
 
 /// The default size of a picture, in pixels.
+#[cfg(feature = "plots")]
 const DEFAULT_PIXELS: (u32, u32) = (1000, 640);
 /// The largest length of a side of a picture.
 const MAX_SIDE_PIXELS: u32 = 8000;
@@ -112,7 +117,9 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 /// The format of the picture and its size.
 #[derive(Debug, Clone, Copy)]
 enum Target {
+    #[cfg(feature = "plots")]
     Png(u32, u32),
+    #[cfg(feature = "plots")]
     Svg(u32, u32),
     Terminal(Size, Colours),
 }
@@ -127,7 +134,9 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<()> {
     if let Some(path) = &arguments.output {
         let mut out = OutputTarget::file(path, &arguments.file)?;
         match target {
+            #[cfg(feature = "plots")]
             Target::Svg(width, height) => picture::svg(&figure, (width, height), &mut out)?,
+            #[cfg(feature = "plots")]
             Target::Png(width, height) => picture::png(&figure, (width, height), &mut out)?,
             Target::Terminal(size, colours) => terminal::draw(&figure, size, colours, &mut out)?,
         }
@@ -137,8 +146,12 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<()> {
         if arguments.json {
             serde_json::to_writer(&mut out, &figure.json()).map_err(std::io::Error::from)?;
             writeln!(out)?;
-        } else if let Target::Terminal(size, colours) = target {
-            terminal::draw(&figure, size, colours, &mut out)?;
+        } else {
+            match target {
+                Target::Terminal(size, colours) => terminal::draw(&figure, size, colours, &mut out)?,
+                #[cfg(feature = "plots")]
+                Target::Svg(..) | Target::Png(..) => {}
+            }
         }
         out.flush()?;
     }
@@ -148,20 +161,33 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<()> {
 
 impl PlotArguments {
     fn target(&self) -> Result<Target> {
-        let (width, height) = self.size.unwrap_or(DEFAULT_PIXELS);
         if let Some(path) = &self.output {
-            let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
-            let smallest = (width.max(200), height.max(150));
-            return match ending.as_deref() {
-                Some("png") => Ok(Target::Png(smallest.0, smallest.1)),
-                Some("svg") => Ok(Target::Svg(smallest.0, smallest.1)),
-                _ => bail!("the name of the picture `{}` must end with .png or .svg", path.display()),
-            };
+            return self.picture(path);
         }
         let terminal_columns = terminal_size::terminal_size().map_or(TERMINAL_COLUMNS, |(width, _)| width.0);
         let default = (usize::from(terminal_columns), TERMINAL_LINES);
         let (columns, lines) = self.size.map_or(default, |(wide, high)| (wide as usize, high as usize));
         Ok(Target::Terminal(Size::within(columns, lines), colours()))
+    }
+
+    /// Returns the format and the size of the picture in a file.
+    #[cfg(feature = "plots")]
+    fn picture(&self, path: &Path) -> Result<Target> {
+        let (width, height) = self.size.unwrap_or(DEFAULT_PIXELS);
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+        let smallest = (width.max(200), height.max(150));
+        match ending.as_deref() {
+            Some("png") => Ok(Target::Png(smallest.0, smallest.1)),
+            Some("svg") => Ok(Target::Svg(smallest.0, smallest.1)),
+            _ => bail!("the name of the picture `{}` must end with .png or .svg", path.display()),
+        }
+    }
+
+    /// Returns the error of a build without pictures in files.
+    #[cfg(not(feature = "plots"))]
+    #[expect(clippy::unused_self, reason = "the signature is that of the build with pictures")]
+    fn picture(&self, _: &Path) -> Result<Target> {
+        Err(crate::missing_feature::missing_feature("PNG and SVG pictures"))
     }
 
     fn figure(&self, file: &File, dataset: &Dataset, target: Target) -> Result<Figure> {
@@ -240,6 +266,7 @@ impl Target {
     /// Returns the largest number of rows and of columns of an image.
     fn cells(self) -> (usize, usize) {
         match self {
+            #[cfg(feature = "plots")]
             Self::Png(width, height) | Self::Svg(width, height) => (height as usize, width as usize),
             Self::Terminal(size, Colours::None) => (size.lines, size.columns),
             Self::Terminal(size, _) => (size.lines * 2, size.columns),
@@ -249,6 +276,7 @@ impl Target {
     /// Returns the largest number of buckets of a line.
     fn dots(self) -> usize {
         match self {
+            #[cfg(feature = "plots")]
             Self::Png(width, _) | Self::Svg(width, _) => width as usize,
             Self::Terminal(size, _) => size.columns * 2,
         }

@@ -31,6 +31,7 @@ pub(super) fn whole(number: f64) -> usize {
 }
 
 /// Rounds to a pixel coordinate. The cast clamps to the type.
+#[cfg(feature = "plots")]
 #[expect(clippy::cast_possible_truncation, reason = "the cast clamps")]
 pub(super) fn pixel(number: f64) -> i32 {
     number.round() as i32

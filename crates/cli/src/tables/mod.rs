@@ -1,22 +1,27 @@
 //! The conversion of Parquet and Arrow tables to and from datasets.
 
+#[cfg(not(feature = "tables"))]
+mod absent;
+#[cfg(feature = "tables")]
 mod arrays;
+#[cfg(feature = "tables")]
 mod elements;
+#[cfg(feature = "tables")]
 mod export;
+#[cfg(feature = "tables")]
 mod import;
+#[cfg(feature = "tables")]
+mod kind;
+#[cfg(feature = "tables")]
 mod types;
 
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::Path;
 
-use anyhow::Result;
-use arrow_schema::SchemaRef;
-
-use crate::formats::table::{Opened, TableWriter};
-use crate::formats::{arrow, parquet};
-
+#[cfg(not(feature = "tables"))]
+pub(crate) use self::absent::{Import, export, import};
+#[cfg(feature = "tables")]
 pub(crate) use self::export::export;
+#[cfg(feature = "tables")]
 pub(crate) use self::import::{Import, import};
 
 /// A format of tables.
@@ -35,19 +40,5 @@ impl Kind {
             "arrow" | "feather" => Some(Self::Arrow),
             _ => None,
         }
-    }
-
-    fn open(self, path: &Path) -> Result<Opened> {
-        match self {
-            Self::Parquet => parquet::open(path),
-            Self::Arrow => arrow::open(path),
-        }
-    }
-
-    fn writer(self, out: BufWriter<File>, schema: &SchemaRef) -> Result<Box<dyn TableWriter>> {
-        Ok(match self {
-            Self::Parquet => Box::new(parquet::Writer::new(out, schema)?),
-            Self::Arrow => Box::new(arrow::Writer::new(out, schema)?),
-        })
     }
 }

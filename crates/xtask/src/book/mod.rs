@@ -23,7 +23,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let update = args.iter().any(|arg| arg == "--update");
     let only: Vec<&String> = args.iter().filter(|arg| !arg.starts_with("--")).collect();
     let root = workspace::root();
-    shell::run(&mut shell::cargo(&["build", "--release", "--package", "hyperslab-cli"]))?;
+    shell::build_command()?;
     let run_file = root.join("target/tmp/run42.h5");
     fs::create_dir_all(root.join("target/tmp"))?;
     let mut example =

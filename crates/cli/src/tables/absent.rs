@@ -1,0 +1,38 @@
+//! The import and the export of tables in a build without the feature `tables`: errors that name the
+//! feature.
+
+use std::path::Path;
+
+use anyhow::Result;
+use hyperslab::{File, Object};
+
+use super::Kind;
+use crate::formats::storage::Storage;
+use crate::missing_feature::missing_feature;
+
+/// A table that is open. The type has no values, because this build opens no table.
+pub(crate) enum Import {}
+
+impl Import {
+    /// Returns the error of a build without tables.
+    pub(crate) fn open(_: &Path, kind: Kind) -> Result<Self> {
+        Err(missing(kind))
+    }
+}
+
+/// Writes no table, because a value of [`Import`] does not exist.
+pub(crate) fn import(table: Import, _: &File, _: &str, _: bool, _: &Storage<'_>) -> Result<()> {
+    match table {}
+}
+
+/// Returns the error of a build without tables.
+pub(crate) fn export(_: &File, _: Object, _: &Path, kind: Kind) -> Result<()> {
+    Err(missing(kind))
+}
+
+fn missing(kind: Kind) -> anyhow::Error {
+    missing_feature(match kind {
+        Kind::Parquet => "Parquet tables",
+        Kind::Arrow => "Arrow tables",
+    })
+}

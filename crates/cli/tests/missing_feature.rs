@@ -1,0 +1,40 @@
+//! Commands that need a part with which the program was not built.
+#![cfg(not(all(feature = "plots", feature = "tables")))]
+
+use hyperslab_testkit::program::Program;
+
+/// Returns the message of a command that fails.
+fn refused(arguments: &[&str]) -> String {
+    let output = Program::new(env!("CARGO_BIN_EXE_hyperslab")).in_fixtures().run(arguments);
+    assert_ne!(output.code(), 0, "{arguments:?}");
+    output.error().to_owned()
+}
+
+#[cfg(not(feature = "plots"))]
+#[test]
+fn pictures_name_the_feature() {
+    let folder = tempfile::tempdir().unwrap();
+    let picture = folder.path().join("a.png");
+    let path = picture.to_str().unwrap();
+    let message = refused(&["plot", "weather_station.h5", "series/temperature", "-o", path]);
+    assert!(message.contains("this build has no PNG and SVG pictures"), "{message}");
+    assert!(message.contains("--features full"), "{message}");
+    assert!(!picture.exists(), "an unfinished picture remains");
+}
+
+#[cfg(not(feature = "tables"))]
+#[test]
+fn tables_name_the_feature() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = folder.path().join("a.parquet");
+    let path = table.to_str().unwrap();
+    let message = refused(&["export", "weather_station.h5", "series/temperature", path]);
+    assert!(message.contains("this build has no Parquet tables"), "{message}");
+    assert!(!table.exists(), "an unfinished table remains");
+    let file = folder.path().join("a.h5");
+    std::fs::write(folder.path().join("b.arrow"), b"ARROW1").unwrap();
+    let input = folder.path().join("b.arrow");
+    let message = refused(&["import", input.to_str().unwrap(), file.to_str().unwrap(), "table"]);
+    assert!(message.contains("this build has no Arrow tables"), "{message}");
+    assert!(!file.exists(), "an unfinished file remains");
+}
