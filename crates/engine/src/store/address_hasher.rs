@@ -1,0 +1,38 @@
+//! The hash of addresses in tables.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use hyperslab_format::codec::Address;
+
+/// A map by addresses.
+pub(crate) type AddressMap<T> = HashMap<Address, T, BuildHasherDefault<AddressHasher>>;
+
+/// A set of addresses, or of values that contain an address.
+pub type AddressSet<T = Address> = HashSet<T, BuildHasherDefault<AddressHasher>>;
+
+/// A fast hasher for addresses, which are looked up for every node of a walk and for every
+/// handle. The hasher multiplies once.
+/// The hasher does not resist chosen addresses: their author would only slow down work on the same
+/// file.
+#[derive(Debug, Default)]
+pub struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        let product = u128::from(self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        #[expect(clippy::cast_possible_truncation, reason = "the halves")]
+        let [low, high] = [product as u64, (product >> 64) as u64];
+        self.0 = low ^ high;
+    }
+}
