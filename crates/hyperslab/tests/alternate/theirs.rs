@@ -10,6 +10,9 @@ use serde_json::Value as Json;
 
 use crate::content::Content;
 
+/// The error of a request without an answer.
+pub(crate) const HUNG: &str = "the process of libhdf5 died or hung";
+
 /// A request that takes longer has hung.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -38,7 +41,7 @@ impl Theirs {
         let Some(answer) = answer else {
             let mut running = self.running.take().unwrap();
             running.child.kill().ok();
-            return Err(format!("the process of libhdf5 died or hung: {:?}", running.child.wait()));
+            return Err(format!("{HUNG}: {:?}", running.child.wait()));
         };
         let mut answer: Json = serde_json::from_str(&answer).unwrap();
         match answer["error"].as_str() {
