@@ -24,14 +24,14 @@ impl Numbers {
     }
 }
 
-fn survives(bytes: Vec<u8>, what: &str) {
+fn survives(bytes: Vec<u8>, subject: &str) {
     let start = Instant::now();
     let options = CheckOptions { decode_chunks: true, ..CheckOptions::default() };
     if let Ok(report) = check(Arc::new(Core::from_vec("image", bytes)), &options) {
         let shown = report.to_string().len() + report.to_json().to_string().len();
-        assert!(shown > 0, "{what}");
+        assert!(shown > 0, "{subject}");
     }
-    assert!(start.elapsed() < Duration::from_secs(10), "{what}: {:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(10), "{subject}: {:?}", start.elapsed());
 }
 
 #[test]

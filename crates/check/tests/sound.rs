@@ -101,7 +101,7 @@ fn metadata_are_for_something() {
         let options = CheckOptions { look_into_elements: false, ..CheckOptions::default() };
         let report = check(Arc::new(driver), &options).unwrap();
         assert!(report.is_sound(), "{name}");
-        let told: u64 = report.metadata.values().map(|bytes| bytes.total() - bytes.mappings).sum();
+        let reported: u64 = report.metadata.values().map(|bytes| bytes.total() - bytes.mappings).sum();
         let others = [
             BlockKind::Superblock,
             BlockKind::DriverInformation,
@@ -112,7 +112,7 @@ fn metadata_are_for_something() {
         let is_metadata = |kind: &BlockKind| !others.contains(kind) && !raw.contains(kind);
         let all: u64 =
             report.usage.iter().filter(|(kind, _)| is_metadata(kind)).map(|(_, usage)| usage.bytes).sum();
-        assert_eq!(told, all, "{name}");
+        assert_eq!(reported, all, "{name}");
         let unused: u64 = report.metadata.values().map(|bytes| bytes.unused_in_headers).sum();
         assert!(unused < report.usage_of(BlockKind::ObjectHeader).bytes, "{name}");
         let free: u64 = report.free_sections.iter().map(|(size, count)| size * count).sum();

@@ -1,4 +1,5 @@
-//! `hyperslab diff`, run as people run it. The output in `expected/` is refreshed with `HYPERSLAB_UPDATE=1`.
+//! `hyperslab diff`, run as people run it. The output in `expected/` is refreshed with
+//! `HYPERSLAB_UPDATE=1`.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "in a test a panic is the report")]
 
@@ -232,7 +233,7 @@ fn damage_is_told_and_the_rest_is_compared() {
 fn what_cannot_be_done_is_said() {
     let pair = Pair::new(|_, _| {});
     std::fs::write(pair.scratch.path("text"), "no file at all").unwrap();
-    for (line, said) in [
+    for (line, reported) in [
         ("nowhere.h5 a.h5", "cannot open `nowhere.h5`"),
         ("a.h5 text", "cannot open `text`"),
         ("a.h5 b.h5 /nothing", "nothing"),
@@ -242,7 +243,7 @@ fn what_cannot_be_done_is_said() {
         let output = pair.run(line);
         assert_eq!(output.code(), 2, "{line}");
         let error = output.error().to_owned();
-        assert!(error.contains(said), "{line}: {error}");
+        assert!(error.contains(reported), "{line}: {error}");
     }
 }
 

@@ -66,18 +66,18 @@ fn ends_are_told_and_moved() {
     let (path, length) = new_file(folder.path());
     let set_len = |length| std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(length);
     set_len(length - 10).unwrap();
-    let said = |stated: u64, real: u64| format!("EOA is {stated}; EOF is {real} \n");
-    assert_eq!(printed(&["--filesize"], &path), said(length, length - 10));
+    let reported = |stated: u64, real: u64| format!("EOA is {stated}; EOF is {real} \n");
+    assert_eq!(printed(&["--filesize"], &path), reported(length, length - 10));
     assert_eq!(printed(&["--increment=0"], &path), "");
-    assert_eq!(printed(&["--filesize"], &path), said(length, length));
+    assert_eq!(printed(&["--filesize"], &path), reported(length, length));
     set_len(length + 100).unwrap();
     assert_eq!(printed(&["-s"], &path), "");
-    assert_eq!(printed(&["--filesize"], &path), said(length, length + 100));
+    assert_eq!(printed(&["--filesize"], &path), reported(length, length + 100));
     printed(&["--increment=512"], &path);
-    assert_eq!(printed(&["--filesize"], &path), said(length + 612, length + 612));
+    assert_eq!(printed(&["--filesize"], &path), reported(length + 612, length + 612));
     printed(&["--increment"], &path);
     let end = length + 612 + (1 << 20);
-    assert_eq!(printed(&["--filesize"], &path), said(end, end));
+    assert_eq!(printed(&["--filesize"], &path), reported(end, end));
     assert!(is_sound(&path));
     let output = run(&[&format!("--increment={}", u64::MAX)], &path);
     assert_eq!(output.code(), 1);
@@ -115,7 +115,7 @@ fn what_cannot_be_done_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let (path, _) = new_file(folder.path());
     let nowhere = folder.path().join("nowhere.h5");
-    for (arguments, file, said) in [
+    for (arguments, file, reported) in [
         (&[][..], &path, "no task is given"),
         (&["-s"], &nowhere, "nowhere.h5"),
         (&["-m"], &nowhere, "nowhere.h5"),
@@ -126,7 +126,7 @@ fn what_cannot_be_done_is_said() {
         let output = run(arguments, file);
         assert_eq!(output.code(), 1, "{arguments:?}");
         let error = output.error().to_owned();
-        assert!(error.contains(said), "{arguments:?}: {error}");
+        assert!(error.contains(reported), "{arguments:?}: {error}");
     }
     std::fs::write(&nowhere, b"no HDF5 file").unwrap();
     for arguments in [["-s"], ["-m"], ["--filesize"], ["--increment"]] {

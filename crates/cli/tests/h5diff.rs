@@ -1,4 +1,5 @@
-//! `hyperslab h5diff`, run as people run `h5diff`. The output in `expected/` is refreshed with `HYPERSLAB_UPDATE=1`.
+//! `hyperslab h5diff`, run as people run `h5diff`. The output in `expected/` is refreshed with
+//! `HYPERSLAB_UPDATE=1`.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod deep_file;
@@ -162,7 +163,7 @@ fn selections() {
 #[test]
 fn what_cannot_be_done_is_said() {
     let pair = Pair::new(classes);
-    for (arguments, printed, said, code) in [
+    for (arguments, printed, reported, code) in [
         (
             &["nowhere.h5", "a.h5"][..],
             "h5diff: <nowhere.h5>: unable to open file\n",
@@ -187,7 +188,10 @@ fn what_cannot_be_done_is_said() {
         let got = output.out().to_owned();
         let error = output.error().to_owned();
         assert!(got.starts_with(printed), "{arguments:?}: {got}");
-        assert!(error.contains(said) && error.is_empty() == said.is_empty(), "{arguments:?}: {error}");
+        assert!(
+            error.contains(reported) && error.is_empty() == reported.is_empty(),
+            "{arguments:?}: {error}"
+        );
         assert_eq!(output.code(), code, "{arguments:?}");
     }
     let (help, code) = pair.diff(&["-h"]);
@@ -225,8 +229,8 @@ fn deep_groups_are_an_error_and_circles_end() {
     for tool in ["h5diff", "diff"] {
         let output = compare(tool, deep_file::chain(5000, b"g", deep_file::End::Empty));
         assert_eq!(output.code(), 2);
-        let said = [output.stdout, output.stderr].concat();
-        assert!(String::from_utf8_lossy(&said).contains("deeper than 1024 levels"), "{tool}");
+        let reported = [output.stdout, output.stderr].concat();
+        assert!(String::from_utf8_lossy(&reported).contains("deeper than 1024 levels"), "{tool}");
         let output = compare(tool, deep_file::chain(2, b"g", deep_file::End::Nowhere));
         assert_eq!(output.code(), 2, "{tool}");
         let output = compare(tool, deep_file::chain(2, b"g", deep_file::End::BackToRoot));

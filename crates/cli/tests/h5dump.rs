@@ -1,4 +1,5 @@
-//! `hyperslab h5dump`, run as people run `h5dump`. The output in `expected/` is refreshed with `HYPERSLAB_UPDATE=1`.
+//! `hyperslab h5dump`, run as people run `h5dump`. The output in `expected/` is refreshed with
+//! `HYPERSLAB_UPDATE=1`.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod deep_file;
@@ -63,7 +64,7 @@ fn values_and_the_rest_go_where_they_are_told() {
 
 #[test]
 fn what_cannot_be_done_is_said() {
-    for (arguments, said) in [
+    for (arguments, reported) in [
         (&["nowhere.h5"][..], "unable to open file"),
         (&["-x", "weather_station.h5"], "XML is not supported"),
         (&["--nonsense", "weather_station.h5"], "unknown or unsupported option"),
@@ -75,7 +76,7 @@ fn what_cannot_be_done_is_said() {
         let output = run(arguments);
         assert!(!output.is_success(), "{arguments:?}");
         let error = output.error().to_owned();
-        assert!(error.contains(said), "{arguments:?}: {error}");
+        assert!(error.contains(reported), "{arguments:?}: {error}");
     }
 }
 

@@ -1,4 +1,5 @@
-//! `hyperslab h5ls`, run as people run `h5ls`. The output in `expected/` is refreshed with `HYPERSLAB_UPDATE=1`.
+//! `hyperslab h5ls`, run as people run `h5ls`. The output in `expected/` is refreshed with
+//! `HYPERSLAB_UPDATE=1`.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod deep_file;
@@ -176,7 +177,7 @@ fn several_files_and_names_with_anything_in_them() {
 
 #[test]
 fn what_cannot_be_done_is_said() {
-    for (arguments, said) in [
+    for (arguments, reported) in [
         (&["nowhere.h5"][..], "nowhere.h5: unable to open file"),
         (&["README.md"], "README.md: unable to open file: corrupt file: signature"),
         (&["--nonsense", "weather_station.h5"], "Unknown argument: nonsense"),
@@ -189,7 +190,7 @@ fn what_cannot_be_done_is_said() {
         let output = run(arguments);
         assert_eq!(output.code(), 1, "{arguments:?}");
         let error = output.error().to_owned();
-        assert!(error.contains(said), "{arguments:?}: {error}");
+        assert!(error.contains(reported), "{arguments:?}: {error}");
     }
     let output = run(&["weather_station.h5/nothing/x", "weather_station.h5"]);
     assert_eq!(output.out(), "x          **NOT FOUND** ");

@@ -179,7 +179,7 @@ fn what_cannot_be_done_is_said_and_leaves_nothing() {
     let bench = Bench::new();
     std::fs::write(bench.path("options"), "-f").unwrap();
     std::fs::write(bench.path("large"), [0; 600]).unwrap();
-    for (arguments, said) in [
+    for (arguments, reported) in [
         ("a.h5", "file names missing"),
         ("a.h5 b.h5 c.h5", "more than two"),
         ("a.h5 a.h5", "file names cannot be the same"),
@@ -210,7 +210,7 @@ fn what_cannot_be_done_is_said_and_leaves_nothing() {
         let output = bench.run(arguments);
         assert_eq!(output.code(), 1, "{arguments}");
         let error = output.error().to_owned();
-        assert!(error.contains(said), "{arguments}: {error}");
+        assert!(error.contains(reported), "{arguments}: {error}");
         assert!(!bench.path("b.h5").exists(), "{arguments}");
     }
     let left = std::fs::read_dir(bench.scratch.folder()).unwrap().count();

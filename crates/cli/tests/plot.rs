@@ -1,5 +1,5 @@
-//! `hyperslab plot`, run as people run it. Pictures in the terminal in `expected/` are refreshed with
-//! `HYPERSLAB_UPDATE=1`; of PNG, the pixels are looked at.
+//! `hyperslab plot`, run as people run it. Pictures in the terminal in `expected/` are refreshed
+//! with `HYPERSLAB_UPDATE=1`; of PNG, the pixels are looked at.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 
 use std::path::{Path, PathBuf};
@@ -202,7 +202,7 @@ fn what_cannot_be_drawn_is_said() {
         (&["peak", "--log", "-s", "0:10"], "no number is greater than 0"),
         (&["image", "-s", "99"], "out of range"),
     ] {
-        let said = refused(&[&[path], arguments].concat());
-        assert!(said.contains(why), "{arguments:?}: {said}");
+        let reported = refused(&[&[path], arguments].concat());
+        assert!(reported.contains(why), "{arguments:?}: {reported}");
     }
 }

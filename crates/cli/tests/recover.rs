@@ -43,9 +43,9 @@ fn marks_are_cleared_in_place() {
     python.run_script(LEAVE, [&path]).unwrap();
     assert!(File::open(&path).is_err());
     let output = recover(&[path.to_str().unwrap()]);
-    let said = output.out();
-    assert_eq!(output.code(), 0, "{said}");
-    assert!(said.contains("a SWMR writer: cleared"), "{said}");
+    let reported = output.out();
+    assert_eq!(output.code(), 0, "{reported}");
+    assert!(reported.contains("a SWMR writer: cleared"), "{reported}");
     assert_eq!(File::open(&path).unwrap().dataset("numbers").unwrap().size().unwrap(), 1000);
 }
 
@@ -61,9 +61,9 @@ fn the_end_is_put_right_in_place() {
     let longer = std::fs::metadata(&path).unwrap().len() + 100;
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(longer).unwrap();
     let output = recover(&[name]);
-    let said = output.out();
-    assert_eq!(output.code(), 0, "{said}");
-    assert!(said.contains(": corrected\nsound"), "{said}");
+    let reported = output.out();
+    assert_eq!(output.code(), 0, "{reported}");
+    assert!(reported.contains(": corrected\nsound"), "{reported}");
     assert_eq!(File::open(&path).unwrap().dataset("numbers").unwrap().size().unwrap(), 1000);
     let output = recover(&["--format", "json", name]);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -131,9 +131,9 @@ fn a_journal_is_replayed_or_discarded() {
         let mut arguments = vec![path.to_str().unwrap()];
         arguments.extend(discard.then_some("--discard-journal"));
         let output = recover(&arguments);
-        let said = output.out();
-        assert_eq!(output.code(), 0, "{said}");
-        assert!(said.contains(if discard { "discarded" } else { "removed" }), "{said}");
+        let reported = output.out();
+        assert_eq!(output.code(), 0, "{reported}");
+        assert!(reported.contains(if discard { "discarded" } else { "removed" }), "{reported}");
         assert!(!journal.exists());
     }
     // A file of that name that is no journal is left alone.

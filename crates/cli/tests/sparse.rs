@@ -134,9 +134,9 @@ fn broken_samples_are_named() {
             let error = output.error().to_owned();
             assert_eq!(output.code(), 1, "{}: {error}", case.name);
             assert_eq!(error.lines().count(), 1, "{}: {error}", case.name);
-            let said = FAULTS.iter().find(|(name, _)| *name == case.name).map(|(_, said)| *said);
+            let reported = FAULTS.iter().find(|(name, _)| *name == case.name).map(|(_, reported)| *reported);
             let missing =
-                said.unwrap_or(&["a line in the table"]).iter().find(|words| !error.contains(**words));
+                reported.unwrap_or(&["a line in the table"]).iter().find(|words| !error.contains(**words));
             assert!(missing.is_none(), "{}: `{}` is not in: {error}", case.name, missing.unwrap());
         }
         let got = document(&["cat", file, "/plain", "--format", "json"]);

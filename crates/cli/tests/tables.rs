@@ -164,8 +164,8 @@ fn tables_of_others() {
 
     for (table, why) in [("missing.parquet", "row 1"), ("nested.parquet", "HDF5 has no datatype")] {
         let output = run(folder.path(), &["import", table, "no.h5", "no"]);
-        let said = output.error().to_owned();
-        assert!(!output.is_success() && said.contains(why) && said.contains("`n`"), "{said}");
+        let reported = output.error().to_owned();
+        assert!(!output.is_success() && reported.contains(why) && reported.contains("`n`"), "{reported}");
     }
 }
 
@@ -201,8 +201,8 @@ fn what_cannot_be_is_said() {
         (&["export", "in.h5", "table", "all.parquet", "-s", "3"], "--select"),
     ] {
         let output = run(folder.path(), arguments);
-        let said = output.error().to_owned();
-        assert!(!output.is_success() && said.contains(why), "{arguments:?}: {said}");
+        let reported = output.error().to_owned();
+        assert!(!output.is_success() && reported.contains(why), "{arguments:?}: {reported}");
     }
     let external = workspace::root().join("fixtures/references_external_latest.h5");
     let output = run(folder.path(), &["export", external.to_str().unwrap(), "references", "all.parquet"]);

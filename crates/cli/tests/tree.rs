@@ -1,4 +1,5 @@
-//! `hyperslab tree`, run as people run it. The trees in `expected/` are refreshed with `HYPERSLAB_UPDATE=1`.
+//! `hyperslab tree`, run as people run it. The trees in `expected/` are refreshed with
+//! `HYPERSLAB_UPDATE=1`.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod deep_file;
@@ -89,6 +90,6 @@ fn depth_of_files_is_no_matter() {
 fn what_is_not_there_is_said() {
     let output = run(&["weather_station.h5", "serie"]);
     assert_eq!(output.code(), 1);
-    let said = output.error().to_owned();
-    assert_eq!(said, "hyperslab: `weather_station.h5`: nothing is at `serie`; did you mean `series`?\n");
+    let reported = output.error().to_owned();
+    assert_eq!(reported, "hyperslab: `weather_station.h5`: nothing is at `serie`; did you mean `series`?\n");
 }

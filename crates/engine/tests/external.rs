@@ -18,7 +18,7 @@ impl OpenRaw for Letters {
         match name {
             b"upper" => RawFile::new(Arc::new(Core::image("upper", b"ABCDEFGH".to_vec()))),
             b"lower" => RawFile::new(Arc::new(Core::image("lower", b"abcd".to_vec()))),
-            _ => Err(Error::NotFound { what: "file", name: "digits".into() }),
+            _ => Err(Error::NotFound { subject: "file", name: "digits".into() }),
         }
     }
 }

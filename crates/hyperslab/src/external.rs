@@ -224,7 +224,7 @@ impl ExternalResolver {
         let name = self.name(name)?;
         let candidates = self.candidates(Path::new(name));
         if candidates.is_empty() {
-            return Err(Error::NotFound { what: "file", name: name.to_owned() });
+            return Err(Error::NotFound { subject: "file", name: name.to_owned() });
         }
         let folder = self.real_folder.get_or_init(|| self.folder.canonicalize().ok()).as_deref();
         let mut real_paths = candidates.iter().map(|path| (path, self.tree.real_path(path)));
@@ -267,7 +267,7 @@ impl RawFileResolver for ExternalResolver {
         let name = self.name(name)?;
         let path = self.raw_path(name);
         if !path.exists() {
-            return Err(Error::NotFound { what: "file", name: path.display().to_string() });
+            return Err(Error::NotFound { subject: "file", name: path.display().to_string() });
         }
         self.open_raw_at(name, &path, Access::ReadOnly)
     }

@@ -139,8 +139,8 @@ fn old_references() {
         assert!(regions[4].is_null());
     }
     let rows = dataset("references_latest.h5", "in compound").read_dyn(..).unwrap();
-    let Some(Column::Reference(what)) = rows.column().member("what") else { panic!() };
-    assert_eq!(what[0].object().unwrap().into_dataset().unwrap().shape(), [10, 10]);
+    let Some(Column::Reference(subject)) = rows.column().member("what") else { panic!() };
+    assert_eq!(subject[0].object().unwrap().into_dataset().unwrap().shape(), [10, 10]);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! What other programs do with files that hyperslab has written, and what they write that the specification does not foresee.
+//! What other programs do with files that hyperslab has written, and what they write that the
+//! specification does not foresee.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use std::path::Path;
@@ -43,7 +44,8 @@ impl Noise {
     }
 }
 
-/// Replaces parts of chunks by zeros, so that many become as long as without filters, and says what is read then.
+/// Replaces parts of chunks by zeros, so that many become as long as without filters, and says what
+/// is read then.
 const REWRITE: &str = r#"
 import sys
 import h5py, numpy as np
@@ -223,7 +225,8 @@ with h5py.File(sys.argv[1]) as f:
     assert_eq!(answer.trim(), "False - False - True 0 True 19");
 }
 
-/// Blocks of all kinds and lengths in files of small pages: each lies on one page, or begins with one.
+/// Blocks of all kinds and lengths in files of small pages: each lies on one page, or begins with
+/// one.
 #[test]
 fn blocks_keep_to_pages() {
     let folder = tempfile::tempdir().unwrap();
@@ -250,7 +253,7 @@ fn blocks_keep_to_pages() {
 }
 
 fn change(file: &hyperslab::File, noise: &mut Noise, name: &str) {
-    let long = |noise: &mut Noise, most: u64| "x".repeat(usize::try_from(noise.below(most)).unwrap());
+    let long = |noise: &mut Noise, maximum: u64| "x".repeat(usize::try_from(noise.below(maximum)).unwrap());
     match noise.below(8) {
         0 => {
             let count = 1 + noise.below(300);

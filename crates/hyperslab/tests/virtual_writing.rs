@@ -369,8 +369,8 @@ fn any_selection_is_written_as_into_an_array() {
             let mut along = |start: u64, size: u64| {
                 let stride = 1 + below(&mut state, 3);
                 let block = 1 + below(&mut state, stride).min(size - start - 1);
-                let most = (size - start - block) / stride + 1;
-                (stride, 1 + below(&mut state, most), block)
+                let maximum = (size - start - block) / stride + 1;
+                (stride, 1 + below(&mut state, maximum), block)
             };
             let (a, b) = (along(row, 8), along(column, 9));
             let slab = hyperslab::RegularHyperslab {

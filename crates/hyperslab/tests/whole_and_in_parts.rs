@@ -131,10 +131,10 @@ proptest! {
                 let start = u64::from(*start) % dim;
                 let block = (*block).min(dim - start);
                 let stride = block + gap - 1;
-                let most = (dim - start - block) / stride + 1;
+                let maximum = (dim - start - block) / stride + 1;
                 slab.start.push(start);
                 slab.stride.push(stride);
-                slab.count.push(u64::from(*count) % most + 1);
+                slab.count.push(u64::from(*count) % maximum + 1);
                 slab.block.push(block);
             }
             let selection = Selection::Hyperslab(Hyperslab::Regular(slab));

@@ -133,11 +133,12 @@ fn growth_at_the_front() {
         let bounds = LibverBounds::new(low, LibraryVersion::LATEST).unwrap();
         // Extensible array, fixed array, and implicit (allocated early, without filters); B-trees
         // under the first bound.
-        for (most, early, filtered) in
+        for (maximum, early, filtered) in
             [(None, false, true), (Some(40), false, true), (Some(40), true, false), (None, true, false)]
         {
             let file = FileOptions::new().libver(bounds).create_in_memory().unwrap();
-            let mut builder = file.new_dataset("a").of::<i32>().shape(&[2]).max_shape(&[most]).chunks(&[4]);
+            let mut builder =
+                file.new_dataset("a").of::<i32>().shape(&[2]).max_shape(&[maximum]).chunks(&[4]);
             if filtered {
                 builder = builder.deflate(1);
             }

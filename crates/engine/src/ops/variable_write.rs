@@ -300,12 +300,12 @@ impl OpenFile {
 /// Returns I/O errors.
 fn write_collections(store: &Store, bulk: &Bulk<'_>) -> Result<()> {
     let stretches = bulk.stretches(staged::STAGE_BYTES);
-    let fill = |at: usize, room: &mut staged::StageBuffer| match stretches.get(at) {
-        Some(stretch) => bulk.fill(stretch, room.take(stretch.length)),
+    let fill = |at: usize, buffer: &mut staged::StageBuffer| match stretches.get(at) {
+        Some(stretch) => bulk.fill(stretch, buffer.take(stretch.length)),
         None => Ok(()),
     };
-    let write = |at: usize, room: &staged::StageBuffer| match stretches.get(at) {
-        Some(stretch) => store.write_raw(stretch.address, room.bytes(stretch.length)?),
+    let write = |at: usize, buffer: &staged::StageBuffer| match stretches.get(at) {
+        Some(stretch) => store.write_raw(stretch.address, buffer.bytes(stretch.length)?),
         None => Ok(()),
     };
     staged::each(store, stretches.len(), true, fill, write)

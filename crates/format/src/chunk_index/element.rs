@@ -155,8 +155,8 @@ impl ChunkElementLayout {
     pub fn get<'a>(&self, elements: &'a [u8], index: usize) -> Result<ChunkElement<'a>> {
         let bytes = index.checked_mul(self.size()).and_then(|start| elements.get(start..));
         let Some(bytes) = bytes else {
-            let most = elements.len() / self.size();
-            return Err(FormatError::corrupt(NAME, "element", format!("a number below {most}"), index));
+            let maximum = elements.len() / self.size();
+            return Err(FormatError::corrupt(NAME, "element", format!("a number below {maximum}"), index));
         };
         self.decode(bytes)
     }

@@ -63,8 +63,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Creates a [`FormatError::Unsupported`] about this structure.
-    pub fn unsupported(&self, what: impl Into<String>) -> FormatError {
-        FormatError::unsupported(self.structure, what)
+    pub fn unsupported(&self, subject: impl Into<String>) -> FormatError {
+        FormatError::unsupported(self.structure, subject)
     }
 
     fn missing(&self, field: &'static str, wanted: usize) -> FormatError {

@@ -179,7 +179,8 @@ fn sparse_datasets_survive_crashes() {
     }
 }
 
-/// Short sequences, ended after each operation, and gone on with by a process that ends after each operation, too.
+/// Short sequences, ended after each operation, and gone on with by a process that ends after each
+/// operation, too.
 #[test]
 fn no_commit_is_lost_by_the_second_crash() {
     let short = |recording: &Recording| {
@@ -195,14 +196,15 @@ fn no_commit_is_lost_by_the_second_crash() {
     }
 }
 
-/// What fails can be tried again: a sequence does the same to the disk each time (those of sparse datasets may lay chunks in another order).
+/// What fails can be tried again: a sequence does the same to the disk each time (those of sparse
+/// datasets may lay chunks in another order).
 #[test]
 fn sequences_can_be_repeated() {
-    let told = |recording: &Recording| -> Vec<String> {
+    let reported = |recording: &Recording| -> Vec<String> {
         recording.history.operations().iter().map(ToString::to_string).collect()
     };
     for number in 0..25 {
-        assert_eq!(told(&recording(number)), told(&recording(number)), "sequence {number}");
+        assert_eq!(reported(&recording(number)), reported(&recording(number)), "sequence {number}");
     }
 }
 
@@ -212,10 +214,10 @@ fn alone(text: &str) {
     let case = Case::parse(case).unwrap();
     let recording = name.parse().map_or_else(|_| sparse::named(name).unwrap(), recording);
     for (number, step) in recording.steps.iter().enumerate() {
-        let Step { what, before, after, .. } = step;
+        let Step { subject, before, after, .. } = step;
         eprintln!(
             "step {number}, operations {before} to {after}: {}",
-            what.chars().take(300).collect::<String>()
+            subject.chars().take(300).collect::<String>()
         );
         for (number, operation) in
             recording.history.operations().iter().enumerate().take(*after).skip(*before)
@@ -233,7 +235,8 @@ fn alone(text: &str) {
     }
 }
 
-/// New blocks that are mostly zeros stand neither in the journal nor, after a loss of power, in the file.
+/// New blocks that are mostly zeros stand neither in the journal nor, after a loss of power, in the
+/// file.
 #[test]
 fn zeros_that_no_disk_has_are_there() {
     let disk = SimulatedDisk::new();
@@ -242,7 +245,8 @@ fn zeros_that_no_disk_has_are_there() {
     file.flush().unwrap();
     file.create_group("small").unwrap();
     file.flush().unwrap();
-    // A collection of the global heap has 4096 bytes. The commit is a small one: only the journal is waited for.
+    // A collection of the global heap has 4096 bytes. The commit is a small one: only the journal
+    // is waited for.
     file.new_dataset("words").write_strings(&["few", "words"]).unwrap();
     file.flush().unwrap();
     let history = disk.history();

@@ -228,8 +228,8 @@ fn what_is_copied_into_a_file_that_shares_is_shared() {
     let (shared, plain) = (grown(&to), grown(&plain));
     let copy = judge::content(&File::open(&to).unwrap());
     let original = judge::content(&source);
-    for (path, said) in original.iter().filter(|(path, _)| path.starts_with("/by hyperslab 0")) {
-        assert_eq!(copy[&path.replace("/by hyperslab 0", "/copy")], *said, "{path}");
+    for (path, reported) in original.iter().filter(|(path, _)| path.starts_with("/by hyperslab 0")) {
+        assert_eq!(copy[&path.replace("/by hyperslab 0", "/copy")], *reported, "{path}");
     }
     // The four long attributes are there already.
     assert!(shared + 2 * 2400 < plain, "{shared} bytes more, {plain} where nothing is shared");

@@ -1,4 +1,5 @@
-//! Files that are damaged in every structure: what ordinary reading still finds whole is whole in what is saved of them.
+//! Files that are damaged in every structure: what ordinary reading still finds whole is whole in
+//! what is saved of them.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -17,22 +18,24 @@ use hyperslab_testkit::fixtures;
 use snapshot::Snapshot;
 
 /// Saves what is left of an image; the new one is sound.
-fn salvage(bytes: Vec<u8>, what: &str) -> (Vec<u8>, Salvaged) {
-    salvage_by(&Recovery::new(), bytes, what)
+fn salvage(bytes: Vec<u8>, subject: &str) -> (Vec<u8>, Salvaged) {
+    salvage_by(&Recovery::new(), bytes, subject)
 }
 
-fn salvage_by(recovery: &Recovery, bytes: Vec<u8>, what: &str) -> (Vec<u8>, Salvaged) {
-    let (saved, salvaged) = recovery.salvage_bytes(bytes).unwrap_or_else(|error| panic!("{what}: {error:?}"));
+fn salvage_by(recovery: &Recovery, bytes: Vec<u8>, subject: &str) -> (Vec<u8>, Salvaged) {
+    let (saved, salvaged) =
+        recovery.salvage_bytes(bytes).unwrap_or_else(|error| panic!("{subject}: {error:?}"));
     let driver = hyperslab::vfd::Core::from_vec("saved", saved.clone());
     let options = hyperslab_check::CheckOptions { decode_chunks: true, ..Default::default() };
     let report = hyperslab_check::check(std::sync::Arc::new(driver), &options).unwrap();
-    assert_eq!(report.faults, 0, "{what}: {report}\n{salvaged}");
+    assert_eq!(report.faults, 0, "{subject}: {report}\n{salvaged}");
     assert!(!salvaged.to_string().is_empty());
     (saved, salvaged)
 }
 
-/// Saves what is left of `damaged`, and holds it against what can be read of it and was in the file.
-fn judge(original: &Snapshot, damaged: Vec<u8>, what: &str) -> Vec<u8> {
+/// Saves what is left of `damaged`, and holds it against what can be read of it and was in the
+/// file.
+fn judge(original: &Snapshot, damaged: Vec<u8>, subject: &str) -> Vec<u8> {
     let left: Vec<_> = match OpenOptions::new().ignore_status_flags(true).open_bytes(damaged.clone()) {
         Ok(file) => {
             let whole = original.objects.iter().filter(|object| object.is_whole_in(&file));
@@ -40,12 +43,12 @@ fn judge(original: &Snapshot, damaged: Vec<u8>, what: &str) -> Vec<u8> {
         }
         Err(_) => Vec::new(),
     };
-    let (saved, salvaged) = salvage(damaged, what);
+    let (saved, salvaged) = salvage(damaged, subject);
     let found = Snapshot::of(&File::from_bytes(saved.clone()).unwrap());
     for (object, in_place) in left {
         assert!(
             found.holds(object, in_place),
-            "{what}: {} is not in what was saved:\n{salvaged}",
+            "{subject}: {} is not in what was saved:\n{salvaged}",
             object.path
         );
     }

@@ -171,12 +171,12 @@ fn stored_elements_outside_the_extent_stay_undefined() {
 #[test]
 fn growing_by_very_much() {
     let file = memory();
-    for (name, most) in [("a", [None, Some(4)]), ("b", [Some(4), None]), ("c", [None, None])] {
-        let new = file.new_dataset(name).of::<u8>().shape(&[4, 4]).max_shape(&most).sparse(&[1, 2]);
+    for (name, maximum) in [("a", [None, Some(4)]), ("b", [Some(4), None]), ("c", [None, None])] {
+        let new = file.new_dataset(name).of::<u8>().shape(&[4, 4]).max_shape(&maximum).sparse(&[1, 2]);
         let a = new.create().unwrap();
         a.write(.., &[1_u8; 16]).unwrap();
         file.flush().unwrap();
-        let long = most.map(|most| most.map_or(1 << 40, |_| 4));
+        let long = maximum.map(|maximum| maximum.map_or(1 << 40, |_| 4));
         a.resize(&long).unwrap();
         assert_eq!(a.sparse().defined_count().unwrap(), 16);
         a.resize(&[4, 3]).unwrap();

@@ -39,11 +39,11 @@ fn number_of(variable: &str, otherwise: u32) -> u32 {
 /// A sequence as numbers: the properties of the file, and the operations on it.
 type Sequence = (Vec<u16>, Vec<Vec<u16>>);
 
-fn sequences(most: usize) -> impl Strategy<Value = Sequence> {
+fn sequences(maximum: usize) -> impl Strategy<Value = Sequence> {
     let number = any::<u16>;
     (
         prop::collection::vec(number(), 120),
-        prop::collection::vec(prop::collection::vec(number(), 60), 1..most),
+        prop::collection::vec(prop::collection::vec(number(), 60), 1..maximum),
     )
 }
 

@@ -1,4 +1,5 @@
-//! One writes and others read at the same time, in processes of their own: hyperslab and libhdf5 on either side.
+//! One writes and others read at the same time, in processes of their own: hyperslab and libhdf5 on
+//! either side.
 //!
 //! `HYPERSLAB_SWMR_SECONDS` says how long each pair runs.
 #![expect(
@@ -55,13 +56,13 @@ impl Started {
     }
 
     /// What it said after it was ready.
-    fn end(mut self, what: &str) -> String {
+    fn end(mut self, subject: &str) -> String {
         let mut text = String::new();
         self.out.read_to_string(&mut text).unwrap();
-        assert!(self.child.wait().unwrap().success(), "{what} failed: {text}");
+        assert!(self.child.wait().unwrap().success(), "{subject} failed: {text}");
         let words = ["appends", "refreshes"];
         let line = text.lines().find(|line| words.iter().any(|word| line.starts_with(word)));
-        line.unwrap_or_else(|| panic!("{what}: {text}")).to_owned()
+        line.unwrap_or_else(|| panic!("{subject}: {text}")).to_owned()
     }
 }
 

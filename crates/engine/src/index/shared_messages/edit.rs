@@ -200,7 +200,7 @@ fn insert_in_heap(edit: &mut Edit<'_>, index: &SharedMessageIndex, body: &[u8]) 
 }
 
 fn too_many_users() -> Error {
-    Error::Limit { what: "users of a shared message".into(), got: 1 << 32, limit: u64::from(u32::MAX) }
+    Error::Limit { subject: "users of a shared message".into(), got: 1 << 32, limit: u64::from(u32::MAX) }
 }
 
 fn unknown(index: &SharedMessageIndex, kind: MessageType) -> Error {

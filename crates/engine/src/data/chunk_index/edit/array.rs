@@ -252,9 +252,9 @@ impl<E: Entry, A: ChunkArray<E>> IndexEdit<E> for ArrayEdit<A> {
     }
 
     fn extend(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, E)]) -> Result<()> {
-        let numbered = chunks
-            .iter()
-            .map(|(scaled, place)| Ok((self.order.number(scaled).ok_or_else(|| beyond(scaled))?, place)));
+        let numbered = chunks.iter().map(|(scaled, location)| {
+            Ok((self.order.number(scaled).ok_or_else(|| beyond(scaled))?, location))
+        });
         let mut numbered: Vec<(u64, &E)> = numbered.collect::<Result<_>>()?;
         if !numbered.is_sorted_by_key(|(number, _)| *number) {
             // If the unlimited dimension is not the first one, the order in the array differs from
