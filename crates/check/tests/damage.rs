@@ -51,7 +51,7 @@ fn random_damage() {
 }
 
 #[test]
-fn damage_to_small_numbers_near_the_front() {
+fn changed_small_numbers_near_the_start_cause_no_panic() {
     let mut numbers = Numbers(2);
     for name in fixtures::names().unwrap() {
         let good = Image::of(&name);
@@ -65,7 +65,7 @@ fn damage_to_small_numbers_near_the_front() {
 }
 
 #[test]
-fn files_cut_anywhere() {
+fn truncated_files_cause_no_panic() {
     let mut numbers = Numbers(3);
     for name in fixtures::names().unwrap() {
         let good = Image::of(&name);
@@ -78,7 +78,7 @@ fn files_cut_anywhere() {
 
 /// Changes every byte of every block with a checksum: superblock, object headers, nodes, heaps.
 #[test]
-fn no_byte_under_a_checksum_changes_unseen() {
+fn a_changed_byte_under_a_checksum_is_a_fault() {
     let good = Image::of("groups_new_style_latest.h5");
     for signature in ["OHDR", "BTHD", "FRHP", "FSHD"] {
         for at in good.places(signature) {

@@ -42,7 +42,7 @@ fn judge(file: &Path) {
 }
 
 #[test]
-fn marks_are_cleared_and_the_end_stays() {
+fn status_flags_are_cleared_and_the_end_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let (path, length) = new_file(folder.path());
     let bounds = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap();
@@ -61,7 +61,7 @@ fn marks_are_cleared_and_the_end_stays() {
 }
 
 #[test]
-fn ends_are_told_and_moved() {
+fn the_end_of_the_file_is_printed_and_changed() {
     let folder = tempfile::tempdir().unwrap();
     let (path, length) = new_file(folder.path());
     let set_len = |length| std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(length);
@@ -85,7 +85,7 @@ fn ends_are_told_and_moved() {
 }
 
 #[test]
-fn images_go() {
+fn cache_images_are_removed() {
     let folder = tempfile::tempdir().unwrap();
     let (path, length) = new_file(folder.path());
     let before = std::fs::read(&path).unwrap();
@@ -111,7 +111,7 @@ fn images_go() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn unsupported_requests_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let (path, _) = new_file(folder.path());
     let nowhere = folder.path().join("nowhere.h5");

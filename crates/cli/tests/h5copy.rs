@@ -54,7 +54,7 @@ impl Bench {
 }
 
 #[test]
-fn groups_are_made() {
+fn missing_groups_are_created() {
     let bench = Bench::new();
     assert_eq!(bench.printed("h5mkgrp b.h5 one two"), "");
     let reported = bench.printed("h5mkgrp -v -p b.h5 one three/four/five");
@@ -123,7 +123,7 @@ assert list(g['all/inner']) == [] and list(g['plain/inner']) == ['data']",
 }
 
 #[test]
-fn what_cannot_be_copied_is_said_and_leaves_nothing() {
+fn failed_copies_are_reported_and_leave_no_output() {
     let bench = Bench::new();
     for (arguments, reported) in [
         ("-i nowhere.h5 -o b.h5 -s a -d a", "could not open input file"),
@@ -149,7 +149,7 @@ fn what_cannot_be_copied_is_said_and_leaves_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn links_of_those_names_are_the_tools() {
+fn symbolic_links_with_the_names_of_the_tools_run_the_tools() {
     let bench = Bench::new();
     for tool in ["h5mkgrp", "h5copy", "h5clear", "h5repack", "h5stat"] {
         let link = bench.path(tool);

@@ -123,7 +123,7 @@ fn structure(file: &File, is_second: bool) {
 }
 
 #[test]
-fn what_is_there_and_what_is_not() {
+fn missing_objects_are_reported() {
     let pair = Pair::new(structure);
     pair.check("h5diff_structure.txt", &["-v2", "a.h5", "b.h5"], 1);
     pair.check("h5diff_listed.txt", &["-c", "a.h5", "b.h5"], 1);
@@ -161,7 +161,7 @@ fn selections() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn unsupported_requests_are_reported() {
     let pair = Pair::new(classes);
     for (arguments, printed, reported, code) in [
         (
@@ -199,7 +199,7 @@ fn what_cannot_be_done_is_said() {
 }
 
 #[test]
-fn damage_is_told_and_the_rest_is_compared() {
+fn damage_is_reported_and_the_remaining_objects_are_compared() {
     let pair = Pair::new(|file, is_second| {
         for name in ["one", "two"] {
             let dataset = file.new_dataset(name).of::<u8>().shape(&[1000]).chunks(&[1000]).fletcher32();
@@ -218,7 +218,7 @@ fn damage_is_told_and_the_rest_is_compared() {
 }
 
 #[test]
-fn deep_groups_are_an_error_and_circles_end() {
+fn deeply_nested_groups_are_an_error_and_cycles_end() {
     let pair = Pair::new(|_, _| {});
     let compare = |tool: &str, bytes: Vec<u8>| {
         for name in ["a.h5", "b.h5"] {
@@ -239,7 +239,7 @@ fn deep_groups_are_an_error_and_circles_end() {
 }
 
 #[test]
-fn references_lead_to_what_is_compared() {
+fn references_are_followed_and_their_targets_compared() {
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("copy.h5");
     for name in ["references_earliest.h5", "references_latest.h5", "references_std_latest.h5"] {
@@ -250,7 +250,7 @@ fn references_lead_to_what_is_compared() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_of_that_name_is_the_tool() {
+fn a_symbolic_link_with_the_name_of_the_tool_runs_the_tool() {
     let pair = Pair::new(classes);
     let tool = pair.scratch.path("h5diff");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_hyperslab"), &tool).unwrap();

@@ -52,7 +52,7 @@ fn elements() {
 }
 
 #[test]
-fn bytes_and_characters() {
+fn elements_as_bytes_and_as_characters() {
     let folder = tempfile::tempdir().unwrap();
     let file = File::create(folder.path().join("a.h5")).unwrap();
     file.new_dataset("text").of::<u8>().shape(&[22]).write(&b"two \"words\", and\nmore "[..]).unwrap();
@@ -76,7 +76,7 @@ fn bytes_and_characters() {
 }
 
 #[test]
-fn what_links_lead_to() {
+fn targets_of_links_are_printed() {
     let folder = tempfile::tempdir().unwrap();
     let other = File::create(folder.path().join("other.h5")).unwrap();
     other.create_group("inside").unwrap();
@@ -131,7 +131,7 @@ fn what_links_lead_to() {
 }
 
 #[test]
-fn links_in_circles_end() {
+fn cycles_of_links_end() {
     let folder = tempfile::tempdir().unwrap();
     let file = File::create(folder.path().join("a.h5")).unwrap();
     file.link_soft("circle", "circle").unwrap();
@@ -157,7 +157,7 @@ fn links_in_circles_end() {
 }
 
 #[test]
-fn several_files_and_names_with_anything_in_them() {
+fn several_files_and_names_with_special_characters() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["a.h5", "b.h5"] {
         let file = File::create(folder.path().join(name)).unwrap();
@@ -176,7 +176,7 @@ fn several_files_and_names_with_anything_in_them() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn unsupported_requests_are_reported() {
     for (arguments, reported) in [
         (&["nowhere.h5"][..], "nowhere.h5: unable to open file"),
         (&["README.md"], "README.md: unable to open file: corrupt file: signature"),
@@ -211,7 +211,7 @@ fn help_and_version() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_of_that_name_is_the_tool() {
+fn a_symbolic_link_with_the_name_of_the_tool_runs_the_tool() {
     let folder = tempfile::tempdir().unwrap();
     let tool = folder.path().join("h5ls");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_hyperslab"), &tool).unwrap();
@@ -220,7 +220,7 @@ fn a_link_of_that_name_is_the_tool() {
 }
 
 #[test]
-fn deep_groups_are_an_error_and_circles_end() {
+fn deeply_nested_groups_are_an_error_and_cycles_end() {
     let folder = tempfile::tempdir().unwrap();
     let list = |bytes: Vec<u8>, arguments: &[&str]| {
         std::fs::write(folder.path().join("file.h5"), bytes).unwrap();
@@ -238,7 +238,7 @@ fn deep_groups_are_an_error_and_circles_end() {
 }
 
 #[test]
-fn types_with_bits_that_do_not_count() {
+fn types_with_unused_bits() {
     let folder = tempfile::tempdir().unwrap();
     let file = File::create(folder.path().join("a.h5")).unwrap();
     let number = FixedPoint {

@@ -52,7 +52,7 @@ fn parts_and_thresholds() {
 }
 
 #[test]
-fn every_byte_is_told() {
+fn every_byte_is_counted_once() {
     // Without variable length, padding and losses, metadata, raw data and free space are all of the
     // file.
     let folder = tempfile::tempdir().unwrap();
@@ -99,7 +99,7 @@ fn sparse_datasets() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn unsupported_requests_are_reported() {
     for (arguments, reported) in [
         (&["nowhere.h5"][..], "unable to open file"),
         (&[""], "no file is given"),
@@ -119,7 +119,7 @@ fn what_cannot_be_done_is_said() {
 }
 
 #[test]
-fn damage_is_said() {
+fn damage_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("damaged.h5");
     let bytes = std::fs::read(fixtures::path("groups_large_latest.h5")).unwrap();

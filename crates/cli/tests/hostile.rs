@@ -153,7 +153,7 @@ fn trials(options: &BTreeSet<String>, paths: &[String]) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn nothing_that_a_terminal_obeys_comes_out_of_any_command() {
+fn no_command_prints_control_characters_of_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let original = folder.path().join("hostile.h5");
     let paths = hostile(&original);
@@ -219,7 +219,7 @@ fn nothing_that_a_terminal_obeys_comes_out_of_any_command() {
 }
 
 #[test]
-fn json_is_valid_whatever_the_file_holds() {
+fn json_is_valid_for_every_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.h5");
     let paths = hostile(&path);

@@ -88,7 +88,7 @@ fn in_the_terminal() {
 }
 
 #[test]
-fn no_peak_is_lost() {
+fn every_peak_is_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(&folder);
     let found = document(&[path.to_str().unwrap(), "peak"]);
@@ -100,7 +100,7 @@ fn no_peak_is_lost() {
 }
 
 #[test]
-fn images_are_reduced_as_told() {
+fn images_are_reduced_by_the_chosen_method() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(&folder);
     let path = path.to_str().unwrap();
@@ -125,7 +125,7 @@ fn members_of_compounds() {
 }
 
 #[test]
-fn where_elements_are() {
+fn defined_elements_are_drawn_at_their_positions() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(&folder);
     let path = path.to_str().unwrap();
@@ -143,7 +143,7 @@ fn where_elements_are() {
 }
 
 #[test]
-fn png_has_what_is_drawn() {
+fn png_contains_the_drawn_elements() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(&folder);
     let out = folder.path().join("image.png");
@@ -166,7 +166,7 @@ fn png_has_what_is_drawn() {
 }
 
 #[test]
-fn svg_is_sound() {
+fn svg_is_well_formed() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(&folder);
     let path = path.to_str().unwrap();
@@ -184,7 +184,7 @@ fn svg_is_sound() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_said() {
+fn datasets_that_cannot_be_drawn_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(&folder);
     let path = path.to_str().unwrap();

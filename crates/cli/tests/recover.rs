@@ -32,9 +32,9 @@ os._exit(0)
 "#;
 
 #[test]
-fn marks_are_cleared_in_place() {
+fn status_flags_are_cleared_in_place() {
     let Some(python) = referee::python() else {
-        workspace::skip("marks_are_cleared_in_place", "no h5py");
+        workspace::skip("status_flags_are_cleared_in_place", "no h5py");
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -50,7 +50,7 @@ fn marks_are_cleared_in_place() {
 }
 
 #[test]
-fn the_end_is_put_right_in_place() {
+fn the_end_is_corrected_in_place() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("unclosed.h5");
     let name = path.to_str().unwrap();
@@ -74,7 +74,7 @@ fn the_end_is_put_right_in_place() {
 }
 
 #[test]
-fn what_is_missing_stays_missing() {
+fn missing_bytes_are_reported_and_not_invented() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.h5");
     let saved = folder.path().join("saved.h5");
@@ -146,7 +146,7 @@ fn a_journal_is_replayed_or_discarded() {
 }
 
 #[test]
-fn nothing_can_be_done() {
+fn files_beyond_repair_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("none.h5");
     let saved = folder.path().join("saved.h5");

@@ -367,14 +367,14 @@ fn first_difference(reported: &str, ours: &str) -> String {
 }
 
 #[test]
-fn libhdf5_and_we_change_new_groups_in_turn() {
+fn libhdf5_and_hyperslab_change_new_groups_in_turn() {
     let Some(referee) = referee::python() else { return };
     take_turns(&referee, LibverBounds::DEFAULT, "v108");
     take_turns(&referee, LibverBounds::LATEST, "latest");
 }
 
 #[test]
-fn libhdf5_and_we_change_old_groups_in_turn() {
+fn libhdf5_and_hyperslab_change_symbol_tables_in_turn() {
     let Some(referee) = referee::python() else { return };
     take_turns(&referee, LibverBounds::EARLIEST, "earliest");
 }

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_said() {
+    fn unsupported_input_is_reported() {
         let decode = |data: &[u32], bytes: &[u8]| conformance::decode(&Vbz, data, bytes, None, 100);
         for data in [&[][..], &[2, 2, 1, 0], &[1, 3, 1, 0], &[1, 8, 1, 0], &[1, 2]] {
             assert!(matches!(decode(data, &[0; 9]), Err(FilterError::Corrupt { .. })), "{data:?}");

@@ -14,7 +14,7 @@ fn text(text: &str) -> Value {
 }
 
 #[test]
-fn records_with_everything_in_them() {
+fn records_with_members_of_every_class() {
     let rows = dataset("datatypes_compound_latest.h5", "nested").read_dyn(..).unwrap();
     assert_eq!((rows.shape(), rows.column().len()), (&[3][..], 3));
     let point = |x: f64, y: f64| {
@@ -159,7 +159,7 @@ fn revised_references() {
 }
 
 #[test]
-fn references_into_another_file() {
+fn references_to_objects_of_another_file() {
     let all = references("references_external_latest.h5", "references");
     assert_eq!(all[0].read::<i32, IxDyn>().unwrap().shape(), [6, 6]);
     let region = all[1].read::<i32, IxDyn>().unwrap();

@@ -113,7 +113,7 @@ fn assert_contents(file: &File) {
 }
 
 #[test]
-fn what_is_added_lies_in_the_member_for_it() {
+fn new_blocks_lie_in_the_member_for_their_kind() {
     for bound in ["earliest", "latest"] {
         for (first, kind) in [("split-m.h5", DriverKind::Split), ("multi-s.h5", DriverKind::Multi)] {
             let folder = tempfile::tempdir().unwrap();

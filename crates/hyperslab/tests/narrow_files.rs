@@ -52,9 +52,9 @@ fn fill(file: &File) -> Vec<String> {
 }
 
 #[test]
-fn libhdf5_uses_them() {
+fn libhdf5_reads_and_changes_narrow_files() {
     let Some(python) = referee::python() else {
-        workspace::skip("libhdf5_uses_them", "no h5py");
+        workspace::skip("libhdf5_reads_and_changes_narrow_files", "no h5py");
         return;
     };
     let folder = tempfile::tempdir().unwrap();

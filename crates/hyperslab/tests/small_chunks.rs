@@ -78,7 +78,7 @@ for path in sys.argv[1:]:
 "#;
 
 #[test]
-fn chunks_that_are_appended_are_there_whatever_comes_between() {
+fn appended_chunks_survive_other_operations() {
     let folder = tempfile::tempdir().unwrap();
     let mut paths = Vec::new();
     for (name, bounds) in bounds() {
@@ -166,7 +166,7 @@ fn boxes<T: hyperslab::H5Type + Copy + PartialEq + std::fmt::Debug>(
 }
 
 #[test]
-fn boxes_of_small_chunks_are_put_together() {
+fn boxes_over_many_small_chunks_are_read() {
     let folder = tempfile::tempdir().unwrap();
     for (name, bounds) in bounds() {
         let path = folder.path().join(format!("{name}.h5"));
@@ -243,7 +243,7 @@ fn stored_chunks_may_come_in_any_order() {
 /// More scattered chunks than are put together at once: their places wait for each other, and what
 /// comes twice goes to the place that it has, wherever that waits.
 #[test]
-fn many_scattered_chunks_wait_for_each_other() {
+fn many_scattered_chunks_are_written_together() {
     const CHUNKS: u64 = 1500;
     let folder = tempfile::tempdir().unwrap();
     for (low, bounds) in bounds() {
@@ -284,7 +284,7 @@ fn many_scattered_chunks_wait_for_each_other() {
 /// Chunks that are whole rows are read straight into place: wherever they lie, whether they are
 /// there or not, and from whichever row to whichever.
 #[test]
-fn whole_rows_come_from_wherever_their_chunks_lie() {
+fn whole_rows_are_read_from_scattered_chunks() {
     for (name, bounds) in bounds() {
         let file = FileOptions::new().libver(bounds).create_in_memory().unwrap();
         for (number, maximum) in [[Some(500), Some(7)], [None, Some(7)], [None, None]].into_iter().enumerate()

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_said() {
+    fn unsupported_input_is_reported() {
         let decode = |data: &[u32]| conformance::decode(&Sperr, data, &unhex(WAVES), None, 100_000);
         for data in
             [&[][..], &[1042], &[1042, 0, 10], &[1043, 0, 10, 12], &[1042, 0, 0, 12], &[1044, 0, 10, 12]]

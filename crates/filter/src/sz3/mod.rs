@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_said() {
+    fn unsupported_input_is_reported() {
         let chunk = unhex(SAME);
         for client_data in [
             &[1][..],

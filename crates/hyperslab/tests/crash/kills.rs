@@ -236,7 +236,7 @@ impl Count {
 }
 
 #[test]
-fn killed_processes_leave_what_they_flushed() {
+fn flushed_data_survives_the_kill_of_the_process() {
     let kills = number_of("HYPERSLAB_KILLS").unwrap_or(FEW);
     let python = referee::python();
     let mut dice = Dice(number_of("HYPERSLAB_CRASH_FIRST").unwrap_or(1) as u64);

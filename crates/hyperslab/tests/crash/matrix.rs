@@ -165,7 +165,7 @@ fn recording(number: u64) -> Recording {
 }
 
 #[test]
-fn a_crash_costs_what_was_not_committed_at_most() {
+fn a_crash_loses_at_most_uncommitted_changes() {
     if let Ok(text) = std::env::var("HYPERSLAB_CRASH_CASE") {
         return alone(&text);
     }
@@ -182,7 +182,7 @@ fn sparse_datasets_survive_crashes() {
 /// Short sequences, ended after each operation, and gone on with by a process that ends after each
 /// operation, too.
 #[test]
-fn no_commit_is_lost_by_the_second_crash() {
+fn a_second_crash_loses_no_commit() {
     let short = |recording: &Recording| {
         recording.durability == Durability::Full && (20..60).contains(&recording.history.len())
     };
@@ -199,7 +199,7 @@ fn no_commit_is_lost_by_the_second_crash() {
 /// What fails can be tried again: a sequence does the same to the disk each time (those of sparse
 /// datasets may lay chunks in another order).
 #[test]
-fn sequences_can_be_repeated() {
+fn equal_seeds_record_equal_sequences() {
     let reported = |recording: &Recording| -> Vec<String> {
         recording.history.operations().iter().map(ToString::to_string).collect()
     };
@@ -238,7 +238,7 @@ fn alone(text: &str) {
 /// New blocks that are mostly zeros stand neither in the journal nor, after a loss of power, in the
 /// file.
 #[test]
-fn zeros_that_no_disk_has_are_there() {
+fn blocks_of_zeros_are_readable_after_a_crash() {
     let disk = SimulatedDisk::new();
     let medium = record::medium(&disk, Durability::Full);
     let file = medium.create(FileOptions::new()).create_driver(medium.driver.clone()).unwrap();

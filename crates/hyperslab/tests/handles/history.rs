@@ -392,7 +392,7 @@ json.dump(truth, sys.stdout)
 "#;
 
 #[test]
-fn histories_are_as_a_naive_model_has_them() {
+fn histories_equal_those_of_a_naive_model() {
     let first = number("HYPERSLAB_HANDLES_SEED", 1);
     let folder = tempfile::tempdir().unwrap();
     let mut expected = serde_json::Map::new();

@@ -56,7 +56,7 @@ fn judge(original: &Snapshot, damaged: Vec<u8>, subject: &str) -> Vec<u8> {
 }
 
 #[test]
-fn sound_files_are_saved_whole() {
+fn sound_files_are_salvaged_completely() {
     for name in fixtures::names().unwrap() {
         let bytes = std::fs::read(fixtures::path(&name)).unwrap();
         let original = Snapshot::of(&File::from_bytes(bytes.clone()).unwrap());
@@ -72,7 +72,7 @@ fn sound_files_are_saved_whole() {
 }
 
 #[test]
-fn blocks_of_every_kind_destroyed() {
+fn files_without_one_kind_of_block_are_salvaged() {
     let mut numbers = Numbers(1);
     for name in fixtures::names().unwrap() {
         let good = std::fs::read(fixtures::path(&name)).unwrap();
@@ -87,7 +87,7 @@ fn blocks_of_every_kind_destroyed() {
 }
 
 #[test]
-fn files_cut_at_any_length() {
+fn files_truncated_at_any_length_are_salvaged() {
     let mut numbers = Numbers(2);
     for name in fixtures::names().unwrap() {
         let good = std::fs::read(fixtures::path(&name)).unwrap();
@@ -100,7 +100,7 @@ fn files_cut_at_any_length() {
 }
 
 #[test]
-fn bytes_changed_anywhere() {
+fn files_with_random_changed_bytes_are_salvaged() {
     let mut numbers = Numbers(3);
     for name in fixtures::names().unwrap() {
         let good = std::fs::read(fixtures::path(&name)).unwrap();
@@ -117,7 +117,7 @@ fn bytes_changed_anywhere() {
 
 /// Without its superblock, a file has lost nothing but the names of its first objects.
 #[test]
-fn no_superblock() {
+fn files_without_a_superblock_are_salvaged() {
     let mut found_in_place = 0;
     for name in fixtures::names().unwrap() {
         let mut bytes = std::fs::read(fixtures::path(&name)).unwrap();

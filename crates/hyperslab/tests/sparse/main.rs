@@ -85,7 +85,7 @@ fn a_sparse_dataset_equals_its_model() {
 
 /// Other readers read the files of random sequences after the first step and at the end.
 #[test]
-fn others_read_the_files() {
+fn other_implementations_read_the_files() {
     let cases = number_of("HYPERSLAB_SPARSE", FEW).div_ceil(2);
     let oracle = judge::oracle();
     let (mut runner, seed) = runner("others", cases);

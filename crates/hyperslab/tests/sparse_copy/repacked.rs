@@ -108,7 +108,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn there_and_back(case in case()) {
+    fn dense_datasets_become_sparse_and_dense_again(case in case()) {
         let source = case.dense();
         let before = source.dataset("a").unwrap();
         let expected = bits(&before);
@@ -242,7 +242,7 @@ fn lists_of_points_become_blocks_and_back() {
 }
 
 #[test]
-fn texts_there_and_back() {
+fn texts_become_sparse_and_dense_again() {
     for width in [8, 4] {
         let source = FileOptions::new().sizes(width, 8).create_in_memory().unwrap();
         let text = Datatype::variable_string(CharacterSet::Utf8, width);
