@@ -126,7 +126,7 @@ impl Iterator for LinearRuns<'_> {
     }
 }
 
-/// Runs of equal length at equal distances.
+/// Runs of elements, equally long and equally distant in an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinearRows {
     /// The number of array elements before the first run.

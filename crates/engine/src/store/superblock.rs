@@ -88,7 +88,7 @@ pub(super) fn check_length(
     };
     if end > length {
         let subject = if driver.kind().is_one_file() {
-            "the file is truncated (`hyperslab recover` saves what is left of it)".to_owned()
+            "the file is truncated (`hyperslab recover` copies its readable objects)".to_owned()
         } else {
             format!("`{}` is missing or truncated", driver.name_at(length))
         };

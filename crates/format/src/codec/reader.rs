@@ -283,7 +283,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Ends the structure. Returns [`FormatError::Corrupt`] if bytes remain.
+    /// Checks that all bytes of the structure were read. Returns [`FormatError::Corrupt`] if bytes
+    /// remain.
     #[inline]
     pub fn finish(self) -> Result<()> {
         if self.rest.is_empty() {
