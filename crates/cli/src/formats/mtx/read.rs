@@ -83,8 +83,8 @@ impl Reader {
         Ok((shape, count.context("the number of values does not fit in 64 bits")?))
     }
 
-    /// Advances to the next coordinates of an array that have a line: files of symmetric matrices
-    /// have only the lower triangle.
+    /// Advances to the next coordinates that the file contains: an array of a symmetric matrix has
+    /// lines for the lower triangle only.
     fn enter_triangle(&mut self) {
         let [row, column] = self.at;
         let first = match self.banner.symmetry {

@@ -222,7 +222,7 @@ proptest! {
         let bulk = heap.place_many(&mut edit, &views).unwrap();
         let mut elements = vec![0; bulk.len() * 16];
         bulk.write_elements(&mut elements).unwrap();
-        for run in bulk.stretches(100_000) {
+        for run in bulk.runs(100_000) {
             let mut bytes = vec![0xee; run.length];
             bulk.fill(&run, &mut bytes).unwrap();
             store.write_raw(run.address, &bytes).unwrap();
