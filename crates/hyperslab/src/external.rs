@@ -148,7 +148,8 @@ impl ExternalResolver {
         }
     }
 
-    /// Creates the resolver for the file at `path`, which a link of this file names. `MAX_DEPTH` bounds the depth.
+    /// Creates the resolver for the file at `path`, which a link of this file names. `MAX_DEPTH`
+    /// bounds the depth.
     fn further(&self, path: &Path) -> Self {
         Self {
             raw_folder: self.raw_folder.clone(),
