@@ -3,7 +3,7 @@
 
 use hyperslab_dataspace::Selection;
 use hyperslab_format::codec::{Address, FileParams};
-use hyperslab_format::reference::{ReferenceBlock, ReferenceKind, RegionBlock, StoredReference};
+use hyperslab_format::reference::{ReferenceBlock, ReferenceTargetKind, RegionBlock, StoredReference};
 use hyperslab_format::selection::{SelectionFormat, decode_selection, encode_selection};
 use hyperslab_format::virtual_mapping::VirtualMappings;
 use hyperslab_fuzz::control::Control;
@@ -74,7 +74,7 @@ fn references(bytes: &[u8], params: FileParams) {
             assert_eq!(StoredReference::decode(&encoded, params).as_ref(), Ok(&reference));
         }
     }
-    for kind in [ReferenceKind::Object, ReferenceKind::Region, ReferenceKind::Attribute] {
+    for kind in [ReferenceTargetKind::Object, ReferenceTargetKind::Region, ReferenceTargetKind::Attribute] {
         for external in [false, true] {
             if let Ok(block) = ReferenceBlock::decode(bytes, kind, external)
                 && let Ok(encoded) = block.encode(SelectionFormat::Compact)

@@ -4,7 +4,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use hyperslab::{CharacterSet, Dataset, Datatype, FileOptions, H5Type, Section, SelectionFormat};
+use hyperslab::{CharacterSet, Dataset, Datatype, FileOptions, H5Type, Section, SelectionEncoding};
 use hyperslab_fuzz::control::Control;
 use hyperslab_format::codec::FileParams;
 use hyperslab_format::structured_chunk::{
@@ -73,7 +73,7 @@ fn datasets() -> Vec<Dataset> {
     let lists = Datatype::sequence(Datatype::sequence(i16::datatype(), 8), 8);
     let make = |name: &str, datatype: Datatype, filtered: bool| {
         let new = file.new_dataset(name).datatype(datatype).shape(&[20, 9]).sparse(&[5, 4]);
-        let new = new.selection_encoding(SelectionFormat::Shortest);
+        let new = new.selection_encoding(SelectionEncoding::Shortest);
         if filtered { new.shuffle().deflate(1).create() } else { new.create() }.expect("a dataset")
     };
     let numbers = make("a", i32::datatype(), false);

@@ -31,10 +31,10 @@ fn judge(bytes: Vec<u8>) -> Result<Report, hyperslab::Error> {
     check(Arc::new(Core::from_vec("image", bytes)), &options)
 }
 
-fn sound(bytes: Vec<u8>, what: &str, decode_chunks: bool) {
+fn sound(bytes: Vec<u8>, subject: &str, decode_chunks: bool) {
     let options = CheckOptions { decode_chunks, ..CheckOptions::default() };
     let report = check(Arc::new(Core::from_vec("image", bytes)), &options).expect("it was written just now");
-    assert_eq!(report.faults, 0, "{what}\n{report}");
+    assert_eq!(report.faults, 0, "{subject}\n{report}");
 }
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {

@@ -79,7 +79,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         let mut buffers = Buffers::default();
         return cases.iter().try_for_each(|case| {
             let took: Result<Vec<f64>> =
-                (0..rounds).map(|_| Ok(read(&case.path, &case.what, &mut buffers)?.0.wall)).collect();
+                (0..rounds).map(|_| Ok(read(&case.path, &case.description, &mut buffers)?.0.wall)).collect();
             println!("{}: {:.2} ms", case.name, table::median(&took?) * 1e3);
             Ok(())
         });
@@ -90,17 +90,17 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 /// Returns all cases.
 pub(crate) fn cases() -> Result<Vec<Case>> {
     let folder = libhdf5::folder()?;
-    let case = |&(name, input, what, aim): &CaseSpec| Case {
+    let case = |&(name, input, description, aim): &CaseSpec| Case {
         section: "Reading arrays",
         name: name.to_owned(),
         program: Program::Read,
         path: folder.join(format!("array_{input}.h5")),
-        what: what.to_owned(),
+        description: description.to_owned(),
         aim,
         check: None,
         mapped: false,
         cold: name.contains("cold"),
-        limit: limit(name, input, what),
+        limit: limit(name, input, description),
         chunks: None,
         counted: false,
     };
@@ -123,15 +123,15 @@ pub(crate) fn mapped() -> Result<Vec<Case>> {
 }
 
 /// Returns the lower bound for reading a whole array, strings or a million chunks.
-fn limit(name: &str, input: &str, what: &str) -> Limit {
+fn limit(name: &str, input: &str, description: &str) -> Limit {
     let conversion = name.contains(" to ") && !name.contains(" rows ");
     match input {
-        _ if what == "records" => Limit::Read,
+        _ if description == "records" => Limit::Read,
         _ if name.contains("M chunks") || !(name.contains("whole") || conversion) => {
-            Limit::model(Program::Read, Path::new(input), what)
+            Limit::model(Program::Read, Path::new(input), description)
         }
         "contiguous" | "chunked" | "none" | "virtual" => Limit::Read,
-        "i16" | "f64" | "f32be" => Limit::Convert(if what.ends_with("f64") { 8 } else { 4 }),
+        "i16" | "f64" | "f32be" => Limit::Convert(if description.ends_with("f64") { 8 } else { 4 }),
         _ => Limit::Decode,
     }
 }
@@ -169,8 +169,8 @@ impl Buffers {
 }
 
 /// Reads once, as the C program does. Returns the cost and the same sum.
-pub(crate) fn read(path: &Path, what: &str, buffers: &mut Buffers) -> Result<(Cost, u64)> {
-    let words: Vec<&str> = what.split_whitespace().collect();
+pub(crate) fn read(path: &Path, description: &str, buffers: &mut Buffers) -> Result<(Cost, u64)> {
+    let words: Vec<&str> = description.split_whitespace().collect();
     let driver = if buffers.mapped { FileDriver::Mmap } else { FileDriver::Auto };
     let open = || -> Result<File> { Ok(OpenOptions::new().driver(driver.clone()).open(path)?) };
     match words.as_slice() {
@@ -180,7 +180,7 @@ pub(crate) fn read(path: &Path, what: &str, buffers: &mut Buffers) -> Result<(Co
         [kind, "f32", rest @ ..] => arrays(open, kind, rest, &mut buffers.f32),
         [kind, "f64", rest @ ..] => arrays(open, kind, rest, &mut buffers.f64),
         [kind, "i32", rest @ ..] => arrays(open, kind, rest, &mut buffers.i32),
-        _ => bail!("unknown request `{what}`"),
+        _ => bail!("unknown request `{description}`"),
     }
 }
 
@@ -295,8 +295,8 @@ fn select(kind: &str, numbers: &[u64], dataset: &Dataset, state: &mut u64) -> Re
         }
         "boxes" | "near" => {
             let side = number(1);
-            let most = |at: usize| if kind == "near" { number(3) } else { size(at) };
-            let start = [next(state) % (most(0) - side), next(state) % (most(1) - side)];
+            let maximum = |at: usize| if kind == "near" { number(3) } else { size(at) };
+            let start = [next(state) % (maximum(0) - side), next(state) % (maximum(1) - side)];
             Selection::region(&Region::new(&start, &[side, side])?)
         }
         _ => {

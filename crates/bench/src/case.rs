@@ -57,7 +57,7 @@ pub(crate) struct Case {
     pub(crate) program: Program,
     pub(crate) path: PathBuf,
     /// The operation, and the words that follow the file in the request.
-    pub(crate) what: String,
+    pub(crate) description: String,
     /// The target ratio to libhdf5.
     pub(crate) aim: f64,
     /// The request with which libhdf5 reads a written file back. The result is compared with the
@@ -77,8 +77,8 @@ pub(crate) struct Case {
 
 impl Limit {
     /// Returns the model of the case, if one exists.
-    pub(crate) fn model(program: Program, path: &Path, what: &str) -> Self {
-        Model::of(program, path, what).map_or(Self::None, Self::Model)
+    pub(crate) fn model(program: Program, path: &Path, description: &str) -> Self {
+        Model::of(program, path, description).map_or(Self::None, Self::Model)
     }
 
     /// Returns the largest acceptable ratio of a case's time to its limit. Models omit much that
@@ -95,15 +95,15 @@ impl Case {
         name: &str,
         program: Program,
         path: PathBuf,
-        what: &str,
+        description: &str,
     ) -> Self {
-        let limit = Limit::model(program, &path, what);
+        let limit = Limit::model(program, &path, description);
         Self {
             section,
             name: name.to_owned(),
             program,
             path,
-            what: what.to_owned(),
+            description: description.to_owned(),
             aim: 1.0,
             check: None,
             cold: false,
@@ -115,12 +115,12 @@ impl Case {
     }
 
     pub(crate) fn line(&self) -> String {
-        line(&self.what, &self.path)
+        line(&self.description, &self.path)
     }
 }
 
 /// Returns the request line for an operation on a file.
-pub(crate) fn line(what: &str, path: &Path) -> String {
-    let (kind, rest) = what.split_once(' ').unwrap_or((what, ""));
+pub(crate) fn line(description: &str, path: &Path) -> String {
+    let (kind, rest) = description.split_once(' ').unwrap_or((description, ""));
     format!("{kind} {} {rest}", path.display())
 }

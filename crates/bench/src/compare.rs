@@ -149,9 +149,15 @@ fn progress_line(row: &Row) -> String {
 
 fn metadata() -> Result<Vec<Case>> {
     let folder = libhdf5::folder()?;
-    let case = |&(name, file, what, counted): &(&str, &str, &str, bool)| Case {
+    let case = |&(name, file, description, counted): &(&str, &str, &str, bool)| Case {
         counted,
-        ..Case::new("Reading metadata", name, Program::Metadata, folder.join(format!("{file}.h5")), what)
+        ..Case::new(
+            "Reading metadata",
+            name,
+            Program::Metadata,
+            folder.join(format!("{file}.h5")),
+            description,
+        )
     };
     Ok(METADATA.iter().map(case).collect())
 }
@@ -161,8 +167,8 @@ fn indexes() -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     for (name, file, low, unlimited) in INDEXES {
         let path = folder.join(format!("array_{file}.h5"));
-        let part = |what: &str, program: Program, path: &Path, line: &str| {
-            Case::new("Chunk indexes", &format!("{name}: {what}"), program, path.to_owned(), line)
+        let part = |description: &str, program: Program, path: &Path, line: &str| {
+            Case::new("Chunk indexes", &format!("{name}: {description}"), program, path.to_owned(), line)
         };
         let written = folder.join("written.h5");
         for (order, step) in [("100 000 inserted", 1), ("100 000 inserted, scattered", 7919)] {
@@ -181,7 +187,7 @@ fn indexes() -> Result<Vec<Case>> {
 
 /// Writes the missing metadata files with libhdf5.
 pub(crate) fn make_metadata(library: &Libhdf5, cases: &[Case]) -> Result<()> {
-    for (name, what) in METADATA_FILES {
+    for (name, description) in METADATA_FILES {
         let path = libhdf5::folder()?.join(format!("{name}.h5"));
         if path.exists() || !cases.iter().any(|case| case.path == path) {
             continue;
@@ -189,7 +195,7 @@ pub(crate) fn make_metadata(library: &Libhdf5, cases: &[Case]) -> Result<()> {
         let part = path.with_extension("part");
         let mut reader =
             crate::reader::Reader::start(&mut library.command(Program::Write.in_c(), &library.library)?)?;
-        let (kind, rest) = what.split_once(' ').context("no numbers")?;
+        let (kind, rest) = description.split_once(' ').context("no numbers")?;
         reader.ask(&format!("{kind} {} {rest}", part.display()))?;
         reader.finish()?;
         std::fs::rename(part, path)?;

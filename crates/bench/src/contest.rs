@@ -247,8 +247,8 @@ impl Contest {
             }
             let answer = self.timed(at, case, line)?;
             let seen = match (&answer, &case.check) {
-                (Answer::Done(..), Some((program, what))) => {
-                    match self.ask(1, *program, &crate::case::line(what, &case.path))? {
+                (Answer::Done(..), Some((program, description))) => {
+                    match self.ask(1, *program, &crate::case::line(description, &case.path))? {
                         Answer::Done(_, sum) => Ok(Some(sum)),
                         Answer::Cannot(why) => Err(format!("libhdf5 cannot read the file: {why}")),
                         Answer::TimedOut => Err(format!("libhdf5 needs {TimedOut} to read the file")),

@@ -34,16 +34,22 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         "| file | Full | Ordered | None | libhdf5, synced | libhdf5 | Full / None | Full / libhdf5, synced | None / libhdf5 |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
-    for (name, what) in WORKLOADS.iter().filter(|(name, _)| name.contains(only)) {
-        measure(name, what, &path, rounds, &mut [&mut synced, &mut plain])?;
+    for (name, description) in WORKLOADS.iter().filter(|(name, _)| name.contains(only)) {
+        measure(name, description, &path, rounds, &mut [&mut synced, &mut plain])?;
     }
     std::fs::remove_file(&path)?;
     synced.finish()?;
     plain.finish()
 }
 
-fn measure(name: &str, what: &str, path: &Path, rounds: u32, peers: &mut [&mut Reader; 2]) -> Result<()> {
-    let (kind, rest) = what.split_once(' ').unwrap_or((what, ""));
+fn measure(
+    name: &str,
+    description: &str,
+    path: &Path,
+    rounds: u32,
+    peers: &mut [&mut Reader; 2],
+) -> Result<()> {
+    let (kind, rest) = description.split_once(' ').unwrap_or((description, ""));
     let line = format!("{kind} {} {rest}", path.display());
     let mut inputs = Inputs::default();
     let mut times: [Vec<f64>; 5] = Default::default();
@@ -51,7 +57,7 @@ fn measure(name: &str, what: &str, path: &Path, rounds: u32, peers: &mut [&mut R
         let mut took: Vec<Cost> = Vec::new();
         for durability in WAYS {
             inputs.durability = durability;
-            took.push(make(path, what, &mut inputs)?.0);
+            took.push(make(path, description, &mut inputs)?.0);
         }
         for peer in peers.iter_mut() {
             took.push(peer.ask(&line)?.0);

@@ -58,7 +58,7 @@ impl Counter {
             }
             // Each count writes its own file.
             let path = row.case.path.with_extension(format!("{at}.h5"));
-            let count = counted(command, &case::line(&row.case.what, &path), at)?;
+            let count = counted(command, &case::line(&row.case.description, &path), at)?;
             std::fs::remove_file(path)?;
             Ok((idle, count))
         };
@@ -120,10 +120,10 @@ fn counted(program: &Command, line: &str, at: usize) -> Result<u64> {
     let input = libhdf5::folder()?.join(format!("counted_{at}.txt"));
     std::fs::write(&input, if line.is_empty() { String::new() } else { format!("{line}\n") })?;
     let output = command.stdin(std::fs::File::open(&input)?).output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let number = said.lines().find_map(|line| line.split("Collected :").nth(1)).map(str::trim);
+    let reported = String::from_utf8_lossy(&output.stderr);
+    let number = reported.lines().find_map(|line| line.split("Collected :").nth(1)).map(str::trim);
     match number.map(str::parse) {
         Some(Ok(number)) => Ok(number),
-        _ => bail!("callgrind: {said}"),
+        _ => bail!("callgrind: {reported}"),
     }
 }

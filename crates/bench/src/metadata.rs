@@ -11,8 +11,8 @@ use crate::arrays::next;
 use crate::clock::{Clock, Cost};
 
 /// Reads once. Returns the cost and the same sum as the C program.
-pub(crate) fn read(path: &Path, what: &str) -> Result<(Cost, u64)> {
-    let words: Vec<&str> = what.split_whitespace().collect();
+pub(crate) fn read(path: &Path, description: &str) -> Result<(Cost, u64)> {
+    let words: Vec<&str> = description.split_whitespace().collect();
     let numbers: Vec<u64> = words.iter().filter_map(|word| word.parse().ok()).collect();
     let start = Clock::start();
     let file = File::open(path)?;

@@ -108,9 +108,9 @@ pub(crate) enum Model {
 
 impl Model {
     /// Returns the model of a request, if one exists.
-    pub(crate) fn of(program: Program, path: &Path, what: &str) -> Option<Self> {
+    pub(crate) fn of(program: Program, path: &Path, description: &str) -> Option<Self> {
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        let words: Vec<&str> = what.split_whitespace().collect();
+        let words: Vec<&str> = description.split_whitespace().collect();
         let numbers: Vec<usize> = words.iter().filter_map(|word| word.parse().ok()).collect();
         let indexed = || Indexed::new(100_000, 512, stem.rsplit('_').next().unwrap_or_default(), 2);
         let million = || Indexed::new(1_000_000, 64, stem.rsplit('_').next().unwrap_or_default(), 1);
@@ -490,7 +490,7 @@ mod tests {
 
     #[test]
     fn cases_have_their_models() {
-        let of = |program, what: &str, stem: &str| Model::of(program, Path::new(stem), what);
+        let of = |program, description: &str, stem: &str| Model::of(program, Path::new(stem), description);
         let indexed = Indexed { count: 100_000, size: 512, entry: 40, checked: false };
         assert_eq!(
             of(Program::Write, "append 1 100000 64 1", "written.h5"),

@@ -39,11 +39,11 @@ fn run_case(
 ) -> Result<(Cost, u64)> {
     let (kind, rest) = line.split_once(' ').context("no file")?;
     let (path, rest) = rest.split_once(' ').unwrap_or((rest, ""));
-    let (path, what) = (Path::new(path), format!("{kind} {rest}"));
+    let (path, description) = (Path::new(path), format!("{kind} {rest}"));
     match mode {
-        "read" => arrays::read(path, &what, buffers),
-        "write" => writes::make(path, &what, inputs),
-        "metadata" => metadata::read(path, &what),
+        "read" => arrays::read(path, &description, buffers),
+        "write" => writes::make(path, &description, inputs),
+        "metadata" => metadata::read(path, &description),
         _ => bail!("unknown mode `{mode}`"),
     }
 }

@@ -29,8 +29,8 @@ fn misses(row: &Row) -> Vec<Miss> {
         ("rust-hdf5", row.to_peer(), 1.0, EQUAL_RATIO),
         (limit, row.to_limit(), row.case.limit.bound(), row.case.limit.bound()),
     ];
-    let miss = |(to, ratio, bound, most): (&'static str, Option<f64>, f64, f64)| {
-        ratio.filter(|ratio| *ratio > most).map(|ratio| Miss { to, ratio, bound })
+    let miss = |(to, ratio, bound, maximum): (&'static str, Option<f64>, f64, f64)| {
+        ratio.filter(|ratio| *ratio > maximum).map(|ratio| Miss { to, ratio, bound })
     };
     all.into_iter().filter_map(miss).collect()
 }

@@ -71,7 +71,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         let mut inputs = Inputs::new(Durability::None);
         return cases.iter().try_for_each(|case| {
             let took: Result<Vec<f64>> =
-                (0..rounds).map(|_| Ok(make(&case.path, &case.what, &mut inputs)?.0.wall)).collect();
+                (0..rounds).map(|_| Ok(make(&case.path, &case.description, &mut inputs)?.0.wall)).collect();
             println!("{}: {:.2} ms", case.name, table::median(&took?) * 1e3);
             Ok(())
         });
@@ -82,26 +82,28 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 /// Returns all cases.
 pub(crate) fn cases() -> Result<Vec<Case>> {
     let path = libhdf5::folder()?.join("written.h5");
-    let case = |&(name, what, aim): &CaseSpec| Case {
+    let case = |&(name, description, aim): &CaseSpec| Case {
         section: "Writing",
         name: name.to_owned(),
         program: Program::Write,
         path: path.clone(),
-        what: what.to_owned(),
+        description: description.to_owned(),
         aim,
-        check: check(what),
+        check: check(description),
         mapped: false,
         cold: false,
-        limit: limit(name, &path, what),
+        limit: limit(name, &path, description),
         chunks: None,
-        counted: ["objects", "attributes", "links", "append"].iter().any(|kind| what.starts_with(kind)),
+        counted: ["objects", "attributes", "links", "append"]
+            .iter()
+            .any(|kind| description.starts_with(kind)),
     };
     Ok(WORKLOADS.iter().map(case).collect())
 }
 
 /// Returns the request with which libhdf5 reads the file back.
-pub(crate) fn check(what: &str) -> Option<(Program, String)> {
-    let words: Vec<&str> = what.split_whitespace().collect();
+pub(crate) fn check(description: &str) -> Option<(Program, String)> {
+    let words: Vec<&str> = description.split_whitespace().collect();
     let (program, reading) = match words.as_slice() {
         ["arrays", _, "i32", ..] => (Program::Read, "whole i32"),
         ["arrays" | "slabs", ..] => (Program::Read, "whole f32"),
@@ -117,12 +119,12 @@ pub(crate) fn check(what: &str) -> Option<(Program, String)> {
 }
 
 /// Returns the lower bound for writing a whole array, and for metadata cases.
-fn limit(name: &str, path: &Path, what: &str) -> Limit {
-    let encoded = ["gzip", "nbit"].iter().any(|filter| what.contains(filter));
-    match what.split(' ').next() {
+fn limit(name: &str, path: &Path, description: &str) -> Limit {
+    let encoded = ["gzip", "nbit"].iter().any(|filter| description.contains(filter));
+    match description.split(' ').next() {
         Some("arrays") if encoded => Limit::Encode,
         Some("arrays" | "records" | "packed") if !name.contains("M chunks") => Limit::Write,
-        _ => Limit::model(Program::Write, path, what),
+        _ => Limit::model(Program::Write, path, description),
     }
 }
 
@@ -193,9 +195,9 @@ impl Inputs {
 }
 
 /// Writes the file once, as the C program does.
-pub(crate) fn make(path: &Path, what: &str, inputs: &mut Inputs) -> Result<(Cost, u64)> {
-    let words: Vec<&str> = what.split_whitespace().collect();
-    let [kind, low, rest @ ..] = words.as_slice() else { bail!("cannot parse the request `{what}`") };
+pub(crate) fn make(path: &Path, description: &str, inputs: &mut Inputs) -> Result<(Cost, u64)> {
+    let words: Vec<&str> = description.split_whitespace().collect();
+    let [kind, low, rest @ ..] = words.as_slice() else { bail!("cannot parse the request `{description}`") };
     let low = match *low {
         "0" => LibraryVersion::Earliest,
         "1" => LibraryVersion::V18,
@@ -342,8 +344,8 @@ fn links(file: &File, count: u64) -> Result<()> {
 }
 
 fn append(file: &File, count: u64, size: u64, unlimited: u64, flushed: bool) -> Result<()> {
-    let most = [(unlimited == 0).then_some(count), (unlimited < 2).then_some(size)];
-    let builder = file.new_dataset("x").of::<f64>().shape(&[0, size]).max_shape(&most);
+    let maximum = [(unlimited == 0).then_some(count), (unlimited < 2).then_some(size)];
+    let builder = file.new_dataset("x").of::<f64>().shape(&[0, size]).max_shape(&maximum);
     let dataset = builder.chunks(&[1, size]).create()?;
     let mut values = vec![0.0; usize::try_from(size)?];
     for number in 0..count {
@@ -359,8 +361,8 @@ fn append(file: &File, count: u64, size: u64, unlimited: u64, flushed: bool) -> 
 /// Inserts stored chunks into a dataset with its final dimensions, in steps of `step` chunks.
 fn insert(file: &File, numbers: &[u64]) -> Result<()> {
     let &[count, size, unlimited, step] = numbers else { bail!("expected four numbers") };
-    let most = [(unlimited == 0).then_some(count), (unlimited < 2).then_some(size)];
-    let builder = file.new_dataset("x").of::<f64>().shape(&[count, size]).max_shape(&most);
+    let maximum = [(unlimited == 0).then_some(count), (unlimited < 2).then_some(size)];
+    let builder = file.new_dataset("x").of::<f64>().shape(&[count, size]).max_shape(&maximum);
     let dataset = builder.chunks(&[1, size]).create()?;
     let chunk = vec![7; usize::try_from(size * 8)?];
     (0..count).try_for_each(|number| Ok(dataset.chunks().write(&[number * step % count, 0], &chunk, 0)?))

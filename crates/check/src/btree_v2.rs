@@ -96,8 +96,8 @@ impl TreeWalk<'_, '_> {
             }
             let found = self.node(level.saturating_sub(1), child.address, child.records);
             if let Some(found) = found {
-                let what = format!("records below the child at {}", child.address);
-                self.checker.same(BTreeV2Internal::NAME, address, &what, child.total, found);
+                let subject = format!("records below the child at {}", child.address);
+                self.checker.same(BTreeV2Internal::NAME, address, &subject, child.total, found);
             }
             let record = between.next();
             if let Some(record) = record {

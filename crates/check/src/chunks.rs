@@ -238,8 +238,8 @@ impl Chunked<'_> {
             Some(mask) => {
                 let element_size = self.dataset.element_size();
                 let target = ChunkTarget { element_size, ..ChunkTarget::of_length(length) };
-                let room = memory::reserve::<u8>(length, NAME);
-                let Some(mut bytes) = checker.read_or_note(NAME, address, room) else { return };
+                let buffer = memory::reserve::<u8>(length, NAME);
+                let Some(mut bytes) = checker.read_or_note(NAME, address, buffer) else { return };
                 bytes.resize(length, 0);
                 let mut scratch = Scratch::default();
                 let filters = checker.store.filters();

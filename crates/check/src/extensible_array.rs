@@ -172,21 +172,21 @@ impl Array<'_> {
 
     fn statistics(&self, checker: &mut Checker) {
         let (header, found, address) = (&self.header, &self.found, self.address);
-        for (what, stated, found) in [
+        for (subject, stated, found) in [
             ("secondary blocks", header.secondary_blocks, found.secondary_blocks),
             ("bytes of secondary blocks", header.secondary_block_size, found.secondary_block_size),
             ("data blocks", header.data_blocks, found.data_blocks),
             ("bytes of data blocks", header.data_block_size, found.data_block_size),
         ] {
-            checker.same(HEADER, address, what, stated, found);
+            checker.same(HEADER, address, subject, stated, found);
         }
-        let what = "elements with a block";
+        let subject = "elements with a block";
         let ordinary = matches!(header.client, ChunkIndexClient::CHUNKS | ChunkIndexClient::FILTERED);
         if ordinary {
-            checker.same(HEADER, address, what, header.elements, found.elements);
+            checker.same(HEADER, address, subject, header.elements, found.elements);
         } else if header.elements != found.elements {
             // Some writers of structured chunks count the elements that may be set.
-            let text = format!("{what}: {} stated, {} found", header.elements, found.elements);
+            let text = format!("{subject}: {} stated, {} found", header.elements, found.elements);
             checker.remark(HEADER, address, text);
         }
         if header.max_index_set < self.elements.end {

@@ -152,12 +152,12 @@ impl Checker {
         &mut self,
         structure: &'static str,
         address: Address,
-        what: &str,
+        subject: &str,
         stated: u64,
         found: u64,
     ) -> bool {
         if stated != found {
-            self.fault(structure, address, format!("{what}: {stated} stated, {found} found"));
+            self.fault(structure, address, format!("{subject}: {stated} stated, {found} found"));
         }
         stated == found
     }

@@ -122,8 +122,8 @@ impl Heap {
             let mut at = end_of(block.offset, block.prefix as u64);
             while let Some((offset, length)) = parts.next_if(|(offset, _)| *offset < end) {
                 if offset != at {
-                    let what = if offset < at { "overlap" } else { "leave a gap" };
-                    let text = format!("objects and free sections {what} at offset {:#x}", offset.min(at));
+                    let problem = if offset < at { "overlap" } else { "leave a gap" };
+                    let text = format!("objects and free sections {problem} at offset {:#x}", offset.min(at));
                     checker.fault(NAME, self.address, text);
                 }
                 at = at.max(end_of(offset, length));
@@ -139,11 +139,11 @@ impl Heap {
 /// Compares a total that no reader relies on. libhdf5 loses count of a block when an attribute that
 /// has the block for itself is replaced: `lost` is true if the difference has this form, and the
 /// finding then is a remark.
-fn total(checker: &mut Checker, address: Address, what: &str, stated: u64, found: u64, lost: bool) {
+fn total(checker: &mut Checker, address: Address, problem: &str, stated: u64, found: u64, lost: bool) {
     if lost {
-        checker.remark(HEADER, address, format!("{what}: {stated} stated, {found} found"));
+        checker.remark(HEADER, address, format!("{problem}: {stated} stated, {found} found"));
     } else {
-        checker.same(HEADER, address, what, stated, found);
+        checker.same(HEADER, address, problem, stated, found);
     }
 }
 

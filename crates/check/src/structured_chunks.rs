@@ -85,12 +85,12 @@ pub(crate) fn check(checker: &mut Checker, dataset: &Dataset, layout: &Structure
         StructuredIndex::BTreeV2(parameters) => {
             let Some(tree) = chunks::btree_v2(checker, &indexed) else { return };
             let (name, header) = (BTreeV2Header::NAME, &tree.header);
-            for (what, stated, expected) in [
+            for (subject, stated, expected) in [
                 ("bytes of a node", header.node_size, parameters.node_size),
                 ("split percent", header.split_percent.into(), parameters.split_percent.into()),
                 ("merge percent", header.merge_percent.into(), parameters.merge_percent.into()),
             ] {
-                checker.same(name, tree.address, what, stated.into(), expected.into());
+                checker.same(name, tree.address, subject, stated.into(), expected.into());
             }
         }
     }

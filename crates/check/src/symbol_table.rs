@@ -75,9 +75,9 @@ impl LocalHeap {
             let [(_, end, free), (next, _, next_free)] = pair else { continue };
             // Two names never overlap by mistake, but a name may be the end of another name.
             if end > next && (*free || *next_free) {
-                let what =
+                let subject =
                     if *free && *next_free { "free blocks overlap" } else { "a name lies in a free block" };
-                checker.fault(HEAP, self.address, format!("{what} at {next:#x}"));
+                checker.fault(HEAP, self.address, format!("{subject} at {next:#x}"));
             }
         }
     }

@@ -39,21 +39,21 @@ fn superblock(image: &mut Image, change: impl FnOnce(&mut Superblock)) {
 }
 
 #[test]
-fn a_file_that_is_cut() {
+fn a_truncated_file_is_a_fault() {
     let mut image = Image::of("attributes_latest.h5");
     image.bytes.pop();
     image.has("superblock", "the end of the file at");
 }
 
 #[test]
-fn blocks_behind_the_end_of_the_file() {
+fn blocks_after_the_end_of_the_file_are_faults() {
     let mut image = Image::of("attributes_latest.h5");
     superblock(&mut image, |superblock| superblock.end_of_file = Address::new(200));
     image.has("object header", "ends past the end of the file at 0xc8");
 }
 
 #[test]
-fn a_mark_that_nobody_took_away() {
+fn status_flags_of_a_killed_writer_are_a_fault() {
     let mut image = Image::of("attributes_latest.h5");
     superblock(&mut image, |superblock| {
         superblock.consistency = hyperslab_format::superblock::ConsistencyFlags::WRITE_ACCESS;
@@ -62,7 +62,7 @@ fn a_mark_that_nobody_took_away() {
 }
 
 #[test]
-fn bytes_behind_the_end_are_a_remark() {
+fn bytes_after_the_end_of_the_file_are_a_remark() {
     let mut image = Image::of("attributes_latest.h5");
     image.bytes.extend([0; 100]);
     let report = image.check();
@@ -112,7 +112,7 @@ fn two_messages_of_one_kind() {
 }
 
 #[test]
-fn an_old_group() {
+fn a_damaged_symbol_table_is_a_fault() {
     let good = Image::of("groups_earliest.h5");
     let nodes = good.blocks::<SymbolTableNode>("SNOD", &SYMBOLS);
     let (at, node) = nodes.iter().find(|(_, node)| node.entries.len() > 2).unwrap().clone();
@@ -142,7 +142,7 @@ fn an_old_group() {
 }
 
 #[test]
-fn the_tree_of_an_old_group() {
+fn a_damaged_b_tree_of_a_symbol_table_is_a_fault() {
     let good = Image::of("groups_earliest.h5");
     let trees = good.blocks::<BTreeV1Node>("TREE", &GROUP_TREE);
     let (at, _) = *trees
@@ -169,7 +169,7 @@ fn the_tree_of_an_old_group() {
 }
 
 #[test]
-fn the_heap_of_an_old_group() {
+fn a_damaged_local_heap_of_a_symbol_table_is_a_fault() {
     let good = Image::of("groups_earliest.h5");
     let heaps = good.blocks::<LocalHeapHeader>("HEAP", &PARAMS);
     let mut found = 0;
@@ -400,7 +400,7 @@ fn counts_of_an_extensible_array() {
 }
 
 #[test]
-fn chunks_in_a_version_1_tree() {
+fn damaged_entries_of_a_version_1_b_tree_of_chunks_are_faults() {
     let good = Image::of("chunk_indexes_earliest.h5");
     let context = |rank| BTreeV1Context { params: PARAMS, kind: BTreeV1Kind::Chunks { rank }, k: 32 };
     let plain = |node: &BTreeV1Node| {
@@ -435,7 +435,7 @@ fn chunks_in_a_version_1_tree() {
 }
 
 #[test]
-fn a_chunk_that_does_not_pass_its_filters() {
+fn a_chunk_that_cannot_be_decoded_is_a_fault() {
     let good = Image::of("filters_latest.h5");
     let report = good.check();
     assert!(report.is_sound(), "{report}");
@@ -506,7 +506,7 @@ fn shared_messages() {
 }
 
 #[test]
-fn raw_data_that_two_datasets_have() {
+fn raw_data_of_two_datasets_that_overlap_is_a_fault() {
     let mut image = Image::of("layouts_latest.h5");
     let contiguous =
         |image: &Image, (header, _, body): &(usize, usize, usize)| image.bytes[header + body + 1] == 1;
@@ -525,7 +525,7 @@ fn raw_data_that_two_datasets_have() {
 }
 
 #[test]
-fn elements_that_lead_nowhere() {
+fn elements_that_refer_to_missing_heap_objects_are_faults() {
     let good = Image::of("datatypes_strings_latest.h5");
     let collection = good.places("GCOL")[0];
     // Object 1 gets another number.
@@ -570,7 +570,7 @@ fn a_virtual_dataset() {
 }
 
 #[test]
-fn names_of_objects_stand_beside_findings() {
+fn findings_name_the_objects() {
     let mut image = Image::of("committed_types_earliest.h5");
     let header = image.places("\u{1}\0").into_iter().find(|at| {
         let mut changed = image.clone();

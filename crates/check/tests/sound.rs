@@ -8,7 +8,7 @@ use hyperslab_testkit::{expected, fixtures};
 use hyperslab_vfd::{Access, Driver, Family, FamilyPattern, Multi, MultiMember};
 
 #[test]
-fn every_fixture_is_sound_and_what_it_leaks_is_known() {
+fn every_fixture_is_sound_and_its_leaked_bytes_are_known() {
     let mut accounts = String::new();
     for name in fixtures::names().unwrap() {
         let report = check_path(&fixtures::path(&name)).unwrap();
@@ -22,7 +22,7 @@ fn every_fixture_is_sound_and_what_it_leaks_is_known() {
 }
 
 #[test]
-fn files_that_keep_their_free_space_leak_nothing_to_speak_of() {
+fn files_that_store_free_space_leak_few_bytes() {
     for name in ["file_space_persisted_latest.h5", "file_space_paged_latest.h5"] {
         let report = check_path(&fixtures::path(name)).unwrap();
         assert_eq!(report.leaked, [], "{name}");
@@ -31,7 +31,7 @@ fn files_that_keep_their_free_space_leak_nothing_to_speak_of() {
 }
 
 #[test]
-fn chunks_pass_their_filters() {
+fn chunks_of_fixtures_can_be_decoded() {
     for name in fixtures::names().unwrap() {
         let report = check_path(&fixtures::path(&name)).unwrap();
         let driver = hyperslab_vfd::Sec2::open(fixtures::path(&name), Access::ReadOnly).unwrap();
@@ -58,7 +58,7 @@ fn files_of_several_members_are_sound() {
 }
 
 #[test]
-fn a_report_says_what_there_is() {
+fn a_report_lists_the_structures() {
     let report = check_path(&fixtures::path("chunk_indexes_large_latest.h5")).unwrap();
     let text = report.to_string();
     assert!(text.starts_with("sound: 0 faults, 0 remarks\n"), "{text}");
@@ -73,7 +73,7 @@ fn a_report_says_what_there_is() {
 }
 
 #[test]
-fn what_objects_have_adds_up() {
+fn bytes_of_objects_sum_to_the_total() {
     for name in fixtures::names().unwrap() {
         let driver = hyperslab_vfd::Sec2::open(fixtures::path(&name), Access::ReadOnly).unwrap();
         let options = CheckOptions { per_object: true, ..CheckOptions::default() };
@@ -95,13 +95,13 @@ fn what_objects_have_adds_up() {
 }
 
 #[test]
-fn metadata_are_for_something() {
+fn metadata_has_an_owner() {
     for name in fixtures::names().unwrap() {
         let driver = hyperslab_vfd::Sec2::open(fixtures::path(&name), Access::ReadOnly).unwrap();
         let options = CheckOptions { look_into_elements: false, ..CheckOptions::default() };
         let report = check(Arc::new(driver), &options).unwrap();
         assert!(report.is_sound(), "{name}");
-        let told: u64 = report.metadata.values().map(|bytes| bytes.total() - bytes.mappings).sum();
+        let reported: u64 = report.metadata.values().map(|bytes| bytes.total() - bytes.mappings).sum();
         let others = [
             BlockKind::Superblock,
             BlockKind::DriverInformation,
@@ -112,7 +112,7 @@ fn metadata_are_for_something() {
         let is_metadata = |kind: &BlockKind| !others.contains(kind) && !raw.contains(kind);
         let all: u64 =
             report.usage.iter().filter(|(kind, _)| is_metadata(kind)).map(|(_, usage)| usage.bytes).sum();
-        assert_eq!(told, all, "{name}");
+        assert_eq!(reported, all, "{name}");
         let unused: u64 = report.metadata.values().map(|bytes| bytes.unused_in_headers).sum();
         assert!(unused < report.usage_of(BlockKind::ObjectHeader).bytes, "{name}");
         let free: u64 = report.free_sections.iter().map(|(size, count)| size * count).sum();

@@ -19,7 +19,7 @@ fn indexes_and_chunks_of_sound_samples_are_accounted_for() {
 }
 
 #[test]
-fn broken_indexes_of_samples_are_faults() {
+fn damaged_indexes_of_samples_are_faults() {
     let cases = corpus::sparse_samples().unwrap();
     for name in [
         "bad_bthd_checksum",

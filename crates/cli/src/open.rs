@@ -74,12 +74,12 @@ impl OpenArguments {
 
     /// Shows on the terminal how many bytes of files opened after this call are read. The display
     /// ends when the value is dropped.
-    pub(crate) fn progress(&self, what: &'static str) -> Progress {
+    pub(crate) fn progress(&self, subject: &'static str) -> Progress {
         if self.driver.logged || !progress::is_visible() {
             return Progress::default();
         }
         let log = self.watched.get_or_init(|| Arc::new(AccessLog::new()));
-        Progress::new(Arc::clone(log), what)
+        Progress::new(Arc::clone(log), subject)
     }
 
     /// Returns the argument `--locking`.

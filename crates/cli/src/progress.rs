@@ -26,8 +26,8 @@ pub(crate) fn is_visible() -> bool {
 }
 
 impl Progress {
-    /// Shows the bytes that the log counts. `what` names the work.
-    pub(crate) fn new(log: Arc<AccessLog>, what: &'static str) -> Self {
+    /// Shows the bytes that the log counts. `subject` names the work.
+    pub(crate) fn new(log: Arc<AccessLog>, subject: &'static str) -> Self {
         let (sender, ended) = mpsc::channel();
         let watch = move || {
             if ended.recv_timeout(SHOW_DELAY) != Err(RecvTimeoutError::Timeout) {
@@ -40,7 +40,7 @@ impl Progress {
             loop {
                 let report = log.report();
                 let bytes = report.reads.bytes + report.writes.bytes;
-                bar.set_message(format!("{what}: {}", output::bytes(bytes)));
+                bar.set_message(format!("{subject}: {}", output::bytes(bytes)));
                 bar.tick();
                 if ended.recv_timeout(UPDATE_INTERVAL) != Err(RecvTimeoutError::Timeout) {
                     break;

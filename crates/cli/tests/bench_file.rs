@@ -47,7 +47,7 @@ fn made(folder: &TempDir) -> PathBuf {
 }
 
 #[test]
-fn what_is_read_is_counted() {
+fn bytes_that_are_read_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(&folder);
     let all = document(&[path.to_str().unwrap(), "columns"]);
@@ -71,7 +71,7 @@ fn what_is_read_is_counted() {
 }
 
 #[test]
-fn what_is_recommended_can_be_done_and_serves_better() {
+fn recommended_chunks_can_be_written_and_are_read_faster() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(&folder);
     let path = path.to_str().unwrap();
@@ -99,7 +99,7 @@ fn what_is_recommended_can_be_done_and_serves_better() {
 }
 
 #[test]
-fn all_kinds_of_datasets_come_through() {
+fn all_kinds_of_datasets_are_measured() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(&folder);
     let path = path.to_str().unwrap();
@@ -120,7 +120,7 @@ fn all_kinds_of_datasets_come_through() {
 }
 
 #[test]
-fn mistakes_are_said() {
+fn wrong_arguments_are_reported() {
     let fails = |arguments: &[&str]| {
         let output = run(&[&["bench-file", "--seconds", "0.1"], arguments].concat());
         assert_ne!(output.code(), 0, "{arguments:?}");

@@ -59,7 +59,7 @@ fn check_all(name: &str, fixture: &str, format: &str) {
 }
 
 #[test]
-fn heads() {
+fn head_prints_the_first_rows() {
     check("head_temperature.txt", &["head", "weather_station.h5", "series/temperature"]);
     check("head_quality.txt", &["head", "weather_station.h5", "/quality", "-n", "3"]);
     check("cat_sensors.csv", &["cat", "weather_station.h5", "station/sensors", "--format", "csv"]);
@@ -85,7 +85,7 @@ fn all_types() {
 
 /// Every dataset of every fixture, in every format: what cannot be written says so.
 #[test]
-fn no_dataset_is_too_much() {
+fn datasets_larger_than_memory_are_printed() {
     for fixture in fixtures::names().unwrap() {
         for path in datasets(&fixture).iter().take(12) {
             let json = run(&["cat", &fixture, path, "-f", "json"]);
@@ -126,7 +126,7 @@ fn selections() {
 }
 
 #[test]
-fn what_is_no_dataset() {
+fn objects_other_than_datasets_are_refused() {
     for (path, why) in [
         ("series", "`series` of `weather_station.h5` is a group, not a dataset"),
         ("/", "is a group"),
@@ -141,7 +141,7 @@ fn what_is_no_dataset() {
 }
 
 #[test]
-fn outputs_appear_whole_or_not_at_all() {
+fn outputs_are_complete_or_absent() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
     let source = at("copy.h5");
@@ -237,7 +237,7 @@ print(json.dumps(expected))
 "#;
 
 #[test]
-fn text_is_what_numpy_prints() {
+fn text_equals_the_output_of_numpy() {
     let Some(referee) = referee::python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("f.h5").display().to_string();

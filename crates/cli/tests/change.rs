@@ -136,7 +136,7 @@ fn attributes_are_set_renamed_and_removed() {
 }
 
 #[test]
-fn csv_files_come_and_go() {
+fn csv_files_are_imported_and_exported() {
     let bench = Bench::new();
     write(&bench.path("t.csv"), "id,name,value\n1,\"x, y\",0.5\n2,\"say \"\"hi\"\"\",-1e3\n");
     bench.quiet("import t.csv b.h5 table");
@@ -163,7 +163,7 @@ fn csv_files_come_and_go() {
 }
 
 #[test]
-fn npy_files_come_and_go() {
+fn npy_files_are_imported_and_exported() {
     let bench = Bench::new();
     let Some(referee) = referee::python() else { return };
     let make = "import numpy, sys, os

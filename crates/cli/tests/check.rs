@@ -39,7 +39,7 @@ fn a_file_with_a_fault() {
 }
 
 #[test]
-fn a_file_that_is_none() {
+fn a_file_of_another_format_is_refused() {
     let output = check(&["generate.py", "weather_station.h5"]);
     assert_eq!(output.code(), 2);
     assert!(output.error().starts_with("hyperslab: cannot check `generate.py`: "));
@@ -78,7 +78,7 @@ fn chunks_are_decoded_if_asked_for() {
 
 /// A chunk that says that it decodes to far more than can be: nobody looks, and `check` does not say that it is sound.
 #[test]
-fn a_file_of_which_not_all_can_be_checked() {
+fn unchecked_parts_of_a_file_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("large.h5");
     let file = hyperslab::File::create(&path).unwrap();

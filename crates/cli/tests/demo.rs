@@ -69,7 +69,7 @@ print(dense.sum(), np.count_nonzero(dense))",
 }
 
 #[test]
-fn nothing_is_left_unless_it_is_kept_and_the_table_is_plain() {
+fn files_are_removed_unless_kept_and_the_table_has_no_colours() {
     let folder = tempfile::tempdir().unwrap();
     let small = [
         "demo",

@@ -1,4 +1,5 @@
-//! `hyperslab diff`, run as people run it. The output in `expected/` is refreshed with `HYPERSLAB_UPDATE=1`.
+//! `hyperslab diff`, run as people run it. The output in `expected/` is refreshed with
+//! `HYPERSLAB_UPDATE=1`.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "in a test a panic is the report")]
 
@@ -104,7 +105,7 @@ fn check(pair: &Pair, name: &str, line: &str) {
 }
 
 #[test]
-fn what_differs_is_told() {
+fn differences_are_reported() {
     let pair = Pair::new(variety);
     check(&pair, "diff.txt", "a.h5 b.h5");
     check(&pair, "diff_back.txt", "--places 1 --exclude /run/signal --exclude /run@draft b.h5 a.h5");
@@ -137,7 +138,7 @@ fn one_element_in_a_million() {
 }
 
 #[test]
-fn what_is_not_a_number() {
+fn nan_elements_are_compared() {
     let pair = Pair::new(|file, is_second| {
         let values = if is_second { [f64::NAN, 0.0, 1.0] } else { [f64::NAN, -0.0, f64::NAN] };
         file.new_dataset("x").write(&values).unwrap();
@@ -150,7 +151,7 @@ fn what_is_not_a_number() {
 }
 
 #[test]
-fn vast_datasets_of_which_little_is_stored() {
+fn vast_datasets_with_few_stored_chunks_are_compared() {
     let million = 1_000_000_u64;
     let pair = Pair::new(|file, is_second| {
         let chunked =
@@ -209,7 +210,7 @@ fn other_fill_values_are_other_elements() {
 }
 
 #[test]
-fn damage_is_told_and_the_rest_is_compared() {
+fn damage_is_reported_and_the_remaining_objects_are_compared() {
     let pair = Pair::new(|file, is_second| {
         for name in ["one", "two"] {
             let dataset = file.new_dataset(name).of::<u8>().shape(&[1000]).chunks(&[1000]).fletcher32();
@@ -229,10 +230,10 @@ fn damage_is_told_and_the_rest_is_compared() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn unsupported_requests_are_reported() {
     let pair = Pair::new(|_, _| {});
     std::fs::write(pair.scratch.path("text"), "no file at all").unwrap();
-    for (line, said) in [
+    for (line, reported) in [
         ("nowhere.h5 a.h5", "cannot open `nowhere.h5`"),
         ("a.h5 text", "cannot open `text`"),
         ("a.h5 b.h5 /nothing", "nothing"),
@@ -242,12 +243,12 @@ fn what_cannot_be_done_is_said() {
         let output = pair.run(line);
         assert_eq!(output.code(), 2, "{line}");
         let error = output.error().to_owned();
-        assert!(error.contains(said), "{line}: {error}");
+        assert!(error.contains(reported), "{line}: {error}");
     }
 }
 
 #[test]
-fn references_lead_to_the_same_paths() {
+fn references_are_compared_by_the_paths_of_their_targets() {
     // Written at other places, so that the addresses differ.
     let pair = Pair::new(|_, _| {});
     let reference = path("references_earliest.h5");

@@ -82,7 +82,7 @@ fn scipy() -> Option<Referee> {
 }
 
 #[test]
-fn what_scipy_saves_is_read() {
+fn matrices_that_scipy_saves_are_imported() {
     let (bench, Some(referee)) = (Bench::new(), scipy()) else { return };
     let made = "r = n.random.default_rng(3); made = []
 def put(name, m, **k):
@@ -120,7 +120,7 @@ print(g['data'].chunks, g['data'].compression, g['data'].shuffle)";
 }
 
 #[test]
-fn what_scipy_writes_as_matrix_market_is_read() {
+fn matrix_market_files_of_scipy_are_imported() {
     let (bench, Some(referee)) = (Bench::new(), scipy()) else { return };
     let made = "r = n.random.default_rng(5)
 base = s.random_array((40, 40), density=0.1, rng=r)
@@ -158,7 +158,7 @@ print(open('back-integer.mtx').readline().strip(), group('a.h5', 'pattern').dtyp
 }
 
 #[test]
-fn groups_and_datasets_come_and_go() {
+fn groups_and_datasets_are_imported_and_exported() {
     let (bench, Some(referee)) = (Bench::new(), scipy()) else { return };
     let made = "r = n.random.default_rng(7)
 m = s.random_array((300, 50), density=0.2, rng=r, format='csr')
@@ -196,7 +196,7 @@ print(group('a.h5', 'again').dtype, h5py.File('b.h5')['x/data'].compression)";
 }
 
 #[test]
-fn sparse_datasets_come_and_go() {
+fn sparse_datasets_are_imported_and_exported() {
     let (bench, Some(referee)) = (Bench::new(), scipy()) else { return };
     let made = "r = n.random.default_rng(11)
 m = s.random_array((700, 3000), density=0.01, rng=r, format='csc')
@@ -252,7 +252,7 @@ print(m.nnz)";
 const BANNER: &str = "%%MatrixMarket matrix coordinate real general\n";
 
 #[test]
-fn what_fails_leaves_nothing() {
+fn failed_commands_leave_no_output() {
     let bench = Bench::new();
     bench.write("bad.mtx", &format!("{BANNER}2 2 2\n1 1 1\n"));
     let error = bench.failure("import bad.mtx new.h5 m --as csr");

@@ -91,7 +91,7 @@ fn by_types_shapes_and_storage() {
 }
 
 #[test]
-fn forms() {
+fn output_formats() {
     let output = run(&["weather_station.h5", "--print0", "--name", "t*"]);
     assert_eq!(output.stdout, b"/series/temperature\0/series/time\0");
     let output = run(&["weather_station.h5", "-l", "--name", "temp*"]);
@@ -110,7 +110,7 @@ fn forms() {
 }
 
 #[test]
-fn names_are_made_safe_unless_they_are_for_programs() {
+fn names_are_escaped_except_in_machine_readable_output() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("names.h5");
     let file = FileOptions::new().create(&path).unwrap();
@@ -122,7 +122,7 @@ fn names_are_made_safe_unless_they_are_for_programs() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said_and_the_rest_is_found() {
+fn unreadable_objects_are_reported_and_the_others_are_found() {
     let output = run(&["absent.h5", "weather_station.h5", "--name", "latest"]);
     assert_eq!(output.code(), 2);
     assert_eq!(output.stdout, b"weather_station.h5:/latest\n");

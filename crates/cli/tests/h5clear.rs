@@ -42,7 +42,7 @@ fn judge(file: &Path) {
 }
 
 #[test]
-fn marks_are_cleared_and_the_end_stays() {
+fn status_flags_are_cleared_and_the_end_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let (path, length) = new_file(folder.path());
     let bounds = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap();
@@ -61,23 +61,23 @@ fn marks_are_cleared_and_the_end_stays() {
 }
 
 #[test]
-fn ends_are_told_and_moved() {
+fn the_end_of_the_file_is_printed_and_changed() {
     let folder = tempfile::tempdir().unwrap();
     let (path, length) = new_file(folder.path());
     let set_len = |length| std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(length);
     set_len(length - 10).unwrap();
-    let said = |stated: u64, real: u64| format!("EOA is {stated}; EOF is {real} \n");
-    assert_eq!(printed(&["--filesize"], &path), said(length, length - 10));
+    let reported = |stated: u64, real: u64| format!("EOA is {stated}; EOF is {real} \n");
+    assert_eq!(printed(&["--filesize"], &path), reported(length, length - 10));
     assert_eq!(printed(&["--increment=0"], &path), "");
-    assert_eq!(printed(&["--filesize"], &path), said(length, length));
+    assert_eq!(printed(&["--filesize"], &path), reported(length, length));
     set_len(length + 100).unwrap();
     assert_eq!(printed(&["-s"], &path), "");
-    assert_eq!(printed(&["--filesize"], &path), said(length, length + 100));
+    assert_eq!(printed(&["--filesize"], &path), reported(length, length + 100));
     printed(&["--increment=512"], &path);
-    assert_eq!(printed(&["--filesize"], &path), said(length + 612, length + 612));
+    assert_eq!(printed(&["--filesize"], &path), reported(length + 612, length + 612));
     printed(&["--increment"], &path);
     let end = length + 612 + (1 << 20);
-    assert_eq!(printed(&["--filesize"], &path), said(end, end));
+    assert_eq!(printed(&["--filesize"], &path), reported(end, end));
     assert!(is_sound(&path));
     let output = run(&[&format!("--increment={}", u64::MAX)], &path);
     assert_eq!(output.code(), 1);
@@ -85,7 +85,7 @@ fn ends_are_told_and_moved() {
 }
 
 #[test]
-fn images_go() {
+fn cache_images_are_removed() {
     let folder = tempfile::tempdir().unwrap();
     let (path, length) = new_file(folder.path());
     let before = std::fs::read(&path).unwrap();
@@ -111,11 +111,11 @@ fn images_go() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn unsupported_requests_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let (path, _) = new_file(folder.path());
     let nowhere = folder.path().join("nowhere.h5");
-    for (arguments, file, said) in [
+    for (arguments, file, reported) in [
         (&[][..], &path, "no task is given"),
         (&["-s"], &nowhere, "nowhere.h5"),
         (&["-m"], &nowhere, "nowhere.h5"),
@@ -126,7 +126,7 @@ fn what_cannot_be_done_is_said() {
         let output = run(arguments, file);
         assert_eq!(output.code(), 1, "{arguments:?}");
         let error = output.error().to_owned();
-        assert!(error.contains(said), "{arguments:?}: {error}");
+        assert!(error.contains(reported), "{arguments:?}: {error}");
     }
     std::fs::write(&nowhere, b"no HDF5 file").unwrap();
     for arguments in [["-s"], ["-m"], ["--filesize"], ["--increment"]] {

@@ -1,4 +1,5 @@
-//! `hyperslab h5mkgrp` and `h5copy`, run as people run the tools of those names. What they write is asked of the referee.
+//! `hyperslab h5mkgrp` and `h5copy`, run as people run the tools of those names. What they write is
+//! asked of the referee.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::PathBuf;
@@ -53,14 +54,14 @@ impl Bench {
 }
 
 #[test]
-fn groups_are_made() {
+fn missing_groups_are_created() {
     let bench = Bench::new();
     assert_eq!(bench.printed("h5mkgrp b.h5 one two"), "");
-    let said = bench.printed("h5mkgrp -v -p b.h5 one three/four/five");
-    assert_eq!(said, "h5mkgrp: Creating parent groups\nh5mkgrp: created group 'three/four/five'\n");
-    let said = bench.printed("h5mkgrp -l -v a.h5 newest");
+    let reported = bench.printed("h5mkgrp -v -p b.h5 one three/four/five");
+    assert_eq!(reported, "h5mkgrp: Creating parent groups\nh5mkgrp: created group 'three/four/five'\n");
+    let reported = bench.printed("h5mkgrp -l -v a.h5 newest");
     assert_eq!(
-        said,
+        reported,
         "h5mkgrp: Creating groups with latest version of the format\nh5mkgrp: created group 'newest'\n"
     );
     bench.judge(
@@ -81,9 +82,10 @@ assert f['newest'].keys() == set() and 'series' in f",
 fn objects_are_copied() {
     let bench = Bench::new();
     assert_eq!(bench.printed("h5copy -i a.h5 -o b.h5 -s /series -d /series"), "");
-    let said = bench.printed("h5copy -v -p -i a.h5 -o b.h5 -s series/temperature -d deep/er/copy -f noattr");
+    let reported =
+        bench.printed("h5copy -v -p -i a.h5 -o b.h5 -s series/temperature -d deep/er/copy -f noattr");
     assert_eq!(
-        said,
+        reported,
         "Copying file <a.h5> and object <series/temperature> to file <b.h5> and object <deep/er/copy>\n\
          Using noattr flag\nh5copy: Creating parent groups\n"
     );
@@ -121,9 +123,9 @@ assert list(g['all/inner']) == [] and list(g['plain/inner']) == ['data']",
 }
 
 #[test]
-fn what_cannot_be_copied_is_said_and_leaves_nothing() {
+fn failed_copies_are_reported_and_leave_no_output() {
     let bench = Bench::new();
-    for (arguments, said) in [
+    for (arguments, reported) in [
         ("-i nowhere.h5 -o b.h5 -s a -d a", "could not open input file"),
         ("-i a.h5 -o b.h5 -s nothing -d a", "nothing"),
         ("-i a.h5 -o b.h5 -s events/hour -d some/where", "Use -p to create parent groups"),
@@ -136,7 +138,7 @@ fn what_cannot_be_copied_is_said_and_leaves_nothing() {
         ("-i a.h5 -o b.h5 -s events/hour -d a -f some", "`some` is not one of the flags"),
     ] {
         let error = bench.failure(&format!("h5copy {arguments}"));
-        assert!(error.contains(said), "{arguments}: {error}");
+        assert!(error.contains(reported), "{arguments}: {error}");
         assert!(!bench.path("b.h5").exists(), "{arguments}");
     }
     for tool in ["h5copy", "h5mkgrp", "h5clear", "h5repack"] {
@@ -147,7 +149,7 @@ fn what_cannot_be_copied_is_said_and_leaves_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn links_of_those_names_are_the_tools() {
+fn symbolic_links_with_the_names_of_the_tools_run_the_tools() {
     let bench = Bench::new();
     for tool in ["h5mkgrp", "h5copy", "h5clear", "h5repack", "h5stat"] {
         let link = bench.path(tool);

@@ -1,4 +1,5 @@
-//! `hyperslab h5diff`, run as people run `h5diff`. The output in `expected/` is refreshed with `HYPERSLAB_UPDATE=1`.
+//! `hyperslab h5diff`, run as people run `h5diff`. The output in `expected/` is refreshed with
+//! `HYPERSLAB_UPDATE=1`.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod deep_file;
@@ -122,7 +123,7 @@ fn structure(file: &File, is_second: bool) {
 }
 
 #[test]
-fn what_is_there_and_what_is_not() {
+fn missing_objects_are_reported() {
     let pair = Pair::new(structure);
     pair.check("h5diff_structure.txt", &["-v2", "a.h5", "b.h5"], 1);
     pair.check("h5diff_listed.txt", &["-c", "a.h5", "b.h5"], 1);
@@ -160,9 +161,9 @@ fn selections() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn unsupported_requests_are_reported() {
     let pair = Pair::new(classes);
-    for (arguments, printed, said, code) in [
+    for (arguments, printed, reported, code) in [
         (
             &["nowhere.h5", "a.h5"][..],
             "h5diff: <nowhere.h5>: unable to open file\n",
@@ -187,7 +188,10 @@ fn what_cannot_be_done_is_said() {
         let got = output.out().to_owned();
         let error = output.error().to_owned();
         assert!(got.starts_with(printed), "{arguments:?}: {got}");
-        assert!(error.contains(said) && error.is_empty() == said.is_empty(), "{arguments:?}: {error}");
+        assert!(
+            error.contains(reported) && error.is_empty() == reported.is_empty(),
+            "{arguments:?}: {error}"
+        );
         assert_eq!(output.code(), code, "{arguments:?}");
     }
     let (help, code) = pair.diff(&["-h"]);
@@ -195,7 +199,7 @@ fn what_cannot_be_done_is_said() {
 }
 
 #[test]
-fn damage_is_told_and_the_rest_is_compared() {
+fn damage_is_reported_and_the_remaining_objects_are_compared() {
     let pair = Pair::new(|file, is_second| {
         for name in ["one", "two"] {
             let dataset = file.new_dataset(name).of::<u8>().shape(&[1000]).chunks(&[1000]).fletcher32();
@@ -214,7 +218,7 @@ fn damage_is_told_and_the_rest_is_compared() {
 }
 
 #[test]
-fn deep_groups_are_an_error_and_circles_end() {
+fn deeply_nested_groups_are_an_error_and_cycles_end() {
     let pair = Pair::new(|_, _| {});
     let compare = |tool: &str, bytes: Vec<u8>| {
         for name in ["a.h5", "b.h5"] {
@@ -225,8 +229,8 @@ fn deep_groups_are_an_error_and_circles_end() {
     for tool in ["h5diff", "diff"] {
         let output = compare(tool, deep_file::chain(5000, b"g", deep_file::End::Empty));
         assert_eq!(output.code(), 2);
-        let said = [output.stdout, output.stderr].concat();
-        assert!(String::from_utf8_lossy(&said).contains("deeper than 1024 levels"), "{tool}");
+        let reported = [output.stdout, output.stderr].concat();
+        assert!(String::from_utf8_lossy(&reported).contains("deeper than 1024 levels"), "{tool}");
         let output = compare(tool, deep_file::chain(2, b"g", deep_file::End::Nowhere));
         assert_eq!(output.code(), 2, "{tool}");
         let output = compare(tool, deep_file::chain(2, b"g", deep_file::End::BackToRoot));
@@ -235,7 +239,7 @@ fn deep_groups_are_an_error_and_circles_end() {
 }
 
 #[test]
-fn references_lead_to_what_is_compared() {
+fn references_are_followed_and_their_targets_compared() {
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("copy.h5");
     for name in ["references_earliest.h5", "references_latest.h5", "references_std_latest.h5"] {
@@ -246,7 +250,7 @@ fn references_lead_to_what_is_compared() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_of_that_name_is_the_tool() {
+fn a_symbolic_link_with_the_name_of_the_tool_runs_the_tool() {
     let pair = Pair::new(classes);
     let tool = pair.scratch.path("h5diff");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_hyperslab"), &tool).unwrap();

@@ -1,4 +1,5 @@
-//! `hyperslab h5dump`, run as people run `h5dump`. The output in `expected/` is refreshed with `HYPERSLAB_UPDATE=1`.
+//! `hyperslab h5dump`, run as people run `h5dump`. The output in `expected/` is refreshed with
+//! `HYPERSLAB_UPDATE=1`.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod deep_file;
@@ -27,7 +28,7 @@ fn whole_files() {
 }
 
 #[test]
-fn what_is_asked_for() {
+fn options_select_the_output() {
     check(
         "h5dump_subset.ddl",
         &[
@@ -49,7 +50,7 @@ fn what_is_asked_for() {
 }
 
 #[test]
-fn values_and_the_rest_go_where_they_are_told() {
+fn values_and_other_output_go_to_the_chosen_files() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
     let output = run(&["-d", "/events/hour", "-o", &at("bytes"), "-b", "BE", "weather_station.h5"]);
@@ -62,8 +63,8 @@ fn values_and_the_rest_go_where_they_are_told() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
-    for (arguments, said) in [
+fn unsupported_requests_are_reported() {
+    for (arguments, reported) in [
         (&["nowhere.h5"][..], "unable to open file"),
         (&["-x", "weather_station.h5"], "XML is not supported"),
         (&["--nonsense", "weather_station.h5"], "unknown or unsupported option"),
@@ -75,13 +76,13 @@ fn what_cannot_be_done_is_said() {
         let output = run(arguments);
         assert!(!output.is_success(), "{arguments:?}");
         let error = output.error().to_owned();
-        assert!(error.contains(said), "{arguments:?}: {error}");
+        assert!(error.contains(reported), "{arguments:?}: {error}");
     }
 }
 
 #[cfg(unix)]
 #[test]
-fn a_link_of_that_name_is_the_tool() {
+fn a_symbolic_link_with_the_name_of_the_tool_runs_the_tool() {
     let folder = tempfile::tempdir().unwrap();
     let tool = folder.path().join("h5dump");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_hyperslab"), &tool).unwrap();
@@ -90,7 +91,7 @@ fn a_link_of_that_name_is_the_tool() {
 }
 
 #[test]
-fn deep_groups_are_an_error_and_circles_end() {
+fn deeply_nested_groups_are_an_error_and_cycles_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file.h5");
     let dump = |bytes: Vec<u8>, arguments: &[&str]| {
@@ -172,7 +173,7 @@ fn regions_with_their_elements() {
 }
 
 #[test]
-fn references_that_cannot_be_followed_do_not_stop_the_others() {
+fn unresolved_references_do_not_end_the_output() {
     let write = |file: &hyperslab::File| {
         let one = file.new_dataset("a").write(&vec![7_u8]).unwrap();
         let kind = hyperslab::Datatype::object_reference(8);
@@ -216,7 +217,7 @@ fn virtual_datasets_with_their_mappings() {
 }
 
 #[test]
-fn what_external_links_lead_to_stands_inside_of_them() {
+fn targets_of_external_links_are_printed_inside_the_links() {
     let folder = tempfile::tempdir().unwrap();
     let make = |name: &str, other: &str| {
         let file = hyperslab::File::create(folder.path().join(name)).unwrap();

@@ -1,4 +1,5 @@
-//! `hyperslab h5ls`, run as people run `h5ls`. The output in `expected/` is refreshed with `HYPERSLAB_UPDATE=1`.
+//! `hyperslab h5ls`, run as people run `h5ls`. The output in `expected/` is refreshed with
+//! `HYPERSLAB_UPDATE=1`.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod deep_file;
@@ -51,7 +52,7 @@ fn elements() {
 }
 
 #[test]
-fn bytes_and_characters() {
+fn elements_as_bytes_and_as_characters() {
     let folder = tempfile::tempdir().unwrap();
     let file = File::create(folder.path().join("a.h5")).unwrap();
     file.new_dataset("text").of::<u8>().shape(&[22]).write(&b"two \"words\", and\nmore "[..]).unwrap();
@@ -75,7 +76,7 @@ fn bytes_and_characters() {
 }
 
 #[test]
-fn what_links_lead_to() {
+fn targets_of_links_are_printed() {
     let folder = tempfile::tempdir().unwrap();
     let other = File::create(folder.path().join("other.h5")).unwrap();
     other.create_group("inside").unwrap();
@@ -130,7 +131,7 @@ fn what_links_lead_to() {
 }
 
 #[test]
-fn links_in_circles_end() {
+fn cycles_of_links_end() {
     let folder = tempfile::tempdir().unwrap();
     let file = File::create(folder.path().join("a.h5")).unwrap();
     file.link_soft("circle", "circle").unwrap();
@@ -156,7 +157,7 @@ fn links_in_circles_end() {
 }
 
 #[test]
-fn several_files_and_names_with_anything_in_them() {
+fn several_files_and_names_with_special_characters() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["a.h5", "b.h5"] {
         let file = File::create(folder.path().join(name)).unwrap();
@@ -175,8 +176,8 @@ fn several_files_and_names_with_anything_in_them() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
-    for (arguments, said) in [
+fn unsupported_requests_are_reported() {
+    for (arguments, reported) in [
         (&["nowhere.h5"][..], "nowhere.h5: unable to open file"),
         (&["README.md"], "README.md: unable to open file: corrupt file: signature"),
         (&["--nonsense", "weather_station.h5"], "Unknown argument: nonsense"),
@@ -189,7 +190,7 @@ fn what_cannot_be_done_is_said() {
         let output = run(arguments);
         assert_eq!(output.code(), 1, "{arguments:?}");
         let error = output.error().to_owned();
-        assert!(error.contains(said), "{arguments:?}: {error}");
+        assert!(error.contains(reported), "{arguments:?}: {error}");
     }
     let output = run(&["weather_station.h5/nothing/x", "weather_station.h5"]);
     assert_eq!(output.out(), "x          **NOT FOUND** ");
@@ -210,7 +211,7 @@ fn help_and_version() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_of_that_name_is_the_tool() {
+fn a_symbolic_link_with_the_name_of_the_tool_runs_the_tool() {
     let folder = tempfile::tempdir().unwrap();
     let tool = folder.path().join("h5ls");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_hyperslab"), &tool).unwrap();
@@ -219,7 +220,7 @@ fn a_link_of_that_name_is_the_tool() {
 }
 
 #[test]
-fn deep_groups_are_an_error_and_circles_end() {
+fn deeply_nested_groups_are_an_error_and_cycles_end() {
     let folder = tempfile::tempdir().unwrap();
     let list = |bytes: Vec<u8>, arguments: &[&str]| {
         std::fs::write(folder.path().join("file.h5"), bytes).unwrap();
@@ -237,7 +238,7 @@ fn deep_groups_are_an_error_and_circles_end() {
 }
 
 #[test]
-fn types_with_bits_that_do_not_count() {
+fn types_with_unused_bits() {
     let folder = tempfile::tempdir().unwrap();
     let file = File::create(folder.path().join("a.h5")).unwrap();
     let number = FixedPoint {

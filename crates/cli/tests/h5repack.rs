@@ -62,7 +62,7 @@ how = {name: (g[name].chunks, g[name].compression, g[name].shuffle, g[name].flet
 }
 
 #[test]
-fn as_it_is() {
+fn an_unchanged_repack_keeps_the_properties() {
     let bench = Bench::new();
     assert_eq!(bench.repack(""), (String::new(), String::new()));
     bench.judge("assert how['square'] == ((10, 10), 'gzip', False, False) and how['plain'][0] is None");
@@ -71,7 +71,7 @@ fn as_it_is() {
 }
 
 #[test]
-fn filters_and_layouts_of_all_and_of_some() {
+fn filters_and_layouts_of_all_and_of_selected_datasets() {
     let bench = Bench::new();
     let (_, warned) = bench.repack(
         "-f SHUF -f GZIP=6 -f square:NONE -l some*name,group/inner:CHUNK=100 -l plain:CONTI -f plain:NONE -l tiny:COMPA",
@@ -101,7 +101,7 @@ assert g['tiny'].id.get_create_plist().get_layout() == h5py.h5d.COMPACT",
 }
 
 #[test]
-fn the_list_of_what_is_new() {
+fn the_list_of_new_options() {
     let bench = Bench::new();
     let (printed, _) = bench.repack("-v -f SHUF -f GZIP=6 -m 100");
     let expected = "Making new file ...
@@ -175,11 +175,11 @@ fn datasets_become_sparse() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_and_leaves_nothing() {
+fn unsupported_requests_are_reported_and_leave_no_output() {
     let bench = Bench::new();
     std::fs::write(bench.path("options"), "-f").unwrap();
     std::fs::write(bench.path("large"), [0; 600]).unwrap();
-    for (arguments, said) in [
+    for (arguments, reported) in [
         ("a.h5", "file names missing"),
         ("a.h5 b.h5 c.h5", "more than two"),
         ("a.h5 a.h5", "file names cannot be the same"),
@@ -210,7 +210,7 @@ fn what_cannot_be_done_is_said_and_leaves_nothing() {
         let output = bench.run(arguments);
         assert_eq!(output.code(), 1, "{arguments}");
         let error = output.error().to_owned();
-        assert!(error.contains(said), "{arguments}: {error}");
+        assert!(error.contains(reported), "{arguments}: {error}");
         assert!(!bench.path("b.h5").exists(), "{arguments}");
     }
     let left = std::fs::read_dir(bench.scratch.folder()).unwrap().count();
@@ -218,7 +218,7 @@ fn what_cannot_be_done_is_said_and_leaves_nothing() {
 }
 
 #[test]
-fn our_own_fixtures() {
+fn own_fixtures_are_repacked() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["weather_station.h5", "attributes_dense_latest.h5", "links_latest.h5", "filters_latest.h5"] {
         let target = folder.path().join(name);

@@ -1,4 +1,5 @@
-//! `hyperslab h5stat`, run as people run `h5stat`. The output in `expected/` is refreshed with `HYPERSLAB_UPDATE=1`.
+//! `hyperslab h5stat`, run as people run `h5stat`. The output in `expected/` is refreshed with
+//! `HYPERSLAB_UPDATE=1`.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::{Path, PathBuf};
@@ -51,8 +52,9 @@ fn parts_and_thresholds() {
 }
 
 #[test]
-fn every_byte_is_told() {
-    // Without variable length, padding and losses, metadata, raw data and free space are all of the file.
+fn every_byte_is_counted_once() {
+    // Without variable length, padding and losses, metadata, raw data and free space are all of the
+    // file.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("all.h5");
     let space = FileSpace {
@@ -97,8 +99,8 @@ fn sparse_datasets() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
-    for (arguments, said) in [
+fn unsupported_requests_are_reported() {
+    for (arguments, reported) in [
         (&["nowhere.h5"][..], "unable to open file"),
         (&[""], "no file is given"),
         (&["-l", "0", "weather_station.h5"], "invalid threshold for small groups"),
@@ -111,20 +113,20 @@ fn what_cannot_be_done_is_said() {
         let output = run(arguments);
         assert!(!output.is_success(), "{arguments:?}");
         let error = output.error().to_owned();
-        assert!(error.contains(said), "{arguments:?}: {error}");
+        assert!(error.contains(reported), "{arguments:?}: {error}");
     }
     assert!(run(&[]).out().starts_with("usage: h5stat"));
 }
 
 #[test]
-fn damage_is_said() {
+fn damage_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("damaged.h5");
     let bytes = std::fs::read(fixtures::path("groups_large_latest.h5")).unwrap();
-    let find = |what: &[u8]| bytes.windows(what.len()).position(|window| window == what).unwrap();
-    for (what, offset) in [(&b"BTLF"[..], 8), (b"FRHP", 10), (b"OHDR", 20)] {
+    let find = |subject: &[u8]| bytes.windows(subject.len()).position(|window| window == subject).unwrap();
+    for (subject, offset) in [(&b"BTLF"[..], 8), (b"FRHP", 10), (b"OHDR", 20)] {
         let mut damaged = bytes.clone();
-        damaged[find(what) + offset] ^= 0x55;
+        damaged[find(subject) + offset] ^= 0x55;
         std::fs::write(&path, damaged).unwrap();
         let output = run(&[path.to_str().unwrap()]);
         assert_eq!(output.code(), 1);

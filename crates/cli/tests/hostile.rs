@@ -1,5 +1,5 @@
-//! A file whose every text is hostile to terminals, given to every command and tool with each of its options: nothing that a
-//! terminal obeys comes out.
+//! A file whose every text is hostile to terminals, given to every command and tool with each of
+//! its options: nothing that a terminal obeys comes out.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,8 +14,8 @@ use hyperslab_testkit::program::{Program, Run};
 const MARK: &str = "EVIL";
 /// Stands at the beginning of a line only if a new line in a name came out as it is.
 const FORGED: &str = "FORGED";
-/// All that must not come out: a style (which no command uses), a title of the window, C1 characters, a return, steps back,
-/// directions of text. What follows each is harmless.
+/// All that must not come out: a style (which no command uses), a title of the window, C1
+/// characters, a return, steps back, directions of text. What follows each is harmless.
 const EVIL: &str = "EVIL\u{1b}[6;7m\u{1b}]0;pwn\u{7}\u{9b}31m\nFORGED\tx\r\u{8}\u{c}\u{7f}\u{202e}gnp\u{2066}\u{200f}\u{85}\u{61c}";
 /// Bytes that are no UTF-8 and of which terminals that do not know UTF-8 make control sequences.
 const C1: &[u8; 8] = b"\x1b[2J\x9b6m\x07";
@@ -25,19 +25,19 @@ const GIVEN: [(&str, &[&str]); 2] =
     [("bench-file", &["--seconds", "0.01"]), ("demo", &["--frames", "2", "--size", "32"])];
 
 fn hostile(path: &Path) -> Vec<String> {
-    let name = |what: &str| format!("{what}{EVIL}");
+    let name = |subject: &str| format!("{subject}{EVIL}");
     let file = File::create(path).unwrap();
     let group = file.create_group(&name("group")).unwrap();
     group.set_attribute(&name("attribute"), EVIL).unwrap();
     group.set_attribute("units", EVIL).unwrap();
     group.create_group("inner").unwrap();
     let mut paths = vec![name("group")];
-    let mut make = |what: &str, datatype: Datatype, bytes: &[u8]| {
+    let mut make = |subject: &str, datatype: Datatype, bytes: &[u8]| {
         let count = (bytes.len() / datatype.size as usize) as u64;
-        let dataset = file.new_dataset(&name(what)).datatype(datatype).shape(&[count]).create().unwrap();
+        let dataset = file.new_dataset(&name(subject)).datatype(datatype).shape(&[count]).create().unwrap();
         dataset.write_stored(.., bytes).unwrap();
         dataset.set_attribute("units", EVIL).unwrap();
-        paths.push(name(what));
+        paths.push(name(subject));
     };
     make(
         "fixed",
@@ -153,7 +153,7 @@ fn trials(options: &BTreeSet<String>, paths: &[String]) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn nothing_that_a_terminal_obeys_comes_out_of_any_command() {
+fn no_command_prints_control_characters_of_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let original = folder.path().join("hostile.h5");
     let paths = hostile(&original);
@@ -188,10 +188,11 @@ fn nothing_that_a_terminal_obeys_comes_out_of_any_command() {
                             .chain(trial.iter().map(String::as_str))
                             .collect();
                         let output = command(place.path(), &arguments);
-                        let said = String::from_utf8_lossy(&output.stderr);
-                        assert!(!said.contains("panicked"), "{arguments:?}: {said}");
-                        // The parser of the command line quotes what the user typed, and never opens a file.
-                        if said.contains("Usage:") || said.starts_with("\u{1b}[1m\u{1b}[31merror:") {
+                        let reported = String::from_utf8_lossy(&output.stderr);
+                        assert!(!reported.contains("panicked"), "{arguments:?}: {reported}");
+                        // The parser of the command line quotes what the user typed, and never
+                        // opens a file.
+                        if reported.contains("Usage:") || reported.starts_with("\u{1b}[1m\u{1b}[31merror:") {
                             continue;
                         }
                         let typed = arguments.iter().any(|argument| argument.contains(FORGED));
@@ -218,7 +219,7 @@ fn nothing_that_a_terminal_obeys_comes_out_of_any_command() {
 }
 
 #[test]
-fn json_is_valid_whatever_the_file_holds() {
+fn json_is_valid_for_every_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.h5");
     let paths = hostile(&path);

@@ -44,7 +44,7 @@ fn all_levels() {
 }
 
 #[test]
-fn at_length() {
+fn the_long_listing() {
     check("weather_station_rv.txt", &["ls", "-rv", "weather_station.h5"]);
     check("attributes_rv.txt", &["ls", "-r", "--verbose", "attributes_latest.h5"]);
     check("committed_types_rv.txt", &["ls", "-rv", "committed_types_latest.h5"]);
@@ -156,7 +156,7 @@ fn wrong_usage() {
 }
 
 #[test]
-fn a_reader_may_leave() {
+fn a_closed_pipe_is_no_error() {
     let mut child = hyperslab()
         .command(["ls", "-rv", "groups_large_latest.h5"])
         .stdout(Stdio::piped())
@@ -208,7 +208,7 @@ fn a_cycle_is_shown_once() {
 }
 
 #[test]
-fn damage_is_shown_in_its_place() {
+fn damage_is_shown_at_the_damaged_object() {
     let folder = tempfile::tempdir().unwrap();
     let path = written(&folder, &deep_file::chain(2, b"g", deep_file::End::Nowhere));
     let output = run(&["ls", "-r", path.to_str().unwrap()]);
@@ -220,7 +220,7 @@ fn damage_is_shown_in_its_place() {
 }
 
 #[test]
-fn names_cannot_drive_the_terminal() {
+fn control_characters_in_names_are_escaped() {
     let folder = tempfile::tempdir().unwrap();
     let bytes = deep_file::chain(1, b"\x1b[31mred\n\xff", deep_file::End::Empty);
     let path = written(&folder, &bytes);

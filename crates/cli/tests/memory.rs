@@ -63,7 +63,7 @@ fn a_chunk_that_memory_cannot_hold_is_an_error() {
 
 /// A chunk takes its own bytes and those that are stored, not several copies.
 #[test]
-fn a_chunk_takes_no_more_than_itself() {
+fn reading_a_chunk_takes_memory_for_one_chunk() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bomb.h5");
     bomb(&path);

@@ -24,7 +24,7 @@ fn small(path: &Path) {
 }
 
 #[test]
-fn no_output_takes_the_place_of_its_input() {
+fn no_output_replaces_its_input() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     small(&at("d.h5"));
@@ -53,7 +53,7 @@ fn no_output_takes_the_place_of_its_input() {
 }
 
 #[test]
-fn recover_replaces_nothing_unasked() {
+fn recover_replaces_files_only_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     small(&at("d.h5"));
@@ -75,7 +75,7 @@ fn recover_replaces_nothing_unasked() {
 
 /// A writer in this process, `recover` in another one.
 #[test]
-fn recover_leaves_living_writers_alone() {
+fn recover_does_not_change_files_of_running_writers() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("live.h5");
     let bounds = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap();
@@ -114,7 +114,7 @@ fn recover_leaves_living_writers_alone() {
 }
 
 #[test]
-fn interrupted_commands_leave_nothing_behind() {
+fn interrupted_commands_leave_no_temporary_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("large.h5");
     let file = File::create(&path).unwrap();
@@ -138,7 +138,7 @@ fn interrupted_commands_leave_nothing_behind() {
 }
 
 #[test]
-fn formulas_are_escaped_where_that_is_asked_for() {
+fn formulas_are_escaped_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let file = File::create(folder.path().join("t.h5")).unwrap();
     file.new_dataset("t").write_strings(&["=cmd|calc!A1", "+1", "@x", "-2+3", "a=b", "7"]).unwrap();

@@ -1,5 +1,5 @@
-//! `hyperslab plot`, run as people run it. Pictures in the terminal in `expected/` are refreshed with
-//! `HYPERSLAB_UPDATE=1`; of PNG, the pixels are looked at.
+//! `hyperslab plot`, run as people run it. Pictures in the terminal in `expected/` are refreshed
+//! with `HYPERSLAB_UPDATE=1`; of PNG, the pixels are looked at.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 
 #[cfg(feature = "plots")]
@@ -91,7 +91,7 @@ fn in_the_terminal() {
 }
 
 #[test]
-fn no_peak_is_lost() {
+fn every_peak_is_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(&folder);
     let found = document(&[path.to_str().unwrap(), "peak"]);
@@ -103,7 +103,7 @@ fn no_peak_is_lost() {
 }
 
 #[test]
-fn images_are_reduced_as_told() {
+fn images_are_reduced_by_the_chosen_method() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(&folder);
     let path = path.to_str().unwrap();
@@ -128,7 +128,7 @@ fn members_of_compounds() {
 }
 
 #[test]
-fn where_elements_are() {
+fn defined_elements_are_drawn_at_their_positions() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(&folder);
     let path = path.to_str().unwrap();
@@ -147,7 +147,7 @@ fn where_elements_are() {
 
 #[cfg(feature = "plots")]
 #[test]
-fn png_has_what_is_drawn() {
+fn png_contains_the_drawn_elements() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(&folder);
     let out = folder.path().join("image.png");
@@ -171,7 +171,7 @@ fn png_has_what_is_drawn() {
 
 #[cfg(feature = "plots")]
 #[test]
-fn svg_is_sound() {
+fn svg_is_well_formed() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(&folder);
     let path = path.to_str().unwrap();
@@ -189,7 +189,7 @@ fn svg_is_sound() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_said() {
+fn datasets_that_cannot_be_drawn_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(&folder);
     let path = path.to_str().unwrap();
@@ -208,7 +208,7 @@ fn what_cannot_be_drawn_is_said() {
         (&["peak", "--log", "-s", "0:10"], "no number is greater than 0"),
         (&["image", "-s", "99"], "out of range"),
     ] {
-        let said = refused(&[&[path], arguments].concat());
-        assert!(said.contains(why), "{arguments:?}: {said}");
+        let reported = refused(&[&[path], arguments].concat());
+        assert!(reported.contains(why), "{arguments:?}: {reported}");
     }
 }

@@ -32,9 +32,9 @@ os._exit(0)
 "#;
 
 #[test]
-fn marks_are_cleared_in_place() {
+fn status_flags_are_cleared_in_place() {
     let Some(python) = referee::python() else {
-        workspace::skip("marks_are_cleared_in_place", "no h5py");
+        workspace::skip("status_flags_are_cleared_in_place", "no h5py");
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -43,14 +43,14 @@ fn marks_are_cleared_in_place() {
     python.run_script(LEAVE, [&path]).unwrap();
     assert!(File::open(&path).is_err());
     let output = recover(&[path.to_str().unwrap()]);
-    let said = output.out();
-    assert_eq!(output.code(), 0, "{said}");
-    assert!(said.contains("a SWMR writer: cleared"), "{said}");
+    let reported = output.out();
+    assert_eq!(output.code(), 0, "{reported}");
+    assert!(reported.contains("a SWMR writer: cleared"), "{reported}");
     assert_eq!(File::open(&path).unwrap().dataset("numbers").unwrap().size().unwrap(), 1000);
 }
 
 #[test]
-fn the_end_is_put_right_in_place() {
+fn the_end_is_corrected_in_place() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("unclosed.h5");
     let name = path.to_str().unwrap();
@@ -61,9 +61,9 @@ fn the_end_is_put_right_in_place() {
     let longer = std::fs::metadata(&path).unwrap().len() + 100;
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(longer).unwrap();
     let output = recover(&[name]);
-    let said = output.out();
-    assert_eq!(output.code(), 0, "{said}");
-    assert!(said.contains(": corrected\nsound"), "{said}");
+    let reported = output.out();
+    assert_eq!(output.code(), 0, "{reported}");
+    assert!(reported.contains(": corrected\nsound"), "{reported}");
     assert_eq!(File::open(&path).unwrap().dataset("numbers").unwrap().size().unwrap(), 1000);
     let output = recover(&["--format", "json", name]);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -74,7 +74,7 @@ fn the_end_is_put_right_in_place() {
 }
 
 #[test]
-fn what_is_missing_stays_missing() {
+fn missing_bytes_are_reported_and_not_invented() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.h5");
     let saved = folder.path().join("saved.h5");
@@ -131,9 +131,9 @@ fn a_journal_is_replayed_or_discarded() {
         let mut arguments = vec![path.to_str().unwrap()];
         arguments.extend(discard.then_some("--discard-journal"));
         let output = recover(&arguments);
-        let said = output.out();
-        assert_eq!(output.code(), 0, "{said}");
-        assert!(said.contains(if discard { "discarded" } else { "removed" }), "{said}");
+        let reported = output.out();
+        assert_eq!(output.code(), 0, "{reported}");
+        assert!(reported.contains(if discard { "discarded" } else { "removed" }), "{reported}");
         assert!(!journal.exists());
     }
     // A file of that name that is no journal is left alone.
@@ -146,7 +146,7 @@ fn a_journal_is_replayed_or_discarded() {
 }
 
 #[test]
-fn nothing_can_be_done() {
+fn files_beyond_repair_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("none.h5");
     let saved = folder.path().join("saved.h5");

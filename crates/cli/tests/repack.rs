@@ -46,7 +46,7 @@ fn every_fixture(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn fixtures_as_they_are() {
+fn fixtures_are_repacked_without_changes() {
     assert_eq!(every_fixture(&[]), "");
 }
 
@@ -115,7 +115,7 @@ fn measured(path: &Path) {
 }
 
 #[test]
-fn datasets_become_sparse_and_come_back() {
+fn datasets_become_sparse_and_dense_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let (from, sparse, other, back) = (path("a.h5"), path("b.h5"), path("c.h5"), path("d.h5"));
@@ -182,7 +182,7 @@ fn sparse_datasets_are_copied() {
 }
 
 #[test]
-fn what_cannot_be_is_said() {
+fn contradictory_requests_are_reported() {
     let from = fixtures::path("weather_station.h5");
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("new.h5");
@@ -206,7 +206,7 @@ fn what_cannot_be_is_said() {
 }
 
 #[test]
-fn what_was_done_is_said() {
+fn the_work_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let (from, to) = (fixtures::path("weather_station.h5"), folder.path().join("new.h5"));
     let repack = |arguments: &[&str]| {

@@ -41,7 +41,7 @@ fn paths_are_completed_inside_the_file_before_them() {
 }
 
 #[test]
-fn files_that_are_none_are_no_trouble() {
+fn completion_ignores_files_of_other_formats() {
     assert_eq!(completed(&["cat", "README.md", "fixtures/README"]), ["fixtures/README.md"]);
 }
 

@@ -62,7 +62,7 @@ fn samples(class: &str) -> Vec<(Case, Value)> {
 }
 
 #[test]
-fn samples_read_as_their_truth_says() {
+fn samples_read_as_documented() {
     let cases = samples("valid");
     for (case, truth) in &cases {
         let file = case.file.to_str().unwrap();
@@ -123,7 +123,7 @@ const FAULTS: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn broken_samples_are_named() {
+fn damaged_samples_are_reported_with_their_names() {
     let cases = samples("corrupt");
     for (case, truth) in &cases {
         let file = case.file.to_str().unwrap();
@@ -134,9 +134,9 @@ fn broken_samples_are_named() {
             let error = output.error().to_owned();
             assert_eq!(output.code(), 1, "{}: {error}", case.name);
             assert_eq!(error.lines().count(), 1, "{}: {error}", case.name);
-            let said = FAULTS.iter().find(|(name, _)| *name == case.name).map(|(_, said)| *said);
+            let reported = FAULTS.iter().find(|(name, _)| *name == case.name).map(|(_, reported)| *reported);
             let missing =
-                said.unwrap_or(&["a line in the table"]).iter().find(|words| !error.contains(**words));
+                reported.unwrap_or(&["a line in the table"]).iter().find(|words| !error.contains(**words));
             assert!(missing.is_none(), "{}: `{}` is not in: {error}", case.name, missing.unwrap());
         }
         let got = document(&["cat", file, "/plain", "--format", "json"]);
@@ -170,7 +170,7 @@ fn made(folder: &tempfile::TempDir) -> String {
 }
 
 #[test]
-fn blocks_do_not_end_where_chunks_do() {
+fn blocks_may_end_inside_chunks() {
     let folder = tempfile::tempdir().unwrap();
     let file = made(&folder);
     let locations = "DEFINED_SPARSE_DATA BLOCK (2,2)-(4,7)\n\
@@ -249,7 +249,7 @@ fn listings_show_sections() {
 }
 
 #[test]
-fn digests_tell_what_is_defined() {
+fn digests_contain_the_defined_elements() {
     let folder = tempfile::tempdir().unwrap();
     let file = made(&folder);
     let before = document(&["digest", &file]);
@@ -310,7 +310,7 @@ fn totals_are_added_up() {
 }
 
 #[test]
-fn totals_of_broken_files_say_so() {
+fn totals_of_damaged_files_report_the_damage() {
     for (case, _) in samples("corrupt").iter().filter(|(case, _)| case.name == "bad_fahd_checksum") {
         let output = run(&["stat", case.file.to_str().unwrap()]);
         assert_eq!(output.code(), 1);

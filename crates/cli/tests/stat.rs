@@ -28,7 +28,7 @@ fn check(name: &str, arguments: &[&str]) {
 }
 
 #[test]
-fn for_people() {
+fn the_text_for_readers() {
     check("stat_weather.txt", &["weather_station.h5"]);
     check("stat_paged.txt", &["file_space_paged_latest.h5", "--top", "3"]);
     check("stat_series.txt", &["weather_station.h5", "series", "--quick", "--all"]);
@@ -36,7 +36,7 @@ fn for_people() {
 }
 
 #[test]
-fn every_byte_is_somewhere() {
+fn every_byte_is_accounted_for() {
     for name in fixtures::names().unwrap() {
         let all = document(&[&name, "--all"]);
         let bytes = all["bytes"].as_object().unwrap();
@@ -65,7 +65,7 @@ fn files_of_several_members() {
 }
 
 #[test]
-fn chunks_and_what_hangs_over() {
+fn chunks_and_their_overhang() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("made.h5");
     let file = FileOptions::new().create(&path).unwrap();
@@ -126,7 +126,7 @@ fn without_an_account_raw_data_are_counted() {
 }
 
 #[test]
-fn what_is_damaged_is_said() {
+fn damaged_objects_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("damaged.h5");
     let mut bytes = std::fs::read(fixtures::path("weather_station.h5")).unwrap();

@@ -69,7 +69,7 @@ fn make(folder: &Path) {
 }
 
 #[test]
-fn records_come_back_from_both_formats() {
+fn records_are_read_back_from_both_formats() {
     let folder = tempfile::tempdir().unwrap();
     make(folder.path());
     for table in ["table.parquet", "table.arrow"] {
@@ -137,7 +137,7 @@ print("done")
 "#;
 
 #[test]
-fn tables_of_others() {
+fn tables_of_other_programs() {
     let Some(python) = referee::python() else { return };
     let folder = tempfile::tempdir().unwrap();
     make(folder.path());
@@ -146,7 +146,7 @@ fn tables_of_others() {
         done(folder.path(), &["export", "in.h5", object, table]);
     }
     if python.run_script(SCRIPT, [folder.path()]).unwrap().trim() == "none" {
-        workspace::skip("tables_of_others", "no pyarrow");
+        workspace::skip("tables_of_other_programs", "no pyarrow");
         return;
     }
     done(folder.path(), &["import", "made.parquet", "made.h5", "made"]);
@@ -164,8 +164,8 @@ fn tables_of_others() {
 
     for (table, why) in [("missing.parquet", "row 1"), ("nested.parquet", "HDF5 has no datatype")] {
         let output = run(folder.path(), &["import", table, "no.h5", "no"]);
-        let said = output.error().to_owned();
-        assert!(!output.is_success() && said.contains(why) && said.contains("`n`"), "{said}");
+        let reported = output.error().to_owned();
+        assert!(!output.is_success() && reported.contains(why) && reported.contains("`n`"), "{reported}");
     }
 }
 
@@ -188,7 +188,7 @@ fn damaged_tables_are_errors() {
 }
 
 #[test]
-fn what_cannot_be_is_said() {
+fn contradictory_requests_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     make(folder.path());
     std::fs::write(folder.path().join("broken.parquet"), b"PAR1 this is none PAR1").unwrap();
@@ -201,8 +201,8 @@ fn what_cannot_be_is_said() {
         (&["export", "in.h5", "table", "all.parquet", "-s", "3"], "--select"),
     ] {
         let output = run(folder.path(), arguments);
-        let said = output.error().to_owned();
-        assert!(!output.is_success() && said.contains(why), "{arguments:?}: {said}");
+        let reported = output.error().to_owned();
+        assert!(!output.is_success() && reported.contains(why), "{arguments:?}: {reported}");
     }
     let external = workspace::root().join("fixtures/references_external_latest.h5");
     let output = run(folder.path(), &["export", external.to_str().unwrap(), "references", "all.parquet"]);

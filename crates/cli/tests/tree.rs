@@ -1,4 +1,5 @@
-//! `hyperslab tree`, run as people run it. The trees in `expected/` are refreshed with `HYPERSLAB_UPDATE=1`.
+//! `hyperslab tree`, run as people run it. The trees in `expected/` are refreshed with
+//! `HYPERSLAB_UPDATE=1`.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod deep_file;
@@ -36,7 +37,7 @@ fn trees() {
 }
 
 #[test]
-fn a_circle_is_drawn_once() {
+fn a_cycle_is_drawn_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("circle.h5");
     let file = FileOptions::new().create(&path).unwrap();
@@ -69,7 +70,7 @@ fn the_document_is_that_of_ls_without_storage() {
 }
 
 #[test]
-fn depth_of_files_is_no_matter() {
+fn deeply_nested_files_are_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deep.h5");
     std::fs::write(&path, deep_file::chain(20_000, b"g", deep_file::End::Empty)).unwrap();
@@ -86,9 +87,9 @@ fn depth_of_files_is_no_matter() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn missing_paths_are_reported() {
     let output = run(&["weather_station.h5", "serie"]);
     assert_eq!(output.code(), 1);
-    let said = output.error().to_owned();
-    assert_eq!(said, "hyperslab: `weather_station.h5`: nothing is at `serie`; did you mean `series`?\n");
+    let reported = output.error().to_owned();
+    assert_eq!(reported, "hyperslab: `weather_station.h5`: nothing is at `serie`; did you mean `series`?\n");
 }

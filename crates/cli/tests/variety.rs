@@ -34,9 +34,9 @@ fn strip(described: &mut Value) {
 }
 
 #[test]
-fn every_corner_reads_as_libhdf5_reads_it() {
+fn unusual_files_read_as_libhdf5_reads_them() {
     let Some(python) = referee::python() else {
-        workspace::skip("every_corner_reads_as_libhdf5_reads_it", "no h5py");
+        workspace::skip("unusual_files_read_as_libhdf5_reads_them", "no h5py");
         return;
     };
     let folder = tempfile::tempdir().unwrap();

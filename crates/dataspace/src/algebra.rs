@@ -135,7 +135,7 @@ impl Selection {
                 Spans::of_blocks(*rank, blocks)
             }
             Self::Points(_) => {
-                Err(DataspaceError::Invalid { what: "a list of points", problem: "is no set" })
+                Err(DataspaceError::Invalid { subject: "a list of points", problem: "is no set" })
             }
             _ => Spans::of_blocks(dims.len(), &[]),
         }

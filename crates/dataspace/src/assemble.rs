@@ -224,15 +224,15 @@ fn next_in_box(mut at: Dims, count: impl Fn(usize) -> u64) -> Option<Dims> {
     None
 }
 
-const OVERFLOW: DataspaceError = DataspaceError::Overflow { what: "number of bytes of an array" };
+const OVERFLOW: DataspaceError = DataspaceError::Overflow { subject: "number of bytes of an array" };
 
 fn bytes(elements: u64, element_size: usize) -> Result<usize> {
     usize::try_from(elements).ok().and_then(|elements| elements.checked_mul(element_size)).ok_or(OVERFLOW)
 }
 
-fn check(what: &'static str, got: usize, elements: u64, element_size: usize) -> Result<()> {
+fn check(subject: &'static str, got: usize, elements: u64, element_size: usize) -> Result<()> {
     let needed = bytes(elements, element_size)?;
-    if needed > got { Err(DataspaceError::Buffer { what, needed, got }) } else { Ok(()) }
+    if needed > got { Err(DataspaceError::Buffer { subject, needed, got }) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -246,8 +246,8 @@ mod tests {
 
     fn dimensions() -> impl Strategy<Value = Vec<Dimension>> {
         let one = (0..4_u64, 0..4_u64, 1..5_u64, 1..4_u64, 0..3_u64, 1..6_u64);
-        let one = one.prop_map(|(start, gap, count, block, behind, chunk)| {
-            (start, block + gap, count, block, behind, chunk)
+        let one = one.prop_map(|(start, gap, count, block, after, chunk)| {
+            (start, block + gap, count, block, after, chunk)
         });
         proptest::collection::vec(one, 1..4)
     }

@@ -73,7 +73,7 @@ impl Axis {
     /// [`DataspaceError::Bounds`] if a block reaches beyond the dimension,
     /// [`DataspaceError::Invalid`] if blocks overlap.
     pub fn new(start: u64, stride: u64, count: u64, block: u64, size: u64, dimension: usize) -> Result<Self> {
-        let invalid = |problem| DataspaceError::Invalid { what: "a hyperslab", problem };
+        let invalid = |problem| DataspaceError::Invalid { subject: "a hyperslab", problem };
         if block == UNLIMITED && count > 1 {
             return Err(invalid("has several blocks of unlimited size"));
         }
@@ -99,7 +99,7 @@ impl Axis {
             .and_then(|span| span.checked_add(start));
         if end.is_none_or(|end| end > size) {
             let last = end.map_or(u64::MAX, |end| end - 1);
-            return Err(DataspaceError::Bounds { what: "a hyperslab", dimension, start, last, size });
+            return Err(DataspaceError::Bounds { subject: "a hyperslab", dimension, start, last, size });
         }
         if count == 1 || stride == block {
             return Ok(Self::one_block(start, block * count));

@@ -61,7 +61,7 @@ impl Strides {
     /// Checks that the box lies in the array, and that the array fits in the buffer. Returns
     /// [`None`] if the box is empty.
     pub(crate) fn new(
-        what: &'static str,
+        subject: &'static str,
         placement: BoxPosition<'_>,
         count: &[u64],
         element_size: usize,
@@ -69,18 +69,18 @@ impl Strides {
     ) -> Result<Option<Self>> {
         let rank = count.len();
         if rank > MAX_RANK {
-            return Err(DataspaceError::Invalid { what: "the rank", problem: "is more than 32" });
+            return Err(DataspaceError::Invalid { subject: "the rank", problem: "is more than 32" });
         }
-        same_rank(what, rank, placement.dims.len())?;
-        same_rank(what, rank, placement.start.len())?;
-        check_bounds(what, placement.start, count, placement.dims)?;
+        same_rank(subject, rank, placement.dims.len())?;
+        same_rank(subject, rank, placement.start.len())?;
+        check_bounds(subject, placement.start, count, placement.dims)?;
         if count.contains(&0) || element_size == 0 {
             return Ok(None);
         }
-        let overflow = DataspaceError::Overflow { what: "number of bytes of an array" };
+        let overflow = DataspaceError::Overflow { subject: "number of bytes of an array" };
         let sized = SizedStrides::of(placement, element_size).ok_or(overflow)?;
         if sized.needed > buffer {
-            return Err(DataspaceError::Buffer { what, needed: sized.needed, got: buffer });
+            return Err(DataspaceError::Buffer { subject, needed: sized.needed, got: buffer });
         }
         Ok(Some(Self { strides: sized.strides, base: sized.base }))
     }
@@ -135,7 +135,7 @@ impl Nest {
         let mut loops = Vec::with_capacity(count.len());
         for ((count, src), dst) in count.iter().zip(&source.strides).zip(&target.strides).rev() {
             let count =
-                usize::try_from(*count).map_err(|_| DataspaceError::Overflow { what: "size of a box" })?;
+                usize::try_from(*count).map_err(|_| DataspaceError::Overflow { subject: "size of a box" })?;
             loops.push(StrideLoop { count, src: *src, dst: *dst });
         }
         Ok(Self::of_loops(element_size, loops))
@@ -287,7 +287,7 @@ mod tests {
         assert!(matches!(copy(place(&[4], &[u64::MAX]), ok, &[1], 1), DataspaceError::Bounds { .. }));
         assert!(matches!(
             copy(ok, place(&[4], &[1]), &[4], 1),
-            DataspaceError::Bounds { what: "the target", .. }
+            DataspaceError::Bounds { subject: "the target", .. }
         ));
         assert!(matches!(copy(ok, ok, &[1], 2), DataspaceError::Buffer { needed: 8, got: 4, .. }));
         assert!(matches!(copy(ok, ok, &[1, 1], 1), DataspaceError::Rank { .. }));
@@ -306,9 +306,9 @@ mod tests {
     /// The shapes of two arrays, and a box in both.
     fn cases() -> impl Strategy<Value = (Vec<[u64; 5]>, usize)> {
         let dimension = (0..4_u64, 0..4_u64, 0..4_u64, 0..4_u64, 0..5_u64).prop_map(
-            |(before, behind, other_before, other_behind, count)| {
+            |(before, after, other_before, other_behind, count)| {
                 // Shape and start in the source, shape and start in the target, count.
-                [before + count + behind, before, other_before + count + other_behind, other_before, count]
+                [before + count + after, before, other_before + count + other_behind, other_before, count]
             },
         );
         let sizes = prop_oneof![Just(1), Just(2), Just(3), Just(4), Just(8), Just(16), 1..70_usize];

@@ -10,20 +10,20 @@ pub type Result<T, E = DataspaceError> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum DataspaceError {
     /// An argument has another number of dimensions than expected.
-    #[error("{what} has {got} dimensions instead of {expected}")]
+    #[error("{subject} has {got} dimensions instead of {expected}")]
     Rank {
         /// The argument with the wrong number of dimensions.
-        what: &'static str,
+        subject: &'static str,
         /// The expected number of dimensions.
         expected: usize,
         /// The number of dimensions of the argument.
         got: usize,
     },
     /// A selection, box or element lies partly outside of the extent.
-    #[error("{what} reaches from {start} to {last} in dimension {dimension}, whose size is {size}")]
+    #[error("{subject} reaches from {start} to {last} in dimension {dimension}, whose size is {size}")]
     Bounds {
         /// The object that lies partly outside.
-        what: &'static str,
+        subject: &'static str,
         /// The dimension; 0 is the slowest-varying one.
         dimension: usize,
         /// The first coordinate of the object in this dimension.
@@ -34,16 +34,16 @@ pub enum DataspaceError {
         size: u64,
     },
     /// A number of elements or bytes is too large for its integer type.
-    #[error("the {what} is too large to be represented")]
+    #[error("the {subject} is too large to be represented")]
     Overflow {
         /// The quantity that is too large.
-        what: &'static str,
+        subject: &'static str,
     },
     /// A buffer is too short for the array that it should hold.
-    #[error("{what} has {got} bytes, {needed} are needed")]
+    #[error("{subject} has {got} bytes, {needed} are needed")]
     Buffer {
         /// The name of the buffer.
-        what: &'static str,
+        subject: &'static str,
         /// The required length in bytes.
         needed: usize,
         /// The actual length in bytes.
@@ -51,42 +51,42 @@ pub enum DataspaceError {
     },
     /// An invariant of this crate does not hold. The cause is a bug in hyperslab, not the caller's
     /// arguments.
-    #[error("internal error: {what}: {invariant} does not hold; please report it")]
+    #[error("internal error: {subject}: {invariant} does not hold; please report it")]
     Internal {
         /// The value or operation that the invariant is about.
-        what: &'static str,
+        subject: &'static str,
         /// The condition that should hold.
         invariant: &'static str,
     },
     /// An argument that is invalid for every extent.
-    #[error("{what} {problem}")]
+    #[error("{subject} {problem}")]
     Invalid {
         /// The name of the invalid argument.
-        what: &'static str,
-        /// The reason, as the end of a sentence that begins with `what`.
+        subject: &'static str,
+        /// The reason, as the end of a sentence that begins with `subject`.
         problem: &'static str,
     },
 }
 
-/// Checks the number of dimensions of the argument `what`.
-pub(crate) fn same_rank(what: &'static str, expected: usize, got: usize) -> Result<()> {
-    if expected == got { Ok(()) } else { Err(DataspaceError::Rank { what, expected, got }) }
+/// Checks the number of dimensions of the argument `subject`.
+pub(crate) fn same_rank(subject: &'static str, expected: usize, got: usize) -> Result<()> {
+    if expected == got { Ok(()) } else { Err(DataspaceError::Rank { subject, expected, got }) }
 }
 
 /// Returns the product of the factors. It is 0 if any factor is 0, even if the other factors
 /// overflow.
-pub(crate) fn product(what: &'static str, factors: impl IntoIterator<Item = u64>) -> Result<u64> {
-    Ok(hyperslab_exact::product(what, factors)?)
+pub(crate) fn product(subject: &'static str, factors: impl IntoIterator<Item = u64>) -> Result<u64> {
+    Ok(hyperslab_exact::product(subject, factors)?)
 }
 
 impl From<Overflow> for DataspaceError {
     fn from(error: Overflow) -> Self {
-        Self::Overflow { what: error.what }
+        Self::Overflow { subject: error.subject }
     }
 }
 
 impl From<TooLarge> for DataspaceError {
     fn from(_: TooLarge) -> Self {
-        Self::Overflow { what: "size in memory" }
+        Self::Overflow { subject: "size in memory" }
     }
 }

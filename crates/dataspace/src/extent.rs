@@ -108,14 +108,20 @@ impl Dataspace {
     pub fn validate(&self) -> Result<()> {
         let Self::Simple(SimpleExtent { dims, max_dims }) = self else { return Ok(()) };
         if dims.is_empty() || dims.len() > MAX_RANK {
-            return Err(DataspaceError::Invalid { what: "the rank", problem: "is not between 1 and 32" });
+            return Err(DataspaceError::Invalid { subject: "the rank", problem: "is not between 1 and 32" });
         }
         let Some(max_dims) = max_dims else { return Ok(()) };
         same_rank("the largest shape", dims.len(), max_dims.len())?;
         for (dimension, (dim, max)) in dims.iter().zip(max_dims).enumerate() {
             if let Some(size) = max.filter(|max| max < dim) {
                 let last = dim - 1;
-                return Err(DataspaceError::Bounds { what: "the extent", dimension, start: 0, last, size });
+                return Err(DataspaceError::Bounds {
+                    subject: "the extent",
+                    dimension,
+                    start: 0,
+                    last,
+                    size,
+                });
             }
         }
         Ok(())

@@ -42,7 +42,7 @@ pub fn fill_box(dst: &mut [u8], to: BoxPosition<'_>, count: &[u64], element: &[u
     let nest = Nest::new(count, element.len(), &target, &target)?;
     let base = target.base;
     let run = base..base + nest.run;
-    let first = dst.get_mut(run.clone()).ok_or(DataspaceError::Overflow { what: "end of a box" })?;
+    let first = dst.get_mut(run.clone()).ok_or(DataspaceError::Overflow { subject: "end of a box" })?;
     fill(first, element);
     nest.for_each_plane(base, base, |_, plane, rows| {
         for row in 0..rows.count {
@@ -76,7 +76,7 @@ mod tests {
             dimensions in proptest::collection::vec((0..3_u64, 0..4_u64, 0..3_u64), 0..4),
             element in proptest::collection::vec(1..9_u8, 1..10),
         ) {
-            let dims: Vec<u64> = dimensions.iter().map(|(before, count, behind)| before + count + behind).collect();
+            let dims: Vec<u64> = dimensions.iter().map(|(before, count, after)| before + count + after).collect();
             let start: Vec<u64> = dimensions.iter().map(|dimension| dimension.0).collect();
             let count: Vec<u64> = dimensions.iter().map(|dimension| dimension.1).collect();
             let wanted = Region::new(&start, &count).unwrap();

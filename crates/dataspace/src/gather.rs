@@ -76,18 +76,18 @@ pub fn scatter(
     Ok(count)
 }
 
-const OUTSIDE: DataspaceError = DataspaceError::Overflow { what: "end of a run" };
+const OUTSIDE: DataspaceError = DataspaceError::Overflow { subject: "end of a run" };
 
 /// Checks the selection and the lengths of both buffers. Returns the number of selected elements.
 fn check(dims: &[u64], selection: &Selection, size: usize, array: usize, packed: usize) -> Result<u64> {
     let count = selection.element_count(dims)?;
     let all = product("number of elements", dims.iter().copied())?;
     let needed = |elements: u64| bytes(elements, 0, size).map(|(bytes, _)| bytes);
-    for (what, needed, got) in
+    for (subject, needed, got) in
         [("the array", needed(all)?, array), ("the packed buffer", needed(count)?, packed)]
     {
         if needed > got {
-            return Err(DataspaceError::Buffer { what, needed, got });
+            return Err(DataspaceError::Buffer { subject, needed, got });
         }
     }
     Ok(count)
@@ -96,7 +96,7 @@ fn check(dims: &[u64], selection: &Selection, size: usize, array: usize, packed:
 /// Converts two numbers of elements to numbers of bytes.
 fn bytes(a: u64, b: u64, element_size: usize) -> Result<(usize, usize)> {
     let bytes = |elements: u64| usize::try_from(elements).ok()?.checked_mul(element_size);
-    bytes(a).zip(bytes(b)).ok_or(DataspaceError::Overflow { what: "number of bytes of an array" })
+    bytes(a).zip(bytes(b)).ok_or(DataspaceError::Overflow { subject: "number of bytes of an array" })
 }
 
 /// Returns the loops over a regular hyperslab and the byte offset of its first element; [`None`]

@@ -33,11 +33,11 @@ impl ChunkGrid {
     pub fn new(chunk: &[u64], extent: &[u64]) -> Result<Self> {
         same_rank("the chunk's shape", extent.len(), chunk.len())?;
         if chunk.is_empty() || chunk.len() > MAX_RANK {
-            return Err(DataspaceError::Invalid { what: "the rank", problem: "is not between 1 and 32" });
+            return Err(DataspaceError::Invalid { subject: "the rank", problem: "is not between 1 and 32" });
         }
         if chunk.contains(&0) {
             return Err(DataspaceError::Invalid {
-                what: "the chunk's shape",
+                subject: "the chunk's shape",
                 problem: "has a dimension of 0",
             });
         }
@@ -99,7 +99,7 @@ impl ChunkGrid {
     /// [`DataspaceError::Overflow`].
     pub fn linear(&self, scaled: &[u64]) -> Result<u64> {
         self.check(scaled)?;
-        let overflow = DataspaceError::Overflow { what: "number of a chunk" };
+        let overflow = DataspaceError::Overflow { subject: "number of a chunk" };
         let number = scaled.iter().zip(&self.counts).try_fold(0_u64, |number, (at, count)| {
             number.checked_mul(*count).and_then(|number| number.checked_add(*at))
         });

@@ -33,7 +33,7 @@ pub struct LinearRuns<'a> {
 #[derive(Debug, Clone, Copy, Default)]
 struct RemainingRows {
     /// The number of further rows.
-    left: u64,
+    remaining: u64,
     offset: u64,
     stride: u64,
     length: u64,
@@ -118,8 +118,8 @@ impl Iterator for LinearRuns<'_> {
 
     fn next(&mut self) -> Option<LinearRun> {
         let rows = &mut self.rows;
-        if rows.left > 0 {
-            rows.left -= 1;
+        if rows.remaining > 0 {
+            rows.remaining -= 1;
             // Cannot overflow: the number of elements of the array fits in 64 bits.
             rows.offset += rows.stride;
             return Some(LinearRun { offset: rows.offset, length: rows.length });
@@ -128,7 +128,7 @@ impl Iterator for LinearRuns<'_> {
     }
 }
 
-/// Runs of equal length at equal distances.
+/// Runs of elements, equally long and equally distant in an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinearRows {
     /// The number of array elements before the first run.
@@ -178,8 +178,8 @@ impl LinearRuns<'_> {
     /// ```
     pub fn next_rows(&mut self) -> Option<LinearRows> {
         let LinearRun { offset, length } = self.next()?;
-        let left = std::mem::take(&mut self.rows.left);
-        Some(LinearRows { offset, stride: self.rows.stride, length, count: left + 1 })
+        let remaining = std::mem::take(&mut self.rows.remaining);
+        Some(LinearRows { offset, stride: self.rows.stride, length, count: remaining + 1 })
     }
 
     /// Returns the next run that is not one of `self.rows`.
@@ -194,10 +194,10 @@ impl LinearRuns<'_> {
                 .fold(0_u64, |offset, (at, stride)| offset + at * *stride);
             // `collapse` merged dimensions with whole rows, so that no two rows are adjacent.
             if let Source::Regular(runs) = &mut self.source
-                && let Some((left, length)) = runs.take_rows()
+                && let Some((remaining, length)) = runs.take_rows()
             {
                 let stride = self.strides.iter().rev().nth(1).copied().unwrap_or(0);
-                self.rows = RemainingRows { left, offset, stride, length };
+                self.rows = RemainingRows { remaining, offset, stride, length };
                 return Some(LinearRun { offset, length });
             }
             match &mut self.open_run {
@@ -229,7 +229,7 @@ pub fn strides(dims: &[u64]) -> Dims {
     strides
 }
 
-const OVERFLOW: DataspaceError = DataspaceError::Overflow { what: "number of elements" };
+const OVERFLOW: DataspaceError = DataspaceError::Overflow { subject: "number of elements" };
 
 /// Merges each dimension that is selected as a whole with the next slower dimension.
 pub(crate) fn collapse(mut axes: Axes, dims: &mut Dims) -> Result<Axes> {

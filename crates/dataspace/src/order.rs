@@ -63,7 +63,7 @@ impl Ordered {
         let mut weight = 1_u64;
         for (to, axis) in weights.iter_mut().zip(&axes).rev() {
             *to = weight;
-            let overflow = DataspaceError::Overflow { what: "number of elements" };
+            let overflow = DataspaceError::Overflow { subject: "number of elements" };
             weight = weight.checked_mul(axis.len()).ok_or(overflow)?;
         }
         Ok(Self { kind: Kind::Axes(axes, weights), rank, count: weight })

@@ -42,7 +42,7 @@ impl Points {
         let length = columns.first().map_or(0, |column| column.as_ref().len());
         if columns.iter().any(|column| column.as_ref().len() != length) {
             let problem = "has columns of different lengths";
-            return Err(DataspaceError::Invalid { what: "a list of points", problem });
+            return Err(DataspaceError::Invalid { subject: "a list of points", problem });
         }
         let point = |at: usize| columns.iter().filter_map(move |column| column.as_ref().get(at).copied());
         Ok(Self { rank: columns.len(), coordinates: (0..length).flat_map(point).collect() })
@@ -64,14 +64,17 @@ impl Points {
     }
 
     pub(crate) fn check(&self, dims: &[u64]) -> Result<()> {
-        let what = "a point";
-        same_rank(what, dims.len(), self.rank)?;
+        let subject = "a point";
+        same_rank(subject, dims.len(), self.rank)?;
         if self.rank == 0 || !self.coordinates.len().is_multiple_of(self.rank) {
-            return Err(DataspaceError::Invalid { what: "a list of points", problem: "has parts of points" });
+            return Err(DataspaceError::Invalid {
+                subject: "a list of points",
+                problem: "has parts of points",
+            });
         }
         for point in self.points() {
             if point.iter().zip(dims).any(|(at, size)| at >= size) {
-                return check_bounds(what, point, &Dims::from_elem(1, self.rank), dims);
+                return check_bounds(subject, point, &Dims::from_elem(1, self.rank), dims);
             }
         }
         Ok(())

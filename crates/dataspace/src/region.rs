@@ -23,7 +23,7 @@ impl Region {
     pub fn new(start: &[u64], count: &[u64]) -> Result<Self> {
         same_rank("the count of a box", start.len(), count.len())?;
         if start.iter().zip(count).any(|(start, count)| start.checked_add(*count).is_none()) {
-            return Err(DataspaceError::Overflow { what: "end of a box" });
+            return Err(DataspaceError::Overflow { subject: "end of a box" });
         }
         Ok(Self { start: Dims::from_slice(start), count: Dims::from_slice(count) })
     }
@@ -82,10 +82,11 @@ impl Region {
     /// Checks that the box lies in an extent.
     ///
     /// # Errors
-    /// [`DataspaceError::Rank`] and [`DataspaceError::Bounds`], with `what` as the name of the box.
-    pub fn check_within(&self, what: &'static str, dims: &[u64]) -> Result<()> {
-        same_rank(what, dims.len(), self.rank())?;
-        check_bounds(what, &self.start, &self.count, dims)
+    /// [`DataspaceError::Rank`] and [`DataspaceError::Bounds`], with `subject` as the name of the
+    /// box.
+    pub fn check_within(&self, subject: &'static str, dims: &[u64]) -> Result<()> {
+        same_rank(subject, dims.len(), self.rank())?;
+        check_bounds(subject, &self.start, &self.count, dims)
     }
 
     /// Returns the coordinates of all elements in C order.
@@ -96,12 +97,12 @@ impl Region {
 
 /// Checks that the box from `start` with the size `count` lies in an extent. All arguments have the
 /// same rank.
-pub(crate) fn check_bounds(what: &'static str, start: &[u64], count: &[u64], dims: &[u64]) -> Result<()> {
+pub(crate) fn check_bounds(subject: &'static str, start: &[u64], count: &[u64], dims: &[u64]) -> Result<()> {
     for (dimension, ((start, count), size)) in start.iter().zip(count).zip(dims).enumerate() {
         if start.checked_add(*count).is_none_or(|end| end > *size) {
             // Saturates: the number only appears in a message.
             let last = start.saturating_add(count.max(&1) - 1);
-            return Err(DataspaceError::Bounds { what, dimension, start: *start, last, size: *size });
+            return Err(DataspaceError::Bounds { subject, dimension, start: *start, last, size: *size });
         }
     }
     Ok(())

@@ -94,7 +94,7 @@ impl Selection {
                 check_blocks(*rank, blocks, dims)?;
                 blocks.iter().try_fold(0_u64, |sum, block| {
                     let count = Region::from(block).element_count()?;
-                    sum.checked_add(count).ok_or(DataspaceError::Overflow { what: ELEMENTS })
+                    sum.checked_add(count).ok_or(DataspaceError::Overflow { subject: ELEMENTS })
                 })
             }
         }
@@ -252,18 +252,18 @@ impl RegularHyperslab {
 pub(crate) fn check_blocks(rank: usize, blocks: &[Block], dims: &[u64]) -> Result<()> {
     same_rank("a hyperslab", dims.len(), rank)?;
     if rank == 0 {
-        return Err(DataspaceError::Invalid { what: "a block", problem: "has no dimensions" });
+        return Err(DataspaceError::Invalid { subject: "a block", problem: "has no dimensions" });
     }
     for block in blocks {
         same_rank("a block", rank, block.start.len())?;
         same_rank("a block", rank, block.end.len())?;
         for (dimension, ((start, last), size)) in block.start.iter().zip(&block.end).zip(dims).enumerate() {
             if start > last {
-                return Err(DataspaceError::Invalid { what: "a block", problem: "ends before it starts" });
+                return Err(DataspaceError::Invalid { subject: "a block", problem: "ends before it starts" });
             }
             if last >= size {
                 let (start, last, size) = (*start, *last, *size);
-                return Err(DataspaceError::Bounds { what: "a block", dimension, start, last, size });
+                return Err(DataspaceError::Bounds { subject: "a block", dimension, start, last, size });
             }
         }
     }
@@ -276,12 +276,12 @@ fn check_disjoint(rank: usize, blocks: &[Block]) -> Result<()> {
     let counted = Spans::of_blocks(rank, blocks)?.count();
     let sum = blocks.iter().try_fold(0_u64, |sum, block| {
         let count = Region::from(block).element_count()?;
-        sum.checked_add(count).ok_or(DataspaceError::Overflow { what: ELEMENTS })
+        sum.checked_add(count).ok_or(DataspaceError::Overflow { subject: ELEMENTS })
     })?;
     if counted == sum {
         return Ok(());
     }
-    Err(DataspaceError::Invalid { what: "a hyperslab", problem: "has blocks that overlap" })
+    Err(DataspaceError::Invalid { subject: "a hyperslab", problem: "has blocks that overlap" })
 }
 
 /// Returns the bounding box of the boxes `corners`: in each dimension the lowest coordinate, and
@@ -429,12 +429,12 @@ mod tests {
 
     fn regular(rank: usize) -> impl Strategy<Value = (Vec<u64>, Selection)> {
         let axis = (0..3_u64, 0..3_u64, 0..4_u64, 0..3_u64, 0..3_u64, 0..8_u8).prop_map(
-            |(start, gap, count, block, behind, kind)| {
+            |(start, gap, count, block, after, kind)| {
                 let (stride, span) = (
                     block + gap.max(u64::from(block == 0)),
                     count.saturating_sub(1) * (block + gap.max(u64::from(block == 0))) + block,
                 );
-                let size = start + span + behind;
+                let size = start + span + after;
                 match kind {
                     0 => (size, start, stride, UNLIMITED, block),
                     1 => (size, start, stride, 1, UNLIMITED),

@@ -18,10 +18,10 @@ const MAX_SPANS: usize = 1 << 24;
 const MAX_BLOCK_VISITS: usize = 1 << 25;
 
 const TOO_MANY_VISITS: DataspaceError =
-    DataspaceError::Invalid { what: "a hyperslab", problem: "has too many blocks that cross each other" };
+    DataspaceError::Invalid { subject: "a hyperslab", problem: "has too many blocks that cross each other" };
 const TOO_MANY_SPANS: DataspaceError =
-    DataspaceError::Invalid { what: "a combination of selections", problem: "has more than 2^24 blocks" };
-const OVERFLOW: DataspaceError = DataspaceError::Overflow { what: "number of elements" };
+    DataspaceError::Invalid { subject: "a combination of selections", problem: "has more than 2^24 blocks" };
+const OVERFLOW: DataspaceError = DataspaceError::Overflow { subject: "number of elements" };
 
 /// The selected coordinates of one dimension, and the selected elements of the faster dimensions
 /// for each of them.
@@ -125,7 +125,7 @@ impl Spans {
             }
             below = Some(Arc::new(spans));
         }
-        below.ok_or(DataspaceError::Invalid { what: "a selection", problem: "has no dimensions" })
+        below.ok_or(DataspaceError::Invalid { subject: "a selection", problem: "has no dimensions" })
     }
 
     /// Creates the set of the elements of blocks. Blocks may touch and overlap; no block may end

@@ -60,14 +60,14 @@ impl Tiling {
         same_rank("the chunk's shape", axes.len(), chunk.len())?;
         if chunk.contains(&0) {
             return Err(DataspaceError::Invalid {
-                what: "the chunk's shape",
+                subject: "the chunk's shape",
                 problem: "has a dimension of 0",
             });
         }
         for (dimension, (axis, size)) in axes.iter().zip(extent).enumerate() {
             if let Some((start, end)) = axis.bounds().filter(|(_, end)| end > size) {
-                let what = "a hyperslab";
-                return Err(DataspaceError::Bounds { what, dimension, start, last: end - 1, size: *size });
+                let subject = "a hyperslab";
+                return Err(DataspaceError::Bounds { subject, dimension, start, last: end - 1, size: *size });
             }
         }
         product("number of elements of a chunk", chunk.iter().copied())?;
@@ -289,9 +289,9 @@ mod tests {
 
     fn axes() -> impl Strategy<Value = (Vec<Axis>, Vec<u64>, Vec<u64>)> {
         let one = (0..4_u64, 1..6_u64, 1..5_u64, 1..5_u64, 1..6_u64, 0..3_u64).prop_map(
-            |(start, gap, count, block, chunk, behind)| {
+            |(start, gap, count, block, chunk, after)| {
                 let stride = block + gap - 1;
-                let size = start + (count - 1) * stride + block + behind;
+                let size = start + (count - 1) * stride + block + after;
                 (Axis::new(start, stride, count, block, size, 0).unwrap(), size, chunk)
             },
         );

@@ -18,42 +18,42 @@ pub enum Error {
     #[error(transparent)]
     Corrupt(Box<Corrupt>),
     /// A valid feature is needed that this version does not implement.
-    #[error("{what} is not supported")]
+    #[error("{subject} is not supported")]
     Unsupported {
         /// The name of the feature.
-        what: String,
+        subject: String,
     },
     /// A size, count or depth exceeds a limit that the caller can set.
-    #[error("{what} is {got}, more than the limit of {limit}")]
+    #[error("{subject} is {got}, more than the limit of {limit}")]
     Limit {
         /// The name of the limited quantity.
-        what: String,
+        subject: String,
         /// The requested value.
         got: u64,
         /// The limit.
         limit: u64,
     },
     /// An allocation of memory failed.
-    #[error("{what}: not enough memory for {bytes} bytes")]
+    #[error("{subject}: not enough memory for {bytes} bytes")]
     Memory {
         /// The data that the memory was for.
-        what: &'static str,
+        subject: &'static str,
         /// The requested number of bytes.
         bytes: u64,
     },
     /// No link, object or attribute has this name.
-    #[error("{what} `{name}` not found")]
+    #[error("{subject} `{name}` not found")]
     NotFound {
         /// The kind of thing: link, object or attribute.
-        what: &'static str,
+        subject: &'static str,
         /// The name or path.
         name: String,
     },
     /// A link or an attribute of this name exists already.
-    #[error("{what} `{name}` exists already: remove or rename it first, or take another name")]
+    #[error("{subject} `{name}` exists already: remove or rename it first, or take another name")]
     Exists {
         /// The kind of thing: link or attribute.
-        what: &'static str,
+        subject: &'static str,
         /// The existing name.
         name: String,
     },
@@ -189,8 +189,8 @@ impl Error {
     }
 
     /// Returns the error of a feature that this version does not implement.
-    pub fn unsupported(what: impl Into<String>) -> Self {
-        Self::Unsupported { what: what.into() }
+    pub fn unsupported(subject: impl Into<String>) -> Self {
+        Self::Unsupported { subject: subject.into() }
     }
 
     /// Adds the address of the structure to an error of kind [`Error::Corrupt`] without an address.
@@ -213,10 +213,12 @@ impl From<FormatError> for Error {
     fn from(error: FormatError) -> Self {
         match error {
             FormatError::Corrupt(corrupt) => Self::Corrupt(corrupt),
-            FormatError::Limit { structure, what, got, limit } => {
-                Self::Limit { what: format!("{structure}: {what}"), got, limit }
+            FormatError::Limit { structure, subject, got, limit } => {
+                Self::Limit { subject: format!("{structure}: {subject}"), got, limit }
             }
-            FormatError::Unsupported { structure, what } => Self::unsupported(format!("{structure}: {what}")),
+            FormatError::Unsupported { structure, subject } => {
+                Self::unsupported(format!("{structure}: {subject}"))
+            }
             FormatError::Internal { structure, invariant } => Self::Internal { structure, invariant },
             other => Self::Misuse(other.to_string()),
         }
@@ -232,7 +234,9 @@ impl From<ConvertError> for Error {
 impl From<DataspaceError> for Error {
     fn from(error: DataspaceError) -> Self {
         match error {
-            DataspaceError::Internal { what, invariant } => Self::Internal { structure: what, invariant },
+            DataspaceError::Internal { subject, invariant } => {
+                Self::Internal { structure: subject, invariant }
+            }
             error => Self::Misuse(error.to_string()),
         }
     }
@@ -240,7 +244,7 @@ impl From<DataspaceError> for Error {
 
 impl From<TooLarge> for Error {
     fn from(error: TooLarge) -> Self {
-        Self::Limit { what: "size in memory".into(), got: error.value, limit: TooLarge::LIMIT }
+        Self::Limit { subject: "size in memory".into(), got: error.value, limit: TooLarge::LIMIT }
     }
 }
 
@@ -250,12 +254,12 @@ mod tests {
 
     #[test]
     fn internal_errors_of_all_floors_are_of_one_kind() {
-        let (name, what, invariant) = ("file".to_owned(), "step", "one is one");
+        let (name, subject, invariant) = ("file".to_owned(), "step", "one is one");
         let action = "read".to_owned();
         let errors = [
             Error::from(FormatError::internal("superblock", invariant)),
-            Error::from(ConvertError::Internal { what, invariant }),
-            Error::from(DataspaceError::Internal { what, invariant }),
+            Error::from(ConvertError::Internal { subject, invariant }),
+            Error::from(DataspaceError::Internal { subject, invariant }),
             Error::Io { action, source: DriverError::Internal { name, invariant } },
             Error::Filter {
                 address: Address::UNDEFINED,

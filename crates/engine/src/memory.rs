@@ -6,17 +6,17 @@ use hyperslab_exact::to_u64;
 use crate::error::{Error, Result};
 
 /// Lengthens a buffer to at least `length` bytes. The values of the new bytes are not defined.
-pub(crate) fn lengthen(buffer: &mut Vec<u8>, length: usize, what: &'static str) -> Result<()> {
+pub(crate) fn lengthen(buffer: &mut Vec<u8>, length: usize, subject: &'static str) -> Result<()> {
     let Some(more) = length.checked_sub(buffer.len()) else { return Ok(()) };
-    buffer.try_reserve_exact(more).map_err(|_| exhausted::<u8>(length, what))?;
+    buffer.try_reserve_exact(more).map_err(|_| exhausted::<u8>(length, subject))?;
     buffer.resize(length, 0);
     Ok(())
 }
 
 /// Returns `length` zero bytes.
-pub(crate) fn zeros(length: usize, what: &'static str) -> Result<Vec<u8>> {
+pub(crate) fn zeros(length: usize, subject: &'static str) -> Result<Vec<u8>> {
     let mut buffer = Vec::new();
-    lengthen(&mut buffer, length, what)?;
+    lengthen(&mut buffer, length, subject)?;
     Ok(buffer)
 }
 
@@ -24,15 +24,15 @@ pub(crate) fn zeros(length: usize, what: &'static str) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// Returns [`Error::Memory`] if the allocation fails.
-pub fn reserve<T>(count: usize, what: &'static str) -> Result<Vec<T>> {
+pub fn reserve<T>(count: usize, subject: &'static str) -> Result<Vec<T>> {
     let mut values = Vec::new();
-    values.try_reserve_exact(count).map_err(|_| exhausted::<T>(count, what))?;
+    values.try_reserve_exact(count).map_err(|_| exhausted::<T>(count, subject))?;
     Ok(values)
 }
 
-fn exhausted<T>(count: usize, what: &'static str) -> Error {
+fn exhausted<T>(count: usize, subject: &'static str) -> Error {
     // Saturates because the number only appears in the message: the true one may exceed 64 bits.
-    Error::Memory { what, bytes: to_u64(count).saturating_mul(to_u64(size_of::<T>())) }
+    Error::Memory { subject, bytes: to_u64(count).saturating_mul(to_u64(size_of::<T>())) }
 }
 
 #[cfg(test)]

@@ -101,14 +101,14 @@ impl LibverBounds {
     /// Checks that structures that `version` introduced may be used.
     ///
     /// # Errors
-    /// Returns [`Error::Misuse`] that names `what` and the required version, if the upper bound is
-    /// older.
-    pub fn require(self, version: LibraryVersion, what: &str) -> Result<()> {
+    /// Returns [`Error::Misuse`] that names `subject` and the required version, if the upper bound
+    /// is older.
+    pub fn require(self, version: LibraryVersion, subject: &str) -> Result<()> {
         if self.allows(version) {
             return Ok(());
         }
         Err(Error::Misuse(format!(
-            "{what} needs the format of library version {}, but the file's upper bound is {}",
+            "{subject} needs the format of library version {}, but the file's upper bound is {}",
             version.name(),
             self.high.name()
         )))

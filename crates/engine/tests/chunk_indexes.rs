@@ -42,7 +42,7 @@ fn datasets(file: &Arc<OpenFile>) -> Vec<OpenDataset> {
 }
 
 #[test]
-fn every_index_agrees_with_itself() {
+fn lookups_and_walks_of_each_index_agree() {
     let mut chunks_of: HashMap<ChunkIndexKind, usize> = HashMap::new();
     let mut largest_grid: HashMap<ChunkIndexKind, u64> = HashMap::new();
     for name in ["chunk_indexes_earliest.h5", "chunk_indexes_latest.h5", "chunk_indexes_large_latest.h5"] {

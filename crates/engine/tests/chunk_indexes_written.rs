@@ -296,7 +296,7 @@ fn referee_changes(
 }
 
 #[test]
-fn libhdf5_reads_and_changes_what_was_written_and_the_reverse() {
+fn libhdf5_and_hyperslab_read_and_change_the_chunks_of_each_other() {
     let judge = referee::python();
     let directory = tempfile::tempdir().unwrap();
     let mut work: Vec<(Case, Model)> =

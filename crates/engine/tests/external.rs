@@ -18,7 +18,7 @@ impl OpenRaw for Letters {
         match name {
             b"upper" => RawFile::new(Arc::new(Core::image("upper", b"ABCDEFGH".to_vec()))),
             b"lower" => RawFile::new(Arc::new(Core::image("lower", b"abcd".to_vec()))),
-            _ => Err(Error::NotFound { what: "file", name: "digits".into() }),
+            _ => Err(Error::NotFound { subject: "file", name: "digits".into() }),
         }
     }
 }
@@ -49,7 +49,7 @@ fn store() -> Store {
 }
 
 #[test]
-fn pieces_follow_each_other_and_short_ones_end_in_zeros() {
+fn parts_are_contiguous_and_short_files_end_in_zeros() {
     let mut out = [0; 10];
     read(&source(&[10]), &Selection::All, &mut out).unwrap();
     assert_eq!(&out, b"CDEbcd\0\0\0\0");
@@ -65,7 +65,7 @@ fn pieces_follow_each_other_and_short_ones_end_in_zeros() {
 }
 
 #[test]
-fn a_missing_file_matters_where_it_is_needed() {
+fn a_missing_file_is_an_error_when_its_elements_are_read() {
     let mut out = [0; 11];
     let error = read(&source(&[11]), &Selection::All, &mut out).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);

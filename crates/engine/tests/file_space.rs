@@ -169,7 +169,7 @@ fn hand_over(referee: &Referee, path: &Path, way: (&str, FileSpaceStrategy, bool
 }
 
 #[test]
-fn files_of_the_referee_are_used_and_given_back() {
+fn free_space_of_libhdf5_is_reused_and_stored_again() {
     let Some(referee) = referee::python() else { return };
     let dir = tempfile::tempdir().unwrap();
     for way in WAYS {
@@ -236,7 +236,7 @@ fn create_in(
 }
 
 #[test]
-fn new_files_are_used_by_the_referee() {
+fn libhdf5_reuses_the_free_space_of_new_files() {
     let Some(referee) = referee::python() else { return };
     let dir = tempfile::tempdir().unwrap();
     for way in WAYS {
@@ -258,7 +258,7 @@ fn new_files_are_used_by_the_referee() {
 }
 
 #[test]
-fn a_file_that_was_not_closed_says_nothing_of_free_space() {
+fn a_file_that_was_not_closed_stores_no_free_space() {
     let Some(referee) = referee::python() else { return };
     let dir = tempfile::tempdir().unwrap();
     for way in WAYS.into_iter().filter(|(.., persist)| *persist) {
@@ -348,7 +348,7 @@ fn open_image(bytes: Vec<u8>) -> Result<OpenFile, hyperslab_engine::Error> {
 }
 
 #[test]
-fn damaged_managers_are_refused_or_harmless() {
+fn damaged_free_space_managers_are_refused_or_harmless() {
     for strategy in [FileSpaceStrategy::FreeSpaceAndAggregators, FileSpaceStrategy::Page] {
         let bytes = with_managers(strategy);
         assert!(open_image(bytes.clone()).unwrap().container.store.edit().unwrap().usage().free >= 800);
@@ -369,7 +369,7 @@ fn damaged_managers_are_refused_or_harmless() {
 
 /// Checksums are right, sections are not.
 #[test]
-fn sections_that_cannot_be_are_refused() {
+fn impossible_free_sections_are_refused() {
     let bytes = with_managers(FileSpaceStrategy::FreeSpaceAndAggregators);
     let end = bytes.len() as u64;
     for (offset, size) in [(0, 48), (end - 10, 100), (200, 600), (u64::from(u32::MAX), 1)] {
@@ -450,7 +450,7 @@ fn manager_bytes(file: &OpenFile) -> u64 {
 
 /// What nobody has when the file is closed is free when it is opened again, whatever happened before.
 #[test]
-fn closing_loses_nothing() {
+fn closing_keeps_the_free_space() {
     let mut faults = Vec::new();
     let referee = referee::python();
     let dir = tempfile::tempdir().unwrap();

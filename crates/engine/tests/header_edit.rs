@@ -139,7 +139,7 @@ with h5py.File(sys.argv[1]) as file:
 ";
 
 #[test]
-fn libhdf5_reads_and_changes_what_was_changed() {
+fn libhdf5_reads_and_changes_edited_object_headers() {
     let Some(referee) = hyperslab_testkit::referee::python() else { return };
     for (bounds, order) in [
         (LibverBounds::EARLIEST, AttributeOrder::Untracked),

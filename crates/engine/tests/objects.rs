@@ -1,5 +1,5 @@
-//! Groups, links and attributes that this library and libhdf5 change in turn: after each turn both say the same of
-//! the file.
+//! Groups, links and attributes that this library and libhdf5 change in turn: after each turn both
+//! say the same of the file.
 
 #![expect(
     clippy::unwrap_used,
@@ -341,31 +341,40 @@ fn take_turns(referee: &Referee, bounds: LibverBounds, libver: &str) {
             let driver = Arc::new(Sec2::open(path, Access::ReadWrite).unwrap());
             OpenFile::open(driver, write_options(bounds)).unwrap()
         };
-        let said = ask("0").unwrap_or_else(|error| panic!("{bounds:?}, turn {turn}: {error}"));
+        let reported = ask("0").unwrap_or_else(|error| panic!("{bounds:?}, turn {turn}: {error}"));
         let ours = describe(&open().container);
-        assert!(said == ours, "{bounds:?}, turn {turn}, after us:\n{}", first_difference(&said, &ours));
-        let said = ask(&turn.to_string()).unwrap_or_else(|error| panic!("{bounds:?}, turn {turn}: {error}"));
+        assert!(
+            reported == ours,
+            "{bounds:?}, turn {turn}, after us:\n{}",
+            first_difference(&reported, &ours)
+        );
+        let reported =
+            ask(&turn.to_string()).unwrap_or_else(|error| panic!("{bounds:?}, turn {turn}: {error}"));
         let opened = open();
         let ours = describe(&opened.container);
-        assert!(said == ours, "{bounds:?}, turn {turn}, after libhdf5:\n{}", first_difference(&said, &ours));
+        assert!(
+            reported == ours,
+            "{bounds:?}, turn {turn}, after libhdf5:\n{}",
+            first_difference(&reported, &ours)
+        );
         change_all(&opened.container, turn * 1000);
     }
 }
 
-fn first_difference(said: &str, ours: &str) -> String {
-    let pair = said.lines().zip(ours.lines()).enumerate().find(|(_, (a, b))| a != b);
-    format!("{pair:?}, {} and {} lines", said.lines().count(), ours.lines().count())
+fn first_difference(reported: &str, ours: &str) -> String {
+    let pair = reported.lines().zip(ours.lines()).enumerate().find(|(_, (a, b))| a != b);
+    format!("{pair:?}, {} and {} lines", reported.lines().count(), ours.lines().count())
 }
 
 #[test]
-fn libhdf5_and_we_change_new_groups_in_turn() {
+fn libhdf5_and_hyperslab_change_new_groups_in_turn() {
     let Some(referee) = referee::python() else { return };
     take_turns(&referee, LibverBounds::DEFAULT, "v108");
     take_turns(&referee, LibverBounds::LATEST, "latest");
 }
 
 #[test]
-fn libhdf5_and_we_change_old_groups_in_turn() {
+fn libhdf5_and_hyperslab_change_symbol_tables_in_turn() {
     let Some(referee) = referee::python() else { return };
     take_turns(&referee, LibverBounds::EARLIEST, "earliest");
 }

@@ -18,7 +18,7 @@ fn fixture(name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_superblock_is_found_behind_user_blocks_of_any_size() {
+fn a_superblock_is_found_after_user_blocks_of_any_size() {
     let file = fixture("groups_latest.h5");
     for user_block in [512, 1024, 8192] {
         let mut bytes = vec![b'#'; user_block];
@@ -32,7 +32,7 @@ fn a_superblock_is_found_behind_user_blocks_of_any_size() {
 }
 
 #[test]
-fn a_truncated_file_is_refused_unless_told_otherwise() {
+fn a_truncated_file_is_refused_without_the_option() {
     let mut bytes = fixture("groups_earliest.h5");
     bytes.pop();
     let error = open(bytes.clone(), StoreOptions::default()).unwrap_err();
@@ -41,7 +41,7 @@ fn a_truncated_file_is_refused_unless_told_otherwise() {
 }
 
 #[test]
-fn a_file_that_a_writer_has_open_is_refused_unless_told_otherwise() {
+fn a_file_that_a_writer_has_open_is_refused_without_the_option() {
     // Superblock version 3 with the marks of a SWMR writer, and a new checksum.
     let mut bytes = fixture("groups_latest.h5");
     assert_eq!(bytes[8], 3);
@@ -64,7 +64,7 @@ fn a_damaged_superblock_names_its_address() {
 }
 
 #[test]
-fn what_is_no_hdf5_file_says_so() {
+fn the_error_says_that_a_file_is_no_hdf5_file() {
     for bytes in [Vec::new(), vec![0; 7], vec![b'x'; 5000]] {
         assert_eq!(open(bytes, StoreOptions::default()).unwrap_err().kind(), ErrorKind::Corrupt);
     }

@@ -106,7 +106,7 @@ fn indexes_have_the_chunks_of_the_samples() {
 }
 
 #[test]
-fn broken_indexes_are_told() {
+fn damaged_indexes_are_reported() {
     let cases = corpus::sparse_samples().unwrap();
     for (name, why) in BROKEN {
         let Some(case) = cases.iter().find(|case| case.name == name) else {

@@ -66,12 +66,12 @@ impl error::Error for TooLarge {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Overflow {
     /// The name of the result, for instance "number of elements".
-    pub what: &'static str,
+    pub subject: &'static str,
 }
 
 impl fmt::Display for Overflow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the {} does not fit in 64 bits", self.what)
+        write!(f, "the {} does not fit in 64 bits", self.subject)
     }
 }
 
@@ -120,10 +120,10 @@ pub const fn to_u64(value: usize) -> u64 {
 /// ```
 ///
 /// # Errors
-/// [`Overflow`] with the name `what`, if the sum does not fit in 64 bits.
+/// [`Overflow`] with the name `subject`, if the sum does not fit in 64 bits.
 #[inline]
-pub fn sum(what: &'static str, terms: impl IntoIterator<Item = u64>) -> Result<u64, Overflow> {
-    terms.into_iter().try_fold(0_u64, u64::checked_add).ok_or(Overflow { what })
+pub fn sum(subject: &'static str, terms: impl IntoIterator<Item = u64>) -> Result<u64, Overflow> {
+    terms.into_iter().try_fold(0_u64, u64::checked_add).ok_or(Overflow { subject })
 }
 
 /// Returns the product of `factors`. The product is 0 if any factor is 0, even if the other factors
@@ -139,9 +139,9 @@ pub fn sum(what: &'static str, terms: impl IntoIterator<Item = u64>) -> Result<u
 /// ```
 ///
 /// # Errors
-/// [`Overflow`] with the name `what`, if the product does not fit in 64 bits.
+/// [`Overflow`] with the name `subject`, if the product does not fit in 64 bits.
 #[inline]
-pub fn product(what: &'static str, factors: impl IntoIterator<Item = u64>) -> Result<u64, Overflow> {
+pub fn product(subject: &'static str, factors: impl IntoIterator<Item = u64>) -> Result<u64, Overflow> {
     let mut product = Some(1_u64);
     for factor in factors {
         if factor == 0 {
@@ -149,7 +149,7 @@ pub fn product(what: &'static str, factors: impl IntoIterator<Item = u64>) -> Re
         }
         product = product.and_then(|product| product.checked_mul(factor));
     }
-    product.ok_or(Overflow { what })
+    product.ok_or(Overflow { subject })
 }
 
 #[cfg(test)]
@@ -178,6 +178,6 @@ mod tests {
     fn an_overflow_before_a_zero_does_not_count() {
         assert_eq!(product("x", [u64::MAX, u64::MAX, 0]), Ok(0));
         assert_eq!(product("x", []), Ok(1));
-        assert_eq!(Overflow { what: "size" }.to_string(), "the size does not fit in 64 bits");
+        assert_eq!(Overflow { subject: "size" }.to_string(), "the size does not fit in 64 bits");
     }
 }

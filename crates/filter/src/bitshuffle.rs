@@ -202,7 +202,7 @@ struct BlockScratch {
 
 impl<'a> Encoded<'a> {
     fn parse(context: &FilterContext<'_>, input: &'a [u8]) -> Result<Self> {
-        let corrupt = |what: &str| FilterError::corrupt(ID, what);
+        let corrupt = |problem: &str| FilterError::corrupt(ID, problem);
         let mut parameters = BitshuffleParameters::parse(context.client_data).map_err(corrupt)?;
         let limit = FilterError::Limit { id: ID, limit: context.max_output };
         let (mut length, mut rest) = (input.len(), input);

@@ -25,17 +25,20 @@ impl Filter for Bzip2 {
     }
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        let corrupt = |what: &str| FilterError::corrupt(self.id(), format!("the bzip2 stream {what}"));
+        let corrupt = |problem: &str| FilterError::corrupt(self.id(), format!("the bzip2 stream {problem}"));
         let limit = context.max_output;
         // One byte more than the limit is enough to detect that the stream exceeds the limit. The
         // addition saturates: no output is larger than `usize::MAX`.
-        let most = limit.saturating_add(1);
+        let maximum = limit.saturating_add(1);
         let mut stream = Decompress::new(false);
         output.clear();
         loop {
             if output.len() == output.capacity() {
-                let more =
-                    output.len().max(INITIAL_OUTPUT_BYTES).min(most.max(output.len()) - output.len()).max(1);
+                let more = output
+                    .len()
+                    .max(INITIAL_OUTPUT_BYTES)
+                    .min(maximum.max(output.len()) - output.len())
+                    .max(1);
                 reserve(self.id(), output, more)?;
             }
             let before = output.len();

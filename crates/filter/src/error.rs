@@ -36,12 +36,12 @@ pub enum FilterError {
         name: Option<String>,
     },
     /// The chunk uses a feature of the filter that is not implemented.
-    #[error("filter {id}: {what} is not supported")]
+    #[error("filter {id}: {subject} is not supported")]
     Unsupported {
         /// The filter that lacks the feature.
         id: FilterId,
         /// The name of the unsupported feature.
-        what: String,
+        subject: String,
     },
     /// The decoded chunk exceeds the size limit.
     #[error("filter {id}: the decoded chunk exceeds the limit of {limit} bytes")]

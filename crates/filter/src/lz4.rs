@@ -38,7 +38,7 @@ impl Filter for Lz4 {
     }
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        let corrupt = |what: &str| FilterError::corrupt(self.id(), what);
+        let corrupt = |problem: &str| FilterError::corrupt(self.id(), problem);
         let (length, rest) =
             input.split_first_chunk().ok_or_else(|| corrupt("the decoded length is truncated"))?;
         let (block, mut rest) =

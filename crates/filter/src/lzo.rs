@@ -34,9 +34,13 @@ impl Filter for Lzo {
     }
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        let most = times(input.len(), MAX_EXPANSION_RATIO).min(context.max_output);
-        let mut size =
-            context.expected_output.unwrap_or(0).max(times(input.len(), 2)).max(MIN_OUTPUT_BYTES).min(most);
+        let maximum = times(input.len(), MAX_EXPANSION_RATIO).min(context.max_output);
+        let mut size = context
+            .expected_output
+            .unwrap_or(0)
+            .max(times(input.len(), 2))
+            .max(MIN_OUTPUT_BYTES)
+            .min(maximum);
         loop {
             output.clear();
             resize(ID, output, size)?;
@@ -45,7 +49,7 @@ impl Filter for Lzo {
                     output.truncate(length);
                     return Ok(Produced::Output);
                 }
-                Err(Error::OutputOverrun) if size < most => size = times(size, 2).min(most),
+                Err(Error::OutputOverrun) if size < maximum => size = times(size, 2).min(maximum),
                 Err(Error::OutputOverrun) if size == context.max_output => {
                     return Err(FilterError::Limit { id: ID, limit: context.max_output });
                 }

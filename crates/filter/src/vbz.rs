@@ -69,7 +69,7 @@ impl Filter for Vbz {
     }
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        let corrupt = |what: &str| FilterError::corrupt(ID, what);
+        let corrupt = |problem: &str| FilterError::corrupt(ID, problem);
         let parameters = VbzParameters::parse(context.client_data).map_err(corrupt)?;
         let (length, input) =
             input.split_first_chunk().ok_or_else(|| corrupt("the decoded length is truncated"))?;
@@ -83,9 +83,10 @@ impl Filter for Vbz {
         let stream = if parameters.level == 0 {
             input
         } else {
-            let most = if parameters.size.is_some() { parameters.max_encoded_length(count) } else { length };
+            let maximum =
+                if parameters.size.is_some() { parameters.max_encoded_length(count) } else { length };
             let mut state = zstd::State::default();
-            grow(ID, length.min(most), most, &mut decoded, |output| {
+            grow(ID, length.min(maximum), maximum, &mut decoded, |output| {
                 zstd::decode(ID, &mut state, input, output)
             })
             .map_err(|error| match error {
@@ -298,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_said() {
+    fn unsupported_input_is_reported() {
         let decode = |data: &[u32], bytes: &[u8]| conformance::decode(&Vbz, data, bytes, None, 100);
         for data in [&[][..], &[2, 2, 1, 0], &[1, 3, 1, 0], &[1, 8, 1, 0], &[1, 2]] {
             assert!(matches!(decode(data, &[0; 9]), Err(FilterError::Corrupt { .. })), "{data:?}");

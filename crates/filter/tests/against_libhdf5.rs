@@ -654,7 +654,7 @@ cases.sort(key=lambda case: 'logarithm' in case[0])
 }
 
 #[test]
-fn sz3_of_what_is_hard_to_predict() {
+fn sz3_of_values_that_are_hard_to_predict() {
     let cases = "
 cases = []
 rng = np.random.default_rng(5)

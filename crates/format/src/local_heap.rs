@@ -96,7 +96,7 @@ pub fn read_free_blocks(
     params: FileParams,
 ) -> Result<Vec<LocalHeapFreeBlock>> {
     let mut blocks = Vec::new();
-    let most = segment.len() / (2 * params.length_width()).max(1);
+    let maximum = segment.len() / (2 * params.length_width()).max(1);
     let mut next = first;
     while let Some(offset) = next {
         let bytes = usize::try_from(offset).ok().and_then(|offset| segment.get(offset..));
@@ -105,10 +105,10 @@ pub fn read_free_blocks(
             return Err(FormatError::corrupt(SEGMENT, "offset of free block", expected, offset));
         };
         let mut reader = Reader::new(SEGMENT, bytes);
-        if blocks.len() >= most {
+        if blocks.len() >= maximum {
             return Err(reader.corrupt(
                 "free list",
-                format!("at most {most} blocks"),
+                format!("at most {maximum} blocks"),
                 "a longer list or a cycle",
             ));
         }

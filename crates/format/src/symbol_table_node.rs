@@ -55,8 +55,8 @@ impl Structure for SymbolTableNode {
         reader.skip(1, "reserved")?;
         let count = reader.u16("number of symbols")?;
         if usize::from(count) > context.capacity() {
-            let most = format!("at most 2K = {}", context.capacity());
-            return Err(reader.corrupt("number of symbols", most, count));
+            let maximum = format!("at most 2K = {}", context.capacity());
+            return Err(reader.corrupt("number of symbols", maximum, count));
         }
         let entry_size = SymbolTableEntry::size(&context.params);
         let count = reader.count(count.into(), entry_size, "number of symbols")?;

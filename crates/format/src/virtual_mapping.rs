@@ -261,8 +261,8 @@ mod tests {
         assert!(VirtualMappings::decode(&version, PARAMS).unwrap_err().to_string().contains("version 2"));
         let many = sealed(&[b"\x00\xff\xff\xff\xff"]);
         assert!(VirtualMappings::decode(&many, PARAMS).is_err());
-        let left = sealed(&[b"\x00\x00\x00\x00\x00\x00"]);
-        assert!(VirtualMappings::decode(&left, PARAMS).is_err());
+        let truncated = sealed(&[b"\x00\x00\x00\x00\x00\x00"]);
+        assert!(VirtualMappings::decode(&truncated, PARAMS).is_err());
     }
 
     proptest! {

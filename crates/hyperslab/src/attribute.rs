@@ -99,7 +99,7 @@ impl Attribute {
         } else {
             let name = self.name_bytes();
             let now = attributes::find(container, &*self.owner.header()?, name)?;
-            let now = now.ok_or_else(|| Error::NotFound { what: "attribute", name: self.name() })?;
+            let now = now.ok_or_else(|| Error::NotFound { subject: "attribute", name: self.name() })?;
             now.value(container)?
         };
         let value = Arc::new(value);

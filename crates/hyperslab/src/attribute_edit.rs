@@ -173,15 +173,15 @@ impl<V: AttributeValue + ?Sized> AttributeValue for &V {
 }
 
 impl Object {
-    /// Runs `work` with the right to change the file. `what` is the context of errors.
+    /// Runs `work` with the right to change the file. `subject` is the context of errors.
     fn change<T>(
         &self,
-        what: impl FnOnce() -> String,
+        subject: impl FnOnce() -> String,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T>,
     ) -> Result<T> {
         self.file().container.store.check_not_swmr_writer("no attribute can be made, deleted or changed")?;
         let mut edit = self.file().edit()?;
-        let outcome = work(&mut edit).map_err(|error| error.context(what()))?;
+        let outcome = work(&mut edit).map_err(|error| error.context(subject()))?;
         self.file().finish(edit)?;
         Ok(outcome)
     }
@@ -318,8 +318,8 @@ impl Object {
     /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the file is open for reading
     /// only.
     pub fn set_comment(&self, text: &str) -> Result<()> {
-        let what = || format!("cannot comment on `{}`", self.name());
-        self.change(what, |edit| objects::set_comment(edit, self.address(), text.as_bytes()))
+        let subject = || format!("cannot comment on `{}`", self.name());
+        self.change(subject, |edit| objects::set_comment(edit, self.address(), text.as_bytes()))
     }
 
     /// Removes an attribute.
@@ -327,8 +327,8 @@ impl Object {
     /// # Errors
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the attribute does not exist.
     pub fn remove_attribute(&self, name: &str) -> Result<()> {
-        let what = || format!("cannot remove the attribute `{name}` of `{}`", self.name());
-        self.change(what, |edit| self.file().remove_attribute(edit, self.address(), name.as_bytes()))
+        let subject = || format!("cannot remove the attribute `{name}` of `{}`", self.name());
+        self.change(subject, |edit| self.file().remove_attribute(edit, self.address(), name.as_bytes()))
     }
 
     /// Renames an attribute.
@@ -345,8 +345,8 @@ impl Object {
     /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the attribute `from` does not
     /// exist, and [`ErrorKind::Exists`](crate::ErrorKind::Exists) if the attribute `to` exists.
     pub fn rename_attribute(&self, from: &str, to: &str) -> Result<()> {
-        let what = || format!("cannot rename the attribute `{from}` of `{}`", self.name());
-        self.change(what, |edit| {
+        let subject = || format!("cannot rename the attribute `{from}` of `{}`", self.name());
+        self.change(subject, |edit| {
             let container = &self.file().container;
             attributes::rename(container, edit, self.address(), from.as_bytes(), (to.as_bytes(), charset(to)))
         })

@@ -148,7 +148,8 @@ impl ExternalResolver {
         }
     }
 
-    /// Creates the resolver for a file that this one leads to. `MAX_DEPTH` bounds the depth.
+    /// Creates the resolver for the file at `path`, which a link of this file names. `MAX_DEPTH`
+    /// bounds the depth.
     fn further(&self, path: &Path) -> Self {
         Self {
             raw_folder: self.raw_folder.clone(),
@@ -224,7 +225,7 @@ impl ExternalResolver {
         let name = self.name(name)?;
         let candidates = self.candidates(Path::new(name));
         if candidates.is_empty() {
-            return Err(Error::NotFound { what: "file", name: name.to_owned() });
+            return Err(Error::NotFound { subject: "file", name: name.to_owned() });
         }
         let folder = self.real_folder.get_or_init(|| self.folder.canonicalize().ok()).as_deref();
         let mut real_paths = candidates.iter().map(|path| (path, self.tree.real_path(path)));
@@ -267,7 +268,7 @@ impl RawFileResolver for ExternalResolver {
         let name = self.name(name)?;
         let path = self.raw_path(name);
         if !path.exists() {
-            return Err(Error::NotFound { what: "file", name: path.display().to_string() });
+            return Err(Error::NotFound { subject: "file", name: path.display().to_string() });
         }
         self.open_raw_at(name, &path, Access::ReadOnly)
     }

@@ -127,10 +127,10 @@ pub(crate) fn charset(name: &str) -> CharacterSet {
 }
 
 impl Group {
-    /// Runs `work` with the right to change the file. `what` is the context of errors.
+    /// Runs `work` with the right to change the file. `subject` is the context of errors.
     pub(crate) fn change<T>(
         &self,
-        what: impl FnOnce() -> String,
+        subject: impl FnOnce() -> String,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T>,
     ) -> Result<T> {
         self.file()
@@ -139,7 +139,7 @@ impl Group {
             .check_not_swmr_writer("no object can be made, deleted or changed")
             .map_err(|error| error.context(group_context(self)))?;
         let mut edit = self.file().edit().map_err(|error| error.context(group_context(self)))?;
-        let outcome = work(&mut edit).map_err(|error| error.context(what()))?;
+        let outcome = work(&mut edit).map_err(|error| error.context(subject()))?;
         self.file().finish(edit)?;
         Ok(outcome)
     }
@@ -149,7 +149,7 @@ impl Group {
     /// headers in editors, which are written later.
     pub(crate) fn add<T>(
         &self,
-        what: impl FnOnce() -> String,
+        subject: impl FnOnce() -> String,
         path: &str,
         make: impl FnOnce(&mut Edit<'_>, Address, &str) -> Result<T>,
     ) -> Result<T> {
@@ -168,7 +168,7 @@ impl Group {
             };
             make(&mut edit, parent, name)
         };
-        let outcome = work().map_err(|error| error.context(what()))?;
+        let outcome = work().map_err(|error| error.context(subject()))?;
         self.file().finish(edit)?;
         Ok(outcome)
     }
@@ -258,8 +258,8 @@ impl Group {
     /// # Errors
     /// Returns the errors of [`create_group`](Self::create_group).
     pub fn create_group_with(&self, path: &str, options: GroupOptions) -> Result<Self> {
-        let what = || format!("cannot make the group `{path}`");
-        let made = self.add(what, path, |edit, parent, name| {
+        let subject = || format!("cannot make the group `{path}`");
+        let made = self.add(subject, path, |edit, parent, name| {
             self.refuse(edit, parent, name)?;
             let made = self.file().create_group_deferred(edit, &options.0)?;
             self.insert(edit, parent, name, EngineTarget::Hard(made))?;
@@ -314,7 +314,7 @@ impl Group {
         let container = &self.file().container;
         let header = ObjectHeader::load(&container.store, group)?;
         match groups::find_link(container, &header, name.as_bytes())? {
-            Some(_) => Err(Error::Exists { what: "link", name: name.to_owned() }),
+            Some(_) => Err(Error::Exists { subject: "link", name: name.to_owned() }),
             None => Ok(()),
         }
     }
@@ -338,8 +338,8 @@ impl Group {
             let other = "the target of a hard link must be in the same open file; use an external link";
             return Err(Error::Misuse(other.into()));
         }
-        let what = || format!("cannot make the link `{path}`");
-        self.add(what, path, |edit, parent, name| {
+        let subject = || format!("cannot make the link `{path}`");
+        self.add(subject, path, |edit, parent, name| {
             let link = link_of(name, EngineTarget::Hard(target.address()));
             self.file().add_hard_link_deferred(edit, parent, &link, target.address())
         })
@@ -372,8 +372,8 @@ impl Group {
     }
 
     fn link_to(&self, path: &str, target: EngineTarget) -> Result<()> {
-        let what = || format!("cannot make the link `{path}`");
-        self.add(what, path, |edit, parent, name| self.insert(edit, parent, name, target))
+        let subject = || format!("cannot make the link `{path}`");
+        self.add(subject, path, |edit, parent, name| self.insert(edit, parent, name, target))
     }
 
     /// Removes the link at `path`. An object without other links is deleted, together with all

@@ -388,7 +388,7 @@ impl Object {
             .map_err(|error| error.context(format!("attributes of `{}`", self.name)))?;
         match found {
             Some(attribute) => Ok(Attribute::new(Arc::new(self.clone()), attribute)),
-            None => Err(Error::NotFound { what: "attribute", name: objects::lossy(name) }
+            None => Err(Error::NotFound { subject: "attribute", name: objects::lossy(name) }
                 .context(format!("attributes of `{}`", self.name))),
         }
     }

@@ -56,7 +56,9 @@ impl Coordinate {
         match self {
             // Saturates, because no dimension has so many coordinates.
             Self::FromStart(distance) => Some(Self::FromStart(distance.saturating_add(1))),
-            Self::FromEnd(distance) => distance.checked_sub(1).filter(|left| *left > 0).map(Self::FromEnd),
+            Self::FromEnd(distance) => {
+                distance.checked_sub(1).filter(|remaining| *remaining > 0).map(Self::FromEnd)
+            }
         }
     }
 
@@ -230,7 +232,7 @@ fn listed(parts: &[SlicePart]) -> Result<Selection> {
 /// Returns all combinations of one item of each list, in C order.
 fn product<T: Copy>(lists: &[Vec<T>]) -> Result<Vec<Vec<T>>> {
     let too_many = |count: u64| Error::Limit {
-        what: "blocks and points of an index list".into(),
+        subject: "blocks and points of an index list".into(),
         got: count,
         limit: MAX_PARTS,
     };

@@ -88,27 +88,27 @@ pub(crate) struct ReadBudget {
 }
 
 struct ByteBudget {
-    what: &'static str,
-    left: AtomicU64,
+    subject: &'static str,
+    remaining: AtomicU64,
     limit: u64,
 }
 
 impl ByteBudget {
-    fn new(what: &'static str, limit: u64) -> Self {
-        Self { what, left: AtomicU64::new(limit), limit }
+    fn new(subject: &'static str, limit: u64) -> Self {
+        Self { subject, remaining: AtomicU64::new(limit), limit }
     }
 
     fn take(&self, bytes: u64) -> Result<()> {
-        let taken = self.left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes));
+        let taken = self.remaining.fetch_update(Relaxed, Relaxed, |remaining| remaining.checked_sub(bytes));
         match taken {
             Ok(_) => Ok(()),
             // Saturates, because the sum is only reported.
-            Err(left) => Err(self.exceeded((self.limit - left).saturating_add(bytes))),
+            Err(remaining) => Err(self.exceeded((self.limit - remaining).saturating_add(bytes))),
         }
     }
 
     fn exceeded(&self, got: u64) -> Error {
-        Error::Limit { what: self.what.into(), got, limit: self.limit }
+        Error::Limit { subject: self.subject.into(), got, limit: self.limit }
     }
 }
 
@@ -271,7 +271,7 @@ impl Stored {
             Some(_) => None,
             None => store.file_length().checked_mul(MAX_FILE_LENGTHS),
         };
-        let contents = by_file.map_or(limit, |most| limit.min(most.max(MIN_CONTENT_LIMIT_BYTES)));
+        let contents = by_file.map_or(limit, |maximum| limit.min(maximum.max(MIN_CONTENT_LIMIT_BYTES)));
         let budget = ReadBudget {
             contents: ByteBudget::new("elements of variable length: bytes", contents),
             held: ByteBudget::new("read: bytes held in memory", limit),
@@ -340,7 +340,7 @@ impl Stored {
         let mut owned = String::new();
         owned
             .try_reserve_exact(text.len())
-            .map_err(|_| Error::Memory { what: "text", bytes: to_u64(text.len()) })?;
+            .map_err(|_| Error::Memory { subject: "text", bytes: to_u64(text.len()) })?;
         owned.push_str(text);
         Ok(owned)
     }

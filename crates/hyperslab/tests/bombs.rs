@@ -23,7 +23,7 @@ fn open(file: &File, limits: Limits) -> File {
 }
 
 #[test]
-fn virtual_datasets_that_show_each_other_many_times() {
+fn virtual_datasets_that_refer_to_each_other_many_times_reach_the_limit() {
     // 64^12 copies of one element, were there no end.
     let file = shown_in_turn(12, 64, 1);
     let limits = Limits { virtual_steps: 1 << 16, ..Limits::default() };
@@ -33,7 +33,7 @@ fn virtual_datasets_that_show_each_other_many_times() {
 }
 
 #[test]
-fn copying_counts_too() {
+fn copies_count_toward_the_limit() {
     let elements = 1 << 12;
     let limits = Limits { virtual_steps: 1 << 10, ..Limits::default() };
     let file = open(&shown_in_turn(2, 40, elements), limits);

@@ -77,7 +77,7 @@ fn is_sound(bytes: &[u8]) {
 }
 
 #[test]
-fn what_it_holds_is_read() {
+fn the_entries_of_a_cache_image_are_read() {
     let (bytes, length) = file_with_image();
     is_sound(&bytes);
     let file = File::from_bytes(bytes).unwrap();
@@ -86,7 +86,7 @@ fn what_it_holds_is_read() {
 }
 
 #[test]
-fn it_hides_nothing_that_is_written() {
+fn a_cache_image_hides_no_written_metadata() {
     let medium = Arc::new(Core::from_vec("file", file_with_image().0));
     let file = OpenOptions::new().write(true).libver(bounds()).open_driver(medium.clone()).unwrap();
     assert_eq!(file.info().cache_image, None);
@@ -101,7 +101,7 @@ fn it_hides_nothing_that_is_written() {
 }
 
 #[test]
-fn it_goes_when_nothing_else_is_written() {
+fn a_cache_image_is_removed_even_without_other_writes() {
     let medium = Arc::new(Core::from_vec("file", file_with_image().0));
     OpenOptions::new().write(true).libver(bounds()).open_driver(medium.clone()).unwrap().close().unwrap();
     let bytes = whole(&medium);

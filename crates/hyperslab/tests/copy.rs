@@ -59,7 +59,7 @@ fn look(path: &Path, group: &str) -> Option<String> {
 }
 
 #[test]
-fn copies_are_whole() {
+fn copies_are_complete() {
     let Some(referee) = referee::python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let from = folder.path().join("from.h5");
@@ -84,7 +84,7 @@ fn copies_are_whole() {
 }
 
 #[test]
-fn copies_within_a_file_keep_references_out_of_them() {
+fn copies_within_a_file_keep_references_to_objects_outside_of_the_copy() {
     let Some(referee) = referee::python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("one.h5");
@@ -99,7 +99,7 @@ fn copies_within_a_file_keep_references_out_of_them() {
 }
 
 #[test]
-fn options_say_how_much_comes_along() {
+fn options_choose_the_copied_objects() {
     let source = FileOptions::new().create_in_memory().unwrap();
     source.new_dataset("g/sub/deep").write(&[1_u8]).unwrap();
     source.group("g").unwrap().set_attribute("a", 1).unwrap();

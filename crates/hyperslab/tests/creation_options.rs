@@ -97,8 +97,11 @@ fn options_of_objects_are_read_back() {
         (change(8, 6), change(8, 6))
     );
     assert_eq!(plain.estimated_links().unwrap(), EstimatedLinks { count: 4, name_length: 8 });
-    let Some(said) = told(&path, &["/", "group", "dataset", "plain"]) else { return };
-    assert_eq!(said.trim(), "/ (3, 2) 0 1 1\ngroup (0, 0) 3 0 3\ndataset (1, 0) 1 1 2\nplain (8, 6) 0 0 0");
+    let Some(reported) = told(&path, &["/", "group", "dataset", "plain"]) else { return };
+    assert_eq!(
+        reported.trim(),
+        "/ (3, 2) 0 1 1\ngroup (0, 0) 3 0 3\ndataset (1, 0) 1 1 2\nplain (8, 6) 0 0 0"
+    );
 }
 
 #[test]
@@ -136,8 +139,8 @@ fn local_heaps_have_the_estimated_size() {
     }
     file.close().unwrap();
     check(&path);
-    let Some(said) = told(&path, &["tiny/number 7", "large/number 19"]) else { return };
-    assert_eq!(said.lines().count(), 2);
+    let Some(reported) = told(&path, &["tiny/number 7", "large/number 19"]) else { return };
+    assert_eq!(reported.lines().count(), 2);
 }
 
 #[test]
@@ -180,8 +183,8 @@ fn space_of_datasets() {
     let status = |name: &&str| file.dataset(name).unwrap().space_status().unwrap();
     let seen: Vec<SpaceStatus> = names.iter().map(status).collect();
     file.close().unwrap();
-    let Some(said) = told(&path, &names) else { return };
-    for ((line, seen), name) in said.lines().zip(seen).zip(names) {
+    let Some(reported) = told(&path, &names) else { return };
+    for ((line, seen), name) in reported.lines().zip(seen).zip(names) {
         let expected = match seen {
             SpaceStatus::NotAllocated => "0",
             SpaceStatus::PartAllocated => "1",

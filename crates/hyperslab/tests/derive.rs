@@ -120,7 +120,7 @@ fn a_value_without_a_name_is_an_error() {
 }
 
 #[test]
-fn bytes_that_are_no_value() {
+fn bytes_without_a_value_are_an_error() {
     assert_eq!(Few::from_bytes(&[255, 0]), Ok(vec![Few::Blue, Few::Red]));
     assert!(matches!(Few::from_bytes(&[0, 3]), Err(ConvertError::Value { index: 1, .. })));
     let rows = Pair::<bool, Few>::from_bytes(&[1, 0, 0, 9]);

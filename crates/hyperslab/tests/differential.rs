@@ -1,7 +1,9 @@
-//! Random reads of random datasets, under every layout and filter, against what libhdf5 gives for each.
+//! Random reads of random datasets, under every layout and filter, against what libhdf5 gives for
+//! each.
 //!
-//! `HYPERSLAB_DIFFERENTIAL=2000` is the number of cases for each combination of layout and filter; few by default.
-//! `HYPERSLAB_DIFFERENTIAL_SEED` makes other cases, `HYPERSLAB_DIFFERENTIAL_ONLY` takes the combinations that contain it.
+//! `HYPERSLAB_DIFFERENTIAL=2000` is the number of cases for each combination of layout and filter;
+//! few by default. `HYPERSLAB_DIFFERENTIAL_SEED` makes other cases, `HYPERSLAB_DIFFERENTIAL_ONLY`
+//! takes the combinations that contain it.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "in a test a panic is the report")]
 
 use std::path::Path;
@@ -61,20 +63,20 @@ fn operation(word: &str) -> SetOperation {
 }
 
 /// The selection that `select` in differential.py describes.
-fn selection(said: &Value, shape: &[u64]) -> Selection {
+fn selection(reported: &Value, shape: &[u64]) -> Selection {
     let rank = shape.len();
-    if let Some(points) = said.get("points") {
+    if let Some(points) = reported.get("points") {
         let coordinates = points.as_array().unwrap().iter().flat_map(numbers).collect();
         return Selection::Points(Points { rank, coordinates });
     }
-    if let Some(blocks) = said.get("blocks") {
+    if let Some(blocks) = reported.get("blocks") {
         let corners = blocks.as_array().unwrap().iter();
         let block =
             |block: &Value| Block { start: numbers(&block[0]).into(), end: numbers(&block[1]).into() };
         return Selection::Hyperslab(Hyperslab::Irregular { rank, blocks: corners.map(block).collect() });
     }
-    let Some(steps) = said.get("slabs") else {
-        return if said == "all" { Selection::All } else { Selection::None };
+    let Some(steps) = reported.get("slabs") else {
+        return if reported == "all" { Selection::All } else { Selection::None };
     };
     let mut steps = steps.as_array().unwrap().iter().map(|step| step.as_array().unwrap());
     let first = slab(&steps.next().unwrap()[1..]);
@@ -169,7 +171,8 @@ fn variable(dataset: &Dataset, selection: &Selection) -> Vec<u8> {
     bytes
 }
 
-/// Whether the numbers come out the same in a vector, and as the middle column of an array that is there.
+/// Whether the numbers come out the same in a vector, and as the middle column of an array that is
+/// there.
 fn is_equal_as_rust(dataset: &Dataset, selection: &Selection, expected: &[u8]) -> bool {
     let bytes = |values: &[f64]| values.iter().flat_map(|value| value.to_ne_bytes()).collect::<Vec<_>>();
     let vector: Vec<f64> = dataset.read_raw(selection).unwrap();

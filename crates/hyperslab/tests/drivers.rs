@@ -45,7 +45,7 @@ fn cut(bytes: &[u8], size: usize, name: impl Fn(usize) -> PathBuf) -> usize {
 }
 
 #[test]
-fn one_file_reads_alike_through_every_driver() {
+fn one_file_reads_equally_through_every_driver() {
     for name in ["weather_station.h5", "filters_latest.h5", "userblock_latest.h5", "layouts_earliest.h5"] {
         let path = fixtures::path(name);
         let expected = contents(&File::open(&path).unwrap());
@@ -67,7 +67,7 @@ fn one_file_reads_alike_through_every_driver() {
 }
 
 #[test]
-fn every_fixture_reads_alike_in_pieces() {
+fn every_fixture_reads_equally_when_split_into_members() {
     let folder = tempfile::tempdir().unwrap();
     for (number, name) in fixtures::names().unwrap().iter().enumerate() {
         let path = fixtures::path(name);
@@ -109,7 +109,7 @@ fn members_of_the_fixtures() {
 
 /// Each byte of what says how members lie, damaged in turn: errors at most, at once, and without much memory.
 #[test]
-fn damaged_members_do_no_harm() {
+fn damaged_members_are_errors_without_a_panic() {
     let folder = tempfile::tempdir().unwrap();
     for entry in std::fs::read_dir(fixtures::path("members")).unwrap() {
         let path = entry.unwrap().path();
@@ -245,7 +245,7 @@ print(sorted(os.listdir(folder)))
 "#;
 
 #[test]
-fn members_that_libhdf5_makes() {
+fn members_of_libhdf5_are_read() {
     let Some(referee) = referee::python() else { return };
     let folder = tempfile::tempdir().unwrap();
     println!("{}", referee.run_script(SCRIPT, [folder.path()]).unwrap());
@@ -323,7 +323,7 @@ fn missing_members(bound: &Path) {
 }
 
 #[test]
-fn libhdf5_reads_the_members_that_we_write() {
+fn libhdf5_reads_the_members_that_hyperslab_writes() {
     let Some(referee) = referee::python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let bytes = std::fs::read(fixtures::path("weather_station.h5")).unwrap();

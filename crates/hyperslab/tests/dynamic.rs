@@ -14,7 +14,7 @@ fn text(text: &str) -> Value {
 }
 
 #[test]
-fn records_with_everything_in_them() {
+fn records_with_members_of_every_class() {
     let rows = dataset("datatypes_compound_latest.h5", "nested").read_dyn(..).unwrap();
     assert_eq!((rows.shape(), rows.column().len()), (&[3][..], 3));
     let point = |x: f64, y: f64| {
@@ -139,8 +139,8 @@ fn old_references() {
         assert!(regions[4].is_null());
     }
     let rows = dataset("references_latest.h5", "in compound").read_dyn(..).unwrap();
-    let Some(Column::Reference(what)) = rows.column().member("what") else { panic!() };
-    assert_eq!(what[0].object().unwrap().into_dataset().unwrap().shape(), [10, 10]);
+    let Some(Column::Reference(subject)) = rows.column().member("what") else { panic!() };
+    assert_eq!(subject[0].object().unwrap().into_dataset().unwrap().shape(), [10, 10]);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn revised_references() {
 }
 
 #[test]
-fn references_into_another_file() {
+fn references_to_objects_of_another_file() {
     let all = references("references_external_latest.h5", "references");
     assert_eq!(all[0].read::<i32, IxDyn>().unwrap().shape(), [6, 6]);
     let region = all[1].read::<i32, IxDyn>().unwrap();

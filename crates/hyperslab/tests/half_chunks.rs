@@ -80,7 +80,7 @@ fn a_shape_is_known_without_encoding() {
 }
 
 #[test]
-fn what_could_not_be_encoded_is_tried_again() {
+fn a_failed_encoding_is_repeated() {
     let (file, dataset, filter) = dataset(FileOptions::new(), 64);
     for row in [0, 20, 40] {
         write(&dataset, row, 4, 7);
@@ -99,7 +99,7 @@ fn what_could_not_be_encoded_is_tried_again() {
 
 /// As many bytes wait as the cache may have, whatever is written; complete chunks do not wait for that.
 #[test]
-fn no_more_waits_than_may() {
+fn the_dirty_chunks_stay_within_their_limit() {
     let rows = 64 * 16;
     let (file, dataset, filter) = dataset(FileOptions::new().chunk_cache(1 << 20), rows);
     let encoded = || filter.encoded.load(Ordering::Relaxed);
@@ -119,7 +119,7 @@ fn no_more_waits_than_may() {
 
 /// New chunks that pass no filter wait as well, if more than a little is written of them.
 #[test]
-fn chunks_without_filters_wait_for_the_rest() {
+fn partly_written_chunks_without_filters_stay_dirty() {
     for cache in [0, 100 << 10, 64 << 20] {
         let file = FileOptions::new().chunk_cache(cache).create_in_memory().unwrap();
         let builder = file.new_dataset("d").of::<i32>().shape(&[150, 130]).chunks(&[64, 64]);

@@ -26,7 +26,7 @@ fn ours(dataset: &Dataset, number: usize) {
 }
 
 #[test]
-fn heaps_in_turn() {
+fn libhdf5_and_hyperslab_change_heaps_in_turn() {
     let Some(referee) = referee::python() else { return };
     let folder = tempfile::tempdir().unwrap();
     for low in [LibraryVersion::Earliest, LibraryVersion::V18] {

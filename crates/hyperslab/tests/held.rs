@@ -33,7 +33,7 @@ fn open(path: &std::path::Path, result_bytes: u64) -> File {
 }
 
 #[test]
-fn the_limit_counts_what_is_held() {
+fn the_limit_counts_the_bytes_in_memory() {
     let folder = tempfile::tempdir().unwrap();
     let path = small_file(&folder);
     // As many bytes as the elements have in the file, and not as many as they take in memory.
@@ -80,7 +80,7 @@ fn chain(error: &dyn std::error::Error) -> String {
 
 /// Elements that share their contents count each time: in memory each has its own.
 #[test]
-fn contents_that_are_shared_count_each_time() {
+fn shared_heap_objects_count_at_each_use() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("shared.h5");
     let file = FileOptions::new().create(&path).unwrap();
@@ -99,7 +99,7 @@ fn contents_that_are_shared_count_each_time() {
 }
 
 #[test]
-fn attributes_count_as_well() {
+fn attributes_count_toward_the_limit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("attribute.h5");
     let file = FileOptions::new().create(&path).unwrap();

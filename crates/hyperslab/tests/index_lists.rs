@@ -13,7 +13,7 @@ fn table() -> (File, Array2<i32>) {
 }
 
 #[test]
-fn lists_read_what_ndarray_selects() {
+fn lists_read_the_elements_that_ndarray_selects() {
     let (file, numbers) = table();
     for name in ["chunked", "sparse"] {
         let dataset = file.dataset(name).unwrap();
@@ -34,7 +34,7 @@ fn lists_read_what_ndarray_selects() {
 }
 
 #[test]
-fn lists_write_where_they_read() {
+fn lists_write_the_elements_that_they_read() {
     let (file, mut numbers) = table();
     for name in ["chunked", "sparse"] {
         let dataset = file.dataset(name).unwrap();

@@ -1,4 +1,5 @@
-//! What other programs do with files that hyperslab has written, and what they write that the specification does not foresee.
+//! What other programs do with files that hyperslab has written, and what they write that the
+//! specification does not foresee.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use std::path::Path;
@@ -43,7 +44,8 @@ impl Noise {
     }
 }
 
-/// Replaces parts of chunks by zeros, so that many become as long as without filters, and says what is read then.
+/// Replaces parts of chunks by zeros, so that many become as long as without filters, and says what
+/// is read then.
 const REWRITE: &str = r#"
 import sys
 import h5py, numpy as np
@@ -68,9 +70,9 @@ for n in names:
 "#;
 
 #[test]
-fn libhdf5_rewrites_chunks_that_do_not_become_smaller() {
+fn libhdf5_rewrites_chunks_that_a_filter_does_not_make_smaller() {
     let Some(python) = referee::python() else {
-        workspace::skip("libhdf5_rewrites_chunks_that_do_not_become_smaller", "no h5py");
+        workspace::skip("libhdf5_rewrites_chunks_that_a_filter_does_not_make_smaller", "no h5py");
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -128,7 +130,7 @@ fn zlib_stream(bytes: &[u8]) -> Vec<u8> {
 
 /// Chunks of 10 numbers of which 5 are stored, with and without the filter, of a dataset of 35.
 #[test]
-fn what_a_short_chunk_does_not_have_is_the_fill_value() {
+fn missing_elements_of_a_short_chunk_have_the_fill_value() {
     let folder = tempfile::tempdir().unwrap();
     for bounds in [LibverBounds::EARLIEST, LibverBounds::LATEST] {
         let path = folder.path().join("short.h5");
@@ -223,9 +225,10 @@ with h5py.File(sys.argv[1]) as f:
     assert_eq!(answer.trim(), "False - False - True 0 True 19");
 }
 
-/// Blocks of all kinds and lengths in files of small pages: each lies on one page, or begins with one.
+/// Blocks of all kinds and lengths in files of small pages: each lies on one page, or begins with
+/// one.
 #[test]
-fn blocks_keep_to_pages() {
+fn blocks_do_not_cross_pages() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pages.h5");
     for (number, page_size) in (0_u64..).zip([512, 1000, 4096, 5000, 16_384, 20_000, 65_536, 100_000]) {
@@ -250,7 +253,7 @@ fn blocks_keep_to_pages() {
 }
 
 fn change(file: &hyperslab::File, noise: &mut Noise, name: &str) {
-    let long = |noise: &mut Noise, most: u64| "x".repeat(usize::try_from(noise.below(most)).unwrap());
+    let long = |noise: &mut Noise, maximum: u64| "x".repeat(usize::try_from(noise.below(maximum)).unwrap());
     match noise.below(8) {
         0 => {
             let count = 1 + noise.below(300);

@@ -79,7 +79,7 @@ fn kind<T>(result: hyperslab::Result<T>) -> Option<ErrorKind> {
 }
 
 #[test]
-fn a_file_that_libhdf5_writes_is_left_alone() {
+fn a_file_that_libhdf5_has_open_for_writing_is_refused() {
     let Some(python) = referee::python() else { return };
     let (_folder, path) = Folder::new();
     let holder = Holder::new(&python, &path, "r+");
@@ -109,7 +109,7 @@ fn a_file_that_libhdf5_writes_is_left_alone() {
 }
 
 #[test]
-fn readers_are_many() {
+fn several_readers_share_a_file() {
     let Some(python) = referee::python() else { return };
     let (_folder, path) = Folder::new();
     let holders = [Holder::new(&python, &path, "r"), Holder::new(&python, &path, "r")];
@@ -125,7 +125,7 @@ fn readers_are_many() {
 }
 
 #[test]
-fn libhdf5_leaves_our_files_alone() {
+fn libhdf5_refuses_files_that_hyperslab_has_open_for_writing() {
     let Some(python) = referee::python() else { return };
     let (_folder, path) = Folder::new();
     let refused = |mode| {
@@ -147,7 +147,7 @@ fn libhdf5_leaves_our_files_alone() {
 }
 
 #[test]
-fn two_handles_of_one_process_are_in_each_others_way() {
+fn a_second_writer_of_the_same_process_is_refused() {
     let (_folder, path) = Folder::new();
     let on = || locking(FileLocking::On);
     let (one, other) = (on().open(&path).unwrap(), on().open(&path).unwrap());
@@ -168,7 +168,7 @@ fn two_handles_of_one_process_are_in_each_others_way() {
 }
 
 #[test]
-fn links_that_lead_back_are_not_in_the_way() {
+fn external_links_to_the_open_file_are_followed() {
     let (folder, path) = Folder::new();
     let other = folder.0.path().join("other.h5");
     let file = FileOptions::new().locking(FileLocking::On).create(&other).unwrap();

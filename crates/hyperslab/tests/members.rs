@@ -1,4 +1,5 @@
-//! Files of several members, and all others, that are opened to be changed: each member keeps what is in it.
+//! Files of several members, and all others, that are opened to be changed: each member keeps what
+//! is in it.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use std::collections::BTreeMap;
@@ -29,12 +30,12 @@ fn assert_sound(path: &Path) {
 fn assert_untouched(path: &Path, driver: &FileDriver) {
     let folder = path.parent().unwrap();
     let before = bytes_in(folder);
-    let same = |what: &str| {
+    let same = |subject: &str| {
         let after = bytes_in(folder);
         let differs = before.iter().find(|(path, bytes)| after.get(*path) != Some(*bytes));
         assert!(
             before.len() == after.len() && differs.is_none(),
-            "{what} of {path:?} by {driver}: {differs:?}"
+            "{subject} of {path:?} by {driver}: {differs:?}"
         );
     };
     let open = || changing(driver.clone()).open(path).unwrap();
@@ -112,7 +113,7 @@ fn assert_contents(file: &File) {
 }
 
 #[test]
-fn what_is_added_lies_in_the_member_for_it() {
+fn new_blocks_lie_in_the_member_for_their_kind() {
     for bound in ["earliest", "latest"] {
         for (first, kind) in [("split-m.h5", DriverKind::Split), ("multi-s.h5", DriverKind::Multi)] {
             let folder = tempfile::tempdir().unwrap();
@@ -215,10 +216,10 @@ fn libhdf5_and_hyperslab_in_turn() {
         ] {
             let folder = tempfile::tempdir().unwrap();
             let base = folder.path().join(name);
-            let ask = |what: &str, turn: u32| {
+            let ask = |subject: &str, turn: u32| {
                 let turn = turn.to_string();
                 let arguments =
-                    [what, base.to_str().unwrap(), driver, &turn, fixtures.to_str().unwrap(), bound];
+                    [subject, base.to_str().unwrap(), driver, &turn, fixtures.to_str().unwrap(), bound];
                 python.run_script(SCRIPT, arguments).unwrap();
             };
             ask("make", 0);
@@ -251,7 +252,8 @@ fn libhdf5_and_hyperslab_in_turn() {
     }
 }
 
-/// Where raw data are in memory only, the end of all members lies far behind the few bytes that there are.
+/// Where raw data are in memory only, the end of all members lies far behind the few bytes that
+/// there are.
 #[test]
 fn small_files_of_members_are_changed_from_their_first_element_on() {
     let Some(python) = referee::python() else { return };
@@ -283,7 +285,8 @@ fn recovering_a_family_keeps_its_end() {
     assert_eq!(bytes_in(folder.path()), before);
 }
 
-/// Deals out the bytes of a file in stripes, as the subfiling driver of libhdf5 does; what is left is the stub.
+/// Deals out the bytes of a file in stripes, as the subfiling driver of libhdf5 does; what is left
+/// is the stub.
 fn deal_out(path: &Path, stripe: usize, count: usize) {
     let bytes = std::fs::read(path).unwrap();
     let mut files = vec![Vec::new(); count];

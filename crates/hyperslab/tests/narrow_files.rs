@@ -1,4 +1,5 @@
-//! Datasets in chunks, in files of narrow addresses and lengths: libhdf5 reads and changes them, or they are refused.
+//! Datasets in chunks, in files of narrow addresses and lengths: libhdf5 reads and changes them, or
+//! they are refused.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 use hyperslab::{ErrorKind, File, FileOptions, LibraryVersion, LibverBounds, Repack};
@@ -51,9 +52,9 @@ fn fill(file: &File) -> Vec<String> {
 }
 
 #[test]
-fn libhdf5_uses_them() {
+fn libhdf5_reads_and_changes_narrow_files() {
     let Some(python) = referee::python() else {
-        workspace::skip("libhdf5_uses_them", "no h5py");
+        workspace::skip("libhdf5_reads_and_changes_narrow_files", "no h5py");
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -68,8 +69,8 @@ fn libhdf5_uses_them() {
             let expected: &[&str] = if sizes.1 < 8 { &["one true true"] } else { &[] };
             assert_eq!(refused, expected, "{sizes:?} {low:?}");
             assert_eq!(hyperslab_check::check_path(&path).unwrap().faults, 0);
-            let said = python.run_script(USE, [&path]).unwrap();
-            assert_eq!(said, "", "{sizes:?} {low:?}");
+            let reported = python.run_script(USE, [&path]).unwrap();
+            assert_eq!(reported, "", "{sizes:?} {low:?}");
             assert_eq!(hyperslab_check::check_path(&path).unwrap().faults, 0);
             let again = folder.path().join("again.h5");
             for bounds in [LibverBounds::DEFAULT, LibverBounds::LATEST] {
@@ -77,14 +78,15 @@ fn libhdf5_uses_them() {
                 Repack::new().libver(bounds).run(&source, &again).unwrap();
                 let code =
                     "import sys, h5py\nwith h5py.File(sys.argv[1]) as f: print(*[f[n][0, 0] for n in f])";
-                let said = python.run_script(code, [&again]).unwrap();
-                assert!(said.split_whitespace().all(|number| number == "5"), "{said}");
+                let reported = python.run_script(code, [&again]).unwrap();
+                assert!(reported.split_whitespace().all(|number| number == "5"), "{reported}");
             }
         }
     }
 }
 
-/// What a narrow file cannot say of a dataset in another one is left away: its edges pass the filters.
+/// What a narrow file cannot say of a dataset in another one is left away: its edges pass the
+/// filters.
 #[test]
 fn copies_into_narrow_files() {
     let bounds = LibverBounds::LATEST;

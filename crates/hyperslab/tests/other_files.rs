@@ -126,7 +126,7 @@ fn raw_data_stays_in_the_folder() {
 }
 
 #[test]
-fn raw_data_overwrites_nothing_else() {
+fn external_raw_data_overwrites_no_other_file() {
     let place = Place::new();
     let file = FileOptions::new().create(place.main()).unwrap();
     let mut names = place.refused("raw");
@@ -183,7 +183,7 @@ fn virtual_sources_stay_in_the_folder() {
 
 /// Files that others name, which name others in turn, are bound to their own folders.
 #[test]
-fn chains_of_links_do_not_climb() {
+fn chains_of_external_links_stay_in_the_folder() {
     let place = Place::new();
     let below = File::create(place.folder.join("below/chain.h5")).unwrap();
     below.link_external("up", "../beside.h5", "/data").unwrap();
@@ -219,7 +219,7 @@ fn members_stay_in_the_folder() {
 
 /// A pipe under the name of a journal is none: the file is read without it, and not written. Nobody waits for the pipe.
 #[test]
-fn a_journal_is_a_file() {
+fn a_journal_must_be_a_regular_file() {
     let place = Place::new();
     File::create(place.main()).unwrap().close().unwrap();
     let journal = place.folder.join("main.h5.hjournal");

@@ -24,7 +24,7 @@ fn datasets(group: &Group) -> Vec<Dataset> {
 }
 
 #[test]
-fn external_links_lead_to_files_beside() {
+fn external_links_open_files_in_the_same_folder() {
     let file = open("links_latest.h5");
     let station = file.group("external").unwrap();
     assert!(!station.is_empty().unwrap());
@@ -53,7 +53,7 @@ fn external_links_do_not_leave_the_folder_unless_allowed() {
 }
 
 #[test]
-fn boxes_are_parts_of_the_whole() {
+fn boxes_equal_slices_of_the_whole_array() {
     let mut compared = 0;
     for name in
         ["chunk_indexes_earliest.h5", "chunk_indexes_latest.h5", "layouts_latest.h5", "filters_latest.h5"]
@@ -81,7 +81,7 @@ fn boxes_are_parts_of_the_whole() {
 }
 
 #[test]
-fn a_box_that_leaves_the_dataset_is_refused() {
+fn a_box_outside_the_dataset_is_refused() {
     let dataset =
         datasets(&open("weather_station.h5")).into_iter().find(|dataset| dataset.ndim() == 1).unwrap();
     let size = dataset.size().unwrap();
@@ -120,7 +120,7 @@ fn misuse_errors_are_clear() {
 }
 
 #[test]
-fn a_file_image_reads_like_the_file() {
+fn a_file_image_reads_as_the_file_does() {
     let bytes = std::fs::read(fixtures::path("weather_station.h5")).unwrap();
     let image = File::from_bytes(bytes).unwrap();
     let file = open("weather_station.h5");

@@ -59,8 +59,8 @@ fn bounds() -> Vec<LibverBounds> {
 }
 
 #[test]
-fn stored_chunks_stay_as_they_are() {
-    let Some((folder, python)) = files("stored_chunks_stay_as_they_are") else { return };
+fn stored_chunks_are_copied_without_decoding() {
+    let Some((folder, python)) = files("stored_chunks_are_copied_without_decoding") else { return };
     for name in ["earliest", "latest"] {
         let path = folder.path().join(format!("{name}.h5"));
         {
@@ -112,7 +112,7 @@ fn errors_name_the_dataset() {
 /// Chunks that passed no filter have as many bytes in the copy as they have elements for, however many lay there; what has
 /// fewer is not taken along as if it were sound.
 #[test]
-fn lengths_of_plain_chunks_are_made_right() {
+fn lengths_of_chunks_without_filters_are_corrected() {
     let folder = tempfile::tempdir().unwrap();
     let (path, target) = (folder.path().join("old.h5"), folder.path().join("new.h5"));
     let repack = |bytes: &[u8], target: &std::path::Path| {

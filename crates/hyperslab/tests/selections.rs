@@ -97,7 +97,7 @@ fn places(selection: &Selection, shape: &[u64]) -> Vec<usize> {
 }
 
 #[test]
-fn selections_are_parts_of_the_whole() {
+fn selections_equal_parts_of_the_whole_array() {
     let mut compared = 0;
     for name in
         ["chunk_indexes_earliest.h5", "chunk_indexes_latest.h5", "layouts_earliest.h5", "layouts_latest.h5"]

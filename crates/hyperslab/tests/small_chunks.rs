@@ -18,9 +18,10 @@ fn sound(path: &std::path::Path) {
     assert!(report.is_sound() && report.unchecked == 0, "{}:\n{report}", path.display());
 }
 
-/// Appends whole chunks, looks at them, writes some anew, cuts the dataset and goes on; gives what it must hold.
-fn append_chunks(file: &File, name: &str, most: &[Option<u64>]) -> Vec<i64> {
-    let new = file.new_dataset(name).of::<i16>().shape(&[0, 6]).max_shape(most).chunks(&[2, 6]).fill(-1);
+/// Appends whole chunks, looks at them, writes some anew, cuts the dataset and goes on; gives what
+/// it must hold.
+fn append_chunks(file: &File, name: &str, maximum: &[Option<u64>]) -> Vec<i64> {
+    let new = file.new_dataset(name).of::<i16>().shape(&[0, 6]).max_shape(maximum).chunks(&[2, 6]).fill(-1);
     let dataset = new.create().unwrap();
     let mut model: Vec<i64> = Vec::new();
     for step in 0..400_i64 {
@@ -77,7 +78,7 @@ for path in sys.argv[1:]:
 "#;
 
 #[test]
-fn chunks_that_are_appended_are_there_whatever_comes_between() {
+fn appended_chunks_survive_other_operations() {
     let folder = tempfile::tempdir().unwrap();
     let mut paths = Vec::new();
     for (name, bounds) in bounds() {
@@ -92,10 +93,10 @@ fn chunks_that_are_appended_are_there_whatever_comes_between() {
             let options = FileOptions::new().libver(bounds);
             let options = if let Some(space) = space { options.file_space(space) } else { options };
             let file = options.create(&path).unwrap();
-            for (name, most) in
+            for (name, maximum) in
                 [("rows", [None, Some(6)]), ("both", [None, None]), ("some", [Some(1000), Some(6)])]
             {
-                let model = append_chunks(&file, name, &most);
+                let model = append_chunks(&file, name, &maximum);
                 let bytes: Vec<u8> = model.iter().flat_map(|value| value.to_le_bytes()).collect();
                 std::fs::write(format!("{}.{name}", path.display()), bytes).unwrap();
                 let dataset = file.dataset(name).unwrap();
@@ -119,7 +120,8 @@ fn chunks_that_are_appended_are_there_whatever_comes_between() {
     paths.iter().for_each(|path| sound(path));
 }
 
-/// Boxes of small chunks, with rows of that type's length, whole and not, in a new dataset and over what is there.
+/// Boxes of small chunks, with rows of that type's length, whole and not, in a new dataset and over
+/// what is there.
 fn boxes<T: hyperslab::H5Type + Copy + PartialEq + std::fmt::Debug>(
     file: &File,
     name: &str,
@@ -164,7 +166,7 @@ fn boxes<T: hyperslab::H5Type + Copy + PartialEq + std::fmt::Debug>(
 }
 
 #[test]
-fn boxes_of_small_chunks_are_put_together() {
+fn boxes_over_many_small_chunks_are_read() {
     let folder = tempfile::tempdir().unwrap();
     for (name, bounds) in bounds() {
         let path = folder.path().join(format!("{name}.h5"));
@@ -179,9 +181,11 @@ fn boxes_of_small_chunks_are_put_together() {
     }
 }
 
-/// Chunks as they are stored, every so many-th first, some of them twice, some with another write or a look between.
-fn store_chunks(file: &File, name: &str, step: u64, most: &[Option<u64>]) -> Vec<i16> {
-    let new = file.new_dataset(name).of::<i16>().shape(&[1000, 6]).max_shape(most).chunks(&[2, 6]).fill(-1);
+/// Chunks as they are stored, every so many-th first, some of them twice, some with another write
+/// or a look between.
+fn store_chunks(file: &File, name: &str, step: u64, maximum: &[Option<u64>]) -> Vec<i16> {
+    let new =
+        file.new_dataset(name).of::<i16>().shape(&[1000, 6]).max_shape(maximum).chunks(&[2, 6]).fill(-1);
     let dataset = new.create().unwrap();
     let mut model = vec![-1; 6000];
     for number in 0..700 {
@@ -216,14 +220,14 @@ fn stored_chunks_may_come_in_any_order() {
     let folder = tempfile::tempdir().unwrap();
     for (low, bounds) in bounds() {
         let path = folder.path().join(format!("{low}.h5"));
-        let most: [(&str, [Option<u64>; 2]); 3] =
+        let maximum: [(&str, [Option<u64>; 2]); 3] =
             [("fixed", [Some(1000), Some(6)]), ("rows", [None, Some(6)]), ("both", [None, None])];
         let mut models = Vec::new();
         let file = FileOptions::new().libver(bounds).create(&path).unwrap();
-        for (name, most) in most {
+        for (name, maximum) in maximum {
             for step in [1, 499, 37] {
                 let name = format!("{name} {step}");
-                let model = store_chunks(&file, &name, step, &most);
+                let model = store_chunks(&file, &name, step, &maximum);
                 models.push((name, model));
             }
         }
@@ -236,23 +240,24 @@ fn stored_chunks_may_come_in_any_order() {
     }
 }
 
-/// More scattered chunks than are put together at once: their places wait for each other, and what comes twice goes to the place
-/// that it has, wherever that waits.
+/// More scattered chunks than are put together at once: their places wait for each other, and what
+/// comes twice goes to the place that it has, wherever that waits.
 #[test]
-fn many_scattered_chunks_wait_for_each_other() {
+fn many_scattered_chunks_are_written_together() {
     const CHUNKS: u64 = 1500;
     let folder = tempfile::tempdir().unwrap();
     for (low, bounds) in bounds() {
         let path = folder.path().join(format!("{low}.h5"));
         let file = FileOptions::new().libver(bounds).create(&path).unwrap();
-        let most: [(&str, [Option<u64>; 2]); 3] =
+        let maximum: [(&str, [Option<u64>; 2]); 3] =
             [("fixed", [Some(CHUNKS), Some(2048)]), ("rows", [None, Some(2048)]), ("both", [None, None])];
         let mut model = vec![0_u16; usize::try_from(CHUNKS).unwrap()];
-        for (name, most) in most {
-            let new = file.new_dataset(name).of::<u16>().shape(&[CHUNKS, 2048]).max_shape(&most);
+        for (name, maximum) in maximum {
+            let new = file.new_dataset(name).of::<u16>().shape(&[CHUNKS, 2048]).max_shape(&maximum);
             let dataset = new.chunks(&[1, 2048]).create().unwrap();
             for number in 0..2100 {
-                // The last ones hit some of those that were there before a flush, some of those after it, and some of neither.
+                // The last ones hit some of those that were there before a flush, some of those
+                // after it, and some of neither.
                 let row = (if number < 1200 { number } else { number * 5 + 3 }) * 499 % CHUNKS;
                 let value = u16::try_from(number + 1).unwrap();
                 dataset.chunks().write(&[row, 0], &value.to_le_bytes().repeat(2048), 0).unwrap();
@@ -276,18 +281,20 @@ fn many_scattered_chunks_wait_for_each_other() {
     }
 }
 
-/// Chunks that are whole rows are read straight into place: wherever they lie, whether they are there or not, and from
-/// whichever row to whichever.
+/// Chunks that are whole rows are read straight into place: wherever they lie, whether they are
+/// there or not, and from whichever row to whichever.
 #[test]
-fn whole_rows_come_from_wherever_their_chunks_lie() {
+fn whole_rows_are_read_from_scattered_chunks() {
     for (name, bounds) in bounds() {
         let file = FileOptions::new().libver(bounds).create_in_memory().unwrap();
-        for (number, most) in [[Some(500), Some(7)], [None, Some(7)], [None, None]].into_iter().enumerate() {
+        for (number, maximum) in [[Some(500), Some(7)], [None, Some(7)], [None, None]].into_iter().enumerate()
+        {
             let new =
-                file.new_dataset(&format!("rows_{number}")).of::<i16>().shape(&[431, 7]).max_shape(&most);
+                file.new_dataset(&format!("rows_{number}")).of::<i16>().shape(&[431, 7]).max_shape(&maximum);
             let dataset = new.chunks(&[4, 7]).fill(-3).create().unwrap();
             let mut model = vec![-3_i16; 431 * 7];
-            // Runs of chunks in an order of their own, so that some follow each other in the file, and some are missing.
+            // Runs of chunks in an order of their own, so that some follow each other in the file,
+            // and some are missing.
             for step in 0..50_u64 {
                 let first = step * 37 % 107;
                 if first % 10 == 7 {

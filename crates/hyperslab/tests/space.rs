@@ -93,7 +93,7 @@ fn stays(layout: Layout, between: Between, space: Option<FileSpace>) {
 }
 
 #[test]
-fn within_a_session() {
+fn space_is_reused_within_a_session() {
     for layout in [Layout::Contiguous, Layout::Chunked, Layout::Filtered] {
         for between in [Between::Nothing, Between::Flush] {
             stays(layout, between, None);
@@ -102,7 +102,7 @@ fn within_a_session() {
 }
 
 #[test]
-fn across_sessions_where_free_space_is_kept() {
+fn space_is_reused_across_sessions_if_free_space_is_stored() {
     for strategy in [FileSpaceStrategy::FreeSpaceAndAggregators, FileSpaceStrategy::Page] {
         let space = FileSpace { strategy, persist: true, threshold: 1, page_size: 4096 };
         for layout in [Layout::Contiguous, Layout::Chunked, Layout::Filtered] {

@@ -30,7 +30,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn only_what_differs_from_the_fill_value_is_defined(fill in -1_i16..2, first in arrays(0), second in arrays(1)) {
+    fn only_elements_that_differ_from_the_fill_value_are_defined(fill in -1_i16..2, first in arrays(0), second in arrays(1)) {
         let file = FileOptions::new().create_in_memory().unwrap();
         for (name, array) in [("first", &first), ("second", &second)] {
             let dims: Vec<u64> = array.shape().iter().map(|size| *size as u64).collect();
@@ -47,7 +47,7 @@ proptest! {
     }
 
     #[test]
-    fn blocks_of_rows_are_the_rows(array in proptest::collection::vec(prop_oneof![3 => Just(0_i16), 1 => 1_i16..9], 17 * 6), rows in 0_u64..20) {
+    fn blocks_of_rows_equal_the_rows(array in proptest::collection::vec(prop_oneof![3 => Just(0_i16), 1 => 1_i16..9], 17 * 6), rows in 0_u64..20) {
         let array = ArrayD::from_shape_vec(IxDyn(&[17, 6]), array).unwrap();
         let file = FileOptions::new().create_in_memory().unwrap();
         let a = file.new_dataset("a").of::<i16>().shape(&[17, 6]).sparse(&[4, 3]).create().unwrap();

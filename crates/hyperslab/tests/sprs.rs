@@ -29,7 +29,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn matrices_come_back_in_every_order(entries in entries()) {
+    fn matrices_are_read_back_in_every_order(entries in entries()) {
         let file = FileOptions::new().create_in_memory().unwrap();
         let (rows, columns): (CsMat<i32>, CsMat<i32>) = (entries.to_csr(), entries.to_csc());
         for (name, written) in [("rows", &rows), ("columns", &columns)] {
@@ -55,7 +55,7 @@ proptest! {
 }
 
 #[test]
-fn shapes_have_to_agree() {
+fn matrices_of_other_shapes_are_refused() {
     let file = FileOptions::new().create_in_memory().unwrap();
     let a = dataset(&file, "a", (4, 6));
     let matrix = CsMat::<i32>::eye(4);

@@ -57,7 +57,7 @@ fn work(file: &File, number: u64) {
 }
 
 #[test]
-fn threads_write_and_read_at_once() {
+fn threads_write_and_read_concurrently() {
     let medium = Arc::new(Core::from_vec("threads", Vec::new()));
     let file = FileOptions::new().create_driver(medium.clone()).unwrap();
     for number in 0..THREADS {

@@ -52,9 +52,9 @@ struct Row {
 }
 
 #[test]
-fn contents_of_other_files() {
+fn variable_length_data_of_source_files_is_read() {
     let Some(python) = referee::python() else {
-        workspace::skip("contents_of_other_files", "no h5py");
+        workspace::skip("variable_length_data_of_source_files_is_read", "no h5py");
         return;
     };
     let folder = tempfile::tempdir().unwrap();

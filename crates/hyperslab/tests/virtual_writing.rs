@@ -124,8 +124,8 @@ fn region(start: &[u64], count: &[u64]) -> Selection {
 }
 
 #[test]
-fn elements_go_to_the_sources_that_show_them() {
-    let Some(files) = Files::make("elements_go_to_the_sources_that_show_them") else { return };
+fn elements_are_written_to_their_sources() {
+    let Some(files) = Files::make("elements_are_written_to_their_sources") else { return };
     let file = files.outer();
     let joined = file.dataset("joined").unwrap();
     assert_eq!(joined.read_raw::<i32>(..).unwrap()[..5], [0; 5]);
@@ -190,7 +190,7 @@ fn elements_without_a_source_are_refused_before_anything_is_written() {
 }
 
 #[test]
-fn virtual_datasets_within_others_and_files_that_name_themselves() {
+fn nested_virtual_datasets_and_sources_in_the_same_file() {
     let Some(files) = Files::make("virtual_datasets_within_others") else { return };
     let file = files.outer();
     let woven = file.dataset("woven").unwrap();
@@ -209,8 +209,8 @@ fn virtual_datasets_within_others_and_files_that_name_themselves() {
 }
 
 #[test]
-fn mappings_without_end() {
-    let Some(files) = Files::make("mappings_without_end") else { return };
+fn unlimited_mappings() {
+    let Some(files) = Files::make("unlimited_mappings") else { return };
     let file = files.outer();
     let (log, blocks) = (file.dataset("log").unwrap(), file.dataset("blocks").unwrap());
     assert_eq!((log.shape(), blocks.shape()), (vec![4, 3], vec![8, 3]));
@@ -288,9 +288,9 @@ fn single_members() {
 
 /// libhdf5 writes to virtual datasets that hyperslab created.
 #[test]
-fn libhdf5_writes_through_ours() {
+fn libhdf5_writes_through_virtual_datasets_of_hyperslab() {
     let Some(python) = referee::python() else {
-        workspace::skip("libhdf5_writes_through_ours", "no h5py");
+        workspace::skip("libhdf5_writes_through_virtual_datasets_of_hyperslab", "no h5py");
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -333,7 +333,7 @@ fn below(state: &mut u64, bound: u64) -> u64 {
 /// Random selections of a dataset that shows two others alternately, compared with an array in
 /// memory.
 #[test]
-fn any_selection_is_written_as_into_an_array() {
+fn selections_are_written_as_into_an_array() {
     let file = hyperslab::FileOptions::new().create_in_memory().unwrap();
     file.new_dataset("even").of::<i64>().shape(&[4, 9]).chunks(&[3, 2]).deflate(1).create().unwrap();
     file.new_dataset("odd").of::<i32>().shape(&[9, 4]).create().unwrap();
@@ -369,8 +369,8 @@ fn any_selection_is_written_as_into_an_array() {
             let mut along = |start: u64, size: u64| {
                 let stride = 1 + below(&mut state, 3);
                 let block = 1 + below(&mut state, stride).min(size - start - 1);
-                let most = (size - start - block) / stride + 1;
-                (stride, 1 + below(&mut state, most), block)
+                let maximum = (size - start - block) / stride + 1;
+                (stride, 1 + below(&mut state, maximum), block)
             };
             let (a, b) = (along(row, 8), along(column, 9));
             let slab = hyperslab::RegularHyperslab {

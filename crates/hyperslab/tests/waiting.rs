@@ -19,7 +19,7 @@ fn sound(file: &File) {
 }
 
 #[test]
-fn what_waits_is_seen() {
+fn dirty_elements_are_read() {
     for options in files() {
         let file = options.create_in_memory().unwrap();
         let outer = file.create_group("outer").unwrap();
@@ -66,7 +66,7 @@ fn what_waits_is_seen() {
 
 /// Many links and attributes in several rounds: each time what waits meets what is stored.
 #[test]
-fn what_waits_meets_what_is_stored() {
+fn dirty_and_stored_elements_are_read_together() {
     let dir = tempfile::tempdir().unwrap();
     for (number, options) in files().into_iter().enumerate() {
         let path = dir.path().join(format!("{number}.h5"));
@@ -139,7 +139,7 @@ with h5py.File(sys.argv[1], 'r+') as f:
 
 /// Readers and writers of the same objects do not wait for each other for ever, and see whole changes.
 #[test]
-fn readers_beside_writers() {
+fn reads_during_writes() {
     let file = FileOptions::new().create_in_memory().unwrap();
     let group = file.create_group("g").unwrap();
     std::thread::scope(|scope| {

@@ -48,7 +48,7 @@ fn collect(file: &str, objects: Vec<Object>, found: &mut Vec<(String, Dataset)>)
 }
 
 #[test]
-fn blocks_are_the_dataset() {
+fn blocks_join_to_the_whole_dataset() {
     for (name, dataset) in datasets(0) {
         let whole = dataset.read::<f64, IxDyn>(..).unwrap();
         for bytes in [1, 100, 5000, u64::MAX] {
@@ -71,7 +71,7 @@ fn blocks_are_the_dataset() {
 }
 
 #[test]
-fn stored_chunks_lie_where_the_list_says() {
+fn the_list_of_chunks_has_the_addresses() {
     let mut seen = 0;
     for (name, dataset) in datasets(1 << 20) {
         if dataset.chunking().is_none() {
@@ -120,7 +120,7 @@ proptest! {
     /// Any strided selection, with any cache size, with or without conversion, equals the same
     /// elements of the whole dataset.
     #[test]
-    fn selections_are_picked_from_the_whole(
+    fn selections_equal_elements_of_the_whole_dataset(
         seed in proptest::collection::vec((any::<u16>(), 1..5_u64, 1..4_u64, any::<u16>()), 4),
         cache in prop_oneof![Just(0), Just(4096), Just(1 << 26)],
     ) {
@@ -131,10 +131,10 @@ proptest! {
                 let start = u64::from(*start) % dim;
                 let block = (*block).min(dim - start);
                 let stride = block + gap - 1;
-                let most = (dim - start - block) / stride + 1;
+                let maximum = (dim - start - block) / stride + 1;
                 slab.start.push(start);
                 slab.stride.push(stride);
-                slab.count.push(u64::from(*count) % most + 1);
+                slab.count.push(u64::from(*count) % maximum + 1);
                 slab.block.push(block);
             }
             let selection = Selection::Hyperslab(Hyperslab::Regular(slab));

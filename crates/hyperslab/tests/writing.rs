@@ -57,7 +57,7 @@ fn sound(path: &std::path::Path) {
 }
 
 #[test]
-fn under_every_bound_the_file_is_read_again() {
+fn files_of_all_version_bounds_are_read_back() {
     let folder = tempfile::tempdir().unwrap();
     for (name, bounds) in bounds() {
         for user_block in [0, 1024] {
@@ -100,7 +100,7 @@ for path in sys.argv[1:]:
 "#;
 
 #[test]
-fn libhdf5_reads_and_changes_it() {
+fn libhdf5_reads_and_changes_the_written_file() {
     let folder = tempfile::tempdir().unwrap();
     let mut paths = Vec::new();
     for (name, bounds) in bounds() {
@@ -128,16 +128,17 @@ fn libhdf5_reads_and_changes_it() {
 
 /// A dataset that grows at the front equals a list, with every chunk index and allocation time.
 #[test]
-fn growth_at_the_front() {
+fn growth_along_the_first_dimension() {
     for low in [LibraryVersion::Earliest, LibraryVersion::V110] {
         let bounds = LibverBounds::new(low, LibraryVersion::LATEST).unwrap();
         // Extensible array, fixed array, and implicit (allocated early, without filters); B-trees
         // under the first bound.
-        for (most, early, filtered) in
+        for (maximum, early, filtered) in
             [(None, false, true), (Some(40), false, true), (Some(40), true, false), (None, true, false)]
         {
             let file = FileOptions::new().libver(bounds).create_in_memory().unwrap();
-            let mut builder = file.new_dataset("a").of::<i32>().shape(&[2]).max_shape(&[most]).chunks(&[4]);
+            let mut builder =
+                file.new_dataset("a").of::<i32>().shape(&[2]).max_shape(&[maximum]).chunks(&[4]);
             if filtered {
                 builder = builder.deflate(1);
             }
@@ -165,7 +166,7 @@ fn growth_at_the_front() {
 /// Elements that were never written share the heap data of the fill value, which overwriting does
 /// not free.
 #[test]
-fn contents_of_fill_values_stay() {
+fn variable_length_fill_values_are_kept() {
     let Some(referee) = referee::python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fill.h5");
@@ -229,7 +230,7 @@ fn overwritten_elements_free_their_heap_data() {
 
 /// Deleting an object frees the heap data of its attributes, in any attribute storage.
 #[test]
-fn contents_of_attributes_go_with_their_objects() {
+fn variable_length_data_of_attributes_is_freed_with_the_object() {
     let texts: Vec<String> =
         (0..200).map(|number| format!("text number {number}, which takes some room")).collect();
     for bounds in [LibverBounds::EARLIEST, LibverBounds::DEFAULT, LibverBounds::LATEST] {
@@ -257,7 +258,7 @@ fn contents_of_attributes_go_with_their_objects() {
 
 /// Deleting a virtual dataset keeps its sources.
 #[test]
-fn sources_outlive_virtual_datasets() {
+fn sources_survive_the_deletion_of_virtual_datasets() {
     let file = FileOptions::new().create_in_memory().unwrap();
     let texts = file.new_dataset("texts").write_strings(&["one", "two"]).unwrap();
     let mapping = hyperslab::VirtualMapping {

@@ -9,10 +9,10 @@ pub fn root() -> PathBuf {
     here.ancestors().nth(2).unwrap_or(here).to_path_buf()
 }
 
-/// Prints to stderr that the tests `what` are skipped, with the reason `why`.
+/// Prints to stderr that the tests `subject` are skipped, with the reason `why`.
 #[expect(clippy::print_stderr, reason = "a test cannot report in another way that it did not run")]
-pub fn skip(what: &str, why: &str) {
-    eprintln!("skipped: {what}: {why}");
+pub fn skip(subject: &str, why: &str) {
+    eprintln!("skipped: {subject}: {why}");
 }
 
 #[cfg(test)]

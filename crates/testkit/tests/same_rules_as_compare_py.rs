@@ -49,7 +49,7 @@ fn tamper(value: &mut Value, left: &mut usize, n: usize) -> bool {
 }
 
 #[test]
-fn both_judge_alike() {
+fn both_comparisons_agree() {
     let Some(dir) = corpus::dir() else { return };
     let mut pairs = Vec::new();
     for name in ["weather_station.h5", "links_latest.h5", "filters_earliest.h5", "fill_values_latest.h5"] {

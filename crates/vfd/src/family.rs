@@ -269,8 +269,8 @@ impl Driver for Family {
         for (number, member) in self.members().iter().enumerate() {
             let start = self.start(number)?;
             // Members after the end become empty.
-            let left = len.max(start) - start;
-            let wanted = left.min(self.member_size);
+            let remaining = len.max(start) - start;
+            let wanted = remaining.min(self.member_size);
             if member.len()? != wanted {
                 member.set_len(wanted)?;
             }

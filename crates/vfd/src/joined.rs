@@ -72,8 +72,8 @@ pub(crate) fn read_at(files: &impl Joined, offset: u64, buf: &mut [u8]) -> Resul
                     });
                 }
                 // A piece that begins after the member's end has no stored bytes.
-                let there = member_end.max(position.offset) - position.offset;
-                let (stored, missing) = piece.split_at_mut(to_usize(there.min(to_u64(piece.len())))?);
+                let available = member_end.max(position.offset) - position.offset;
+                let (stored, missing) = piece.split_at_mut(to_usize(available.min(to_u64(piece.len())))?);
                 missing.fill(0);
                 if stored.is_empty() { Ok(()) } else { files.read_member(position, stored) }
             }

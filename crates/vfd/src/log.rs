@@ -10,8 +10,8 @@ use hyperslab_exact::to_u64;
 use crate::access_log::{AccessLog, LoggedOperation};
 use crate::{Driver, DriverKind, FileIdentity, LockKind, ReadRequest, Result, WriteRequest};
 
-/// A wrapper of another driver. It counts each call in an [`AccessLog`], and traces the call
-/// (`tracing`, level `TRACE`, target `hyperslab_vfd::log`).
+/// A driver that passes calls to another driver, counts each call in an [`AccessLog`], and traces
+/// it (`tracing`, level `TRACE`, target `hyperslab_vfd::log`).
 ///
 /// ```
 /// use hyperslab_vfd::{AccessLog, Core, Driver, Log};

@@ -72,7 +72,7 @@ impl Sec2 {
     pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        if std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
             return Err(DriverError::io(name, "open", io::Error::other("not a regular file")));
         }
         let file =

@@ -125,10 +125,12 @@ impl PathSideFile {
         let mut options = OpenOptions::new();
         options.read(true).write(access == SideAccess::Write);
         never_follow(&mut options);
-        let there = self.path.symlink_metadata()?;
-        if !there.is_file() {
-            let what = if there.is_symlink() { "a symbolic link" } else { "not a regular file" };
-            return Err(io::Error::other(format!("the file is {what}, not a journal; nothing was changed")));
+        let metadata = self.path.symlink_metadata()?;
+        if !metadata.is_file() {
+            let subject = if metadata.is_symlink() { "a symbolic link" } else { "not a regular file" };
+            return Err(io::Error::other(format!(
+                "the file is {subject}, not a journal; nothing was changed"
+            )));
         }
         let file = options.open(&self.path)?;
         let metadata = file.metadata()?;

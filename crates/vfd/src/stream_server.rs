@@ -213,11 +213,11 @@ struct RequestReader<'a> {
 impl Read for RequestReader<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         // Saturates: 0 after the end of the time limit.
-        let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
-        let left = left.filter(|left| !left.is_zero()).ok_or(io::ErrorKind::TimedOut)?;
+        let remaining = self.until.map(|until| until.saturating_duration_since(Instant::now()));
+        let remaining = remaining.filter(|remaining| !remaining.is_zero()).ok_or(io::ErrorKind::TimedOut)?;
         // The shorter of both limits applies: a silent client has no extra time.
-        let socket_limit = self.socket.read_timeout()?.unwrap_or(left);
-        self.socket.set_read_timeout(Some(left.min(socket_limit)))?;
+        let socket_limit = self.socket.read_timeout()?.unwrap_or(remaining);
+        self.socket.set_read_timeout(Some(remaining.min(socket_limit)))?;
         self.socket.read(bytes)
     }
 }

@@ -28,7 +28,7 @@ const LETTER_PIXELS: usize = 7;
 struct CrateBox {
     folder: String,
     name: String,
-    what: String,
+    description: String,
     lines: usize,
     /// Rows of submodules, each submodule with its number of lines.
     submodules: Vec<Vec<(String, usize)>>,
@@ -45,7 +45,7 @@ pub(crate) fn check(update: bool) -> Result<Vec<String>> {
         fs::create_dir_all(path.parent().context(PICTURE)?)?;
         fs::write(&path, &drawn)?;
     }
-    let is_same = fs::read_to_string(&path).is_ok_and(|there| there == drawn);
+    let is_same = fs::read_to_string(&path).is_ok_and(|current| current == drawn);
     Ok(if is_same { Vec::new() } else { vec![format!("{PICTURE} differs from the crates of the workspace")] })
 }
 
@@ -67,7 +67,7 @@ fn crate_boxes(root: &Path) -> Result<Vec<CrateBox>> {
         boxes.push(CrateBox {
             folder: package.folder.clone(),
             name: package.name.clone(),
-            what: package.description.clone(),
+            description: package.description.clone(),
             lines: lines(&source)?,
             submodules: in_rows(submodules),
             below: package.dependencies.iter().filter_map(|name| folder_of(name)).collect(),
@@ -238,7 +238,7 @@ fn draw_box(out: &mut String, crate_box: &CrateBox, x: usize, y: usize, width: u
         thousands(crate_box.lines),
         x + 10,
         y + 40,
-        cut(&crate_box.what, (width - 16) / 6),
+        cut(&crate_box.description, (width - 16) / 6),
     );
     height
 }
@@ -267,7 +267,7 @@ mod tests {
         CrateBox {
             folder: folder.into(),
             name: folder.into(),
-            what: String::new(),
+            description: String::new(),
             lines: 1,
             submodules: Vec::new(),
             below,

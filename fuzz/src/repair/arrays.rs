@@ -78,8 +78,8 @@ impl Repair<'_> {
         let context =
             BlockContext::data_block(&array.header, &array.geometry, elements, array.address, self.params);
         let _: ExtensibleArrayDataBlock = self.block(Kind::ExtensibleData, start, &context)?;
-        let most = self.file.len();
-        for page in (0..context.pages().min(most)).filter(|page| has_page(*page)) {
+        let maximum = self.file.len();
+        for page in (0..context.pages().min(maximum)).filter(|page| has_page(*page)) {
             let place = start.checked_add(context.page_offset(page))?;
             self.seal(Kind::ExtensiblePage, place, ArrayPage::size(&context.page()));
         }

@@ -95,10 +95,10 @@ mod tests {
         ] {
             let made = Sparse::make(places, 5, true);
             assert_eq!(made.values.len(), count, "{places:?}");
-            let there: Vec<u8> = made.dense().into_iter().filter(|value| *value != 0).collect();
-            assert_eq!(there.len(), count, "{places:?}");
+            let stored: Vec<u8> = made.dense().into_iter().filter(|value| *value != 0).collect();
+            assert_eq!(stored.len(), count, "{places:?}");
             if places != Arrangement::Rectangle {
-                assert_eq!(there, made.values, "{places:?}");
+                assert_eq!(stored, made.values, "{places:?}");
             }
         }
     }

@@ -56,7 +56,7 @@ pub(crate) trait Backend {
     fn name(&self) -> &str;
 
     /// Returns the description for the line above the table.
-    fn what(&self) -> &str;
+    fn description(&self) -> &str;
 
     /// Returns the largest number of rounds, for a format that takes long.
     fn rounds(&self) -> usize {

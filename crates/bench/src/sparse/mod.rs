@@ -141,7 +141,7 @@ fn compare(wanted: &Wanted, pattern: Pattern, density: f64) -> Result<String> {
     let percent = density * 100.0;
     let mut text = format!("\n## {} {percent}%: {count} values, {rounds} rounds\n\n", pattern.name());
     for backend in &backends {
-        let _ = writeln!(text, "- {}: {}", backend.name(), backend.what());
+        let _ = writeln!(text, "- {}: {}", backend.name(), backend.description());
     }
     for why in missing {
         let _ = writeln!(text, "- not measured: {why}");
@@ -223,7 +223,7 @@ mod tests {
             "counts"
         }
 
-        fn what(&self) -> &str {
+        fn description(&self) -> &str {
             "what it is told"
         }
 

@@ -30,7 +30,7 @@ struct Process {
 #[derive(Debug)]
 struct Column {
     name: String,
-    what: String,
+    description: String,
     process: Rc<RefCell<Process>>,
 }
 
@@ -48,15 +48,18 @@ pub(crate) fn start(folder: &Path) -> Result<Others> {
         let line = process.line()?;
         let mut words = line.splitn(3, ' ');
         match (words.next(), words.next(), words.next()) {
-            (Some("column"), Some(name), Some(what)) => found.push((name.to_owned(), what.to_owned())),
+            (Some("column"), Some(name), Some(description)) => {
+                found.push((name.to_owned(), description.to_owned()))
+            }
             (Some("missing"), Some(name), Some(why)) => missing.push(format!("{name} ({why})")),
             _ if line.is_empty() => break,
             _ => bail!("cannot parse the line `{line}`"),
         }
     }
     let process = Rc::new(RefCell::new(process));
-    let column =
-        |(name, what)| -> Box<dyn Backend> { Box::new(Column { name, what, process: Rc::clone(&process) }) };
+    let column = |(name, description)| -> Box<dyn Backend> {
+        Box::new(Column { name, description, process: Rc::clone(&process) })
+    };
     Ok(Others { backends: found.into_iter().map(column).collect(), missing })
 }
 
@@ -118,8 +121,8 @@ impl Backend for Column {
         &self.name
     }
 
-    fn what(&self) -> &str {
-        &self.what
+    fn description(&self) -> &str {
+        &self.description
     }
 
     fn rounds(&self) -> usize {

@@ -16,7 +16,7 @@ use crate::clock::Clock;
 /// A matrix in one file.
 pub(crate) struct SparseDataset<'a> {
     path: PathBuf,
-    what: String,
+    description: String,
     chunk: Option<Vec<u64>>,
     matrix: &'a Matrix,
     requests: &'a Requests,
@@ -30,11 +30,12 @@ impl<'a> SparseDataset<'a> {
         chunk: Option<Vec<u64>>,
     ) -> Result<Self> {
         let path = folder.join("hyperslab.h5");
-        let mut column = Self { path, what: String::new(), chunk, matrix, requests };
+        let mut column = Self { path, description: String::new(), chunk, matrix, requests };
         let file = FileOptions::new().create_in_memory()?;
         let chunking = column.dataset(&file)?.sparse().chunking().context("structured chunks")?;
         let shape: Vec<String> = chunking.shape.iter().map(u64::to_string).collect();
-        column.what = format!("sparse dataset, chunks of {}, shuffle and deflate 4", shape.join(" x "));
+        column.description =
+            format!("sparse dataset, chunks of {}, shuffle and deflate 4", shape.join(" x "));
         Ok(column)
     }
 
@@ -106,8 +107,8 @@ impl Backend for SparseDataset<'_> {
         "hyperslab"
     }
 
-    fn what(&self) -> &str {
-        &self.what
+    fn description(&self) -> &str {
+        &self.description
     }
 
     fn run(&mut self, operation: Operation) -> Result<Done> {

@@ -176,8 +176,8 @@ impl Model<'_> {
             // The side that exceeds its bounds most is fixed first. If no side exceeds its bounds,
             // all are fixed.
             let beyond = |at: &usize| {
-                let most = float(self.dims.get(*at).copied().unwrap_or(1).max(1));
-                (side(at) / most).max(1.0 / side(at))
+                let maximum = float(self.dims.get(*at).copied().unwrap_or(1).max(1));
+                (side(at) / maximum).max(1.0 / side(at))
             };
             let worst = open.iter().copied().max_by(|one, other| beyond(one).total_cmp(&beyond(other)));
             let fixed_next = match worst {
@@ -185,9 +185,9 @@ impl Model<'_> {
                 _ => open.clone(),
             };
             for at in fixed_next {
-                let most = self.dims.get(at).copied().unwrap_or(1).max(1);
+                let maximum = self.dims.get(at).copied().unwrap_or(1).max(1);
                 if let Some(slot) = shape.get_mut(at) {
-                    *slot = Some(rounded(side(&at)).clamp(1, most));
+                    *slot = Some(rounded(side(&at)).clamp(1, maximum));
                 }
             }
         }

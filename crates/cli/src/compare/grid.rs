@@ -47,13 +47,13 @@ impl Grid {
     /// Creates a grid whose blocks follow C order: each block has whole rows, or a part of one row.
     pub(super) fn in_order(dims: &[u64], elements: u64) -> Result<Self> {
         let mut shape = vec![1; dims.len()];
-        let mut left = elements.max(1);
+        let mut remaining = elements.max(1);
         for (side, size) in shape.iter_mut().zip(dims).rev() {
-            *side = left.min((*size).max(1));
+            *side = remaining.min((*size).max(1));
             if *side < *size {
                 break;
             }
-            left = (left / *side).max(1);
+            remaining = (remaining / *side).max(1);
         }
         Self::new(dims, &shape)
     }

@@ -261,8 +261,8 @@ mod tests {
 
     #[test]
     fn words_follow_the_figures() {
-        let said = [4.24, 25.4, 1.01, 0.5].map(|times| compared(times, ["faster", "slower", "as fast"]));
-        assert_eq!(said, ["4.2 times faster", "25 times faster", "as fast", "2.0 times slower"]);
+        let reported = [4.24, 25.4, 1.01, 0.5].map(|times| compared(times, ["faster", "slower", "as fast"]));
+        assert_eq!(reported, ["4.2 times faster", "25 times faster", "as fast", "2.0 times slower"]);
         let shown =
             [0.000_12, 0.0099, 0.01, 0.25, 0.9999, 2.0].map(|seconds| time(Duration::from_secs_f64(seconds)));
         assert_eq!(shown, ["0.12 ms", "9.90 ms", "10 ms", "250 ms", "1.00 s", "2.00 s"]);

@@ -28,15 +28,15 @@ impl Document {
         if let Some(other) = &finding.other_path {
             entry.insert("other_path".into(), json!(other));
         }
-        let (change, what, details) = match &finding.change {
+        let (change, subject, details) = match &finding.change {
             Change::Same => return,
-            Change::Removed(what) => ("removed", Some(("what", what)), None),
-            Change::Added(what) => ("added", Some(("what", what)), None),
+            Change::Removed(subject) => ("removed", Some(("what", subject)), None),
+            Change::Added(subject) => ("added", Some(("what", subject)), None),
             Change::Changed(details) => ("changed", None, Some(details)),
             Change::Trouble(why, details) => ("trouble", Some(("error", why)), Some(details)),
         };
         entry.insert("change".into(), json!(change));
-        if let Some((key, text)) = what {
+        if let Some((key, text)) = subject {
             entry.insert(key.into(), json!(text));
         }
         if let Some(details) = details {

@@ -13,8 +13,8 @@ use crate::values::numbers::double;
 pub(super) fn write(out: &mut impl Screen, finding: &Finding) -> io::Result<()> {
     let (sign, style, rest) = match &finding.change {
         Change::Same => return Ok(()),
-        Change::Removed(what) => ("-", ERROR, what.as_str()),
-        Change::Added(what) => ("+", VALUE, what.as_str()),
+        Change::Removed(subject) => ("-", ERROR, subject.as_str()),
+        Change::Added(subject) => ("+", VALUE, subject.as_str()),
         Change::Changed(_) => ("≠", DATASET, ""),
         Change::Trouble(why, _) => ("!", ERROR, why.as_str()),
     };
@@ -148,7 +148,8 @@ pub(super) fn summary(out: &mut impl Screen, counts: &Counts) -> io::Result<()> 
         (counts.trouble, "not read"),
         (counts.same, "the same"),
     ];
-    let parts = parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    let parts =
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, subject)| format!("{count} {subject}"));
     styled(out, FAINT, &parts.collect::<Vec<_>>().join(", "))?;
     writeln!(out)
 }

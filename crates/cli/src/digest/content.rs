@@ -34,7 +34,7 @@ pub(crate) struct Difference {
     /// The path of the object.
     pub(crate) path: String,
     /// The difference as text.
-    pub(crate) what: String,
+    pub(crate) subject: String,
 }
 
 /// Compares objects, links, attributes, types, shapes, elements and fill values of two files. If
@@ -58,22 +58,22 @@ pub(crate) fn compare(before: &File, after: &File, new_fill: bool) -> Option<Dif
         }
         let (mut first, mut second) = (describe::object(&before, one), describe::object(&after, other));
         simplify(&mut first, &mut second, new_fill);
-        if let Some(what) = difference(&first, &second, "") {
-            return Some(Difference { path: before.path_to(one), what });
+        if let Some(subject) = difference(&first, &second, "") {
+            return Some(Difference { path: before.path_to(one), subject });
         }
         if first.get("defined_sha256").is_some() {
             continue;
         }
         if first.get("data_skipped").is_some()
-            && let Some(what) = large_difference((&before, one), (&after, other))
+            && let Some(subject) = large_difference((&before, one), (&after, other))
         {
-            return Some(Difference { path: before.path_to(one), what });
+            return Some(Difference { path: before.path_to(one), subject });
         }
     }
 }
 
-fn only(path: &str, what: &str) -> Difference {
-    Difference { path: path.to_owned(), what: what.to_owned() }
+fn only(path: &str, subject: &str) -> Difference {
+    Difference { path: path.to_owned(), subject: subject.to_owned() }
 }
 
 /// Removes the keys that concern storage, and the keys that change with the storage.
@@ -236,7 +236,7 @@ mod tests {
         simplify(&mut before, &mut after, false);
         assert_eq!(difference(&before, &after, ""), None);
         after["attrs"][1]["corder"] = json!(5);
-        let said = difference(&before, &after, "").unwrap();
-        assert_eq!(said, "attrs/a/corder: 0 before, 5 now");
+        let reported = difference(&before, &after, "").unwrap();
+        assert_eq!(reported, "attrs/a/corder: 0 before, 5 now");
     }
 }

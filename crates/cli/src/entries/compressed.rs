@@ -36,7 +36,7 @@ pub(crate) struct Compressed {
     bound: u64,
     /// The current row, and the number of its entries that are left.
     row: u64,
-    left: u64,
+    remaining: u64,
     rows: Vec<u64>,
     columns: Vec<u64>,
     values: Vec<u8>,
@@ -82,7 +82,7 @@ impl Compressed {
             data,
             bound,
             row: 0,
-            left: 0,
+            remaining: 0,
             rows: Vec::new(),
             columns: Vec::new(),
             values: Vec::new(),
@@ -96,21 +96,21 @@ impl Compressed {
         }
     }
 
-    /// Finds the rows of the next entries, at most `most`.
-    fn next_rows(&mut self, most: usize) -> Result<()> {
+    /// Finds the rows of the next entries, at most `maximum`.
+    fn next_rows(&mut self, maximum: usize) -> Result<()> {
         self.rows.clear();
         let entries = self.indices.len();
-        while self.rows.len() < most {
-            if self.left == 0 {
+        while self.rows.len() < maximum {
+            if self.remaining == 0 {
                 let Some((row, count)) = self.pointers.next(entries)? else { break };
-                (self.row, self.left) = (row, count);
+                (self.row, self.remaining) = (row, count);
                 continue;
             }
             // The loop condition bounds the length.
-            let free = to_u64(most - self.rows.len());
-            let taken = self.left.min(free);
+            let free = to_u64(maximum - self.rows.len());
+            let taken = self.remaining.min(free);
             self.rows.extend(std::iter::repeat_n(self.row, to_usize(taken)?));
-            self.left -= taken;
+            self.remaining -= taken;
         }
         Ok(())
     }
@@ -157,9 +157,9 @@ impl Source for Compressed {
             Compression::Blocks(..) => {
                 for (row, column) in positions {
                     // No overflow: the shape bounds the rows and columns of blocks.
-                    let (top, left) = (row * height, column * width);
+                    let (top, remaining) = (row * height, column * width);
                     for row in top..top + height {
-                        let columns = left..left + width;
+                        let columns = remaining..remaining + width;
                         batch.coordinates.extend(columns.flat_map(|column| [row, column]));
                     }
                 }
@@ -202,9 +202,9 @@ impl Pointers {
 
     fn pointer(&mut self, entries: u64) -> Result<Option<u64>> {
         if self.at >= self.block.len() {
-            let left =
+            let remaining =
                 self.column.len().checked_sub(self.read).context("more pointers were read than there are")?;
-            let count = left.min(POINTERS_PER_READ);
+            let count = remaining.min(POINTERS_PER_READ);
             self.block.clear();
             let bound = sum("number of entries", [entries, 1])?;
             self.column.next(to_usize(count)?, bound, &mut self.block)?;

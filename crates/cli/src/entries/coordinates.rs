@@ -13,7 +13,7 @@ pub(crate) struct Coordinates {
     element: Element,
     indices: Vec<Indices>,
     data: Box<dyn Column>,
-    left: u64,
+    remaining: u64,
     /// The indices of a batch, by dimension.
     read: Vec<Vec<u64>>,
 }
@@ -28,8 +28,8 @@ impl Coordinates {
         for indices in &indices {
             check_counts(indices, data.len(), 1)?;
         }
-        let (left, read) = (data.len(), vec![Vec::new(); indices.len()]);
-        Ok(Self { shape, element, indices, data, left, read })
+        let (remaining, read) = (data.len(), vec![Vec::new(); indices.len()]);
+        Ok(Self { shape, element, indices, data, remaining, read })
     }
 }
 
@@ -52,9 +52,9 @@ impl Source for Coordinates {
 
     fn next_batch(&mut self, batch: &mut Batch) -> Result<bool> {
         batch.clear();
-        let taken = self.left.min(to_u64(BATCH_ENTRIES));
+        let taken = self.remaining.min(to_u64(BATCH_ENTRIES));
         let count = to_usize(taken)?;
-        self.left -= taken;
+        self.remaining -= taken;
         for ((indices, size), read) in self.indices.iter_mut().zip(&self.shape).zip(&mut self.read) {
             read.clear();
             indices.next(count, *size, read)?;

@@ -86,9 +86,9 @@ impl RowPointers {
     }
 }
 
-/// Returns the type of indices up to `most`, as in SciPy: signed, of 4 bytes if they suffice.
-pub(crate) fn index_element(most: u64) -> Element {
-    if i32::try_from(most).is_ok() { Element::I32 } else { Element::I64 }
+/// Returns the type of indices up to `maximum`, as in SciPy: signed, of 4 bytes if they suffice.
+pub(crate) fn index_element(maximum: u64) -> Element {
+    if i32::try_from(maximum).is_ok() { Element::I32 } else { Element::I64 }
 }
 
 /// Returns indices as bytes of the type `element`.

@@ -183,7 +183,7 @@ impl Criteria {
                 && wanted.iter().zip(dims).all(|(wanted, size)| wanted.is_none_or(|wanted| wanted == *size))
         };
         self.min_size.is_none_or(|least| bytes >= least)
-            && self.max_size.is_none_or(|most| bytes <= most)
+            && self.max_size.is_none_or(|maximum| bytes <= maximum)
             && self.shape.as_ref().is_none_or(shaped)
             && self.rank.is_none_or(|rank| !null && dims.len() == rank)
             && self.layout.is_none_or(|wanted| has_layout(dataset, wanted))

@@ -157,7 +157,7 @@ impl Finder<'_> {
     }
 
     /// Prints a found entry.
-    fn print(&mut self, entry: &Entry, place: &EntryPath<'_>) -> Result<()> {
+    fn print(&mut self, entry: &Entry, entry_path: &EntryPath<'_>) -> Result<()> {
         let several = self.arguments.files.len() > 1;
         let Some((file, long)) = &self.file else { return Ok(()) };
         let prefix = if several { format!("{file}:") } else { String::new() };
@@ -173,13 +173,13 @@ impl Finder<'_> {
         };
         match &mut self.form {
             Form::Paths(out, end) => {
-                let path = [prefix.as_bytes(), &place.bytes()].concat();
+                let path = [prefix.as_bytes(), &entry_path.bytes()].concat();
                 let path = if *end == b"\0" { path } else { escape(&path).into_bytes() };
                 out.write_all(&path)?;
                 out.write_all(end)?;
             }
             Form::Long(rows) => {
-                let name = escape(&[prefix.as_bytes(), &place.bytes()].concat());
+                let name = escape(&[prefix.as_bytes(), &entry_path.bytes()].concat());
                 let content = with_storage(entry);
                 let content = content.as_ref().unwrap_or(&entry.content);
                 rows.push(tree::row(name, content, String::new(), false))?;
@@ -187,8 +187,8 @@ impl Finder<'_> {
             Form::Json(out) => {
                 let mut object = serde_json::Map::from_iter([("file".to_owned(), json!(file))]);
                 object.extend(match with_storage(entry) {
-                    Some(content) => json::entry_keys(&entry.name, &content, place),
-                    None => json::entry_keys(&entry.name, &entry.content, place),
+                    Some(content) => json::entry_keys(&entry.name, &content, entry_path),
+                    None => json::entry_keys(&entry.name, &entry.content, entry_path),
                 });
                 out.write_all(if self.found == 0 { b"\n" } else { b",\n" })?;
                 serde_json::to_writer(&mut *out, &object).map_err(std::io::Error::from)?;
@@ -200,8 +200,8 @@ impl Finder<'_> {
 }
 
 impl Sink for Finder<'_> {
-    fn entry(&mut self, entry: &Entry, place: &EntryPath<'_>) -> Result<()> {
-        let shown = || place.shown().unwrap_or_else(|| "a very deep path".into());
+    fn entry(&mut self, entry: &Entry, entry_path: &EntryPath<'_>) -> Result<()> {
+        let shown = || entry_path.shown().unwrap_or_else(|| "a very deep path".into());
         match &entry.content {
             Content::Broken(error) => self.problem(&shown(), error),
             Content::Object(facts) => {
@@ -212,8 +212,8 @@ impl Sink for Finder<'_> {
             _ => {}
         }
         let Some((_, describer)) = &self.file else { return Ok(()) };
-        match self.arguments.criteria.accept(describer, &|| place.bytes(), &entry.content) {
-            Ok(true) => self.print(entry, place),
+        match self.arguments.criteria.accept(describer, &|| entry_path.bytes(), &entry.content) {
+            Ok(true) => self.print(entry, entry_path),
             Ok(false) => Ok(()),
             Err(error) => {
                 self.problem(&shown(), &output::chain(error.as_ref()));

@@ -55,11 +55,11 @@ impl<W: Write> Document<W> {
 }
 
 impl<W: Write> Sink for Document<W> {
-    fn entry(&mut self, entry: &Entry, place: &EntryPath<'_>) -> Result<()> {
+    fn entry(&mut self, entry: &Entry, entry_path: &EntryPath<'_>) -> Result<()> {
         let mut object = Object::new();
         object.insert("id".into(), json!(entry.id));
         object.insert("parent".into(), json!(entry.parent));
-        object.extend(entry_keys(&entry.name, &entry.content, place));
+        object.extend(entry_keys(&entry.name, &entry.content, entry_path));
         self.output.write_all(if entry.id == 0 { b"\n" } else { b",\n" })?;
         serde_json::to_writer(&mut self.output, &Json::Object(object)).map_err(std::io::Error::from)?;
         Ok(())
@@ -67,10 +67,10 @@ impl<W: Write> Sink for Document<W> {
 }
 
 /// Returns the keys of an entry.
-pub(crate) fn entry_keys(bytes: &[u8], kind: &Content, place: &EntryPath<'_>) -> Object {
+pub(crate) fn entry_keys(bytes: &[u8], kind: &Content, entry_path: &EntryPath<'_>) -> Object {
     let mut object = Object::new();
     name(&mut object, bytes);
-    optional(&mut object, "path", place.shown());
+    optional(&mut object, "path", entry_path.shown());
     content(&mut object, kind);
     object
 }
@@ -179,8 +179,8 @@ fn dataset_keys(object: &mut Object, dataset: &DatasetFacts) {
     space_keys(object, &dataset.space);
     type_keys(object, &dataset.datatype);
     if let Some(committed) = &dataset.committed {
-        let place = json!({ "address": committed.address, "path": committed.path });
-        object.insert("committed_type".into(), place);
+        let entry_path = json!({ "address": committed.address, "path": committed.path });
+        object.insert("committed_type".into(), entry_path);
     }
     optional(object, "units", dataset.units.clone());
     value_keys(object, "value", dataset.value.as_ref());

@@ -100,8 +100,8 @@ impl<W: Screen> Sink for Tree<W> {
         self.rows.push(row)?;
         let Content::Object(facts) = &entry.content else { return Ok(()) };
         let lines = self.details(facts);
-        let widest = |widths: &mut dyn Iterator<Item = usize>, most: usize| {
-            widths.filter(|width| *width <= most).max().unwrap_or(0)
+        let widest = |widths: &mut dyn Iterator<Item = usize>, maximum: usize| {
+            widths.filter(|width| *width <= maximum).max().unwrap_or(0)
         };
         let keys = widest(&mut lines.iter().map(|[key, _, _]| width(&key.text)), 28);
         let noted = lines.iter().filter(|[_, _, note]| !note.text.is_empty());
@@ -305,8 +305,8 @@ fn layout_text(dataset: &DatasetFacts) -> String {
 fn dataset_details(dataset: &DatasetFacts) -> Vec<(&'static str, String)> {
     let mut lines = type_details(&dataset.datatype);
     if let Some(committed) = &dataset.committed {
-        let place = committed.path.clone().unwrap_or_else(|| format!("object at {:#x}", committed.address));
-        lines.push(("type at", place));
+        let name = committed.path.clone().unwrap_or_else(|| format!("object at {:#x}", committed.address));
+        lines.push(("type at", name));
     }
     let mut layout = layout_text(dataset);
     if let hyperslab::Layout::Chunked(chunking) = &dataset.layout {

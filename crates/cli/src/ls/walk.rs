@@ -61,7 +61,7 @@ pub(crate) enum Content {
 /// A receiver of entries. A group precedes its members.
 pub(crate) trait Sink {
     /// Receives an entry.
-    fn entry(&mut self, entry: &Entry, place: &EntryPath<'_>) -> Result<()>;
+    fn entry(&mut self, entry: &Entry, entry_path: &EntryPath<'_>) -> Result<()>;
 }
 
 /// The path of an entry.

@@ -59,12 +59,12 @@ pub(super) fn start_of(number: usize, all: u64, parts: usize) -> u64 {
 }
 
 /// Starts a progress bar of `all` elements on the standard error.
-pub(super) fn progress(all: u64, what: &'static str) -> ProgressBar {
+pub(super) fn progress(all: u64, subject: &'static str) -> ProgressBar {
     let bar = ProgressBar::new(all);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}") {
         bar.set_style(style);
     }
-    bar.set_message(what);
+    bar.set_message(subject);
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
 }

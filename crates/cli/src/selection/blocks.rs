@@ -29,16 +29,16 @@ pub(crate) struct Blocks<'a> {
 impl<'a> Blocks<'a> {
     pub(crate) fn new(dataset: &'a Dataset, taken: Vec<Taken>) -> Self {
         let size = u64::from(dataset.datatype().size).max(1);
-        let most = (BLOCK_BYTES / size).clamp(1, BLOCK_ELEMENTS);
+        let maximum = (BLOCK_BYTES / size).clamp(1, BLOCK_ELEMENTS);
         let count = |dimension: usize| taken.get(dimension).map_or(1, |dimension| dimension.count.max(1));
         // Starts with the fastest dimension and adds dimensions that fit as a whole.
         let (mut cut, mut inside) = (taken.len().max(1) - 1, 1_u64);
-        while cut > 0 && count(cut) <= most / inside {
+        while cut > 0 && count(cut) <= maximum / inside {
             inside *= count(cut);
             cut -= 1;
         }
-        // At least one, because `inside` is at most `most`.
-        let mut length = most / inside;
+        // At least one, because `inside` is at most `maximum`.
+        let mut length = maximum / inside;
         // Extends the block to whole chunks unless the block becomes too large, so that no chunk is
         // decoded twice.
         let chunk = dataset.chunking().and_then(|chunking| chunking.shape.get(cut).copied()).unwrap_or(1);

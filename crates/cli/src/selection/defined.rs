@@ -21,7 +21,7 @@ pub(crate) struct DefinedElements<'a> {
     chunks: Option<Vec<u64>>,
     chunk: Vec<u64>,
     /// The largest size of a piece in bytes.
-    most: u64,
+    maximum: u64,
 }
 
 /// A piece of the selection: the positions from `start` to `end` (exclusive) along each dimension.
@@ -44,7 +44,7 @@ impl<'a> DefinedElements<'a> {
             taken,
             chunks: None,
             chunk: chunking.as_ref().map_or_else(Vec::new, |chunking| chunking.shape.clone()),
-            most: PIECE_BYTES,
+            maximum: PIECE_BYTES,
         };
         if chunking.is_some() {
             let mut chunks = Vec::new();
@@ -99,7 +99,7 @@ impl<'a> DefinedElements<'a> {
                 None => self.all_bytes(&piece),
             };
             let chunks = chunks.map(|chunks| chunks.into_iter().map(|(chunk, _)| chunk).collect::<Vec<_>>());
-            if bytes.is_none_or(|bytes| bytes > self.most)
+            if bytes.is_none_or(|bytes| bytes > self.maximum)
                 && let Some((first, second)) = self.halves(&piece)
             {
                 pieces.push((second, chunks.clone()));
@@ -143,8 +143,8 @@ impl<'a> DefinedElements<'a> {
                 common = common.saturating_mul(end - begin);
             }
             let (defined, bytes) = (chunk.get(rank)?, chunk.get(rank + 1)?);
-            let most = common.min(*defined);
-            (most > 0).then(|| (chunk, most.saturating_mul(*bytes)))
+            let maximum = common.min(*defined);
+            (maximum > 0).then(|| (chunk, maximum.saturating_mul(*bytes)))
         };
         chunks.into_iter().filter_map(part).collect()
     }
@@ -207,9 +207,9 @@ mod tests {
             for text in ["...", "3:50:7,::2", "5", "...,40:", "::9,3,1::5", "7:7"] {
                 let taken = selection::parse(text, &[60, 7, 50]).unwrap();
                 let whole = dataset.sparse().read_stored(selection::selection(&taken)).unwrap();
-                for (most, least) in [(1, whole.1.len()), (500, 1), (PIECE_BYTES, 1)] {
+                for (maximum, least) in [(1, whole.1.len()), (500, 1), (PIECE_BYTES, 1)] {
                     let mut elements = DefinedElements::new(dataset, taken.clone()).unwrap();
-                    elements.most = most;
+                    elements.maximum = maximum;
                     let (mut at, mut bytes, mut pieces) = (Vec::new(), Vec::new(), 0);
                     let read: Result<()> = elements.for_each(&mut |points, stored| {
                         at.extend_from_slice(&points.coordinates);
@@ -218,8 +218,8 @@ mod tests {
                         Ok(())
                     });
                     read.unwrap();
-                    assert!(at == whole.0.coordinates && bytes == whole.1.bytes(), "{text} {most}");
-                    assert!(pieces >= least || text == "7:7", "{text} {most}: {pieces} pieces");
+                    assert!(at == whole.0.coordinates && bytes == whole.1.bytes(), "{text} {maximum}");
+                    assert!(pieces >= least || text == "7:7", "{text} {maximum}: {pieces} pieces");
                 }
             }
         }

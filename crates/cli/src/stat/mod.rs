@@ -63,8 +63,8 @@ pub(crate) fn run(arguments: &StatArguments) -> Result<ExitCode> {
     let object = lookup::object(&file, &path).with_context(|| format!("`{shown}`"))?;
     let bar = ProgressBar::new_spinner();
     bar.enable_steady_tick(Duration::from_millis(100));
-    let most = if arguments.all { usize::MAX } else { arguments.top };
-    let mut survey = Survey::new(&file, most);
+    let maximum = if arguments.all { usize::MAX } else { arguments.top };
+    let mut survey = Survey::new(&file, maximum);
     if !arguments.quick {
         bar.set_message("accounting for every byte");
         match account(arguments, &arguments.file) {
@@ -104,11 +104,11 @@ struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    fn new(file: &'a File, most: usize) -> Self {
+    fn new(file: &'a File, maximum: usize) -> Self {
         Self {
             file,
             totals: Totals::default(),
-            largest: Largest::new(most),
+            largest: Largest::new(maximum),
             structures: None,
             raw: 0,
             stored: 0,

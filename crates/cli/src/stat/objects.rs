@@ -30,7 +30,7 @@ pub(super) struct Line {
 /// The largest objects so far, the smallest of them on top of the heap.
 #[derive(Debug)]
 pub(super) struct Largest {
-    most: usize,
+    maximum: usize,
     lines: BinaryHeap<Reverse<Ranked>>,
     /// The number of all other objects, and their bytes.
     others: (u64, u64),
@@ -123,7 +123,10 @@ impl Line {
         }
         let parts = [(self.bytes.heap, "variable-length data"), (self.bytes.metadata, "metadata")];
         words.extend(
-            parts.iter().filter(|(size, _)| *size > 0).map(|(size, what)| format!("{} {what}", bytes(*size))),
+            parts
+                .iter()
+                .filter(|(size, _)| *size > 0)
+                .map(|(size, subject)| format!("{} {subject}", bytes(*size))),
         );
         words.retain(|word| !word.is_empty());
         words.join(" · ")
@@ -159,14 +162,14 @@ impl Line {
 }
 
 impl Largest {
-    pub(super) fn new(most: usize) -> Self {
-        Self { most, lines: BinaryHeap::new(), others: (0, 0) }
+    pub(super) fn new(maximum: usize) -> Self {
+        Self { maximum, lines: BinaryHeap::new(), others: (0, 0) }
     }
 
     /// Adds a line, and drops the smallest line if there are too many.
     pub(super) fn push(&mut self, number: u64, line: Line) {
         self.lines.push(Reverse(Ranked { total: line.total(), number: Reverse(number), line }));
-        if self.lines.len() > self.most
+        if self.lines.len() > self.maximum
             && let Some(Reverse(smallest)) = self.lines.pop()
         {
             let (count, total) = self.others;
@@ -202,14 +205,14 @@ impl Sorted {
         let Some(first) = self.lines.first() else { return Ok(()) };
         output::heading(out, "largest objects")?;
         let widest = self.lines.iter().map(|line| width(&line.shown())).max().unwrap_or(0);
-        let most = first.total();
+        let maximum = first.total();
         for line in &self.lines {
             let path = line.shown();
             let gap = " ".repeat(widest - width(&path));
             write!(out, "    ")?;
             styled(out, line.style(), &path)?;
             write!(out, "{gap}  {:>10}  ", bytes(line.total()))?;
-            output::bar_of(out, share(line.total(), most), BAR_COLUMNS)?;
+            output::bar_of(out, share(line.total(), maximum), BAR_COLUMNS)?;
             write!(out, "  ")?;
             styled(out, FAINT, &line.description())?;
             writeln!(out)?;

@@ -43,9 +43,9 @@ impl Subset {
 
     /// Returns the selection in an array of this shape.
     pub(crate) fn of(&self, dims: &[u64]) -> Result<SubsetInDataset> {
-        let complete = |given: &[u64], what: &str, missing: &dyn Fn(usize) -> u64| {
+        let complete = |given: &[u64], subject: &str, missing: &dyn Fn(usize) -> u64| {
             if given.len() > dims.len() {
-                bail!("the {what} has {} numbers, the dataset {} dimensions", given.len(), dims.len());
+                bail!("the {subject} has {} numbers, the dataset {} dimensions", given.len(), dims.len());
             }
             let number = |dimension| given.get(dimension).copied().unwrap_or_else(|| missing(dimension));
             Ok((0..dims.len()).map(number).collect::<Vec<u64>>())

@@ -207,12 +207,12 @@ fn rows(block: &Block) -> Result<impl Iterator<Item = (Vec<u64>, u64)> + use<>> 
     let count = product("number of rows", outer.iter().copied())?;
     Ok((0..count).map(move |number| {
         let mut at = starts.clone();
-        let mut left = number;
+        let mut remaining = number;
         // Lengths are at least 1. The coordinates lie in the block.
         let fastest = at.iter_mut().take(outer.len()).rev();
         for (coordinate, length) in fastest.zip(outer.iter().rev()) {
-            *coordinate += left % length;
-            left /= length;
+            *coordinate += remaining % length;
+            remaining /= length;
         }
         (at, length)
     }))

@@ -210,7 +210,7 @@ impl Value {
         cut(&text, columns)
     }
 
-    fn show(&self, most: usize, columns: usize) -> String {
+    fn show(&self, maximum: usize, columns: usize) -> String {
         match self {
             Self::Integer(number) => number.to_string(),
             Self::Unsigned(number) => number.to_string(),
@@ -219,19 +219,19 @@ impl Value {
             Self::Text(bytes) => quoted(bytes, columns),
             Self::Name(name) => escape(name),
             Self::Complex(parts) => {
-                let (real, imaginary) = (parts.0.show(most, columns), parts.1.show(most, columns));
+                let (real, imaginary) = (parts.0.show(maximum, columns), parts.1.show(maximum, columns));
                 let sign = if imaginary.starts_with('-') { "" } else { "+" };
                 format!("{real}{sign}{imaginary}i")
             }
             Self::Record(members) => {
-                let shown = members.iter().take(most);
+                let shown = members.iter().take(maximum);
                 let shown =
-                    shown.map(|(name, value)| format!("{}: {}", escape(name), value.show(most, columns)));
-                bracketed('{', shown, members.len() > most, '}')
+                    shown.map(|(name, value)| format!("{}: {}", escape(name), value.show(maximum, columns)));
+                bracketed('{', shown, members.len() > maximum, '}')
             }
             Self::List { items, more } => {
-                let shown = items.iter().take(most).map(|item| item.show(most, columns));
-                bracketed('[', shown, *more || items.len() > most, ']')
+                let shown = items.iter().take(maximum).map(|item| item.show(maximum, columns));
+                bracketed('[', shown, *more || items.len() > maximum, ']')
             }
             Self::Reference(target) => format!("→ {target}"),
             Self::Null => "null".into(),
@@ -298,8 +298,8 @@ impl Value {
 fn quoted(bytes: &[u8], columns: usize) -> String {
     // Escapes never make text shorter, and a character has at most four bytes. Saturation:
     // `usize::MAX` columns are no limit, and quotes may leave no columns.
-    let most = columns.saturating_add(1).saturating_mul(4);
-    let text = escape(bytes.get(..most).unwrap_or(bytes));
+    let maximum = columns.saturating_add(1).saturating_mul(4);
+    let text = escape(bytes.get(..maximum).unwrap_or(bytes));
     let inside = columns.saturating_sub(2);
     if text.contains('"') && !text.contains('\'') {
         return format!("'{}'", cut(&text, inside));

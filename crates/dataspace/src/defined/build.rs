@@ -9,7 +9,7 @@ use crate::{DataspaceError, Dims, Region, Result, Selection, strides};
 const MAX_EXPANDED_RUN_ELEMENTS: u64 = 8;
 
 const OUT_OF_ORDER: DataspaceError = DataspaceError::Invalid {
-    what: "the offset of a defined element",
+    subject: "the offset of a defined element",
     problem: "is out of order or outside of the box",
 };
 
@@ -146,7 +146,7 @@ impl DefinedSet {
     pub fn of_offsets32(dims: &[u64], offsets: Vec<u32>) -> Result<Self> {
         let total = check_dims(dims)?;
         if !fits_offsets32(total) {
-            return Err(DataspaceError::Overflow { what: "number of elements" });
+            return Err(DataspaceError::Overflow { subject: "number of elements" });
         }
         if !ascend(&offsets) || offsets.last().is_some_and(|last| u64::from(*last) >= total) {
             return Err(OUT_OF_ORDER);

@@ -49,7 +49,7 @@ pub struct DefinedSet {
 /// Returns the number of elements of a box. Checks that the box can be the extent of a chunk.
 fn check_dims(dims: &[u64]) -> Result<u64> {
     if dims.is_empty() || dims.len() > MAX_RANK {
-        return Err(DataspaceError::Invalid { what: "the rank", problem: "is not between 1 and 32" });
+        return Err(DataspaceError::Invalid { subject: "the rank", problem: "is not between 1 and 32" });
     }
     product("number of elements", dims.iter().copied())
 }

@@ -4,7 +4,7 @@ use crate::{DataspaceError, Result};
 
 /// The error for a segment after the last value of its source.
 const BEYOND: DataspaceError =
-    DataspaceError::Internal { what: "segments of values", invariant: "positions in a source ascend" };
+    DataspaceError::Internal { subject: "segments of values", invariant: "positions in a source ascend" };
 
 /// The set that the values of a segment belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -109,7 +109,7 @@ impl Segments {
     fn check(
         &self,
         from: SegmentSource,
-        what: &'static str,
+        subject: &'static str,
         values: &[u8],
         element_size: usize,
     ) -> Result<()> {
@@ -117,7 +117,7 @@ impl Segments {
         let end = last.map_or(0, |last| last.position + last.count);
         let needed = bytes(end, element_size)?;
         if needed > values.len() {
-            return Err(DataspaceError::Buffer { what, needed, got: values.len() });
+            return Err(DataspaceError::Buffer { subject, needed, got: values.len() });
         }
         Ok(())
     }
@@ -134,7 +134,7 @@ fn bytes(count: u64, element_size: usize) -> Result<usize> {
     let count = usize::try_from(count).ok();
     count
         .and_then(|count| count.checked_mul(element_size))
-        .ok_or(DataspaceError::Overflow { what: "number of bytes" })
+        .ok_or(DataspaceError::Overflow { subject: "number of bytes" })
 }
 
 #[cfg(test)]

@@ -86,8 +86,8 @@ fn offsets(total: u64) -> impl Strategy<Value = Model> {
     let run = (place, 0..40_u64, prop_oneof![3 => 1..3_u64, 1 => 1..30_u64]);
     prop::collection::vec(run, 0..20).prop_map(move |runs| {
         let mut offsets = Model::new();
-        for (place, way, count) in runs {
-            let start = (place % total).saturating_add(way);
+        for (place, row, count) in runs {
+            let start = (place % total).saturating_add(row);
             offsets.extend((start..start.saturating_add(count)).filter(|offset| *offset < total));
         }
         offsets
@@ -167,11 +167,11 @@ proptest! {
         set.for_each_row_run(from..to, |at, position, count| {
             assert!(at[at.len() - 1] + count <= dims[dims.len() - 1]);
             let offset = linear(&dims, at);
-            rows.extend((0..count).map(|way| (offset + way, position + way)));
+            rows.extend((0..count).map(|row| (offset + row, position + row)));
         });
         let single = |(offset, position, count): &(u64, u64, u64)| {
             let (offset, position) = (*offset, *position);
-            (0..*count).map(move |way| (offset + way, position + way))
+            (0..*count).map(move |row| (offset + row, position + row))
         };
         prop_assert_eq!(rows, expected.iter().flat_map(single).collect::<Vec<_>>());
     }

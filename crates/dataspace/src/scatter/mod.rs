@@ -62,18 +62,18 @@ impl<'a> Canvas<'a> {
         shape: &[u64],
         element_size: usize,
     ) -> Result<Self> {
-        let what = "the buffer";
+        let subject = "the buffer";
         if element_size == 0 {
-            return Err(DataspaceError::Invalid { what: "an element", problem: "has no bytes" });
+            return Err(DataspaceError::Invalid { subject: "an element", problem: "has no bytes" });
         }
-        same_rank(what, shape.len(), placement.dims.len())?;
-        same_rank(what, shape.len(), placement.start.len())?;
-        check_bounds(what, placement.start, shape, placement.dims)?;
+        same_rank(subject, shape.len(), placement.dims.len())?;
+        same_rank(subject, shape.len(), placement.start.len())?;
+        check_bounds(subject, placement.start, shape, placement.dims)?;
         let elements = crate::error::product("number of elements", placement.dims.iter().copied())?;
         let needed = usize::try_from(elements).ok().and_then(|elements| elements.checked_mul(element_size));
-        let needed = needed.ok_or(DataspaceError::Overflow { what: "number of bytes of an array" })?;
+        let needed = needed.ok_or(DataspaceError::Overflow { subject: "number of bytes of an array" })?;
         if needed > bytes.len() {
-            return Err(DataspaceError::Buffer { what, needed, got: bytes.len() });
+            return Err(DataspaceError::Buffer { subject, needed, got: bytes.len() });
         }
         let strides = strides(placement.dims);
         let base = strides.iter().zip(placement.start).fold(0_u64, |base, (stride, at)| base + stride * at);
@@ -88,12 +88,12 @@ impl<'a> Canvas<'a> {
     pub fn tiles<'c>(&'c mut self, tiling: &'c Tiling, chunks: &'c [Dims]) -> Result<Tiles<'c>> {
         if tiling.shape() != self.shape.as_slice() {
             return Err(DataspaceError::Invalid {
-                what: "a tiling",
+                subject: "a tiling",
                 problem: "has another shape than its buffer",
             });
         }
         if !chunks.is_sorted_by(|one, next| one < next) {
-            return Err(DataspaceError::Invalid { what: "a list of chunks", problem: "does not ascend" });
+            return Err(DataspaceError::Invalid { subject: "a list of chunks", problem: "does not ascend" });
         }
         let target = Target {
             length: self.bytes.len(),
@@ -188,7 +188,7 @@ impl Target<'_> {
     }
 }
 
-const OUTSIDE: DataspaceError = DataspaceError::Overflow { what: "end of a run" };
+const OUTSIDE: DataspaceError = DataspaceError::Overflow { subject: "end of a run" };
 
 #[cfg(test)]
 mod tests {
@@ -199,9 +199,9 @@ mod tests {
     /// An extent, a chunk shape, and a regular hyperslab of the extent.
     fn cases() -> impl Strategy<Value = (Vec<u64>, Vec<u64>, RegularHyperslab)> {
         let one = (0..4_u64, 1..6_u64, 1..40_u64, 1..5_u64, 1..60_u64, 0..3_u64).prop_map(
-            |(start, gap, count, block, chunk, behind)| {
+            |(start, gap, count, block, chunk, after)| {
                 let stride = block + gap - 1;
-                (start + (count - 1) * stride + block + behind, chunk, start, stride, count, block)
+                (start + (count - 1) * stride + block + after, chunk, start, stride, count, block)
             },
         );
         proptest::collection::vec(one, 1..3).prop_map(|all| {
@@ -275,9 +275,9 @@ mod tests {
                             let mut rest = &bytes[from..to];
                             for slice in slices {
                                 assert!(slice.len() >= 8);
-                                let (now, behind) = rest.split_at(slice.len());
+                                let (now, after) = rest.split_at(slice.len());
                                 slice.copy_from_slice(now);
-                                rest = behind;
+                                rest = after;
                             }
                             assert!(rest.is_empty());
                         } else {

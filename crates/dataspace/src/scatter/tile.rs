@@ -44,7 +44,7 @@ impl<'c> Tile<'c> {
                 (step.count.max(1) - 1).checked_mul(step.dst)?.checked_add(last)
             });
             if last.is_none_or(|last| last >= elements) {
-                return Err(DataspaceError::Overflow { what: "end of a tile" });
+                return Err(DataspaceError::Overflow { subject: "end of a tile" });
             }
         }
         Ok(Self { parts, target })
@@ -295,7 +295,7 @@ impl<'c> Tile<'c> {
             Some(needed) if needed <= chunk.len() => Ok(()),
             _ => {
                 let needed = needed.unwrap_or(usize::MAX);
-                Err(DataspaceError::Buffer { what: "the chunk", needed, got: chunk.len() })
+                Err(DataspaceError::Buffer { subject: "the chunk", needed, got: chunk.len() })
             }
         }
     }

@@ -60,10 +60,10 @@ pub enum ConvertError {
     },
     /// An invariant of this crate does not hold. The cause is a bug in hyperslab, not the elements
     /// or the types.
-    #[error("internal error: {what}: {invariant} does not hold; please report it")]
+    #[error("internal error: {subject}: {invariant} does not hold; please report it")]
     Internal {
         /// The step of the conversion.
-        what: &'static str,
+        subject: &'static str,
         /// The condition that should hold.
         invariant: &'static str,
     },

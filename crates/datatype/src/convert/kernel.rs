@@ -46,8 +46,8 @@ pub(super) struct Copy;
 impl Kernel for Copy {
     fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<()> {
         if source.len() != destination.len() {
-            let (what, invariant) = ("copy of elements", "equal types have equal sizes");
-            return Err(ConvertError::Internal { what, invariant });
+            let (subject, invariant) = ("copy of elements", "equal types have equal sizes");
+            return Err(ConvertError::Internal { subject, invariant });
         }
         destination.copy_from_slice(source);
         Ok(())

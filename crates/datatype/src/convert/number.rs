@@ -235,11 +235,11 @@ fn to_integer(number: &Number, precision: u32, integer: &mut Integer) -> bool {
     }
     bits::zero(&mut integer.magnitude, precision + 128);
     // The integer part of the number has at most `precision` + 1 bits.
-    let Ok(left) = u32::try_from(exponent.max(0)) else { return false };
+    let Ok(shift) = u32::try_from(exponent.max(0)) else { return false };
     // Shifting by 128 clears all bits.
     let right = exponent.min(0).unsigned_abs().min(128) as u32;
     let value = significand.checked_shr(right).unwrap_or(0);
-    bits::copy(&split(value), 0, &mut integer.magnitude, left, 128);
+    bits::copy(&split(value), 0, &mut integer.magnitude, shift, 128);
     true
 }
 

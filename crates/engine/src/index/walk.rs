@@ -49,8 +49,8 @@ impl VisitedBlocks {
         }
         let count = to_u64(self.first.len()) + to_u64(self.visited.len());
         if count > self.limit {
-            let what = format!("{}: blocks of one index", self.structure);
-            return Err(Error::Limit { what, got: count, limit: self.limit });
+            let subject = format!("{}: blocks of one index", self.structure);
+            return Err(Error::Limit { subject, got: count, limit: self.limit });
         }
         Ok(())
     }

@@ -83,9 +83,9 @@ fn sort_by_heads(keys: &mut Vec<Key>) {
     }
 }
 
-/// Returns the number of equal bytes at the start of both names, at most `most`.
-fn common_length(one: &[u8], other: &[u8], most: usize) -> usize {
-    one.iter().zip(other).take(most).take_while(|(one, other)| one == other).count()
+/// Returns the number of equal bytes at the start of both names, at most `maximum`.
+fn common_length(one: &[u8], other: &[u8], maximum: usize) -> usize {
+    one.iter().zip(other).take(maximum).take_while(|(one, other)| one == other).count()
 }
 
 /// Returns eight bytes from `start` on as a number, with the order of the bytes. Zeros follow a

@@ -219,8 +219,11 @@ fn pipeline_message(pipeline: &Pipeline, bounds: LibverBounds) -> Result<FilterP
 /// Returns [`Error::Misuse`] for too many filters.
 pub fn stored_filters(pipeline: &Pipeline, version: u8) -> Result<Vec<FilterDescription>> {
     if pipeline.stages.len() > FilterPipeline::MAX_FILTERS {
-        let most = FilterPipeline::MAX_FILTERS;
-        return Err(Error::Misuse(format!("{} filters: at most {most} are allowed", pipeline.stages.len())));
+        let maximum = FilterPipeline::MAX_FILTERS;
+        return Err(Error::Misuse(format!(
+            "{} filters: at most {maximum} are allowed",
+            pipeline.stages.len()
+        )));
     }
     let filters = pipeline.stages.iter().map(|stage| {
         let named = version == 1 || stage.id.0 >= FilterPipeline::FIRST_NAMED_ID;

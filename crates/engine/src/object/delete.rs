@@ -42,7 +42,7 @@ pub fn add_reference(edit: &mut Edit<'_>, object: Address) -> Result<()> {
 /// Returns [`Error::Limit`] if the count is 2^32 - 1.
 pub fn count_reference(store: &Store, header: &mut HeaderEditor) -> Result<()> {
     let count = header.reference_count()?.checked_add(1).ok_or_else(|| Error::Limit {
-        what: format!("links to the object at {}", header.address()),
+        subject: format!("links to the object at {}", header.address()),
         got: 1 << 32,
         limit: u64::from(u32::MAX),
     })?;

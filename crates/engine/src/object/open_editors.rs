@@ -77,7 +77,7 @@ impl OpenEditors {
         }
     }
 
-    /// Returns exclusive access to the file, without open editors.
+    /// Writes the open editors, and returns exclusive access to the file.
     ///
     /// # Errors
     /// Returns the errors of [`Store::edit`](crate::store::Store::edit) and of writing the open

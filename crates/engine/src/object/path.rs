@@ -46,7 +46,7 @@ pub fn resolve_from(container: &Container, start: Arc<ObjectHeader>, path: &[u8]
     }
     while let Some(name) = names.pop() {
         let link = group::find(container, &header, &name)?
-            .ok_or_else(|| Error::NotFound { what: "link", name: lossy(&name) })?;
+            .ok_or_else(|| Error::NotFound { subject: "link", name: lossy(&name) })?;
         match link.target {
             LinkTarget::Hard(address) => at = address,
             LinkTarget::Soft(target) => {

@@ -37,10 +37,10 @@ pub(super) fn chunked_source(
     let limit = container.store.limits().chunk_bytes;
     let elements = grid.elements_per_chunk()?;
     let Some(bytes) = elements.checked_mul(element_size as u64) else {
-        return Err(Error::Limit { what: "chunk: elements".into(), got: elements, limit });
+        return Err(Error::Limit { subject: "chunk: elements".into(), got: elements, limit });
     };
     if bytes > limit {
-        return Err(Error::Limit { what: "chunk: bytes".into(), got: bytes, limit });
+        return Err(Error::Limit { subject: "chunk: bytes".into(), got: bytes, limit });
     }
     let chunk_bytes = to_usize(bytes)?;
     let shape = ChunkShape {

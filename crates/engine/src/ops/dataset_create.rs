@@ -146,7 +146,7 @@ impl NewDataset {
     }
 
     pub(super) fn check(&self) -> Result<()> {
-        let misuse = |what: String| Err(Error::Misuse(what));
+        let misuse = |subject: String| Err(Error::Misuse(subject));
         self.dataspace.validate()?;
         let dims = self.dataspace.dims();
         if self.dataspace.is_extendible()
@@ -190,7 +190,7 @@ impl NewDataset {
     }
 
     fn check_chunk(&self, chunk: &[u64], dims: &[u64]) -> Result<()> {
-        let misuse = |what: String| Err(Error::Misuse(what));
+        let misuse = |subject: String| Err(Error::Misuse(subject));
         if !matches!(self.dataspace, Dataspace::Simple(_)) {
             return misuse("a scalar or null dataspace cannot be stored in chunks".into());
         }

@@ -57,12 +57,12 @@ impl OpenFile {
     /// Returns I/O errors. If an object cannot be deleted for another reason, its space is lost.
     pub(super) fn free_left_unlinked(&self) -> Result<()> {
         let store = &self.container.store;
-        let Some(left) = store.journal_outcome().map(JournalOutcome::unlinked) else { return Ok(()) };
-        if left.is_empty() || !store.is_writable() {
+        let Some(unlinked) = store.journal_outcome().map(JournalOutcome::unlinked) else { return Ok(()) };
+        if unlinked.is_empty() || !store.is_writable() {
             return Ok(());
         }
         let mut edit = self.edit()?;
-        for address in left {
+        for address in unlinked {
             match self.free_unlinked(&mut edit, Address::new(*address)) {
                 Ok(()) => {}
                 // The deletion of one object may have deleted others of the list.

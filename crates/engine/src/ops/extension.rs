@@ -42,9 +42,9 @@ pub(super) fn read(container: &mut Container, address: Address) -> Result<()> {
     let stated = header.find(MessageType::FILE_SPACE_INFO);
     if let Some(stated) = stated.filter(|message| !message.flags.contains(MessageFlags::WAS_UNKNOWN)) {
         container.settings.file_space = message::find::<FileSpaceInfo>(container, &header)?;
-        let place = header.place(stated).filter(|_| !stated.flags.contains(MessageFlags::SHARED));
-        if let Some((info, place)) = container.settings.file_space.zip(place) {
-            container.store.manage_space(info, place)?;
+        let location = header.place(stated).filter(|_| !stated.flags.contains(MessageFlags::SHARED));
+        if let Some((info, location)) = container.settings.file_space.zip(location) {
+            container.store.manage_space(info, location)?;
         }
     }
     if let Some(image) = image.filter(|_| container.store.is_writable()) {

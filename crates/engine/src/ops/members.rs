@@ -147,8 +147,8 @@ pub(super) fn assign_by_message(members: &Members, store: &Store, extension: &Ob
     let Members::Multi(multi) = members else { return };
     let message = extension.find(MessageType::DRIVER_INFO);
     let message = message.filter(|message| !message.flags.contains(MessageFlags::SHARED));
-    if let Some(place) = message.and_then(|message| extension.place(message)) {
-        store.assign_members(&multi.information, MembersLocation::Message(place));
+    if let Some(location) = message.and_then(|message| extension.place(message)) {
+        store.assign_members(&multi.information, MembersLocation::Message(location));
     }
 }
 

@@ -299,16 +299,16 @@ impl OpenFile {
 /// # Errors
 /// Returns I/O errors.
 fn write_collections(store: &Store, bulk: &Bulk<'_>) -> Result<()> {
-    let stretches = bulk.stretches(staged::STAGE_BYTES);
-    let fill = |at: usize, room: &mut staged::StageBuffer| match stretches.get(at) {
-        Some(stretch) => bulk.fill(stretch, room.take(stretch.length)),
+    let runs = bulk.runs(staged::STAGE_BYTES);
+    let fill = |at: usize, buffer: &mut staged::StageBuffer| match runs.get(at) {
+        Some(run) => bulk.fill(run, buffer.take(run.length)),
         None => Ok(()),
     };
-    let write = |at: usize, room: &staged::StageBuffer| match stretches.get(at) {
-        Some(stretch) => store.write_raw(stretch.address, room.bytes(stretch.length)?),
+    let write = |at: usize, buffer: &staged::StageBuffer| match runs.get(at) {
+        Some(run) => store.write_raw(run.address, buffer.bytes(run.length)?),
         None => Ok(()),
     };
-    staged::each(store, stretches.len(), true, fill, write)
+    staged::each(store, runs.len(), true, fill, write)
 }
 
 /// Returns the number of bytes of a block of elements.

@@ -33,7 +33,7 @@ impl Store {
             return Err(Error::Misuse(format!("`{}` is read-only", driver.name())));
         }
         let lock = FileLock::take(&driver, options.write.is_some(), options.locking)?;
-        let (driver, mut left) = LeftJournal::recover(driver, &options)?;
+        let (driver, mut journal) = LeftJournal::recover(driver, &options)?;
         let length = driver.len().map_err(unknown)?;
         let stored = driver.stored_len().map_err(unknown)?;
         let find = || {
@@ -45,19 +45,19 @@ impl Store {
             Err(error) if options.salvage => {
                 let guessed = guess_superblock(&*driver, length);
                 let mut store = Self::assemble(driver, lock, guessed, 0, (length, stored), options);
-                store.journal_outcome = left.finish()?;
+                store.journal_outcome = journal.finish()?;
                 if let Some(salvaging) = &store.salvaging {
                     salvaging.note(Damage::of(&error));
                 }
                 return Ok(store);
             }
-            found => found.map_err(|error| left.explain(error))?,
+            found => found.map_err(|error| journal.explain(error))?,
         };
         if !options.ignore_status_flags && !options.salvage {
-            check_status_flags(&superblock, options.swmr_read).map_err(|error| left.explain(error))?;
+            check_status_flags(&superblock, options.swmr_read).map_err(|error| journal.explain(error))?;
             // A SWMR writer may state an end that the file has not reached yet.
             if !(options.swmr_read && has_swmr_writer(&superblock)) {
-                check_length(&*driver, &superblock, base, length).map_err(|error| left.explain(error))?;
+                check_length(&*driver, &superblock, base, length).map_err(|error| journal.explain(error))?;
             }
         }
         if options.swmr_read {
@@ -65,8 +65,8 @@ impl Store {
             lock.release()?;
         }
         let mut store = Self::assemble(driver, lock, superblock, base, (length, stored), options);
-        left.hand_over(&store.write_state.journal, length);
-        store.journal_outcome = left.finish()?;
+        journal.hand_over(&store.write_state.journal, length);
+        store.journal_outcome = journal.finish()?;
         store.spread_over_members()?;
         Ok(store)
     }

@@ -150,7 +150,7 @@ impl Drop for ObjectHandle {
 
 /// Returns the error for a deleted object.
 fn deleted(object: Address) -> Error {
-    Error::NotFound { what: "deleted object", name: object.to_string() }
+    Error::NotFound { subject: "deleted object", name: object.to_string() }
 }
 
 impl Store {

@@ -375,9 +375,9 @@ mod tests {
     #[test]
     fn ranges_hold_the_sectors_that_differ() {
         let old = vec![0; 3000];
-        let with = |places: &[usize]| {
+        let with = |positions: &[usize]| {
             let mut new = old.clone();
-            places.iter().for_each(|place| new[*place] = 1);
+            positions.iter().for_each(|position| new[*position] = 1);
             new
         };
         assert_eq!(differing(&old, &with(&[]), None), []);

@@ -26,7 +26,7 @@ impl Store {
     pub fn read(&self, address: Address, length: u64, structure: &'static str) -> Result<Bytes> {
         if length > self.limits.metadata_block {
             return Err(Error::Limit {
-                what: format!("{structure}: bytes of one block"),
+                subject: format!("{structure}: bytes of one block"),
                 got: length,
                 limit: self.limits.metadata_block,
             });
@@ -177,7 +177,7 @@ impl Store {
     pub fn read_raw_vec(&self, address: Address, length: u64) -> Result<Vec<u8>> {
         self.locate(address, length, "raw data")?;
         let length = usize::try_from(length).map_err(|_| Error::Limit {
-            what: "raw data: bytes of one block".into(),
+            subject: "raw data: bytes of one block".into(),
             got: length,
             limit: to_u64(usize::MAX),
         })?;

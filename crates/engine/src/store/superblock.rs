@@ -87,8 +87,8 @@ pub(super) fn check_length(
         return Err(Error::corrupt("superblock", "end of file address", "a defined address", "undefined"));
     };
     if end > length {
-        let what = if driver.kind().is_one_file() {
-            "the file is truncated (`hyperslab recover` saves what is left of it)".to_owned()
+        let subject = if driver.kind().is_one_file() {
+            "the file is truncated (`hyperslab recover` copies its readable objects)".to_owned()
         } else {
             format!("`{}` is missing or truncated", driver.name_at(length))
         };
@@ -96,7 +96,7 @@ pub(super) fn check_length(
             "file",
             "length",
             format!("{end} bytes, as the superblock says"),
-            format_args!("{length}: {what}"),
+            format_args!("{length}: {subject}"),
         ));
     }
     Ok(())

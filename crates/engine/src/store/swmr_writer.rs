@@ -120,12 +120,12 @@ impl Store {
     /// datasets may grow.
     ///
     /// # Errors
-    /// Returns [`Error::Misuse`] with the refused operation `what` if the file is open for SWMR
+    /// Returns [`Error::Misuse`] with the refused operation `subject` if the file is open for SWMR
     /// writing.
-    pub fn check_not_swmr_writer(&self, what: &str) -> Result<()> {
+    pub fn check_not_swmr_writer(&self, subject: &str) -> Result<()> {
         if self.is_swmr_writer() {
             return Err(Error::Misuse(format!(
-                "{what} while `{}` is open for SWMR writing, in which datasets take elements and grow, and nothing else \
+                "{subject} while `{}` is open for SWMR writing, in which datasets take elements and grow, and nothing else \
                  changes",
                 self.name()
             )));

@@ -15,7 +15,7 @@ impl Store {
         let base = self.base();
         let tried = Vec::<u8>::new().try_reserve_exact(to_usize(base)?);
         tried.map_err(|_| Error::Limit {
-            what: "user block: bytes that memory can hold".into(),
+            subject: "user block: bytes that memory can hold".into(),
             got: base,
             limit: base,
         })?;

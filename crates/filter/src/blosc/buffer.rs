@@ -74,12 +74,12 @@ struct Layout {
     is_split: bool,
 }
 
-fn corrupt(what: &str) -> FilterError {
-    FilterError::corrupt(ID, what)
+fn corrupt(problem: &str) -> FilterError {
+    FilterError::corrupt(ID, problem)
 }
 
-fn unsupported(what: &str) -> FilterError {
-    FilterError::Unsupported { id: ID, what: what.to_owned() }
+fn unsupported(subject: &str) -> FilterError {
+    FilterError::Unsupported { id: ID, subject: subject.to_owned() }
 }
 
 pub(super) fn decode(input: &[u8], output: &mut Vec<u8>, limit: usize) -> Result<Produced> {

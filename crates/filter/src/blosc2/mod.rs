@@ -52,12 +52,12 @@ const MAX_LEVEL: u32 = 9;
 /// The index of the client data value with the number of dimensions.
 const DIMENSIONS_INDEX: usize = 7;
 
-fn corrupt(what: &str) -> FilterError {
-    FilterError::corrupt(ID, what)
+fn corrupt(problem: &str) -> FilterError {
+    FilterError::corrupt(ID, problem)
 }
 
-fn unsupported(what: &str) -> FilterError {
-    FilterError::Unsupported { id: ID, what: what.to_owned() }
+fn unsupported(subject: &str) -> FilterError {
+    FilterError::Unsupported { id: ID, subject: subject.to_owned() }
 }
 
 fn failed(reason: &str) -> FilterError {

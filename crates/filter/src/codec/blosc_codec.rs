@@ -63,7 +63,7 @@ impl Codec {
 
     /// Checks that this build can encode with the codec.
     pub(crate) fn check(self, id: FilterId) -> Result<()> {
-        let (what, is_there) = match self {
+        let (subject, is_there) = match self {
             Self::BloscLz | Self::Zlib => return Ok(()),
             Self::Lz4 => ("compression with LZ4 (feature `lz4` is off)", cfg!(feature = "lz4")),
             Self::Snappy => ("compression with Snappy (feature `snappy` is off)", cfg!(feature = "snappy")),
@@ -72,7 +72,7 @@ impl Codec {
                 cfg!(any(feature = "zstd-rs", feature = "zstd")),
             ),
         };
-        if is_there { Ok(()) } else { Err(FilterError::Unsupported { id, what: what.to_owned() }) }
+        if is_there { Ok(()) } else { Err(FilterError::Unsupported { id, subject: subject.to_owned() }) }
     }
 
     /// Decodes a stream that must fill `output` exactly; `scratch` is a scratch buffer.

@@ -42,16 +42,16 @@ mod tests {
             zlib::encode(FilterId::DEFLATE, level, &chunk, &mut stored).unwrap();
             let end = stored.len();
             stored.extend([1, 2, 3]);
-            for room in [chunk.len(), chunk.len() + 1, chunk.len() + 1000] {
-                let mut output = vec![0xee; room];
+            for capacity in [chunk.len(), chunk.len() + 1, chunk.len() + 1000] {
+                let mut output = vec![0xee; capacity];
                 prop_assert_eq!(inflate(&stored, &mut output), Ok(Some(chunk.len())));
                 prop_assert_eq!(&output[..chunk.len()], &chunk[..]);
                 // If the buffer is full, the decoder may report that there is more.
                 let truncated = inflate(&stored[..end - 1], &mut output);
-                prop_assert!(truncated.is_err() || room == chunk.len() && truncated == Ok(None));
+                prop_assert!(truncated.is_err() || capacity == chunk.len() && truncated == Ok(None));
             }
-            if let Some(room) = chunk.len().checked_sub(less) {
-                prop_assert_eq!(inflate(&stored, &mut vec![0xee; room]), Ok(None));
+            if let Some(capacity) = chunk.len().checked_sub(less) {
+                prop_assert_eq!(inflate(&stored, &mut vec![0xee; capacity]), Ok(None));
             }
         }
     }

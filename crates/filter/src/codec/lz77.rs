@@ -136,14 +136,14 @@ mod tests {
             start in proptest::collection::vec(any::<u8>(), 0..40),
             distance in 0..45_usize,
             length in 0..80_usize,
-            room in 0..100_usize,
+            capacity in 0..100_usize,
         ) {
             let (at, mut slice) = (start.len(), start.clone());
-            slice.resize(at + room, 0);
+            slice.resize(at + capacity, 0);
             let copied = copy_in(&mut slice, at, distance, length);
             let mut expected = start;
             let is_there = copy(&mut expected, distance, length).is_some();
-            prop_assert_eq!(copied.is_some(), is_there && length <= room);
+            prop_assert_eq!(copied.is_some(), is_there && length <= capacity);
             if copied.is_some() {
                 prop_assert_eq!(&slice[..at + length], &expected[..]);
             }

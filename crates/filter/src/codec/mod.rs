@@ -63,8 +63,8 @@ pub(crate) fn grow(
     mut decode: impl FnMut(&mut [u8]) -> Result<Option<usize>>,
 ) -> Result<()> {
     // The addition saturates: no output is larger than `usize::MAX`.
-    let most = limit.saturating_add(1);
-    let mut size = guess.max(64).min(most);
+    let maximum = limit.saturating_add(1);
+    let mut size = guess.max(64).min(maximum);
     loop {
         resize(id, output, size)?;
         match decode(output)? {
@@ -72,7 +72,7 @@ pub(crate) fn grow(
                 output.truncate(length);
                 return Ok(());
             }
-            None if size < most => size = times(size, 2).min(most),
+            None if size < maximum => size = times(size, 2).min(maximum),
             _ => return Err(FilterError::Limit { id, limit }),
         }
     }

@@ -68,10 +68,10 @@ impl Filter for Deflate {
         workspace: &mut Workspace,
     ) -> Result<Produced> {
         // The maximum expansion bounds the buffer, whatever the hint and the limit promise.
-        let most = times(input.len(), MAX_EXPANSION_RATIO);
+        let maximum = times(input.len(), MAX_EXPANSION_RATIO);
         let guess = context.expected_output.unwrap_or(times(input.len(), 4));
         let mut state: Box<codec::State> = workspace.take();
-        grow(self.id(), guess.min(most), context.max_output, output, |output| {
+        grow(self.id(), guess.min(maximum), context.max_output, output, |output| {
             codec::decode(&mut state, input, output)
         })?;
         workspace.keep(state);

@@ -79,9 +79,9 @@ impl<'a> BitSource<'a> {
     }
 
     /// Reads zero bits up to and including the next one bit, and returns the number of zero bits;
-    /// [`None`] if there are more than `most`.
+    /// [`None`] if there are more than `maximum`.
     #[inline]
-    pub(super) fn get_unary(&mut self, most: u32) -> Option<u32> {
+    pub(super) fn get_unary(&mut self, maximum: u32) -> Option<u32> {
         let mut zeros = 0;
         loop {
             let run = self.buffer.leading_zeros();
@@ -89,13 +89,13 @@ impl<'a> BitSource<'a> {
                 self.drop(run);
                 self.drop(1);
                 zeros += run;
-                return (zeros <= most).then_some(zeros);
+                return (zeros <= maximum).then_some(zeros);
             }
             zeros += self.held;
             self.buffer = 0;
             self.held = 0;
             self.fill();
-            if self.held == 0 || zeros > most {
+            if self.held == 0 || zeros > maximum {
                 return None;
             }
         }

@@ -32,12 +32,12 @@ pub struct Fcidecomp;
 
 const ID: FilterId = FilterId::FCIDECOMP;
 
-fn corrupt(what: &str) -> FilterError {
-    FilterError::corrupt(ID, what)
+fn corrupt(problem: &str) -> FilterError {
+    FilterError::corrupt(ID, problem)
 }
 
-fn unsupported(what: &str) -> FilterError {
-    FilterError::Unsupported { id: ID, what: what.to_owned() }
+fn unsupported(subject: &str) -> FilterError {
+    FilterError::Unsupported { id: ID, subject: subject.to_owned() }
 }
 
 impl Filter for Fcidecomp {

@@ -47,9 +47,9 @@ impl Preset {
     /// Returns the parameters for samples of `bits` bits with errors of at most `near`; [`None`] if
     /// the stored parameters are invalid.
     pub(super) fn new(stored: StoredPreset, bits: u32, near: i32) -> Option<Self> {
-        let most = (1 << bits) - 1;
-        let largest = Some(i32::from(stored.largest)).filter(|largest| *largest > 0).unwrap_or(most);
-        if largest > most || near > (largest / 2).min(255) || near < 0 {
+        let maximum = (1 << bits) - 1;
+        let largest = Some(i32::from(stored.largest)).filter(|largest| *largest > 0).unwrap_or(maximum);
+        if largest > maximum || near > (largest / 2).min(255) || near < 0 {
             return None;
         }
         let default = default_thresholds(largest, near);
@@ -323,9 +323,9 @@ impl Rules {
     /// Reads a limited-length Golomb code of at most `limit` bits.
     #[inline]
     fn get(&self, source: &mut BitSource<'_>, low: u32, limit: u32) -> Option<i64> {
-        let most = limit - self.range_bits - 1;
-        let high = source.get_unary(most)?;
-        if high == most {
+        let maximum = limit - self.range_bits - 1;
+        let high = source.get_unary(maximum)?;
+        if high == maximum {
             Some(source.get(self.range_bits)? + 1)
         } else {
             Some(i64::from(high) << low | source.get(low)?)
@@ -334,14 +334,14 @@ impl Rules {
 
     #[inline]
     fn put(&self, sink: &mut BitSink<'_>, value: i64, low: u32, limit: u32) {
-        let most = limit - self.range_bits - 1;
+        let maximum = limit - self.range_bits - 1;
         match u32::try_from(value >> low) {
-            Ok(high) if high < most => {
+            Ok(high) if high < maximum => {
                 sink.put_unary(high);
                 sink.put(value, low);
             }
             _ => {
-                sink.put_unary(most);
+                sink.put_unary(maximum);
                 sink.put(value - 1, self.range_bits);
             }
         }

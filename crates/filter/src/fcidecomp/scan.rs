@@ -162,22 +162,22 @@ fn decode_run_and_end(
     Some(x + 1)
 }
 
-/// Decodes the length of a run of at most `most` samples.
-fn decode_run(source: &mut BitSource<'_>, lines: &mut Lines, most: usize) -> Option<usize> {
+/// Decodes the length of a run of at most `maximum` samples.
+fn decode_run(source: &mut BitSource<'_>, lines: &mut Lines, maximum: usize) -> Option<usize> {
     let mut run = 0;
     while source.get(1)? == 1 {
         let length = 1 << lines.run_bits();
-        if length <= most - run {
+        if length <= maximum - run {
             lines.lengthen_run();
         }
-        run += length.min(most - run);
-        if run == most {
+        run += length.min(maximum - run);
+        if run == maximum {
             return Some(run);
         }
     }
     run += usize::try_from(source.get(lines.run_bits())?).ok()?;
     // A run that reaches the end of the line is coded differently.
-    (run < most).then_some(run)
+    (run < maximum).then_some(run)
 }
 
 fn decode_samples(source: &mut BitSource<'_>, model: &mut Model, components: &mut [Lines]) -> Option<()> {
@@ -282,15 +282,15 @@ fn encode_line(sink: &mut BitSink<'_>, model: &mut Model, lines: &mut Lines) -> 
     Some(())
 }
 
-/// Encodes the length of a run; `most` is the length of a run up to the end of the line.
-fn encode_run(sink: &mut BitSink<'_>, lines: &mut Lines, run: usize, most: usize) {
+/// Encodes the length of a run; `maximum` is the length of a run up to the end of the line.
+fn encode_run(sink: &mut BitSink<'_>, lines: &mut Lines, run: usize, maximum: usize) {
     let mut rest = run;
     while rest >= 1 << lines.run_bits() {
         sink.put(1, 1);
         rest -= 1 << lines.run_bits();
         lines.lengthen_run();
     }
-    if run < most {
+    if run < maximum {
         sink.put(0, 1);
         sink.put(rest.cast_signed() as i64, lines.run_bits());
     } else if rest > 0 {

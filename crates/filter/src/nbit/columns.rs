@@ -352,8 +352,8 @@ impl Column {
     fn pack_row<T: Word>(&self, elements: &[u8], count: usize, output: &mut Vec<u8>) {
         let mut words = [T::Row::default(); TILE_WORDS];
         for (number, elements) in elements.chunks(TILE_WORDS * self.size).enumerate() {
-            let left = count.max(number * TILE_WORDS) - number * TILE_WORDS;
-            let words = words.split_at_mut(left.min(elements.len() / self.size)).0;
+            let remaining = count.max(number * TILE_WORDS) - number * TILE_WORDS;
+            let words = words.split_at_mut(remaining.min(elements.len() / self.size)).0;
             T::read(elements, self.big_endian, words);
             if self.offset > 0 {
                 words.iter_mut().for_each(|word| *word = word.right(self.offset));

@@ -137,7 +137,7 @@ impl Filter for Nbit {
 /// Parses the client data and returns them with the decoded length of the chunk. The input has
 /// enough bits for all elements.
 fn checked(context: &FilterContext<'_>, input: &[u8]) -> Result<(NbitParameters, usize)> {
-    let corrupt = |what: &str| FilterError::corrupt(FilterId::NBIT, what);
+    let corrupt = |problem: &str| FilterError::corrupt(FilterId::NBIT, problem);
     let limit = || FilterError::Limit { id: FilterId::NBIT, limit: context.max_output };
     let parameters = NbitParameters::parse(context.client_data).map_err(corrupt)?;
     let length = if parameters.is_unchanged { Some(input.len()) } else { parameters.decoded_length() };

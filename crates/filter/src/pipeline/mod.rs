@@ -428,10 +428,10 @@ fn decode_context<'a>(
     input: &[u8],
 ) -> FilterContext<'a> {
     let expected_output = expected.copied().flatten();
-    let most =
+    let maximum =
         expected_output.map_or_else(|| times(input.len(), target.expansion), |expected| times(expected, 2));
     // The limit saturates: no buffer is larger than `usize::MAX`.
-    let max_output = most.saturating_add(OUTPUT_SLACK_BYTES).min(target.max_bytes);
+    let max_output = maximum.saturating_add(OUTPUT_SLACK_BYTES).min(target.max_bytes);
     FilterContext { expected_output, max_output, ..context(stage, target) }
 }
 

@@ -165,7 +165,7 @@ struct Encoded<'a> {
 
 impl<'a> Encoded<'a> {
     fn parse(context: &FilterContext<'_>, input: &'a [u8]) -> Result<Self> {
-        let corrupt = |what: &str| FilterError::corrupt(FilterId::SCALEOFFSET, what);
+        let corrupt = |problem: &str| FilterError::corrupt(FilterId::SCALEOFFSET, problem);
         let limit = || FilterError::Limit { id: FilterId::SCALEOFFSET, limit: context.max_output };
         let parameters = ScaleOffsetParameters::parse(context.client_data).map_err(corrupt)?;
         let length = if parameters.is_unchanged() { Some(input.len()) } else { parameters.chunk_length() };

@@ -294,8 +294,8 @@ impl FilterSpec {
         let missing = || FilterError::Missing { id: self.id, name: None };
         let filter = registry.get(self.id).ok_or_else(missing)?;
         if !filter.can_encode() {
-            let what = "encoding".to_owned();
-            return Err(FilterError::Unsupported { id: self.id, what });
+            let subject = "encoding".to_owned();
+            return Err(FilterError::Unsupported { id: self.id, subject });
         }
         if has_no_chunk_bytes(dataset) {
             // Such chunks hold addresses in a heap. libhdf5 stores the client data as requested,

@@ -65,8 +65,8 @@ impl SperrParameters {
         };
         let version = kind >> 10 & 63;
         if version > 1 {
-            let what = format!("version {version} of the chunk format");
-            return Err(FilterError::Unsupported { id: ID, what });
+            let subject = format!("version {version} of the chunk format");
+            return Err(FilterError::Unsupported { id: ID, subject });
         }
         if a == 0 || b == 0 || c == 0 {
             return Err(corrupt());
@@ -87,7 +87,7 @@ impl Filter for Sperr {
     }
 
     fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
-        let corrupt = |what: &str| FilterError::corrupt(ID, what);
+        let corrupt = |subject: &str| FilterError::corrupt(ID, subject);
         let parameters = SperrParameters::parse(context.client_data)?;
         let length =
             parameters.dims.iter().try_fold(parameters.size, |length, size| length.checked_mul(*size));
@@ -176,8 +176,8 @@ mod tests {
         let same = unhex("8178000000000000000000000000000840");
         let three = [3.0_f32.to_le_bytes(); 120].concat();
         assert_eq!(conformance::decode(&Sperr, &[18, 0, 10, 12], &same, None, 480).unwrap(), three);
-        let told = [&[0], &same[..]].concat();
-        assert_eq!(conformance::decode(&Sperr, &PLANE, &told, None, 480).unwrap(), three);
+        let reported = [&[0], &same[..]].concat();
+        assert_eq!(conformance::decode(&Sperr, &PLANE, &reported, None, 480).unwrap(), three);
         let limit = conformance::decode(&Sperr, &PLANE, &chunk, None, 479).unwrap_err();
         assert_eq!(limit, FilterError::Limit { id: ID, limit: 479 });
     }
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_said() {
+    fn unsupported_input_is_reported() {
         let decode = |data: &[u32]| conformance::decode(&Sperr, data, &unhex(WAVES), None, 100_000);
         for data in
             [&[][..], &[1042], &[1042, 0, 10], &[1043, 0, 10, 12], &[1042, 0, 0, 12], &[1044, 0, 10, 12]]

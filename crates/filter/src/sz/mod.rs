@@ -54,12 +54,12 @@ const HEADER_LIMIT_BYTES: usize = 64;
 
 const ZSTANDARD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-fn corrupt(what: &str) -> FilterError {
-    FilterError::corrupt(ID, what)
+fn corrupt(problem: &str) -> FilterError {
+    FilterError::corrupt(ID, problem)
 }
 
-fn unsupported(what: &str) -> FilterError {
-    FilterError::Unsupported { id: ID, what: what.to_owned() }
+fn unsupported(subject: &str) -> FilterError {
+    FilterError::Unsupported { id: ID, subject: subject.to_owned() }
 }
 
 #[derive(Debug, Clone, Copy)]

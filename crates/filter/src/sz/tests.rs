@@ -149,7 +149,7 @@ fn few_values_are_stored_as_they_are() {
 }
 
 #[test]
-fn what_cannot_be_is_said() {
+fn unsupported_input_is_reported() {
     let line = unhex(LINE);
     let decode = |client_data: &[u32], chunk: &[u8]| conformance::decode(&Sz, client_data, chunk, None, 800);
     for client_data in [

@@ -56,13 +56,13 @@ pub(super) fn decode<V: Value>(payload: &[u8], sizes: &[usize], values: &mut [V]
 /// Returns the permutation of the dimensions with this index in the sorted list of all
 /// permutations.
 fn order(dimensions: usize, index: usize) -> Option<Vec<usize>> {
-    let mut left: Vec<usize> = (0..dimensions).collect();
+    let mut remaining: Vec<usize> = (0..dimensions).collect();
     let mut orders: usize = (1..=dimensions).product();
     let mut index = (index < orders).then_some(index)?;
     let mut order = Vec::with_capacity(dimensions);
-    while !left.is_empty() {
-        orders /= left.len();
-        order.push(left.remove(index / orders));
+    while !remaining.is_empty() {
+        orders /= remaining.len();
+        order.push(remaining.remove(index / orders));
         index %= orders;
     }
     Some(order)

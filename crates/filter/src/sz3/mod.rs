@@ -53,12 +53,12 @@ const MIN_ENCODED_VALUES: usize = 20;
 /// allocation.
 const LIKELY_EXPANSION_RATIO: usize = 1 << 10;
 
-fn corrupt(what: &str) -> FilterError {
-    FilterError::corrupt(ID, what)
+fn corrupt(problem: &str) -> FilterError {
+    FilterError::corrupt(ID, problem)
 }
 
-fn unsupported(what: &str) -> FilterError {
-    FilterError::Unsupported { id: ID, what: what.to_owned() }
+fn unsupported(subject: &str) -> FilterError {
+    FilterError::Unsupported { id: ID, subject: subject.to_owned() }
 }
 
 /// The parsed client data.
@@ -171,9 +171,9 @@ fn decode_values<V: Value>(chunk: &[u8], count: usize, output: &mut Vec<u8>) -> 
     }
     // A Huffman tree has at most two nodes per value, and no code is longer than the height of the
     // tree.
-    let most = times(count, V::SIZE + 64).saturating_add(1 << 16);
+    let maximum = times(count, V::SIZE + 64).saturating_add(1 << 16);
     let mut unpacked = Vec::new();
-    unpack(payload, most, &mut unpacked)?;
+    unpack(payload, maximum, &mut unpacked)?;
     let mut values = filled(ID, V::default(), count)?;
     match config.method {
         Method::Lorenzo { one, two } => lorenzo::decode(&unpacked, &config.sizes, (one, two), &mut values)?,
@@ -185,11 +185,11 @@ fn decode_values<V: Value>(chunk: &[u8], count: usize, output: &mut Vec<u8>) -> 
     Ok(())
 }
 
-/// Decodes the Zstandard frame of a payload to at most `most` bytes.
-fn unpack(payload: &[u8], most: usize, output: &mut Vec<u8>) -> Result<()> {
+/// Decodes the Zstandard frame of a payload to at most `maximum` bytes.
+fn unpack(payload: &[u8], maximum: usize, output: &mut Vec<u8>) -> Result<()> {
     let mut bytes = Bytes::new(payload);
     let length = bytes.size()?;
-    if length > most {
+    if length > maximum {
         return Err(corrupt("the decoded payload is larger than its values need"));
     }
     let frame = payload.split_at(8).1;
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_said() {
+    fn unsupported_input_is_reported() {
         let chunk = unhex(SAME);
         for client_data in [
             &[1][..],

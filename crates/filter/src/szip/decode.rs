@@ -90,7 +90,7 @@ impl Coder {
     /// Converts differences to samples.
     fn restore(&self, line: &mut [u32]) -> Decoded<()> {
         let largest = self.largest;
-        if line.iter().copied().max().is_some_and(|most| most > largest) {
+        if line.iter().copied().max().is_some_and(|maximum| maximum > largest) {
             return Err("a difference between samples exceeds the maximum sample");
         }
         let Some((first, samples)) = line.split_first_mut() else { return Ok(()) };

@@ -160,11 +160,11 @@ fn length(coded: &[u32]) -> u32 {
     u32::try_from(coded.len()).unwrap_or(u32::MAX)
 }
 
-/// Finds the number of separate low bits, at most `most`, for which a block is shortest; the
+/// Finds the number of separate low bits, at most `maximum`, for which a block is shortest; the
 /// smallest one if several are equal. Returns the block's length in bits and the number of low
 /// bits. The search starts at `hint` and stops at the first local minimum, because each further bit
 /// saves less than the one before.
-fn best_split(coded: &[u32], most: u32, hint: u32) -> (u32, u32) {
+fn best_split(coded: &[u32], maximum: u32, hint: u32) -> (u32, u32) {
     // The sum is below 32 times `2 ** 24` plus a few bits.
     let split = |low: u32| coded.iter().map(|sample| sample >> low).sum::<u32>() + length(coded) * (low + 1);
     let mut best = (split(hint), hint);
@@ -178,7 +178,7 @@ fn best_split(coded: &[u32], most: u32, hint: u32) -> (u32, u32) {
     if best.1 < hint {
         return best;
     }
-    for low in hint + 1..=most {
+    for low in hint + 1..=maximum {
         let next = split(low);
         if next >= best.0 {
             break;
@@ -215,14 +215,14 @@ mod tests {
         fn no_split_is_better(
             coded in proptest::collection::vec(0..1_u32 << 24, 1..33),
             above in 0..24_u32,
-            most in 0..24_u32,
+            maximum in 0..24_u32,
             hint in any::<proptest::sample::Index>(),
         ) {
             let coded: Vec<u32> = coded.into_iter().map(|sample| sample >> above).collect();
             let split = |low: u32| coded.iter().map(|sample| (sample >> low) + low + 1).sum::<u32>();
-            let hint = u32::try_from(hint.index(usize::try_from(most).unwrap() + 1)).unwrap();
-            let best = (0..=most).map(|low| (split(low), low)).min();
-            prop_assert_eq!(Some(best_split(&coded, most, hint)), best);
+            let hint = u32::try_from(hint.index(usize::try_from(maximum).unwrap() + 1)).unwrap();
+            let best = (0..=maximum).map(|low| (split(low), low)).min();
+            prop_assert_eq!(Some(best_split(&coded, maximum, hint)), best);
         }
     }
 }

@@ -165,7 +165,7 @@ struct LineScratch {
 /// Parses the client data and the header; returns the parameters, the decoded length of the chunk,
 /// and the coded samples.
 fn parse<'a>(context: &FilterContext<'_>, input: &'a [u8]) -> Result<(SzipParameters, usize, &'a [u8])> {
-    let corrupt = |what: &str| FilterError::corrupt(FilterId::SZIP, what);
+    let corrupt = |problem: &str| FilterError::corrupt(FilterId::SZIP, problem);
     let parameters = SzipParameters::parse(context.client_data).map_err(corrupt)?;
     let (length, coded) =
         input.split_first_chunk().ok_or_else(|| corrupt("the decoded length is truncated"))?;
@@ -200,7 +200,7 @@ fn decode(
         coder.decode(coded, output, line)
     };
     workspace.keep(scratch);
-    decoded.map_err(|what| FilterError::corrupt(FilterId::SZIP, what))
+    decoded.map_err(|problem| FilterError::corrupt(FilterId::SZIP, problem))
 }
 
 #[cfg(test)]

@@ -205,9 +205,9 @@ fn encode<T: Value<N>, const N: usize>(header: &Header, input: &[u8]) -> Result<
     };
     let values: Vec<T> = input.as_chunks().0.iter().map(value).collect();
     let field = ZfpField::new(&values, header.metadata.dims).map_err(|error| error.to_string())?;
-    let most = header.config.maximum_size(T::SCALAR_TYPE, header.metadata.dims);
-    let most = most.ok_or("the chunk is too large for zfp")?;
-    let mut stream = ZfpBitStream::new(most).map_err(|error| error.to_string())?;
+    let maximum = header.config.maximum_size(T::SCALAR_TYPE, header.metadata.dims);
+    let maximum = maximum.ok_or("the chunk is too large for zfp")?;
+    let mut stream = ZfpBitStream::new(maximum).map_err(|error| error.to_string())?;
     stream.compress(&header.config, &field).map_err(|error: ZfpCompressionError| error.to_string())?;
     Ok(stream)
 }

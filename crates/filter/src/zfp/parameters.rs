@@ -230,8 +230,8 @@ pub(super) struct Header {
 
 impl Header {
     pub(super) fn parse(client_data: &[u32]) -> Result<Self> {
-        let corrupt = |what: &str| FilterError::corrupt(ID, what);
-        let unsupported = |what: String| Err(FilterError::Unsupported { id: ID, what });
+        let corrupt = |subject: &str| FilterError::corrupt(ID, subject);
+        let unsupported = |subject: String| Err(FilterError::Unsupported { id: ID, subject });
         let [versions, halves @ ..] = client_data else { return Err(corrupt("the client data are missing")) };
         let is_magic = |half: u32| half.to_le_bytes().first_chunk() == Some(&MAGIC);
         let is_swapped = match halves.first() {

@@ -127,16 +127,16 @@ fn read_child(reader: &mut Reader<'_>, context: &BTreeV2InternalContext) -> Resu
     let address = reader.offset(context.params, "child node pointer")?;
     let records = reader.uint(context.count_width, "number of records in child node")?;
     if records > context.max_child_records {
-        let most = format!("at most {}", context.max_child_records);
-        return Err(reader.corrupt("number of records in child node", most, records));
+        let maximum = format!("at most {}", context.max_child_records);
+        return Err(reader.corrupt("number of records in child node", maximum, records));
     }
     let total = match context.total_width {
         0 => records,
         width => reader.uint(width, "total number of records in child node")?,
     };
     if total < records || total > context.max_child_total {
-        let most = format!("{records} to {}", context.max_child_total);
-        return Err(reader.corrupt("total number of records in child node", most, total));
+        let maximum = format!("{records} to {}", context.max_child_total);
+        return Err(reader.corrupt("total number of records in child node", maximum, total));
     }
     Ok(BTreeV2Child { address, records, total })
 }

@@ -181,13 +181,13 @@ impl BTreeV2Layout {
     }
 
     fn checked_records(&self, level: u16, records: u64) -> Result<usize> {
-        let most = self.max_records(level);
+        let maximum = self.max_records(level);
         match usize::try_from(records) {
-            Ok(count) if records <= most => Ok(count),
+            Ok(count) if records <= maximum => Ok(count),
             _ => Err(FormatError::corrupt(
                 "version 2 B-tree node",
                 "number of records",
-                format!("at most {most} at level {level}"),
+                format!("at most {maximum} at level {level}"),
                 records,
             )),
         }

@@ -194,8 +194,8 @@ pub(super) mod tests {
                     && let Ok(geometry) = ExtensibleArrayGeometry::new(&header)
                 {
                     let _ = geometry.locate(index);
-                    let most = u32::from(header.max_elements_bits) - header.min_data_block_elements.ilog2();
-                    let mut shapes = (0..=most).map(|number| geometry.secondary_block(number));
+                    let maximum = u32::from(header.max_elements_bits) - header.min_data_block_elements.ilog2();
+                    let mut shapes = (0..=maximum).map(|number| geometry.secondary_block(number));
                     assert!(shapes.all(|shape| shape.data_blocks > 0));
                     let _ = geometry.index_block_data_blocks();
                 }

@@ -17,20 +17,20 @@ pub enum FormatError {
     #[error(transparent)]
     Corrupt(Box<Corrupt>),
     /// The bytes may be valid, but use a feature that this version does not implement.
-    #[error("{structure}: {what} is not supported")]
+    #[error("{structure}: {subject} is not supported")]
     Unsupported {
         /// Name of the on-disk structure in the specification.
         structure: &'static str,
         /// Unsupported feature.
-        what: String,
+        subject: String,
     },
     /// A size, count or depth exceeds a bound of [`Limits`](super::Limits).
-    #[error("{structure}: {what} is {got}, more than the limit of {limit}")]
+    #[error("{structure}: {subject} is {got}, more than the limit of {limit}")]
     Limit {
         /// Name of the on-disk structure in the specification.
         structure: &'static str,
         /// Limited quantity.
-        what: &'static str,
+        subject: &'static str,
         /// Value in the file.
         got: u64,
         /// Largest allowed value.
@@ -102,8 +102,8 @@ impl FormatError {
     }
 
     /// Creates an [`Unsupported`](Self::Unsupported) error about a feature that is not implemented.
-    pub fn unsupported(structure: &'static str, what: impl Into<String>) -> Self {
-        Self::Unsupported { structure, what: what.into() }
+    pub fn unsupported(structure: &'static str, subject: impl Into<String>) -> Self {
+        Self::Unsupported { structure, subject: subject.into() }
     }
 
     /// Creates an [`Internal`](Self::Internal) error about an invariant of this crate that does not
@@ -124,7 +124,7 @@ impl FormatError {
 
 impl From<TooLarge> for FormatError {
     fn from(error: TooLarge) -> Self {
-        let (structure, what) = ("memory", "a size");
-        Self::Limit { structure, what, got: error.value, limit: TooLarge::LIMIT }
+        let (structure, subject) = ("memory", "a size");
+        Self::Limit { structure, subject, got: error.value, limit: TooLarge::LIMIT }
     }
 }

@@ -63,8 +63,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Creates a [`FormatError::Unsupported`] about this structure.
-    pub fn unsupported(&self, what: impl Into<String>) -> FormatError {
-        FormatError::unsupported(self.structure, what)
+    pub fn unsupported(&self, subject: impl Into<String>) -> FormatError {
+        FormatError::unsupported(self.structure, subject)
     }
 
     fn missing(&self, field: &'static str, wanted: usize) -> FormatError {
@@ -283,7 +283,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Ends the structure. Returns [`FormatError::Corrupt`] if bytes remain.
+    /// Checks that all bytes of the structure were read. Returns [`FormatError::Corrupt`] if bytes
+    /// remain.
     #[inline]
     pub fn finish(self) -> Result<()> {
         if self.rest.is_empty() {

@@ -79,8 +79,8 @@ impl DoublingTable {
             filtered: header.filters.is_some(),
         };
         if u32::from(header.root_rows) > table.max_root_rows() {
-            let most = format!("at most {}", table.max_root_rows());
-            return corrupt("current # of rows in root indirect block", most, header.root_rows.into());
+            let maximum = format!("at most {}", table.max_root_rows());
+            return corrupt("current # of rows in root indirect block", maximum, header.root_rows.into());
         }
         Ok(table)
     }

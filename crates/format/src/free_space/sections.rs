@@ -300,8 +300,8 @@ impl FreeSpaceSections {
             let size = reader.uint(size_width, "size of free-space section")?;
             let count = reader.count(count, section_size, "number of section records")?;
             if count == 0 || count > total - sections.len() {
-                let most = format!("1 to {}", total - sections.len());
-                return Err(reader.corrupt("number of section records", most, count));
+                let maximum = format!("1 to {}", total - sections.len());
+                return Err(reader.corrupt("number of section records", maximum, count));
             }
             for _ in 0..count {
                 let offset = reader.uint(context.offset_width, "offset")?;

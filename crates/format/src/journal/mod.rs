@@ -492,11 +492,11 @@ mod tests {
         let sums = SectorSums::CURRENT;
         let mut bytes = vec![0; 2048];
         bytes[512] = 1;
-        let there = sums.total(4096, &bytes);
-        assert_eq!(there, sums.each(4096, &bytes).into_iter().fold(0, u64::wrapping_add));
+        let total = sums.total(4096, &bytes);
+        assert_eq!(total, sums.each(4096, &bytes).into_iter().fold(0, u64::wrapping_add));
         bytes.swap(512, 0);
-        assert_ne!(there, sums.total(4096, &bytes), "sectors that changed places");
-        assert_ne!(there, sums.total(4608, &bytes));
+        assert_ne!(total, sums.total(4096, &bytes), "sectors that changed places");
+        assert_ne!(total, sums.total(4608, &bytes));
         assert_eq!(sums.each(500, &bytes[..100]).len(), 2);
     }
 

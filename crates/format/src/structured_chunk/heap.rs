@@ -64,8 +64,8 @@ impl<'a> SectionHeap<'a> {
         let Some(used) = used.and_then(|used| usize::try_from(used).ok()) else {
             // The section begins with the number of unused bytes, so it is at least that field
             // long.
-            let most = section.len() - HEAP_PREFIX_BYTES;
-            return Err(r.corrupt("unused bytes", format!("at most {most}"), unused));
+            let maximum = section.len() - HEAP_PREFIX_BYTES;
+            return Err(r.corrupt("unused bytes", format!("at most {maximum}"), unused));
         };
         let used = section.get(..used);
         let used = used.ok_or_else(|| FormatError::internal(NAME, "the used bytes lie in the section"))?;

@@ -126,12 +126,12 @@ impl Dataset {
     }
 
     /// Checks `count` values of `size` bytes against the limit for results, and returns `count`.
-    pub(crate) fn check_result(&self, what: &str, count: u64, size: usize) -> Result<usize> {
+    pub(crate) fn check_result(&self, subject: &str, count: u64, size: usize) -> Result<usize> {
         let limit = self.object.file().container.store.limits().result_bytes;
         // Saturates, because the product is only compared with the limit and reported.
         let bytes = count.saturating_mul(to_u64(size));
         if bytes > limit {
-            return Err(Error::Limit { what: what.into(), got: bytes, limit });
+            return Err(Error::Limit { subject: subject.into(), got: bytes, limit });
         }
         Ok(to_usize(count)?)
     }

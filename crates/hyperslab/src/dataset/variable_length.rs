@@ -224,7 +224,7 @@ impl Dataset {
 /// Returns [`Error::Memory`] if the memory cannot be allocated.
 pub(crate) fn zeroed_elements(count: usize, size: usize) -> Result<Vec<u8>> {
     const WHAT: &str = "elements to write";
-    let length = count.checked_mul(size).ok_or(Error::Memory { what: WHAT, bytes: u64::MAX })?;
+    let length = count.checked_mul(size).ok_or(Error::Memory { subject: WHAT, bytes: u64::MAX })?;
     filled(length, 0, WHAT)
 }
 
@@ -232,13 +232,13 @@ pub(crate) fn zeroed_elements(count: usize, size: usize) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// Returns [`Error::Memory`] if the memory cannot be allocated.
-pub(crate) fn filled<T: Clone>(count: usize, value: T, what: &'static str) -> Result<Vec<T>> {
+pub(crate) fn filled<T: Clone>(count: usize, value: T, subject: &'static str) -> Result<Vec<T>> {
     let mut values = Vec::new();
     let reserved = values.try_reserve_exact(count);
     reserved.map_err(|_| {
         // Saturates, because the size is only reported.
         let bytes = to_u64(count).saturating_mul(to_u64(size_of::<T>()));
-        Error::Memory { what, bytes }
+        Error::Memory { subject, bytes }
     })?;
     values.resize(count, value);
     Ok(values)

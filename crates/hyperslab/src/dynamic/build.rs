@@ -224,7 +224,7 @@ impl ColumnBuilder<'_> {
             let value = self.stored.variable_length(element)?;
             let items = value.items(item)?;
             self.budget.take_one(items.len())?;
-            let full = |_| Error::Memory { what: "sequences", bytes: to_u64(items.len()) };
+            let full = |_| Error::Memory { subject: "sequences", bytes: to_u64(items.len()) };
             all.try_reserve(items.len()).map_err(full)?;
             all.extend_from_slice(items);
             ends.push(all.len().checked_div(item).unwrap_or(0));

@@ -97,7 +97,7 @@ impl Encoder {
             let size = encoder.size();
             members.push((String::from_utf8_lossy(&member.name).into_owned(), offset, encoder));
             offset = offset.checked_add(size).ok_or_else(|| Error::Limit {
-                what: "element in memory: bytes".into(),
+                subject: "element in memory: bytes".into(),
                 got: u64::MAX,
                 limit: TooLarge::LIMIT,
             })?;
@@ -187,8 +187,8 @@ impl Encoder {
     }
 
     fn put_bytes(&self, bytes: &[u8], value: &Value, element: &mut [u8]) -> Result<()> {
-        let place = element.get_mut(..bytes.len()).ok_or_else(|| self.wrong(value))?;
-        place.copy_from_slice(bytes);
+        let target = element.get_mut(..bytes.len()).ok_or_else(|| self.wrong(value))?;
+        target.copy_from_slice(bytes);
         Ok(())
     }
 
@@ -234,10 +234,10 @@ impl Encoder {
             let here = values.get(at).filter(|(other, _)| other == name);
             let found = here.or_else(|| values.iter().find(|(other, _)| other == name));
             let (_, value) = found.ok_or_else(|| self.wrong(value))?;
-            let place = element.get_mut(*offset..).and_then(|rest| rest.get_mut(..member.size()));
-            let place =
-                place.ok_or_else(|| Error::internal("encoder of values", "a compound holds its members"))?;
-            member.put(value, place, arena)?;
+            let target = element.get_mut(*offset..).and_then(|rest| rest.get_mut(..member.size()));
+            let target =
+                target.ok_or_else(|| Error::internal("encoder of values", "a compound holds its members"))?;
+            member.put(value, target, arena)?;
         }
         Ok(())
     }

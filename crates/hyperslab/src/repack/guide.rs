@@ -197,9 +197,10 @@ pub(super) fn specs_of(pipeline: &Pipeline) -> Vec<FilterSpec> {
 
 /// Returns the chunk shape, limited to the largest size of each dimension.
 pub(super) fn fitting(before: &DatasetDescription, shape: &[u64]) -> Dims {
-    let most = before.dataspace.max_dims();
-    let fit = |(size, most): (&u64, Option<u64>)| most.map_or(*size, |most| (*size).min(most.max(1)));
-    shape.iter().zip(most).map(fit).collect()
+    let maximum = before.dataspace.max_dims();
+    let fit =
+        |(size, maximum): (&u64, Option<u64>)| maximum.map_or(*size, |maximum| (*size).min(maximum.max(1)));
+    shape.iter().zip(maximum).map(fit).collect()
 }
 
 /// The storage that the rules choose for a dataset.

@@ -257,8 +257,8 @@ impl<'a> Repack<'a> {
         self
     }
 
-    /// Sets the bytes of the user block: as many as in the source by default. The contents are
-    /// copied, and cut off if the new user block is smaller.
+    /// Sets the size of the user block in bytes; the default is the size in the source. The
+    /// contents are copied, and truncated if the new user block is smaller.
     #[must_use]
     pub fn user_block(mut self, bytes: u64) -> Self {
         self.user_block = Some(bytes);

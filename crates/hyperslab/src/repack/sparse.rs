@@ -163,8 +163,8 @@ impl Guide<'_> {
         };
         let storage = NewStorage { section_pipelines, undefined, ..NewStorage::unfiltered(layout) };
         match dataset.check(&storage) {
-            Err(Error::Unsupported { what }) => {
-                Ok(StorageChoice::Refused(format!("{what} cannot be written")))
+            Err(Error::Unsupported { subject }) => {
+                Ok(StorageChoice::Refused(format!("{subject} cannot be written")))
             }
             outcome => outcome.map(|()| StorageChoice::Storage(storage)),
         }

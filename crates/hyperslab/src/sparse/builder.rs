@@ -66,23 +66,23 @@ impl SparseOptions {
             return Err(Error::Misuse("a scalar or null dataspace cannot be stored in chunks".into()));
         }
         let density = self.density.unwrap_or(DENSITY);
-        let most = dataspace.max_dims();
-        let length = |(size, most): (&u64, &Option<u64>)| match most {
-            Some(most) => to_float((*size).max(*most).max(1)),
+        let maximum = dataspace.max_dims();
+        let length = |(size, maximum): (&u64, &Option<u64>)| match maximum {
+            Some(maximum) => to_float((*size).max(*maximum).max(1)),
             None => f64::from(1 << 16),
         };
-        let lengths: Vec<f64> = dataspace.dims().iter().zip(&most).map(length).collect();
-        let by_steps = lengths.len() >= 3 && most.first() == Some(&None);
+        let lengths: Vec<f64> = dataspace.dims().iter().zip(&maximum).map(length).collect();
+        let by_steps = lengths.len() >= 3 && maximum.first() == Some(&None);
         let mut chunk = vec![1.0; lengths.len()];
-        let mut left = elements_for(density);
+        let mut remaining = elements_for(density);
         let mut order: Vec<(f64, &mut f64)> =
             lengths.iter().copied().zip(&mut chunk).skip(usize::from(by_steps)).collect();
         order.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         let count = order.len();
         for (done, (length, size)) in order.into_iter().enumerate() {
-            let side = left.max(1.0).powf(1.0 / to_float(to_u64(count - done)));
+            let side = remaining.max(1.0).powf(1.0 / to_float(to_u64(count - done)));
             *size = side.min(length).min(f64::from(1 << 16)).max(1.0);
-            left /= *size;
+            remaining /= *size;
         }
         // Short rows compress better if rows have many defined elements: column numbers take
         // fewer bits.

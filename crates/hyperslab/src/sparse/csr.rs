@@ -263,8 +263,8 @@ impl SparseView<'_> {
     fn counters(&self, count: u64) -> Result<Vec<usize>> {
         const WHAT: &str = "starts of a compressed matrix: bytes";
         let count = self.dataset.check_result(WHAT, count, size_of::<usize>());
-        let length =
-            count.and_then(|count| count.checked_add(1).ok_or(Error::Memory { what: WHAT, bytes: u64::MAX }));
+        let length = count
+            .and_then(|count| count.checked_add(1).ok_or(Error::Memory { subject: WHAT, bytes: u64::MAX }));
         length.and_then(|length| filled(length, 0, WHAT)).map_err(|error| self.dataset.context(error))
     }
 
@@ -336,10 +336,10 @@ impl<T: Copy + Default> Compressed<T, u64> {
             let [from, to] = bounds else { continue };
             let row = I::from_u64(u64::try_from(row).ok()?)?;
             for at in *from..*to {
-                let place = next.get_mut(usize::try_from(*self.indices.get(at)?).ok()?)?;
-                *indices.get_mut(*place)? = row;
-                *values.get_mut(*place)? = *self.values.get(at)?;
-                *place = place.checked_add(1)?;
+                let position = next.get_mut(usize::try_from(*self.indices.get(at)?).ok()?)?;
+                *indices.get_mut(*position)? = row;
+                *values.get_mut(*position)? = *self.values.get(at)?;
+                *position = position.checked_add(1)?;
             }
         }
         Some(Compressed { starts, indices, values })

@@ -101,7 +101,7 @@ impl<'a> SparseView<'a> {
         let numbers = count.map_err(|error| self.dataset.context(error))? * dims.len();
         let mut coordinates = Vec::new();
         let reserved = coordinates.try_reserve_exact(numbers);
-        let full = |_| Error::Memory { what: WHAT, bytes: 8 * to_u64(numbers) };
+        let full = |_| Error::Memory { subject: WHAT, bytes: 8 * to_u64(numbers) };
         reserved.map_err(|error| self.dataset.context(full(error)))?;
         for position in 0..ordered.len() {
             let at = ordered.at(position);

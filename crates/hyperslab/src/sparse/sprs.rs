@@ -137,7 +137,7 @@ impl SparseView<'_> {
         if shape == (rows, columns) {
             return Ok(());
         }
-        let what = format!("a matrix of {rows} × {columns} for a dataset of {} × {}", shape.0, shape.1);
-        Err(self.dataset.context(Error::Misuse(what)))
+        let subject = format!("a matrix of {rows} × {columns} for a dataset of {} × {}", shape.0, shape.1);
+        Err(self.dataset.context(Error::Misuse(subject)))
     }
 }

@@ -212,12 +212,12 @@ impl SparseView<'_> {
             }
         }
         if values.len().checked_mul(rank) != Some(moved.coordinates.len()) {
-            let what = format!(
+            let subject = format!(
                 "{} values for {} coordinates of {rank} dimensions",
                 values.len(),
                 moved.coordinates.len()
             );
-            return Err(self.dataset.context(Error::Misuse(what)));
+            return Err(self.dataset.context(Error::Misuse(subject)));
         }
         if let Some(size) = dims.get_mut(axis) {
             *size = after;

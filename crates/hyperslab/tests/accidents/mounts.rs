@@ -65,7 +65,7 @@ fn options() -> OpenOptions {
 }
 
 #[test]
-fn a_full_file_system_takes_nothing_away() {
+fn a_full_file_system_destroys_no_committed_data() {
     let folder = tempfile::tempdir().unwrap();
     let Some(mount) = Mount::new(&["-t", "tmpfs", "-o", "size=2m", "tmpfs"], &folder.path().join("m")) else {
         return;
@@ -104,7 +104,7 @@ fn a_full_file_system_takes_nothing_away() {
 }
 
 #[test]
-fn a_read_only_folder_is_read_and_not_written() {
+fn files_in_a_read_only_folder_are_read_and_not_written() {
     let folder = tempfile::tempdir().unwrap();
     let Some(mount) = Mount::new(&["-t", "tmpfs", "tmpfs"], &folder.path().join("m")) else { return };
     let path = mount.0.join("a.h5");

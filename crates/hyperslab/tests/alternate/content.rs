@@ -59,7 +59,7 @@ pub(crate) fn content(file: &File) -> Result<Content, Error> {
     let mut content = Content::new();
     for (token, path) in &names.found {
         let object = file.object_at(*token)?;
-        let told = match object.kind() {
+        let reported = match object.kind() {
             Some(ObjectKind::Group) => group(&object.clone().into_group()?, &names)?,
             Some(ObjectKind::Dataset) => {
                 let dataset = object.clone().into_dataset()?;
@@ -71,9 +71,9 @@ pub(crate) fn content(file: &File) -> Result<Content, Error> {
             }
             _ => json!({"kind": "datatype", "type": described(object.clone().into_datatype()?.datatype())}),
         };
-        let mut told = told;
-        told["attributes"] = attributes(&object, &names)?;
-        content.insert(path.clone(), told);
+        let mut reported = reported;
+        reported["attributes"] = attributes(&object, &names)?;
+        content.insert(path.clone(), reported);
     }
     Ok(content)
 }
@@ -87,21 +87,21 @@ fn group(group: &Group, names: &Names<'_>) -> Result<Json, Error> {
     };
     let all: BTreeMap<String, Json> =
         links.iter().map(|link| (link.name_lossy(), target(&link.target))).collect();
-    let mut told = json!({"kind": "group", "links": all});
+    let mut reported = json!({"kind": "group", "links": all});
     if group.link_order()?.is_tracked() {
         links.sort_by_key(|link| link.creation_order);
-        told["order"] = json!(links.iter().map(hyperslab::Link::name_lossy).collect::<Vec<_>>());
+        reported["order"] = json!(links.iter().map(hyperslab::Link::name_lossy).collect::<Vec<_>>());
     }
-    Ok(told)
+    Ok(reported)
 }
 
 fn attributes(object: &Object, names: &Names<'_>) -> Result<Json, Error> {
     let mut found = serde_json::Map::new();
     for attribute in object.attributes()? {
         let space = attribute.dataspace()?;
-        let told = json!({"type": described(&attribute.datatype()?), "dims": dims(&space),
+        let reported = json!({"type": described(&attribute.datatype()?), "dims": dims(&space),
                           "data": data(&attribute.read_stored()?, &space, names)?});
-        found.insert(attribute.name(), told);
+        found.insert(attribute.name(), reported);
     }
     Ok(Json::Object(found))
 }

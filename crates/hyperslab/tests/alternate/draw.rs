@@ -17,7 +17,8 @@ const MOST: u64 = 30_000;
 /// One turn: whose it is, how the file is opened for it, and what is done.
 #[derive(Debug, Clone)]
 pub(crate) struct Turn {
-    /// What is the same in the requests of this turn and not in those of others: `side`, `low`, `full`.
+    /// What is the same in the requests of this turn and not in those of others: `side`, `low`,
+    /// `full`.
     pub(crate) how: Json,
     pub(crate) ops: Vec<Json>,
 }
@@ -308,21 +309,21 @@ fn kind(world: &World, numbers: &mut Numbers) -> (String, Json) {
 
 /// How far a chunked dataset may grow, and its chunks: one of those that lead to each chunk index.
 fn chunking(sizes: &[u64], numbers: &mut Numbers) -> (Vec<Option<u64>>, Vec<u64>) {
-    let most: Vec<Option<u64>> = match numbers.below(4) {
+    let maximum: Vec<Option<u64>> = match numbers.below(4) {
         0 => sizes.iter().map(|_| None).collect(),
         1 => {
             let open = numbers.below(sizes.len() as u64) as usize;
-            let most = |(at, size): (usize, &u64)| (at != open).then_some((*size).max(1));
-            sizes.iter().enumerate().map(most).collect()
+            let maximum = |(at, size): (usize, &u64)| (at != open).then_some((*size).max(1));
+            sizes.iter().enumerate().map(maximum).collect()
         }
         _ => sizes.iter().map(|size| Some(size.max(&1) + numbers.pick(&[0, 0, 5, 20]))).collect(),
     };
-    let mut chunk = |(most, size): (&Option<u64>, &u64)| {
+    let mut chunk = |(maximum, size): (&Option<u64>, &u64)| {
         let wanted = if numbers.once_in(4) { (*size).max(1) } else { numbers.between(1, 9) };
-        wanted.min(most.unwrap_or(u64::MAX))
+        wanted.min(maximum.unwrap_or(u64::MAX))
     };
-    let chunk = most.iter().zip(sizes).map(&mut chunk).collect();
-    (most, chunk)
+    let chunk = maximum.iter().zip(sizes).map(&mut chunk).collect();
+    (maximum, chunk)
 }
 
 /// A dataset, and mostly a first write to it.
@@ -342,13 +343,14 @@ fn dataset(world: &World, numbers: &mut Numbers) -> Vec<Json> {
         layout = "contiguous";
     }
     let chunked = layout == "chunked";
-    let (most, chunk) = match &dims {
+    let (maximum, chunk) = match &dims {
         Some(sizes) if chunked => chunking(sizes, numbers),
         _ => Default::default(),
     };
     let filters = if chunked { filters(&kind, &chunk, numbers) } else { Vec::new() };
     let alloc = match (layout, numbers.below(5)) {
-        // libhdf5 leaves zeros, not the fill value, at the edges of chunks under late allocation: docs/format/alternating.md.
+        // libhdf5 leaves zeros, not the fill value, at the edges of chunks under late allocation:
+        // docs/format/alternating.md.
         ("compact", _) | ("chunked", 3) | (_, 0) => "default",
         ("chunked", 1) => "incremental",
         (_, 2) => "early",
@@ -360,7 +362,7 @@ fn dataset(world: &World, numbers: &mut Numbers) -> Vec<Json> {
     let time = if (fill.is_some() || chunked) && numbers.once_in(2) { "ifset" } else { "alloc" };
     let op = json!({
         "op": "dataset", "path": path, "kind": kind, "dims": dims, "layout": layout,
-        "max": if chunked { json!(most) } else { Json::Null }, "chunk": chunk, "filters": filters,
+        "max": if chunked { json!(maximum) } else { Json::Null }, "chunk": chunk, "filters": filters,
         "fill": fill, "alloc": alloc, "fill_time": time, "committed": committed,
         "track": numbers.once_in(4), "times": numbers.once_in(4),
     });
@@ -387,7 +389,7 @@ fn write_to(path: &str, dataset: &Dataset, world: &World, numbers: &mut Numbers)
     if total == 0 {
         return None;
     }
-    let (said, count) = match numbers.below(5) {
+    let (reported, count) = match numbers.below(5) {
         0 if !whole => points(dims, numbers),
         1..=3 if !whole => slab(dims, numbers),
         _ => (json!("all"), total),
@@ -401,7 +403,7 @@ fn write_to(path: &str, dataset: &Dataset, world: &World, numbers: &mut Numbers)
         (None, kind) => kinds::draw(kind, numbers),
     };
     let data: Vec<Json> = (0..count).map(|_| element(numbers)).collect();
-    Some(json!({"op": "write", "path": path, "kind": dataset.kind, "sel": said, "data": data}))
+    Some(json!({"op": "write", "path": path, "kind": dataset.kind, "sel": reported, "data": data}))
 }
 
 fn points(dims: &[u64], numbers: &mut Numbers) -> (Json, u64) {
@@ -424,8 +426,8 @@ fn slab(dims: &[u64], numbers: &mut Numbers) -> (Json, u64) {
         let block =
             if numbers.once_in(3) { numbers.between(1, left.min(3)) } else { numbers.between(1, left) };
         let stride = block + numbers.below(3);
-        let most = (left - block) / stride + 1;
-        let count = numbers.between(1, most);
+        let maximum = (left - block) / stride + 1;
+        let count = numbers.between(1, maximum);
         for (part, number) in parts.iter_mut().zip([start, stride, count, block]) {
             part.push(number);
         }
@@ -440,7 +442,7 @@ fn resize(world: &World, numbers: &mut Numbers) -> Vec<Json> {
     let Some(path) = path_of(world, numbers, chunked) else { return Vec::new() };
     let Body::Dataset(dataset) = &world.objects[&world.find(&path).unwrap()].body else { return Vec::new() };
     let old = dataset.dims.clone().unwrap_or_default();
-    let new_size = |(size, most): (&u64, &Option<u64>)| {
+    let new_size = |(size, maximum): (&u64, &Option<u64>)| {
         let wanted = match numbers.below(6) {
             0 => *size,
             1 => numbers.below(size + 1),
@@ -448,9 +450,9 @@ fn resize(world: &World, numbers: &mut Numbers) -> Vec<Json> {
             3 => size / 2,
             _ => size + numbers.between(1, 9),
         };
-        wanted.min(most.unwrap_or(u64::MAX))
+        wanted.min(maximum.unwrap_or(u64::MAX))
     };
-    let dims: Vec<u64> = old.iter().zip(&dataset.most).map(new_size).collect();
+    let dims: Vec<u64> = old.iter().zip(&dataset.maximum).map(new_size).collect();
     if dims.iter().product::<u64>() > MOST / kinds::size(&dataset.kind).min(4) as u64 {
         return Vec::new();
     }

@@ -104,9 +104,9 @@ pub(crate) fn apply(file: &File, op: &Json) -> Result<(), Error> {
     }
 }
 
-fn filter(said: &Json) -> FilterSpec {
-    let number = || said[1].as_u64().unwrap() as u32;
-    match said[0].as_str().unwrap() {
+fn filter(reported: &Json) -> FilterSpec {
+    let number = || reported[1].as_u64().unwrap() as u32;
+    match reported[0].as_str().unwrap() {
         "deflate" => FilterSpec::deflate(number()),
         "shuffle" => FilterSpec::shuffle(),
         "fletcher32" => FilterSpec::fletcher32(),
@@ -114,8 +114,8 @@ fn filter(said: &Json) -> FilterSpec {
         "nbit" => FilterSpec::nbit(),
         "scaleoffset" => FilterSpec::scale_offset_int(number()),
         _ => {
-            let coding = if said[1] == "nn" { SzipCoding::NearestNeighbour } else { SzipCoding::Entropy };
-            FilterSpec::szip(coding, said[2].as_u64().unwrap() as u32)
+            let coding = if reported[1] == "nn" { SzipCoding::NearestNeighbour } else { SzipCoding::Entropy };
+            FilterSpec::szip(coding, reported[2].as_u64().unwrap() as u32)
         }
     }
 }
@@ -131,8 +131,8 @@ fn make_dataset(file: &File, op: &Json) -> Result<(), Error> {
         "compact" => builder.compact(),
         "contiguous" => builder.contiguous(),
         _ => {
-            let most: Vec<Option<u64>> = op["max"].as_array().unwrap().iter().map(Json::as_u64).collect();
-            builder.chunks(&numbers(&op["chunk"])).max_shape(&most)
+            let maximum: Vec<Option<u64>> = op["max"].as_array().unwrap().iter().map(Json::as_u64).collect();
+            builder.chunks(&numbers(&op["chunk"])).max_shape(&maximum)
         }
     };
     let builder = op["filters"].as_array().unwrap().iter().map(filter).fold(builder, DatasetBuilder::filter);
@@ -153,11 +153,11 @@ fn make_dataset(file: &File, op: &Json) -> Result<(), Error> {
     builder.create().map(drop)
 }
 
-pub(crate) fn selection(said: &Json, rank: usize) -> Selection {
-    if let Some(points) = said["points"].as_array() {
+pub(crate) fn selection(reported: &Json, rank: usize) -> Selection {
+    if let Some(points) = reported["points"].as_array() {
         return Selection::Points(Points { rank, coordinates: points.iter().flat_map(numbers).collect() });
     }
-    let Some([start, stride, count, block]) = said["slab"].as_array().map(Vec::as_slice) else {
+    let Some([start, stride, count, block]) = reported["slab"].as_array().map(Vec::as_slice) else {
         return Selection::All;
     };
     Selection::Hyperslab(Hyperslab::Regular(RegularHyperslab {

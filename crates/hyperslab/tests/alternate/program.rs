@@ -1,4 +1,5 @@
-//! A program is run: turn by turn, with the model and both readers, and `check`. Programs that fail are made small.
+//! A program is run: turn by turn, with the model and both readers, and `check`. Programs that fail
+//! are made small.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -75,7 +76,8 @@ fn for_hyperslab(request: &Json) -> Json {
     request
 }
 
-/// Runs a program in a folder of its own, which `HYPERSLAB_ALTERNATE_KEEP` names where it is to stay. Gives the number of operations.
+/// Runs a program in a folder of its own, which `HYPERSLAB_ALTERNATE_KEEP` names where it is to
+/// stay. Gives the number of operations.
 pub(crate) fn run(program: &Program, from: &dyn Beginning, theirs: &mut Theirs) -> Result<usize, Fault> {
     if let Some(folder) = std::env::var_os("HYPERSLAB_ALTERNATE_KEEP") {
         std::fs::remove_dir_all(&folder).ok();
@@ -170,9 +172,9 @@ fn same(test: &'static str, found: &Content, expected: &Content) -> Outcome {
         let there = if lost.is_some() { "is not there" } else { "should not be there" };
         return Err((test, format!("{path} {there}")));
     }
-    for (path, told) in expected {
+    for (path, reported) in expected {
         let other = &found[path];
-        let parts = told.as_object().unwrap();
+        let parts = reported.as_object().unwrap();
         let wrong = parts.iter().find(|(part, value)| other.get(part.as_str()) != Some(value));
         if let Some((part, value)) = wrong {
             let at = difference(value, &other[part.as_str()], "");

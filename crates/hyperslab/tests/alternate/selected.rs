@@ -25,13 +25,13 @@ pub(crate) fn place(coordinates: &[u64], dims: &[u64]) -> usize {
 }
 
 /// The places of the selected elements, or `None` if some lie outside.
-pub(crate) fn places(said: &Json, dims: &[u64]) -> Option<Vec<usize>> {
-    if let Some(points) = said["points"].as_array() {
+pub(crate) fn places(reported: &Json, dims: &[u64]) -> Option<Vec<usize>> {
+    if let Some(points) = reported["points"].as_array() {
         let inside = |point: &Vec<u64>| point.iter().zip(dims).all(|(at, size)| at < size);
         let one = |point: &Json| Some(numbers(point)).filter(inside).map(|point| place(&point, dims));
         return points.iter().map(one).collect();
     }
-    let Some([start, stride, count, block]) = said["slab"].as_array().map(Vec::as_slice) else {
+    let Some([start, stride, count, block]) = reported["slab"].as_array().map(Vec::as_slice) else {
         return Some((0..dims.iter().product::<u64>() as usize).collect());
     };
     let parts = [start, stride, count, block].map(numbers);

@@ -34,7 +34,7 @@ pub(crate) struct Dataset {
     pub(crate) kind: String,
     /// `None` for no elements and no shape.
     pub(crate) dims: Option<Vec<u64>>,
-    pub(crate) most: Vec<Option<u64>>,
+    pub(crate) maximum: Vec<Option<u64>>,
     pub(crate) chunked: bool,
     /// Whether one chunk holds everything it may ever have.
     pub(crate) is_single: bool,
@@ -87,20 +87,23 @@ impl World {
         let ids: BTreeMap<&str, Id> =
             content.keys().enumerate().map(|(id, path)| (path.as_str(), id)).collect();
         assert_eq!(ids["/"], ROOT);
-        let object = |(path, told): (&String, &Json)| {
-            let mut told = told.clone();
-            let attributes = told.as_object_mut().unwrap().remove("attributes").unwrap();
-            let body = if told["kind"] == "group" {
+        let object = |(path, reported): (&String, &Json)| {
+            let mut reported = reported.clone();
+            let attributes = reported.as_object_mut().unwrap().remove("attributes").unwrap();
+            let body = if reported["kind"] == "group" {
                 let link = |(name, link): (&String, &Json)| {
                     let to = link[1].as_str().unwrap_or_default();
                     let link =
                         if link[0] == "hard" { Link::Hard(ids[to]) } else { Link::Soft(to.to_owned()) };
                     (name.clone(), link)
                 };
-                let order = told.get("order").map(|order| serde_json::from_value(order.clone()).unwrap());
-                Body::Group { links: told["links"].as_object().unwrap().iter().map(link).collect(), order }
+                let order = reported.get("order").map(|order| serde_json::from_value(order.clone()).unwrap());
+                Body::Group {
+                    links: reported["links"].as_object().unwrap().iter().map(link).collect(),
+                    order,
+                }
             } else {
-                Body::Kept(told)
+                Body::Kept(reported)
             };
             let attributes = attributes.as_object().unwrap().clone().into_iter().collect();
             (ids[path.as_str()], Object { body, attributes })
@@ -247,7 +250,7 @@ impl World {
             "commit" => self.add(path, Body::Datatype { kind: text(op, "kind").to_owned() }),
             // Elements are read and written as they are.
             "rewrite" => self.find(path).is_some_and(|id| match &self.objects[&id].body {
-                Body::Kept(told) => told["data"].as_str().is_some_and(|data| !data.is_empty()),
+                Body::Kept(reported) => reported["data"].as_str().is_some_and(|data| !data.is_empty()),
                 _ => false,
             }),
             "copy" => self.copy(path, text(op, "to")).is_some(),
@@ -281,14 +284,14 @@ impl World {
 
     fn set_attribute(&mut self, path: &str, op: &Json) -> Option<()> {
         let kind = text(op, "kind");
-        let said = op["data"].as_array()?.iter().map(|element| kinds::said(kind, element));
+        let reported = op["data"].as_array()?.iter().map(|element| kinds::said(kind, element));
         let data = match op["dims"].is_null() {
             true => Json::Null,
-            false if kinds::is_plain(kind) => json!(said.collect::<String>()),
-            false => json!(said.collect::<Vec<_>>()),
+            false if kinds::is_plain(kind) => json!(reported.collect::<String>()),
+            false => json!(reported.collect::<Vec<_>>()),
         };
-        let told = json!({"type": kinds::words(kind), "dims": op["dims"], "data": data});
-        self.attributes(path)?.insert(text(op, "name").to_owned(), told);
+        let reported = json!({"type": kinds::words(kind), "dims": op["dims"], "data": data});
+        self.attributes(path)?.insert(text(op, "name").to_owned(), reported);
         Some(())
     }
 
@@ -297,8 +300,8 @@ impl World {
         if all.contains_key(to) {
             return None;
         }
-        let told = all.remove(name)?;
-        all.insert(to.to_owned(), told);
+        let reported = all.remove(name)?;
+        all.insert(to.to_owned(), reported);
         Some(())
     }
 
@@ -314,8 +317,8 @@ impl World {
         let dims = (!op["dims"].is_null()).then(|| numbers(&op["dims"]));
         let fill = op["fill"].as_str().map_or_else(|| kinds::zero(&kind), str::to_owned);
         let count = dims.as_ref().map_or(0, |dims| dims.iter().product::<u64>() as usize);
-        let most = match op["max"].as_array() {
-            Some(most) => most.iter().map(Json::as_u64).collect(),
+        let maximum = match op["max"].as_array() {
+            Some(maximum) => maximum.iter().map(Json::as_u64).collect(),
             None => dims.iter().flatten().copied().map(Some).collect(),
         };
         let elements = vec![Element::Said(fill.clone()); count];
@@ -323,7 +326,7 @@ impl World {
         let is_single = chunked && op["chunk"] == op["max"];
         self.add(
             path,
-            Body::Dataset(Dataset { kind, dims, most, chunked, is_single, fill, committed, elements }),
+            Body::Dataset(Dataset { kind, dims, maximum, chunked, is_single, fill, committed, elements }),
         )
     }
 
@@ -357,11 +360,15 @@ impl World {
     fn resize(&mut self, path: &str, dims: &[u64]) -> Option<()> {
         let dataset = self.dataset(path)?;
         let old = dataset.dims.clone()?;
-        // libhdf5 keeps the address of a single chunk whose space it gives back: docs/format/alternating.md.
+        // libhdf5 keeps the address of a single chunk whose space it gives back:
+        // docs/format/alternating.md.
         if dims.contains(&0) && old.iter().product::<u64>() > 0 && dataset.is_single {
             return None;
         }
-        let fits = dims.iter().zip(&dataset.most).all(|(size, most)| most.is_none_or(|most| *size <= most));
+        let fits = dims
+            .iter()
+            .zip(&dataset.maximum)
+            .all(|(size, maximum)| maximum.is_none_or(|maximum| *size <= maximum));
         if !dataset.chunked || old.len() != dims.len() || !fits {
             return None;
         }
@@ -384,9 +391,11 @@ impl World {
         let group = self.find(group)?;
         let all = self.reached(from);
         let kept = |id: &Id| matches!(self.objects[id].body, Body::Kept(_));
-        // References within what is copied lead to the copies in hyperslab, to the originals in libhdf5.
+        // References within what is copied lead to the copies in hyperslab, to the originals in
+        // libhdf5.
         let points = |id: &Id| match &self.objects[id].body {
-            // libhdf5 cannot copy chunked references that were never written: docs/format/alternating.md.
+            // libhdf5 cannot copy chunked references that were never written:
+            // docs/format/alternating.md.
             Body::Dataset(dataset) if dataset.kind == "objref" && dataset.chunked => true,
             Body::Dataset(dataset) => dataset
                 .elements
@@ -429,29 +438,29 @@ impl World {
         let mut names = BTreeMap::new();
         self.name(ROOT, "/", &mut names);
         let name = |id: &Id| names.get(id).cloned().unwrap_or_else(|| "?".to_owned());
-        let told = |(id, path): (&Id, &String)| {
+        let reported = |(id, path): (&Id, &String)| {
             let object = &self.objects[id];
-            let mut told = match &object.body {
+            let mut reported = match &object.body {
                 Body::Group { links, order } => {
                     let link = |(of, link): (&String, &Link)| match link {
                         Link::Hard(id) => (of.clone(), json!(["hard", name(id)])),
                         Link::Soft(path) => (of.clone(), json!(["soft", path])),
                     };
                     let all: serde_json::Map<String, Json> = links.iter().map(link).collect();
-                    let mut told = json!({"kind": "group", "links": all});
+                    let mut reported = json!({"kind": "group", "links": all});
                     if let Some(order) = order {
-                        told["order"] = json!(order);
+                        reported["order"] = json!(order);
                     }
-                    told
+                    reported
                 }
                 Body::Dataset(dataset) => dataset.content(&name),
                 Body::Datatype { kind } => json!({"kind": "datatype", "type": kinds::words(kind)}),
-                Body::Kept(told) => told.clone(),
+                Body::Kept(reported) => reported.clone(),
             };
-            told["attributes"] = json!(object.attributes);
-            (path.clone(), told)
+            reported["attributes"] = json!(object.attributes);
+            (path.clone(), reported)
         };
-        names.iter().map(told).collect()
+        names.iter().map(reported).collect()
     }
 
     fn name(&self, id: Id, path: &str, names: &mut BTreeMap<Id, String>) {
@@ -469,16 +478,16 @@ impl World {
 
 impl Dataset {
     fn content(&self, name: &impl Fn(&Id) -> String) -> Json {
-        let said = self.elements.iter().map(|element| match element {
+        let reported = self.elements.iter().map(|element| match element {
             Element::Said(text) => text.clone(),
             Element::Points(id) => format!("r{}", name(id)),
         });
         let data = match self.dims {
             None => Json::Null,
-            Some(_) if kinds::is_plain(&self.kind) => json!(said.collect::<String>()),
-            Some(_) => json!(said.collect::<Vec<_>>()),
+            Some(_) if kinds::is_plain(&self.kind) => json!(reported.collect::<String>()),
+            Some(_) => json!(reported.collect::<Vec<_>>()),
         };
-        json!({"kind": "dataset", "type": kinds::words(&self.kind), "dims": self.dims, "max": self.most,
+        json!({"kind": "dataset", "type": kinds::words(&self.kind), "dims": self.dims, "max": self.maximum,
                "committed": self.committed.map(|id| name(&id)), "data": data})
     }
 }

@@ -43,7 +43,8 @@ impl Case {
 pub(crate) struct Recovered {
     /// The bytes after it was opened for writing and closed, or nothing if there was no file yet.
     pub(crate) bytes: Option<Vec<u8>>,
-    /// Whether the recovery was crashed, too, and whether the file was changed after it, with crashes in that.
+    /// Whether the recovery was crashed, too, and whether the file was changed after it, with
+    /// crashes in that.
     pub(crate) crashed_again: bool,
     pub(crate) went_on: bool,
     /// Whether an accident happened between the crash and an opening of the file.
@@ -60,7 +61,8 @@ pub(crate) fn run(recording: &Recording, replay: &mut Replay<'_>, case: Case) ->
     outcome.unwrap_or_else(|panic| Err(format!("panic: {}", text_of(&*panic))))
 }
 
-/// The process ends after so many operations; another one goes on, and wherever its life ends in a crash, no commit of either is lost.
+/// The process ends after so many operations; another one goes on, and wherever its life ends in a
+/// crash, no commit of either is lost.
 pub(crate) fn run_twice(recording: &Recording, point: usize) -> Result<(), String> {
     let case = Case { crash: Crash::ProcessEnd, point, seed: 0 };
     let disk = || left(recording, case, Files::new());
@@ -105,7 +107,8 @@ fn recover(recording: &Recording, case: Case, left: impl Fn() -> SimulatedDisk) 
     Ok(Recovered { bytes: disk.files().remove(FILE), crashed_again, went_on, accident })
 }
 
-/// Opens what is left for reading and for writing. It holds what it may; that is returned, or nothing if there was no file yet.
+/// Opens what is left for reading and for writing. It holds what it may; that is returned, or
+/// nothing if there was no file yet.
 fn settle(recording: &Recording, point: usize, disk: &SimulatedDisk) -> Result<Option<Content>, String> {
     let (allowed, promised) = recording.allowed(point);
     let before = disk.operations();
@@ -152,7 +155,8 @@ fn write(recording: &Recording, disk: &SimulatedDisk, expected: &Content) -> Res
     if disk.files().contains_key(JOURNAL) {
         return Err("the journal is there after closing".into());
     }
-    // A loss of power before the first commit of a journal may take its first sector, and nothing says what it was then.
+    // A loss of power before the first commit of a journal may take its first sector, and nothing
+    // says what it was then.
     let is_blank = |bytes: &[u8]| bytes.iter().take(512).all(|byte| *byte == 0);
     let set_aside = |(name, bytes): &(&String, &Vec<u8>)| name.contains(".stale-") && !is_blank(bytes);
     if let Some((name, _)) = disk.files().iter().find(set_aside) {
@@ -189,7 +193,8 @@ fn crash_again(
     write(recording, &left, expected).map_err(again)
 }
 
-/// The file is changed as if nothing had been, and that ends in a crash, too: somewhere, or everywhere.
+/// The file is changed as if nothing had been, and that ends in a crash, too: somewhere, or
+/// everywhere.
 fn second_life(
     first: &Recording,
     case: Case,
@@ -197,12 +202,13 @@ fn second_life(
     found: Content,
     everywhere: bool,
 ) -> Result<(), String> {
-    let step = |what: &str, before, commits, content: Content| {
-        let (what, content) = (what.to_owned(), Arc::new(content));
-        Step { what, before, after: disk.operations(), commits, content }
+    let step = |subject: &str, before, commits, content: Content| {
+        let (subject, content) = (subject.to_owned(), Arc::new(content));
+        Step { subject, before, after: disk.operations(), commits, content }
     };
     let begin = disk.operations();
-    // What was under way when the process ended may still be there or not, until the file was opened for writing.
+    // What was under way when the process ended may still be there or not, until the file was
+    // opened for writing.
     let before = first.steps.iter().filter(|step| begin > 0 && step.before <= begin);
     let ended = |step: &Step| Step { commits: step.commits && step.after <= begin, ..step.clone() };
     let mut steps: Vec<Step> = before.map(ended).collect();
@@ -251,8 +257,8 @@ fn second_life(
         let left = left(&second, case, replay.crash(crash, case.seed));
         settle(&second, point, &left).map_err(|why| {
             let operations = &second.history.operations()[begin..];
-            let told: Vec<String> = operations.iter().map(ToString::to_string).collect();
-            format!("{case:?}: {why}\noperations from {begin} on: {told:#?}")
+            let reported: Vec<String> = operations.iter().map(ToString::to_string).collect();
+            format!("{case:?}: {why}\noperations from {begin} on: {reported:#?}")
         })?;
     }
     Ok(())

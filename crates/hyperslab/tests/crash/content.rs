@@ -14,10 +14,10 @@ fn join(path: &str, name: &str) -> String {
     format!("{}/{name}", path.trim_end_matches('/'))
 }
 
-fn say(said: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
+fn say(reported: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     let mut line = String::new();
     writeln!(line, "{text}").unwrap();
-    said.extend_from_slice(line.as_bytes());
+    reported.extend_from_slice(line.as_bytes());
 }
 
 /// What the model says is in the file.
@@ -26,25 +26,25 @@ pub(crate) fn of_model(world: &World) -> Content {
 }
 
 fn of_node(node: &Node) -> Vec<u8> {
-    let mut said = Vec::new();
+    let mut reported = Vec::new();
     for (name, value) in &node.attributes {
-        say(&mut said, format_args!("attribute {name} {:?}", value.dims));
-        said.extend_from_slice(&value.bytes);
+        say(&mut reported, format_args!("attribute {name} {:?}", value.dims));
+        reported.extend_from_slice(&value.bytes);
     }
     for (name, target) in &node.links {
         match target {
-            Target::Hard(_) => say(&mut said, format_args!("link {name}")),
-            Target::Soft(path) => say(&mut said, format_args!("soft link {name} {path}")),
+            Target::Hard(_) => say(&mut reported, format_args!("link {name}")),
+            Target::Soft(path) => say(&mut reported, format_args!("soft link {name} {path}")),
             Target::External(file, path) => {
-                say(&mut said, format_args!("external link {name} {file} {path}"));
+                say(&mut reported, format_args!("external link {name} {file} {path}"));
             }
         }
     }
     if let Some(Array { make, dims, values }) = &node.array {
-        say(&mut said, format_args!("dataset {dims:?}"));
-        said.extend_from_slice(&make.kind.encode_all(values));
+        say(&mut reported, format_args!("dataset {dims:?}"));
+        reported.extend_from_slice(&make.kind.encode_all(values));
     }
-    said
+    reported
 }
 
 /// What is in a file.
@@ -52,77 +52,80 @@ pub(crate) fn of_file(file: &File) -> Result<Content> {
     let mut found = Content::new();
     let mut waiting = vec![("/".to_owned(), (**file.root()).clone())];
     while let Some((path, object)) = waiting.pop() {
-        let mut said = Vec::new();
-        attributes(&object, &mut said)?;
+        let mut reported = Vec::new();
+        attributes(&object, &mut reported)?;
         if object.kind() == Some(ObjectKind::Group) {
             for link in object.into_group()?.links()? {
                 let name = link.name_lossy();
                 match link.target {
                     LinkTarget::Hard(token) => {
-                        say(&mut said, format_args!("link {name}"));
+                        say(&mut reported, format_args!("link {name}"));
                         waiting.push((join(&path, &name), file.object_at(token)?));
                     }
                     LinkTarget::Soft(path) => {
-                        say(&mut said, format_args!("soft link {name} {}", String::from_utf8_lossy(&path)));
+                        say(
+                            &mut reported,
+                            format_args!("soft link {name} {}", String::from_utf8_lossy(&path)),
+                        );
                     }
                     LinkTarget::External { file, path } => {
                         let (file, path) = (String::from_utf8_lossy(&file), String::from_utf8_lossy(&path));
-                        say(&mut said, format_args!("external link {name} {file} {path}"));
+                        say(&mut reported, format_args!("external link {name} {file} {path}"));
                     }
-                    other => say(&mut said, format_args!("link {name} {other:?}")),
+                    other => say(&mut reported, format_args!("link {name} {other:?}")),
                 }
             }
         } else if object.kind() == Some(ObjectKind::Dataset) {
-            dataset(&object.into_dataset()?, &mut said)?;
+            dataset(&object.into_dataset()?, &mut reported)?;
         }
-        found.insert(path, said);
+        found.insert(path, reported);
     }
     Ok(found)
 }
 
-fn attributes(object: &Object, said: &mut Vec<u8>) -> Result<()> {
+fn attributes(object: &Object, reported: &mut Vec<u8>) -> Result<()> {
     for attribute in object.attributes()? {
-        say(said, format_args!("attribute {} {:?}", attribute.name(), attribute.dataspace()?.dims()));
-        said.extend_from_slice(attribute.read_stored()?.bytes());
+        say(reported, format_args!("attribute {} {:?}", attribute.name(), attribute.dataspace()?.dims()));
+        reported.extend_from_slice(attribute.read_stored()?.bytes());
     }
     Ok(())
 }
 
-fn dataset(dataset: &Dataset, said: &mut Vec<u8>) -> Result<()> {
-    say(said, format_args!("dataset {:?}", dataset.dataspace().dims()));
+fn dataset(dataset: &Dataset, reported: &mut Vec<u8>) -> Result<()> {
+    say(reported, format_args!("dataset {:?}", dataset.dataspace().dims()));
     if dataset.sparse().chunking().is_some() {
         let (places, values) = dataset.sparse().read_stored(..)?;
-        say(said, format_args!("defined {:?}", places.coordinates));
-        elements(dataset, &values, said)
+        say(reported, format_args!("defined {:?}", places.coordinates));
+        elements(dataset, &values, reported)
     } else {
-        elements(dataset, &dataset.read_stored(..)?, said)
+        elements(dataset, &dataset.read_stored(..)?, reported)
     }
 }
 
-fn elements(dataset: &Dataset, stored: &Stored, said: &mut Vec<u8>) -> Result<()> {
+fn elements(dataset: &Dataset, stored: &Stored, reported: &mut Vec<u8>) -> Result<()> {
     if dataset.datatype().is_variable_string() {
-        say(said, format_args!("{:?}", stored.strings()?));
+        say(reported, format_args!("{:?}", stored.strings()?));
     } else {
-        said.extend_from_slice(stored.bytes());
+        reported.extend_from_slice(stored.bytes());
     }
     Ok(())
 }
 
 /// Where two accounts differ.
 pub(crate) fn difference(found: &Content, expected: &Content) -> Vec<String> {
-    let only = |one: &Content, other: &Content, what: &str| -> Vec<String> {
-        one.keys().filter(|path| !other.contains_key(*path)).map(|path| format!("{what} {path}")).collect()
+    let only = |one: &Content, other: &Content, subject: &str| -> Vec<String> {
+        one.keys().filter(|path| !other.contains_key(*path)).map(|path| format!("{subject} {path}")).collect()
     };
     let mut all = only(found, expected, "found only:");
     all.extend(only(expected, found, "missing:"));
-    for (path, said) in found {
-        let Some(other) = expected.get(path).filter(|other| *other != said) else { continue };
-        let at = said.iter().zip(other).take_while(|(one, two)| one == two).count();
+    for (path, reported) in found {
+        let Some(other) = expected.get(path).filter(|other| *other != reported) else { continue };
+        let at = reported.iter().zip(other).take_while(|(one, two)| one == two).count();
         let around = |bytes: &[u8]| {
             let from = at.saturating_sub(20).min(bytes.len());
             bytes[from..bytes.len().min(at + 20)].escape_ascii().to_string()
         };
-        all.push(format!("{path}: at {at} `{}` in place of `{}`", around(said), around(other)));
+        all.push(format!("{path}: at {at} `{}` in place of `{}`", around(reported), around(other)));
     }
     all
 }

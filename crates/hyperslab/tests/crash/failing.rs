@@ -195,7 +195,7 @@ fn troubles(good: &Recording, few: bool) -> Vec<Trouble> {
 }
 
 #[test]
-fn a_failing_disk_is_told_and_harms_nothing() {
+fn a_failing_disk_is_reported_and_destroys_no_committed_data() {
     let wanted = number_of("HYPERSLAB_FAULTS").unwrap_or(FEW);
     let first = number_of("HYPERSLAB_CRASH_FIRST").unwrap_or(0);
     let next = AtomicUsize::new(first);
@@ -257,7 +257,7 @@ fn number_after_restart(disk: &SimulatedDisk) -> i32 {
 /// The disk fails from the end of a commit on, until the next one has failed: that was not the beginning of a new journal, and what is
 /// flushed later is not undone by the old one.
 #[test]
-fn a_journal_that_cannot_be_begun_is_still_there() {
+fn a_journal_that_cannot_be_started_is_kept() {
     let set = |file: &File, near: i32, far: i32| {
         file.set_attribute("number", near).unwrap();
         file.group("group").unwrap().set_attribute("number", far).unwrap();
@@ -286,7 +286,7 @@ fn a_journal_that_cannot_be_begun_is_still_there() {
 
 /// Attributes wait in memory after the call that set them; a full disk, when they are to be stored, takes nothing of them away.
 #[test]
-fn attributes_that_wait_outlast_a_full_disk() {
+fn deferred_attributes_survive_a_full_disk() {
     let disk = SimulatedDisk::new();
     let file = numbers(&disk);
     let group = file.group("group").unwrap();
@@ -308,7 +308,7 @@ fn attributes_that_wait_outlast_a_full_disk() {
 /// A flush of sparse chunks fails on a full disk. The chunks stay dirty, and the next flush stores
 /// them.
 #[test]
-fn sparse_chunks_outlast_a_full_disk() {
+fn sparse_chunks_survive_a_full_disk() {
     let disk = SimulatedDisk::new();
     let file = numbers(&disk);
     let sparse =
@@ -334,7 +334,7 @@ fn sparse_chunks_outlast_a_full_disk() {
 /// A flush of partly written filtered chunks fails on a full disk. The chunks stay dirty, and the
 /// next flush stores them.
 #[test]
-fn filtered_chunks_outlast_a_full_disk() {
+fn filtered_chunks_survive_a_full_disk() {
     let disk = SimulatedDisk::new();
     let file = numbers(&disk);
     let builder = file.new_dataset("filtered").of::<u32>().shape(&[64, 40_000]).chunks(&[2, 40_000]);

@@ -1,5 +1,5 @@
-//! Processes that write, and are killed at random moments: what is in the file follows from the number of the last flush alone.
-//! libhdf5 does the same work in the same loop, for comparison.
+//! Processes that write, and are killed at random moments: what is in the file follows from the
+//! number of the last flush alone. libhdf5 does the same work in the same loop, for comparison.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -129,29 +129,31 @@ fn libhdf5_process(python: &Referee, path: &Path) -> Command {
     command
 }
 
-/// Lets a process write and kills it some time after its first flush; gives the number of the last one it told.
+/// Lets a process write and kills it some time after its first flush; gives the number of the last
+/// one it told.
 fn kill(mut command: Command, dice: &mut Dice) -> u64 {
     let mut child: Child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let mut told = BufReader::new(child.stdout.take().unwrap());
+    let mut reported = BufReader::new(child.stdout.take().unwrap());
     let (mut text, mut line) = (String::new(), String::new());
     while !line.starts_with("flush ") {
         line.clear();
-        assert!(told.read_line(&mut line).unwrap() > 0, "it ended by itself: {text}");
+        assert!(reported.read_line(&mut line).unwrap() > 0, "it ended by itself: {text}");
         text.push_str(&line);
     }
     std::thread::sleep(Duration::from_micros(dice.below(LONGEST)));
     child.kill().unwrap();
     child.wait().unwrap();
-    told.read_to_string(&mut text).unwrap();
+    reported.read_to_string(&mut text).unwrap();
     // A line that was cut off was not told.
     let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
     let numbers = whole.lines().filter_map(|line| line.strip_prefix("flush ")?.parse().ok());
     numbers.max().unwrap_or(0)
 }
 
-/// Opens what is left, for reading and for writing; gives the number of the flush that it holds, or what is wrong.
-fn recover(path: &Path, seed: u64, told: u64, model: &mut Model) -> Value {
-    match outcome(path, seed, told, model) {
+/// Opens what is left, for reading and for writing; gives the number of the flush that it holds, or
+/// what is wrong.
+fn recover(path: &Path, seed: u64, reported: u64, model: &mut Model) -> Value {
+    match outcome(path, seed, reported, model) {
         Ok(number) => Value::from(number),
         Err((fate, why)) => {
             eprintln!("{}, {:?}: {fate}: {why}", path.display(), durability(seed));
@@ -160,7 +162,7 @@ fn recover(path: &Path, seed: u64, told: u64, model: &mut Model) -> Value {
     }
 }
 
-fn outcome(path: &Path, seed: u64, told: u64, model: &mut Model) -> Result<u64, (&'static str, String)> {
+fn outcome(path: &Path, seed: u64, reported: u64, model: &mut Model) -> Result<u64, (&'static str, String)> {
     let unreadable = |error: hyperslab::Error| ("unreadable", format!("{error:?}"));
     let damaged = |error: hyperslab::Error| ("damaged", format!("{error:?}"));
     let wrong = |why: String| ("mixed", why);
@@ -169,8 +171,8 @@ fn outcome(path: &Path, seed: u64, told: u64, model: &mut Model) -> Result<u64, 
         Ok((number, content::of_file(file)?))
     };
     let (number, found) = read(&File::open(path).map_err(unreadable)?).map_err(damaged)?;
-    if number != told && number != told + 1 {
-        return Err(wrong(format!("flush {told} was told, {number} is there")));
+    if number != reported && number != reported + 1 {
+        return Err(wrong(format!("flush {reported} was told, {number} is there")));
     }
     let difference = content::difference(&found, &model.content(number));
     if !difference.is_empty() {
@@ -190,11 +192,12 @@ fn outcome(path: &Path, seed: u64, told: u64, model: &mut Model) -> Result<u64, 
     if report.faults == 0 { Ok(number + more) } else { Err(wrong(format!("{:#?}", report.findings))) }
 }
 
-/// What Python says of files, one word each: the number of a flush whose content they have, or what is wrong.
+/// What Python says of files, one word each: the number of a flush whose content they have, or what
+/// is wrong.
 fn verdicts(python: &Referee, paths: &[PathBuf]) -> Vec<Value> {
     let arguments = std::iter::once(Path::new("judge")).chain(paths.iter().map(PathBuf::as_path));
-    let said = python.run_script(SCRIPT, arguments).unwrap();
-    let verdicts: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let reported = python.run_script(SCRIPT, arguments).unwrap();
+    let verdicts: Vec<Value> = reported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(verdicts.len(), paths.len());
     verdicts
 }
@@ -209,15 +212,16 @@ struct Count {
     unreadable: usize,
     /// They can, but not all that is in them can be read.
     damaged: usize,
-    /// They hold something else: a part of what was written later, or lack a part of what was flushed.
+    /// They hold something else: a part of what was written later, or lack a part of what was
+    /// flushed.
     mixed: usize,
 }
 
 impl Count {
-    fn add(&mut self, verdict: &Value, least: u64, most: u64) {
+    fn add(&mut self, verdict: &Value, least: u64, maximum: u64) {
         self.killed += 1;
         let fate = match (verdict.as_u64(), verdict["fate"].as_str()) {
-            (Some(number), _) if (least..=most).contains(&number) => &mut self.good,
+            (Some(number), _) if (least..=maximum).contains(&number) => &mut self.good,
             (_, Some("unreadable")) => &mut self.unreadable,
             (_, Some("damaged")) => &mut self.damaged,
             _ => &mut self.mixed,
@@ -225,14 +229,14 @@ impl Count {
         *fate += 1;
     }
 
-    fn line(&self, what: &str) {
+    fn line(&self, subject: &str) {
         let Self { killed, good, unreadable, damaged, mixed } = self;
-        eprintln!("{what:<44} {killed:>6} {good:>6} {unreadable:>10} {damaged:>8} {mixed:>6}");
+        eprintln!("{subject:<44} {killed:>6} {good:>6} {unreadable:>10} {damaged:>8} {mixed:>6}");
     }
 }
 
 #[test]
-fn killed_processes_leave_what_they_flushed() {
+fn flushed_data_survives_the_kill_of_the_process() {
     let kills = number_of("HYPERSLAB_KILLS").unwrap_or(FEW);
     let python = referee::python();
     let mut dice = Dice(number_of("HYPERSLAB_CRASH_FIRST").unwrap_or(1) as u64);
@@ -242,8 +246,8 @@ fn killed_processes_leave_what_they_flushed() {
     let mut flushes = 0;
     for first in (0..kills).step_by(BATCH) {
         let seeds = first as u64..kills.min(first + BATCH) as u64;
-        let named = |what: &str, seed: u64| folder.path().join(format!("{what}{seed}.h5"));
-        let mut told = Vec::new();
+        let named = |subject: &str, seed: u64| folder.path().join(format!("{subject}{seed}.h5"));
+        let mut reported = Vec::new();
         for seed in seeds.clone() {
             let path = named("ours", seed);
             let last = kill(writer_process(&path, seed), &mut dice);
@@ -251,17 +255,17 @@ fn killed_processes_leave_what_they_flushed() {
             let number = recover(&path, seed, last, &mut model);
             ours.add(&number, last, last + 2);
             flushes += last;
-            told.push((last, number));
+            reported.push((last, number));
         }
         let Some(python) = &python else { continue };
-        let all = |what: &str| seeds.clone().map(|seed| named(what, seed)).collect::<Vec<_>>();
-        for (verdict, (_, number)) in verdicts(python, &all("ours")).iter().zip(&told) {
+        let all = |subject: &str| seeds.clone().map(|seed| named(subject, seed)).collect::<Vec<_>>();
+        for (verdict, (_, number)) in verdicts(python, &all("ours")).iter().zip(&reported) {
             if let Some(number) = number.as_u64() {
                 after.add(verdict, number, number);
             }
         }
         for ((verdict, (last, _)), seed) in
-            verdicts(python, &all("before")).iter().zip(&told).zip(seeds.clone())
+            verdicts(python, &all("before")).iter().zip(&reported).zip(seeds.clone())
         {
             let count = if bounds(seed).low() >= LibraryVersion::V110 { &mut marked } else { &mut unmarked };
             count.add(verdict, *last, last + 1);

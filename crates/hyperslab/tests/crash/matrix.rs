@@ -165,7 +165,7 @@ fn recording(number: u64) -> Recording {
 }
 
 #[test]
-fn a_crash_costs_what_was_not_committed_at_most() {
+fn a_crash_loses_at_most_uncommitted_changes() {
     if let Ok(text) = std::env::var("HYPERSLAB_CRASH_CASE") {
         return alone(&text);
     }
@@ -179,9 +179,10 @@ fn sparse_datasets_survive_crashes() {
     }
 }
 
-/// Short sequences, ended after each operation, and gone on with by a process that ends after each operation, too.
+/// Short sequences, ended after each operation, and gone on with by a process that ends after each
+/// operation, too.
 #[test]
-fn no_commit_is_lost_by_the_second_crash() {
+fn a_second_crash_loses_no_commit() {
     let short = |recording: &Recording| {
         recording.durability == Durability::Full && (20..60).contains(&recording.history.len())
     };
@@ -195,14 +196,15 @@ fn no_commit_is_lost_by_the_second_crash() {
     }
 }
 
-/// What fails can be tried again: a sequence does the same to the disk each time (those of sparse datasets may lay chunks in another order).
+/// What fails can be tried again: a sequence does the same to the disk each time (those of sparse
+/// datasets may lay chunks in another order).
 #[test]
-fn sequences_can_be_repeated() {
-    let told = |recording: &Recording| -> Vec<String> {
+fn equal_seeds_record_equal_sequences() {
+    let reported = |recording: &Recording| -> Vec<String> {
         recording.history.operations().iter().map(ToString::to_string).collect()
     };
     for number in 0..25 {
-        assert_eq!(told(&recording(number)), told(&recording(number)), "sequence {number}");
+        assert_eq!(reported(&recording(number)), reported(&recording(number)), "sequence {number}");
     }
 }
 
@@ -212,10 +214,10 @@ fn alone(text: &str) {
     let case = Case::parse(case).unwrap();
     let recording = name.parse().map_or_else(|_| sparse::named(name).unwrap(), recording);
     for (number, step) in recording.steps.iter().enumerate() {
-        let Step { what, before, after, .. } = step;
+        let Step { subject, before, after, .. } = step;
         eprintln!(
             "step {number}, operations {before} to {after}: {}",
-            what.chars().take(300).collect::<String>()
+            subject.chars().take(300).collect::<String>()
         );
         for (number, operation) in
             recording.history.operations().iter().enumerate().take(*after).skip(*before)
@@ -233,16 +235,18 @@ fn alone(text: &str) {
     }
 }
 
-/// New blocks that are mostly zeros stand neither in the journal nor, after a loss of power, in the file.
+/// New blocks that are mostly zeros stand neither in the journal nor, after a loss of power, in the
+/// file.
 #[test]
-fn zeros_that_no_disk_has_are_there() {
+fn blocks_of_zeros_are_readable_after_a_crash() {
     let disk = SimulatedDisk::new();
     let medium = record::medium(&disk, Durability::Full);
     let file = medium.create(FileOptions::new()).create_driver(medium.driver.clone()).unwrap();
     file.flush().unwrap();
     file.create_group("small").unwrap();
     file.flush().unwrap();
-    // A collection of the global heap has 4096 bytes. The commit is a small one: only the journal is waited for.
+    // A collection of the global heap has 4096 bytes. The commit is a small one: only the journal
+    // is waited for.
     file.new_dataset("words").write_strings(&["few", "words"]).unwrap();
     file.flush().unwrap();
     let history = disk.history();

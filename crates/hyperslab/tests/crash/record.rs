@@ -19,7 +19,7 @@ pub(crate) const JOURNAL: &str = "crash.h5.hjournal";
 /// Something that was done.
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
-    pub(crate) what: String,
+    pub(crate) subject: String,
     /// How many operations of the disk there were before and after it.
     pub(crate) before: usize,
     pub(crate) after: usize,
@@ -115,7 +115,7 @@ impl Sequence {
         let mut world = self.world(&disk, true);
         let content = Arc::new(content::of_model(&world));
         let mut steps = vec![Step {
-            what: "create".into(),
+            subject: "create".into(),
             before: 0,
             after: disk.operations(),
             commits: false,
@@ -130,7 +130,7 @@ impl Sequence {
                 content = Arc::clone(&last.content);
             }
             steps.push(Step {
-                what: format!("{operation:?}"),
+                subject: format!("{operation:?}"),
                 before,
                 after: disk.operations(),
                 commits,
@@ -177,8 +177,8 @@ fn elementary(operation: Operation) -> Vec<Operation> {
 }
 
 impl Recording {
-    /// The steps whose contents a crash after so many operations of the disk may leave, and whether anything was promised yet: otherwise there
-    /// may be no file at all.
+    /// The steps whose contents a crash after so many operations of the disk may leave, and whether
+    /// anything was promised yet: otherwise there may be no file at all.
     pub(crate) fn allowed(&self, point: usize) -> (RangeInclusive<usize>, bool) {
         let promised = self.steps.iter().rposition(|step| step.commits && step.after <= point);
         let under_way = self.steps.iter().rposition(|step| step.before <= point).unwrap_or(0);

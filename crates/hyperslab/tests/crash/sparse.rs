@@ -1,5 +1,5 @@
-//! What the model does not have: sparse datasets, elements of variable length, copies. What should be in the file is what the same
-//! steps leave of one in memory.
+//! What the model does not have: sparse datasets, elements of variable length, copies. What should
+//! be in the file is what the same steps leave of one in memory.
 
 use std::sync::Arc;
 
@@ -167,10 +167,10 @@ pub(crate) fn recording(number: u64) -> Option<Recording> {
     let options = FileOptions::new().libver(bounds()).chunk_cache(cache);
     let file = medium.create(options).create_driver(medium.driver.clone()).unwrap();
     let (mut steps, mut before) = (Vec::new(), 0);
-    let mut step = |what: String, commits: bool| {
+    let mut step = |subject: String, commits: bool| {
         let content = Arc::new(content::of_file(&model).unwrap());
         let after = disk.operations();
-        steps.push(Step { what, before, after, commits, content });
+        steps.push(Step { subject, before, after, commits, content });
         before = after;
     };
     step("create".into(), false);

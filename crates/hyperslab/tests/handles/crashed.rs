@@ -54,7 +54,7 @@ fn crashed() -> (Vec<u8>, Vec<Address>, u64) {
 }
 
 #[test]
-fn the_space_is_given_back_when_the_file_is_opened_again() {
+fn the_space_is_freed_when_the_file_is_opened_again() {
     let (bytes, unlinked, taken) = crashed();
     let before = check(bytes.clone());
     let (file, medium) = reopen(bytes);
@@ -74,7 +74,7 @@ fn the_space_is_given_back_when_the_file_is_opened_again() {
 }
 
 #[test]
-fn nothing_else_is_deleted() {
+fn only_unlinked_objects_are_deleted() {
     let (bytes, unlinked, _) = crashed();
     let stays = Address::new(
         File::from_bytes(bytes.clone()).unwrap().object("stays/data").unwrap().token().address(),
@@ -98,7 +98,7 @@ fn nothing_else_is_deleted() {
 
 /// A writer is killed while it holds objects without links: whoever opens the file next for writing frees them, as the journal says.
 #[test]
-fn a_killed_writer_leaves_no_objects_behind() {
+fn unlinked_objects_of_a_killed_writer_are_deleted() {
     let disk = SimulatedDisk::new();
     let file = options().journal(disk.side_file("journal")).create_driver(disk.file("file")).unwrap();
     file.new_dataset("stays").write(&[1, 2, 3]).unwrap();
@@ -136,7 +136,7 @@ fn a_killed_writer_leaves_no_objects_behind() {
 
 /// A repair in place frees the objects, too, before it removes the journal.
 #[test]
-fn a_repair_frees_what_a_killed_writer_held() {
+fn a_repair_frees_the_unlinked_objects_of_a_killed_writer() {
     let folder = tempfile::tempdir().unwrap();
     let (path, copy) = (folder.path().join("file.h5"), folder.path().join("copy.h5"));
     let file = options().create(&path).unwrap();

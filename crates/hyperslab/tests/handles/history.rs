@@ -1,5 +1,6 @@
-//! Random histories of handles, links and flushes against a naive model, in which a node is there as long as a name or a
-//! handle leads to it. At the end the closed file holds what the model says, for this library and for libhdf5.
+//! Random histories of handles, links and flushes against a naive model, in which a node is there
+//! as long as a name or a handle leads to it. At the end the closed file holds what the model says,
+//! for this library and for libhdf5.
 //!
 //! `HYPERSLAB_HANDLES=1000` is the number of histories, `HYPERSLAB_HANDLES_SEED=7` the first one.
 
@@ -49,7 +50,8 @@ fn texts(seed: u64) -> Vec<String> {
     (0..20).map(|at| "x".repeat(usize::try_from(1 + (seed + at * 7) % 50).unwrap())).collect()
 }
 
-/// A file of the oldest or the newest format, in which messages may be shared, whose space may be in pages.
+/// A file of the oldest or the newest format, in which messages may be shared, whose space may be
+/// in pages.
 fn file_of(seed: u64) -> (File, Medium) {
     let medium = Medium::new(Core::from_vec("handles", Vec::new()));
     let latest = LibverBounds::new(LibraryVersion::V110, LibraryVersion::LATEST).unwrap();
@@ -252,11 +254,11 @@ impl World {
 
     /// What an object holds, and nothing of what its links lead to.
     fn compare(&self, node: usize, object: &Object) {
-        let (what, at) = (&self.nodes[node], format!("seed {}, node {node}", self.seed));
+        let (subject, at) = (&self.nodes[node], format!("seed {}, node {node}", self.seed));
         let attributes: Vec<i64> =
             object.attributes().unwrap().iter().map(|one| one.read_scalar().unwrap()).collect();
-        assert_eq!(attributes, what.attribute.into_iter().collect::<Vec<_>>(), "{at}");
-        match &what.content {
+        assert_eq!(attributes, subject.attribute.into_iter().collect::<Vec<_>>(), "{at}");
+        match &subject.content {
             Content::Group(links) => {
                 let group = object.clone().into_group().unwrap();
                 let expected: BTreeMap<String, ObjectToken> =
@@ -313,8 +315,8 @@ impl World {
         let mut waiting = vec![("/".to_owned(), 0)];
         while let Some((path, node)) = waiting.pop() {
             let object = if node == 0 { Object::clone(file.root()) } else { file.object(&path).unwrap() };
-            let what = &self.nodes[node];
-            let content = match &what.content {
+            let subject = &self.nodes[node];
+            let content = match &subject.content {
                 Content::Group(links) => {
                     assert_eq!(object.kind(), Some(ObjectKind::Group));
                     let inner = path.trim_end_matches('/');
@@ -331,13 +333,14 @@ impl World {
                     json!(texts)
                 }
             };
-            all.insert(path, json!([content, what.attribute]));
+            all.insert(path, json!([content, subject.attribute]));
         }
         Value::Object(all)
     }
 }
 
-/// Runs a history; gives the bytes of the file and what it holds. Every other one drops its handles before the close.
+/// Runs a history; gives the bytes of the file and what it holds. Every other one drops its handles
+/// before the close.
 fn run(seed: u64) -> (Vec<u8>, Value) {
     let (mut world, medium) = World::new(seed);
     for _ in 0..STEPS {
@@ -389,7 +392,7 @@ json.dump(truth, sys.stdout)
 "#;
 
 #[test]
-fn histories_are_as_a_naive_model_has_them() {
+fn histories_equal_those_of_a_naive_model() {
     let first = number("HYPERSLAB_HANDLES_SEED", 1);
     let folder = tempfile::tempdir().unwrap();
     let mut expected = serde_json::Map::new();

@@ -9,7 +9,7 @@ fn strings(file: &File, name: &str) -> hyperslab::Dataset {
 }
 
 #[test]
-fn clones_and_handles_that_were_opened_apart_count_together() {
+fn clones_and_separately_opened_handles_share_one_count() {
     let (file, medium) = new_file();
     let made = file.new_dataset("x").write(&[1, 2, 3]).unwrap();
     let handles: Vec<Object> =
@@ -29,7 +29,7 @@ fn clones_and_handles_that_were_opened_apart_count_together() {
 }
 
 #[test]
-fn the_space_is_given_back_by_the_next_flush() {
+fn the_next_flush_frees_the_space() {
     let (file, _medium) = new_file();
     let megabyte = vec![7_u8; 1 << 20];
     let length = |file: &File| file.to_bytes().unwrap().len();
@@ -46,7 +46,7 @@ fn the_space_is_given_back_by_the_next_flush() {
 }
 
 #[test]
-fn a_removed_group_keeps_its_members_and_takes_new_ones() {
+fn a_removed_group_keeps_its_links_and_accepts_new_ones() {
     let (file, medium) = new_file();
     let group = file.create_group("a/b").unwrap();
     strings(&file, "a/b/text");
@@ -78,7 +78,7 @@ fn a_removed_group_keeps_its_members_and_takes_new_ones() {
 }
 
 #[test]
-fn what_is_open_in_a_tree_that_is_removed_lives_and_the_rest_does_not() {
+fn open_objects_of_a_removed_tree_survive_and_the_others_are_deleted() {
     let (file, medium) = new_file();
     for number in 0..20 {
         file.new_dataset(&format!("top/g{}/d{number}", number % 4)).write(&vec![number; 100]).unwrap();
@@ -97,7 +97,7 @@ fn what_is_open_in_a_tree_that_is_removed_lives_and_the_rest_does_not() {
 }
 
 #[test]
-fn a_datatype_and_what_uses_it() {
+fn an_unlinked_committed_datatype_and_its_users() {
     let (file, medium) = new_file();
     let datatype = file.commit_datatype("type", &f64::datatype()).unwrap();
     let builder = file.new_dataset("data").committed(&datatype).shape(&[3]);
@@ -121,7 +121,7 @@ fn a_datatype_and_what_uses_it() {
 }
 
 #[test]
-fn every_layout_lives_on() {
+fn unlinked_datasets_of_every_layout_stay_readable() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("layouts.h5");
     let file = options().create(&path).unwrap();
@@ -182,7 +182,7 @@ fn a_virtual_dataset_and_its_source() {
 }
 
 #[test]
-fn a_cycle_of_links_is_left_alone() {
+fn a_cycle_of_links_is_not_deleted() {
     let (file, _medium) = new_file();
     let group = file.create_group("a/b").unwrap();
     group.link_hard("up", &file.group("a").unwrap()).unwrap();
@@ -224,7 +224,7 @@ fn walks_and_attributes_are_handles() {
 }
 
 #[test]
-fn swmr_writing_begins_and_ends_beside_handles() {
+fn swmr_writing_begins_and_ends_while_handles_are_open() {
     use hyperslab::{LibraryVersion, LibverBounds};
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("swmr.h5");

@@ -20,7 +20,7 @@ fn gone(file: &File, token: ObjectToken) -> bool {
 }
 
 #[test]
-fn a_token_does_not_lead_to_what_takes_the_place() {
+fn an_old_token_does_not_open_a_new_object_at_its_address() {
     let (file, medium) = new_file();
     for _ in 0..3 {
         let token = file.new_dataset("x").write(&[1]).unwrap().token();
@@ -45,7 +45,7 @@ fn a_token_does_not_lead_to_what_takes_the_place() {
 }
 
 #[test]
-fn no_reference_is_written_to_what_is_gone() {
+fn no_reference_to_a_deleted_object_is_written() {
     let (file, medium) = new_file();
     let width = hyperslab::Datatype::object_reference(file.info().size_of_offsets);
     let references = file.new_dataset("references").datatype(width).shape(&[1]).create().unwrap();
@@ -68,7 +68,7 @@ fn no_reference_is_written_to_what_is_gone() {
 }
 
 #[test]
-fn attributes_are_as_they_are_now() {
+fn handles_read_the_current_attributes() {
     let (file, medium) = new_file();
     let object = file.create_group("a").unwrap();
     for count in [1, 30] {

@@ -74,7 +74,7 @@ fn look(file: &File) {
 }
 
 #[test]
-fn walks_beside_threads_that_delete() {
+fn walks_while_other_threads_delete() {
     let until = Instant::now() + Duration::from_secs(number("HYPERSLAB_HANDLES_SECONDS", 4));
     in_time(move || {
         let (file, medium) = new_file();
@@ -105,7 +105,7 @@ fn walks_beside_threads_that_delete() {
 }
 
 #[test]
-fn what_is_said_to_be_done_beside_a_close_is_in_the_file() {
+fn writes_that_succeed_during_a_close_are_in_the_file() {
     for round in 0..60 {
         let (file, medium) = new_file();
         let objects: Vec<hyperslab::Group> =

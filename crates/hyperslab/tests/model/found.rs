@@ -45,7 +45,7 @@ for number in range(3):
 }
 
 #[test]
-fn a_dataset_that_was_never_flushed_is_freed_whole() {
+fn all_space_of_a_dataset_that_was_never_flushed_is_freed() {
     without_leaks(|file| {
         let dataset = file.new_dataset("a").of::<u8>().shape(&[100]).chunks(&[10]).unlimited();
         dataset.create().unwrap().write(.., &[1_u8; 100]).unwrap();
@@ -57,12 +57,12 @@ fn a_dataset_that_was_never_flushed_is_freed_whole() {
 }
 
 #[test]
-fn links_that_come_to_a_heap() {
+fn links_change_from_compact_to_dense_storage() {
     without_leaks(|file| (0..10).for_each(|at| file.link_soft(&format!("n{at}"), "n").unwrap()));
 }
 
 #[test]
-fn free_space_that_only_its_manager_fits_in() {
+fn free_space_with_the_size_of_its_manager_is_used() {
     without_leaks(|file| {
         file.link_soft("n0", "n0").unwrap();
         (1..10).for_each(|at| file.link_soft(&format!("n0 {at}"), "n0").unwrap());
@@ -70,7 +70,7 @@ fn free_space_that_only_its_manager_fits_in() {
 }
 
 #[test]
-fn libhdf5_opens_datasets_that_grow_in_files_of_short_lengths() {
+fn libhdf5_opens_growing_datasets_in_files_with_small_lengths() {
     let Some(python) = referee::python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("short.h5");
@@ -84,7 +84,7 @@ fn libhdf5_opens_datasets_that_grow_in_files_of_short_lengths() {
 }
 
 #[test]
-fn compact_datasets_have_their_space_early() {
+fn compact_datasets_have_early_allocation() {
     let file = FileOptions::new().create_in_memory().unwrap();
     let dataset = file.new_dataset("a").of::<u8>().shape(&[3]).compact();
     let dataset = dataset.allocation_time(AllocationTime::Late).create().unwrap();
@@ -102,7 +102,7 @@ fn user_blocks_have_whole_pages() {
 }
 
 #[test]
-fn lists_of_free_space_have_no_room_behind_them() {
+fn the_block_of_free_sections_has_no_unused_bytes() {
     // Holes of all sizes, of which one is just as large as the list or its manager.
     for size in 0..250 {
         let medium = Arc::new(Core::from_vec("lists", Vec::new()));
@@ -136,7 +136,7 @@ fn lists_of_free_space_have_no_room_behind_them() {
 }
 
 #[test]
-fn lists_of_free_space_that_never_fit_just_so() {
+fn free_section_lists_whose_size_changes_with_their_own_space() {
     let strategy = FileSpaceStrategy::Page;
     for seed in 0..60_u64 {
         let medium = Arc::new(Core::from_vec("found", Vec::new()));

@@ -29,7 +29,7 @@ pub(crate) fn content(file: &File) -> Content {
     let mut waiting = vec![("/".to_owned(), (**file.root()).clone())];
     while let Some((path, object)) = waiting.pop() {
         let attributes = attributes(&object);
-        let said = if object.kind() == Some(ObjectKind::Group) {
+        let reported = if object.kind() == Some(ObjectKind::Group) {
             let group = object.into_group().unwrap();
             for link in group.links().unwrap() {
                 if let hyperslab::LinkTarget::Hard(token) = link.target {
@@ -46,7 +46,7 @@ pub(crate) fn content(file: &File) -> Content {
             let dims = dataset.dataspace().dims().to_vec();
             json!({"kind": "dataset", "attributes": attributes, "dims": dims, "hex": hex(stored.bytes())})
         };
-        found.insert(path, said);
+        found.insert(path, reported);
     }
     found
 }
@@ -76,8 +76,8 @@ pub(crate) fn manifest(answer: &Value) -> Manifest {
 pub(crate) fn assert_same(name: &str, found: &Content, expected: &Content) {
     let paths = |content: &Content| content.keys().cloned().collect::<Vec<_>>();
     assert_eq!(paths(found), paths(expected), "{name}");
-    for (path, said) in expected {
-        assert_eq!(&found[path], said, "{name}:{path}");
+    for (path, reported) in expected {
+        assert_eq!(&found[path], reported, "{name}:{path}");
     }
 }
 

@@ -48,7 +48,7 @@ proptest! {
     })]
 
     #[test]
-    fn a_file_is_what_was_done_to_it(
+    fn a_file_equals_its_model_after_random_operations(
         settings in drawn(12, Settings::draw),
         operations in prop::collection::vec(drawn(40, Operation::draw), 1..60),
     ) {
@@ -58,7 +58,7 @@ proptest! {
 
 /// Files of random sequences go to libhdf5, which changes them, and come back.
 #[test]
-fn libhdf5_reads_and_changes_some() {
+fn libhdf5_reads_and_changes_a_sample_of_the_files() {
     let Some(python) = referee::python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let (mut expected, mut low) = (Manifest::new(), BTreeMap::new());

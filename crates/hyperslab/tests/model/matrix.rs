@@ -1,8 +1,8 @@
-//! Every type × layout × filter × bound: written here, read and changed by libhdf5, read and changed here, and so on; and
-//! the same begun by libhdf5.
+//! Every type × layout × filter × bound: written here, read and changed by libhdf5, read and
+//! changed here, and so on; and the same begun by libhdf5.
 //!
-//! `HYPERSLAB_MATRIX=1` takes all combinations (`cargo xtask model`), another number one of so many;
-//! `HYPERSLAB_MATRIX_ONLY=v110` only those under one bound.
+//! `HYPERSLAB_MATRIX=1` takes all combinations (`cargo xtask model`), another number one of so
+//! many; `HYPERSLAB_MATRIX_ONLY=v110` only those under one bound.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,8 @@ impl Way {
     }
 }
 
-/// Their names are those of the indexes under new bounds; under old ones all have version 1 B-trees.
+/// Their names are those of the indexes under new bounds; under old ones all have version 1
+/// B-trees.
 const WAYS: [Way; 13] = [
     Way::chunked("compact", &[5, 4], &[], &[]),
     Way::chunked("contiguous", &[11, 7], &[], &[]),
@@ -182,14 +183,15 @@ fn fill(file: &File, low: LibraryVersion, offset: usize) {
 
 fn resize(dataset: &Dataset, by: i64) {
     let space = dataset.dataspace();
-    let changed =
-        |(size, most): (&u64, Option<u64>)| size.saturating_add_signed(by).min(most.unwrap_or(u64::MAX));
+    let changed = |(size, maximum): (&u64, Option<u64>)| {
+        size.saturating_add_signed(by).min(maximum.unwrap_or(u64::MAX))
+    };
     let dims: Vec<u64> = space.dims().iter().zip(space.max_dims()).map(changed).collect();
     dataset.resize(&dims).unwrap();
 }
 
-/// Moves all elements on by some, and gives the first half along each dimension the last of them; changes the shape up
-/// and down between. Each step is read again.
+/// Moves all elements on by some, and gives the first half along each dimension the last of them;
+/// changes the shape up and down between. Each step is read again.
 fn change(dataset: &Dataset, number: usize) {
     roll(dataset, 1);
     part(dataset);

@@ -195,7 +195,7 @@ fn files_of_hyperslab_are_changed_in_turn() {
 }
 
 #[test]
-fn files_that_share_are_changed_and_repacked() {
+fn files_with_shared_messages_are_changed_and_repacked() {
     let folder = tempfile::tempdir().unwrap();
     make_some(folder.path());
     for path in in_folder(folder.path()) {
@@ -211,7 +211,7 @@ fn files_that_share_are_changed_and_repacked() {
 }
 
 #[test]
-fn what_is_copied_into_a_file_that_shares_is_shared() {
+fn copies_into_a_file_with_shared_messages_use_them() {
     let folder = tempfile::tempdir().unwrap();
     let (from, to) = (folder.path().join("from v18.h5"), folder.path().join("to v18.h5"));
     make(&from, &SharedMessages::default());
@@ -228,15 +228,15 @@ fn what_is_copied_into_a_file_that_shares_is_shared() {
     let (shared, plain) = (grown(&to), grown(&plain));
     let copy = judge::content(&File::open(&to).unwrap());
     let original = judge::content(&source);
-    for (path, said) in original.iter().filter(|(path, _)| path.starts_with("/by hyperslab 0")) {
-        assert_eq!(copy[&path.replace("/by hyperslab 0", "/copy")], *said, "{path}");
+    for (path, reported) in original.iter().filter(|(path, _)| path.starts_with("/by hyperslab 0")) {
+        assert_eq!(copy[&path.replace("/by hyperslab 0", "/copy")], *reported, "{path}");
     }
     // The four long attributes are there already.
     assert!(shared + 2 * 2400 < plain, "{shared} bytes more, {plain} where nothing is shared");
 }
 
 #[test]
-fn sharing_that_cannot_be_is_refused() {
+fn impossible_settings_of_shared_messages_are_refused() {
     let refused = |shared: SharedMessages| {
         let outcome = FileOptions::new().shared_messages(shared).create_in_memory();
         assert_eq!(outcome.unwrap_err().kind(), hyperslab::ErrorKind::Misuse);

@@ -1,4 +1,5 @@
-//! Files that are damaged in every structure: what ordinary reading still finds whole is whole in what is saved of them.
+//! Files that are damaged in every structure: what ordinary reading still finds whole is whole in
+//! what is saved of them.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -17,22 +18,24 @@ use hyperslab_testkit::fixtures;
 use snapshot::Snapshot;
 
 /// Saves what is left of an image; the new one is sound.
-fn salvage(bytes: Vec<u8>, what: &str) -> (Vec<u8>, Salvaged) {
-    salvage_by(&Recovery::new(), bytes, what)
+fn salvage(bytes: Vec<u8>, subject: &str) -> (Vec<u8>, Salvaged) {
+    salvage_by(&Recovery::new(), bytes, subject)
 }
 
-fn salvage_by(recovery: &Recovery, bytes: Vec<u8>, what: &str) -> (Vec<u8>, Salvaged) {
-    let (saved, salvaged) = recovery.salvage_bytes(bytes).unwrap_or_else(|error| panic!("{what}: {error:?}"));
+fn salvage_by(recovery: &Recovery, bytes: Vec<u8>, subject: &str) -> (Vec<u8>, Salvaged) {
+    let (saved, salvaged) =
+        recovery.salvage_bytes(bytes).unwrap_or_else(|error| panic!("{subject}: {error:?}"));
     let driver = hyperslab::vfd::Core::from_vec("saved", saved.clone());
     let options = hyperslab_check::CheckOptions { decode_chunks: true, ..Default::default() };
     let report = hyperslab_check::check(std::sync::Arc::new(driver), &options).unwrap();
-    assert_eq!(report.faults, 0, "{what}: {report}\n{salvaged}");
+    assert_eq!(report.faults, 0, "{subject}: {report}\n{salvaged}");
     assert!(!salvaged.to_string().is_empty());
     (saved, salvaged)
 }
 
-/// Saves what is left of `damaged`, and holds it against what can be read of it and was in the file.
-fn judge(original: &Snapshot, damaged: Vec<u8>, what: &str) -> Vec<u8> {
+/// Saves what is left of `damaged`, and holds it against what can be read of it and was in the
+/// file.
+fn judge(original: &Snapshot, damaged: Vec<u8>, subject: &str) -> Vec<u8> {
     let left: Vec<_> = match OpenOptions::new().ignore_status_flags(true).open_bytes(damaged.clone()) {
         Ok(file) => {
             let whole = original.objects.iter().filter(|object| object.is_whole_in(&file));
@@ -40,12 +43,12 @@ fn judge(original: &Snapshot, damaged: Vec<u8>, what: &str) -> Vec<u8> {
         }
         Err(_) => Vec::new(),
     };
-    let (saved, salvaged) = salvage(damaged, what);
+    let (saved, salvaged) = salvage(damaged, subject);
     let found = Snapshot::of(&File::from_bytes(saved.clone()).unwrap());
     for (object, in_place) in left {
         assert!(
             found.holds(object, in_place),
-            "{what}: {} is not in what was saved:\n{salvaged}",
+            "{subject}: {} is not in what was saved:\n{salvaged}",
             object.path
         );
     }
@@ -53,7 +56,7 @@ fn judge(original: &Snapshot, damaged: Vec<u8>, what: &str) -> Vec<u8> {
 }
 
 #[test]
-fn sound_files_are_saved_whole() {
+fn sound_files_are_salvaged_completely() {
     for name in fixtures::names().unwrap() {
         let bytes = std::fs::read(fixtures::path(&name)).unwrap();
         let original = Snapshot::of(&File::from_bytes(bytes.clone()).unwrap());
@@ -69,7 +72,7 @@ fn sound_files_are_saved_whole() {
 }
 
 #[test]
-fn blocks_of_every_kind_destroyed() {
+fn files_without_one_kind_of_block_are_salvaged() {
     let mut numbers = Numbers(1);
     for name in fixtures::names().unwrap() {
         let good = std::fs::read(fixtures::path(&name)).unwrap();
@@ -84,7 +87,7 @@ fn blocks_of_every_kind_destroyed() {
 }
 
 #[test]
-fn files_cut_at_any_length() {
+fn files_truncated_at_any_length_are_salvaged() {
     let mut numbers = Numbers(2);
     for name in fixtures::names().unwrap() {
         let good = std::fs::read(fixtures::path(&name)).unwrap();
@@ -97,7 +100,7 @@ fn files_cut_at_any_length() {
 }
 
 #[test]
-fn bytes_changed_anywhere() {
+fn files_with_random_changed_bytes_are_salvaged() {
     let mut numbers = Numbers(3);
     for name in fixtures::names().unwrap() {
         let good = std::fs::read(fixtures::path(&name)).unwrap();
@@ -114,7 +117,7 @@ fn bytes_changed_anywhere() {
 
 /// Without its superblock, a file has lost nothing but the names of its first objects.
 #[test]
-fn no_superblock() {
+fn files_without_a_superblock_are_salvaged() {
     let mut found_in_place = 0;
     for name in fixtures::names().unwrap() {
         let mut bytes = std::fs::read(fixtures::path(&name)).unwrap();

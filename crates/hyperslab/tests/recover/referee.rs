@@ -28,9 +28,9 @@ print("read")
 "#;
 
 #[test]
-fn libhdf5_reads_what_was_saved() {
+fn libhdf5_reads_the_salvaged_files() {
     let Some(python) = referee::python() else {
-        workspace::skip("libhdf5_reads_what_was_saved", "no h5py");
+        workspace::skip("libhdf5_reads_the_salvaged_files", "no h5py");
         return;
     };
     let folder = tempfile::tempdir().unwrap();

@@ -46,7 +46,7 @@ fn a_damaged_chunk_is_filled_and_named() {
 }
 
 #[test]
-fn attributes_one_by_one() {
+fn damaged_attributes_are_reported_one_by_one() {
     // Each attribute refers to a type of its own, of which one is destroyed.
     let file = FileOptions::new().create_in_memory().unwrap();
     file.new_dataset("data").write(&[1, 2, 3]).unwrap();
@@ -66,7 +66,7 @@ fn attributes_one_by_one() {
 }
 
 #[test]
-fn rows_that_were_cut_off() {
+fn truncated_rows_are_reported() {
     let file = FileOptions::new().create_in_memory().unwrap();
     let expected: Vec<u64> = (1..=10_000).collect();
     file.new_dataset("rows").write(&expected).unwrap();
@@ -96,7 +96,7 @@ fn rows_that_were_cut_off() {
 
 /// A few bytes of damage do not make a small file one of terabytes, whatever the elements are.
 #[test]
-fn an_extent_that_cannot_be() {
+fn an_impossible_extent_is_reported() {
     let bounds = LibverBounds::new(LibraryVersion::Earliest, LibraryVersion::LATEST).unwrap();
     let file = FileOptions::new().libver(bounds).create_in_memory().unwrap();
     let names: Vec<String> = (0..4711).map(|number| number.to_string()).collect();
@@ -154,7 +154,7 @@ fn lost_groups_are_found_again() {
 
 /// Bytes of a file within a dataset are no lost objects.
 #[test]
-fn a_file_in_a_dataset_is_none_of_its_own() {
+fn an_hdf5_file_inside_a_dataset_is_not_salvaged() {
     let inner = FileOptions::new().create_in_memory().unwrap();
     inner.new_dataset("inner").write(&[1, 2, 3]).unwrap();
     let file = FileOptions::new().create_in_memory().unwrap();
@@ -170,7 +170,7 @@ fn a_file_in_a_dataset_is_none_of_its_own() {
 }
 
 #[test]
-fn sparse_chunks_one_by_one() {
+fn damaged_sparse_chunks_are_reported_one_by_one() {
     let file = FileOptions::new().libver(LibverBounds::LATEST).create_in_memory().unwrap();
     let sparse = file.new_dataset("sparse").of::<i32>().shape(&[100]).sparse(&[10]).create().unwrap();
     let coordinates: Vec<u64> = (0..100).step_by(3).collect();
@@ -190,7 +190,7 @@ fn sparse_chunks_one_by_one() {
 
 /// Of two links of one name, one leads to its object; the other object is put aside.
 #[test]
-fn names_that_damage_makes_the_same() {
+fn equal_names_after_damage_are_distinguished() {
     let [earliest, _] = bounds();
     let file = FileOptions::new().libver(earliest).create_in_memory().unwrap();
     let group = file.create_group("group").unwrap();
@@ -213,7 +213,7 @@ fn names_that_damage_makes_the_same() {
 
 /// A group whose link cannot be made is put aside, even if it leads to itself; what it leads to counts its link.
 #[test]
-fn a_group_without_a_name_that_leads_to_itself() {
+fn an_unnamed_group_with_a_link_to_itself() {
     let [earliest, _] = bounds();
     let file = FileOptions::new().libver(earliest).create_in_memory().unwrap();
     let outside = file.create_group("outside").unwrap();
@@ -272,7 +272,7 @@ fn an_extent_of_more_chunks_than_the_array_has() {
 
 /// A dataset in the place of the committed datatype that another uses: either is saved, the type with each.
 #[test]
-fn a_dataset_that_is_no_type() {
+fn a_reference_to_a_dataset_as_a_datatype() {
     let [earliest, _] = bounds();
     let file = FileOptions::new().libver(earliest).create_in_memory().unwrap();
     let datatype = file.commit_datatype("type", &<i32 as hyperslab::H5Type>::datatype()).unwrap();

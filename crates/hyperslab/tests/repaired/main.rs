@@ -80,7 +80,7 @@ fn seals(file: &[u8]) -> Vec<Seal> {
 }
 
 #[test]
-fn every_checksum_of_metadata_comes_back() {
+fn every_checksum_of_metadata_is_restored() {
     let mut kinds = BTreeSet::new();
     for (name, sound) in files() {
         let mut file = sound.clone();
@@ -124,7 +124,7 @@ fn report(file: &[u8]) -> String {
 
 /// A change of the content is noticed by its checksum, and no checksum is wrong after the repair.
 #[test]
-fn changed_structures_get_past_their_checksums() {
+fn changed_structures_have_valid_checksums() {
     let mut noticed = BTreeSet::new();
     for (name, sound) in files() {
         let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
@@ -150,7 +150,7 @@ fn changed_structures_get_past_their_checksums() {
 }
 
 #[test]
-fn every_checksum_of_raw_data_comes_back() {
+fn every_checksum_of_raw_data_is_restored() {
     for (name, least) in [("filters_latest.h5", 1), ("filters_earliest.h5", 1), ("structured", 12)] {
         let (_, sound) = files().into_iter().find(|(file, _)| file == name).unwrap();
         let seals = repair::raw_seals(&sound);

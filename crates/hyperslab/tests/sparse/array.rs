@@ -154,14 +154,14 @@ impl Array {
         let defined = self.defined_among(chosen);
         let (points, stored) = dataset.sparse().read_stored(selection).unwrap();
         self.compare_defined(&defined, &points, &stored, &format!("read_defined {selection:?}"));
-        let said = dataset.sparse().defined(selection).unwrap();
-        assert_eq!(places_of(&said, &self.dims), defined, "defined {selection:?}");
+        let reported = dataset.sparse().defined(selection).unwrap();
+        assert_eq!(places_of(&reported, &self.dims), defined, "defined {selection:?}");
     }
 
-    fn compare_defined(&self, expected: &[Place], points: &Points, stored: &Stored, what: &str) {
-        assert_eq!((points.rank, stored.len()), (self.rank(), expected.len()), "{what}");
-        assert_eq!(points.coordinates, expected.concat(), "{what}");
-        assert_eq!(self.kind().plain_of(stored), self.plain(expected), "{what}");
+    fn compare_defined(&self, expected: &[Place], points: &Points, stored: &Stored, subject: &str) {
+        assert_eq!((points.rank, stored.len()), (self.rank(), expected.len()), "{subject}");
+        assert_eq!(points.coordinates, expected.concat(), "{subject}");
+        assert_eq!(self.kind().plain_of(stored), self.plain(expected), "{subject}");
     }
 
     /// Reads all elements through every method.

@@ -94,7 +94,7 @@ fn a_shape_and_a_single_chunk_change_together() {
 
 /// Dirty elements of a chunk survive a later change of this chunk that fails.
 #[test]
-fn dirty_elements_outlive_a_change_that_fails() {
+fn dirty_elements_survive_a_failed_change() {
     let file = memory();
     let new = file.new_dataset("a").datatype(Kind::Words.datatype()).shape(&[4]);
     let text = new.sparse(&[4]).create().unwrap();
@@ -127,7 +127,7 @@ fn large_chunks_at_the_edge() {
 
 /// A dataset at the address of a deleted dataset does not read the deleted dataset's cached chunks.
 #[test]
-fn a_dataset_in_place_of_another() {
+fn a_new_dataset_at_the_address_of_a_deleted_one() {
     let file = memory();
     for value in [1_u8, 2, 3] {
         let a = file.new_dataset("a").of::<u8>().shape(&[100]).sparse(&[100]).create().unwrap();
@@ -169,14 +169,14 @@ fn stored_elements_outside_the_extent_stay_undefined() {
 
 /// The time of a resize does not depend on chunks that are not stored.
 #[test]
-fn growing_by_very_much() {
+fn a_large_growth_takes_no_time() {
     let file = memory();
-    for (name, most) in [("a", [None, Some(4)]), ("b", [Some(4), None]), ("c", [None, None])] {
-        let new = file.new_dataset(name).of::<u8>().shape(&[4, 4]).max_shape(&most).sparse(&[1, 2]);
+    for (name, maximum) in [("a", [None, Some(4)]), ("b", [Some(4), None]), ("c", [None, None])] {
+        let new = file.new_dataset(name).of::<u8>().shape(&[4, 4]).max_shape(&maximum).sparse(&[1, 2]);
         let a = new.create().unwrap();
         a.write(.., &[1_u8; 16]).unwrap();
         file.flush().unwrap();
-        let long = most.map(|most| most.map_or(1 << 40, |_| 4));
+        let long = maximum.map(|maximum| maximum.map_or(1 << 40, |_| 4));
         a.resize(&long).unwrap();
         assert_eq!(a.sparse().defined_count().unwrap(), 16);
         a.resize(&[4, 3]).unwrap();
@@ -191,7 +191,7 @@ fn vast(file: &File, rows: u64, chunk: &[u64]) -> Dataset {
 }
 
 #[test]
-fn undefined_elements_take_no_time() {
+fn reads_of_undefined_elements_take_no_time() {
     let file = FileOptions::new().create_in_memory().unwrap();
     let rows = 1 << 50;
     let dataset = vast(&file, rows, &[1, 4]);

@@ -44,8 +44,8 @@ fn ask(folder: &Path, task: &[&Path], written: &[Written]) -> Option<Vec<Value>>
     let requests: Vec<String> = written.iter().map(request).collect();
     let list = folder.join("list.json");
     std::fs::write(&list, requests.join("\n")).unwrap();
-    let said = python.run_script(SCRIPT, task.iter().copied().chain([&*list])).unwrap();
-    let answers: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let reported = python.run_script(SCRIPT, task.iter().copied().chain([&*list])).unwrap();
+    let answers: Vec<Value> = reported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(answers.len(), written.len());
     Some(answers)
 }
@@ -55,37 +55,37 @@ pub(crate) fn ask_oracle(folder: &Path, script: &Path, written: &[Written]) {
     let Some(answers) = ask(folder, &[Path::new("oracle"), script], written) else { return };
     for (written, answer) in written.iter().zip(&answers) {
         for (number, array) in written.arrays.iter().enumerate() {
-            let said = &answer[name(number)];
-            let what = format!("{}:{} {:?}", written.file.display(), name(number), array.make);
-            assert_eq!(said["verdict"], "ok", "{what}: {}", said["error"]);
-            assert_eq!(said["shape"], json!(array.dims), "{what}");
-            assert_eq!(said["maxshape"], json!(array.make.max_dims), "{what}");
-            assert_eq!(said["chunk"], json!(array.make.chunk), "{what}");
+            let reported = &answer[name(number)];
+            let subject = format!("{}:{} {:?}", written.file.display(), name(number), array.make);
+            assert_eq!(reported["verdict"], "ok", "{subject}: {}", reported["error"]);
+            assert_eq!(reported["shape"], json!(array.dims), "{subject}");
+            assert_eq!(reported["maxshape"], json!(array.make.max_dims), "{subject}");
+            assert_eq!(reported["chunk"], json!(array.make.chunk), "{subject}");
             if let Some(fill) = array.make.fill {
-                assert_eq!(said["fill"], array.make.kind.json(fill), "{what}");
+                assert_eq!(reported["fill"], array.make.kind.json(fill), "{subject}");
             }
-            compare(array, said["defined"].as_array().unwrap(), &what);
+            compare(array, reported["defined"].as_array().unwrap(), &subject);
         }
     }
 }
 
-fn compare(array: &Array, said: &[Value], what: &str) {
+fn compare(array: &Array, reported: &[Value], subject: &str) {
     let kind = array.make.kind;
     if array.make.sparse {
         let one = |(place, value): (&Vec<u64>, &u8)| json!([place, kind.json(*value)]);
         let expected: Vec<Value> = array.values.iter().map(one).collect();
-        assert_eq!(said, expected, "{what}");
+        assert_eq!(reported, expected, "{subject}");
         return;
     }
     // All elements of stored chunks are present.
     let mut written = 0;
-    for element in said {
+    for element in reported {
         let place: Vec<u64> = element[0].as_array().unwrap().iter().map(|at| at.as_u64().unwrap()).collect();
         let value = array.values.get(&place).copied();
         written += usize::from(value.is_some());
-        assert_eq!(element[1], kind.json(value.unwrap_or(0)), "{what}: {place:?}");
+        assert_eq!(element[1], kind.json(value.unwrap_or(0)), "{subject}: {place:?}");
     }
-    assert_eq!(written, array.values.len(), "{what}");
+    assert_eq!(written, array.values.len(), "{subject}");
 }
 
 /// Checks that libhdf5 reads the ordinary datasets and refuses the sparse ones.

@@ -39,11 +39,11 @@ fn number_of(variable: &str, otherwise: u32) -> u32 {
 /// A sequence as numbers: the properties of the file, and the operations on it.
 type Sequence = (Vec<u16>, Vec<Vec<u16>>);
 
-fn sequences(most: usize) -> impl Strategy<Value = Sequence> {
+fn sequences(maximum: usize) -> impl Strategy<Value = Sequence> {
     let number = any::<u16>;
     (
         prop::collection::vec(number(), 120),
-        prop::collection::vec(prop::collection::vec(number(), 60), 1..most),
+        prop::collection::vec(prop::collection::vec(number(), 60), 1..maximum),
     )
 }
 
@@ -85,7 +85,7 @@ fn a_sparse_dataset_equals_its_model() {
 
 /// Other readers read the files of random sequences after the first step and at the end.
 #[test]
-fn others_read_the_files() {
+fn other_implementations_read_the_files() {
     let cases = number_of("HYPERSLAB_SPARSE", FEW).div_ceil(2);
     let oracle = judge::oracle();
     let (mut runner, seed) = runner("others", cases);

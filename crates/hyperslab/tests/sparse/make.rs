@@ -43,19 +43,19 @@ impl Make {
             let side = if vast { 1 << (20 / rank + if common { 4 } else { 8 }) } else { SIDES[rank - 1] };
             let size = numbers.below(side + 1);
             let is_endless = (dimension + rank - first) % rank < endless;
-            let most = size.max(1) + if index == 0 { 0 } else { numbers.below(side / 2 + 1) };
+            let maximum = size.max(1) + if index == 0 { 0 } else { numbers.below(side / 2 + 1) };
             // The other reader refuses chunks of more than 2^22 elements.
             let wide = if common { &[1 << 5, 10, 1 << 4, 40][..] } else { &[1 << 9, 100, 1 << 8, 300] };
             let cut = if vast { numbers.one_of(wide) } else { 1 + numbers.below(side + 2) };
             let cut = if numbers.once_in(5) && !vast { 1 } else { cut };
             dims.push(size);
-            max_dims.push(if is_endless { None } else { Some(most) });
+            max_dims.push(if is_endless { None } else { Some(maximum) });
             chunk.push(if index == 0 {
-                most
+                maximum
             } else if is_endless {
                 cut
             } else {
-                cut.min(most)
+                cut.min(maximum)
             });
         }
         let mut make = Self {

@@ -115,9 +115,9 @@ impl World {
     }
 
     #[expect(clippy::print_stderr, reason = "the steps of a sequence that failed")]
-    fn told(&self, what: impl FnOnce() -> String) {
+    fn told(&self, subject: impl FnOnce() -> String) {
         if self.trace {
-            eprintln!("{}", what());
+            eprintln!("{}", subject());
         }
     }
 
@@ -143,10 +143,10 @@ impl World {
 
     /// Applies one operation to the file and the model, and compares what both return.
     pub(crate) fn perform(&mut self, numbers: &mut Numbers<'_>) {
-        let what = numbers.below(22);
+        let subject = numbers.below(22);
         let number = numbers.below(self.arrays.len() as u64) as usize;
         let dataset = self.handle(number, numbers.below(2) == 0);
-        match what {
+        match subject {
             0..=4 => self.write_points(number, &dataset, numbers),
             5..=8 => self.write(number, &dataset, numbers),
             9 | 10 => self.erase(number, &dataset, numbers),
@@ -215,14 +215,15 @@ impl World {
     fn resize(&mut self, number: usize, dataset: &Dataset, numbers: &mut Numbers<'_>) {
         let array = &self.arrays[number];
         let mut dims = array.dims.clone();
-        for (size, (most, chunk)) in dims.iter_mut().zip(array.make.max_dims.iter().zip(&array.make.chunk)) {
-            let most = most.unwrap_or(*size + 2 * chunk);
+        for (size, (maximum, chunk)) in dims.iter_mut().zip(array.make.max_dims.iter().zip(&array.make.chunk))
+        {
+            let maximum = maximum.unwrap_or(*size + 2 * chunk);
             *size = match numbers.below(6) {
                 0 | 1 => *size,
-                2 => numbers.below(most + 1),
+                2 => numbers.below(maximum + 1),
                 3 => (*size).saturating_sub(1 + numbers.below(*chunk)),
-                4 => (*size + 1 + numbers.below(*chunk)).min(most),
-                _ => (*size / chunk * chunk).min(most),
+                4 => (*size + 1 + numbers.below(*chunk)).min(maximum),
+                _ => (*size / chunk * chunk).min(maximum),
             };
         }
         self.told(|| format!("resize {number} {dims:?}"));
@@ -233,8 +234,8 @@ impl World {
     fn append(&mut self, number: usize, dataset: &Dataset, numbers: &mut Numbers<'_>) {
         let array = &self.arrays[number];
         let axis = numbers.below(array.dims.len() as u64) as usize;
-        let most = array.make.max_dims[axis].map_or(u64::MAX, |most| most - array.dims[axis]);
-        let length = (1 + numbers.below(2 * array.make.chunk[axis])).min(most);
+        let maximum = array.make.max_dims[axis].map_or(u64::MAX, |maximum| maximum - array.dims[axis]);
+        let length = (1 + numbers.below(2 * array.make.chunk[axis])).min(maximum);
         let mut added = array.dims.clone();
         added[axis] = length;
         if array.make.kind.is_number() {

@@ -144,7 +144,7 @@ fn texts_between_files_of_all_widths() {
 }
 
 #[test]
-fn references_lead_to_the_copies() {
+fn references_refer_to_the_copies() {
     let source = FileOptions::new().create_in_memory().unwrap();
     source.new_dataset("g/x").write(&[1.5]).unwrap();
     let refs =

@@ -55,12 +55,12 @@ fn same_texts(one: &Dataset, other: &Dataset) {
 
 /// Returns the message of an error, with the messages of its sources.
 fn chain(error: &dyn std::error::Error) -> String {
-    let mut said = error.to_string();
+    let mut reported = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {
-        said.push_str(": ");
-        said.push_str(&error.to_string());
+        reported.push_str(": ");
+        reported.push_str(&error.to_string());
         source = error.source();
     }
-    said
+    reported
 }

@@ -108,7 +108,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn there_and_back(case in case()) {
+    fn dense_datasets_become_sparse_and_dense_again(case in case()) {
         let source = case.dense();
         let before = source.dataset("a").unwrap();
         let expected = bits(&before);
@@ -179,12 +179,12 @@ fn elements_determine_the_density() {
     }
     let auto = |density| Repack::new().layout("*", RepackLayout::AutoSparse { density }).unwrap();
     let shape = |file: &File, name: &str| file.dataset(name).unwrap().sparse().chunking().unwrap().shape;
-    let told = repack(&source, &auto(None));
-    assert_eq!(shape(&told, "thin"), shape(&repack(&source, &auto(Some(0.001))), "thin"));
-    assert_eq!(shape(&told, "thick"), shape(&repack(&source, &auto(Some(0.1))), "thick"));
-    assert_ne!(shape(&told, "thin"), shape(&told, "thick"));
-    let again = repack(&told, &auto(None));
-    assert_eq!(shape(&again, "thin"), shape(&told, "thin"));
+    let reported = repack(&source, &auto(None));
+    assert_eq!(shape(&reported, "thin"), shape(&repack(&source, &auto(Some(0.001))), "thin"));
+    assert_eq!(shape(&reported, "thick"), shape(&repack(&source, &auto(Some(0.1))), "thick"));
+    assert_ne!(shape(&reported, "thin"), shape(&reported, "thick"));
+    let again = repack(&reported, &auto(None));
+    assert_eq!(shape(&again, "thin"), shape(&reported, "thin"));
 }
 
 #[test]
@@ -207,17 +207,17 @@ fn filters_of_all_sections_and_of_one() {
     let work = Repack::new().layout("a", sparse).unwrap();
     let work = work.filters("a", vec![FilterSpec::deflate(9)]).unwrap();
     let work = work.section_filters("a", Section::Selection, vec![FilterSpec::shuffle()]).unwrap();
-    let told = repack(&source, &work);
-    assert_eq!(ids(&told), [vec![2], vec![1]]);
+    let reported = repack(&source, &work);
+    assert_eq!(ids(&reported), [vec![2], vec![1]]);
     // Other filters for one section, the rest unchanged; then the original filters, with those of
     // the values.
     let work = Repack::new().section_filters("a", Section::Selection, Vec::new()).unwrap();
-    let plain = repack(&told, &work);
+    let plain = repack(&reported, &work);
     assert_eq!(ids(&plain), [vec![], vec![1]]);
     let back = repack(&kept, &Repack::new().layout("a", RepackLayout::AutoChunked).unwrap());
     let filters: Vec<u16> = back.dataset("a").unwrap().filters().iter().map(|filter| filter.id).collect();
     assert_eq!(filters, [6, 1]);
-    for file in [&kept, &told, &plain, &back] {
+    for file in [&kept, &reported, &plain, &back] {
         assert_eq!(file.dataset("a").unwrap().read_raw::<u32>(..).unwrap(), values);
     }
 }
@@ -242,7 +242,7 @@ fn lists_of_points_become_blocks_and_back() {
 }
 
 #[test]
-fn texts_there_and_back() {
+fn texts_become_sparse_and_dense_again() {
     for width in [8, 4] {
         let source = FileOptions::new().sizes(width, 8).create_in_memory().unwrap();
         let text = Datatype::variable_string(CharacterSet::Utf8, width);

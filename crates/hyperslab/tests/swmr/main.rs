@@ -1,4 +1,5 @@
-//! One writes and others read at the same time, in processes of their own: hyperslab and libhdf5 on either side.
+//! One writes and others read at the same time, in processes of their own: hyperslab and libhdf5 on
+//! either side.
 //!
 //! `HYPERSLAB_SWMR_SECONDS` says how long each pair runs.
 #![expect(
@@ -55,13 +56,13 @@ impl Started {
     }
 
     /// What it said after it was ready.
-    fn end(mut self, what: &str) -> String {
+    fn end(mut self, subject: &str) -> String {
         let mut text = String::new();
         self.out.read_to_string(&mut text).unwrap();
-        assert!(self.child.wait().unwrap().success(), "{what} failed: {text}");
+        assert!(self.child.wait().unwrap().success(), "{subject} failed: {text}");
         let words = ["appends", "refreshes"];
         let line = text.lines().find(|line| words.iter().any(|word| line.starts_with(word)));
-        line.unwrap_or_else(|| panic!("{what}: {text}")).to_owned()
+        line.unwrap_or_else(|| panic!("{subject}: {text}")).to_owned()
     }
 }
 
@@ -75,14 +76,14 @@ fn command(who: Who, role: &str, arguments: [&str; 3]) -> Command {
         return command;
     }
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "one_of_the_processes", "--nocapture"]);
+    command.args(["--exact", "runs_one_of_the_processes", "--nocapture"]);
     command.env(ROLE, format!("{role}\n{}", arguments.join("\n"))).env_remove("HDF5_USE_FILE_LOCKING");
     command
 }
 
 /// What the processes run that are started by the tests below.
 #[test]
-fn one_of_the_processes() {
+fn runs_one_of_the_processes() {
     let Ok(role) = std::env::var(ROLE) else { return };
     let parts: Vec<&str> = role.lines().collect();
     let [role, path, until, seed] = parts.as_slice() else { panic!("{role}") };
@@ -149,23 +150,23 @@ fn check(path: &Path, but: &[&str]) {
 }
 
 #[test]
-fn hyperslab_writes_and_all_read() {
+fn hyperslab_writes_while_both_libraries_read() {
     together("hyperslab writes", Who::Hyperslab, [Who::Hyperslab, Who::Libhdf5]);
 }
 
 #[test]
-fn libhdf5_writes_and_all_read() {
+fn libhdf5_writes_while_both_libraries_read() {
     together("libhdf5 writes", Who::Libhdf5, [Who::Hyperslab, Who::Libhdf5]);
 }
 
 #[test]
-fn hyperslab_alone() {
+fn hyperslab_writes_and_reads() {
     together("hyperslab alone", Who::Hyperslab, [Who::Hyperslab, Who::Hyperslab]);
 }
 
 #[test]
 #[cfg(unix)]
-fn what_was_flushed_outlives_a_writer_that_is_killed() {
+fn flushed_data_survives_a_killed_writer() {
     for seed in ["4", "5", "6"] {
         let place = Place::new();
         let path = place.of("log.h5");
@@ -191,7 +192,7 @@ mod refused {
     use super::Place;
 
     #[test]
-    fn while_others_read_only_elements_change() {
+    fn a_swmr_writer_changes_only_elements() {
         let place = Place::new();
         let path = place.of("log.h5");
         let old = File::create(&path).unwrap();

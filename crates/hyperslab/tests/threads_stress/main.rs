@@ -80,7 +80,7 @@ fn run(seed: u64, steps: u64) {
 }
 
 #[test]
-fn what_threads_see_has_an_order() {
+fn results_of_threads_have_a_sequential_order() {
     let (first, seeds) = (number("HYPERSLAB_STRESS_SEED", 1), number("HYPERSLAB_STRESS", 6));
     let steps = number("HYPERSLAB_STRESS_STEPS", 80);
     for seed in first..first + seeds {

@@ -137,7 +137,7 @@ impl<'h> Replay<'h> {
     }
 
     fn process_end(&self, seed: u64, random: &mut Random) -> Vec<(Arc<str>, Vec<u8>)> {
-        let mut left = Vec::new();
+        let mut remains = Vec::new();
         for (name, entry) in &self.names {
             let Some((number, state)) = self.state(entry.now) else { continue };
             let mut bytes = state.now.clone();
@@ -149,9 +149,9 @@ impl<'h> Replay<'h> {
                 let some = random.below(pages.len() + 1);
                 pages.into_iter().take(some).for_each(|(offset, page)| put(&mut bytes, offset, page));
             }
-            left.push((Arc::clone(name), bytes));
+            remains.push((Arc::clone(name), bytes));
         }
-        left
+        remains
     }
 
     fn state(&self, number: Option<usize>) -> Option<(usize, &State)> {
@@ -159,20 +159,20 @@ impl<'h> Replay<'h> {
     }
 
     fn power_loss(&self, crash: Crash, random: &mut Random) -> Vec<(Arc<str>, Vec<u8>)> {
-        let mut left = Vec::new();
+        let mut remains = Vec::new();
         for (name, entry) in &self.names {
             let number = if random.one_in(2) { entry.now } else { entry.synced };
             if let Some((number, state)) = self.state(number) {
-                left.push((Arc::clone(name), self.remaining_bytes(number, state, crash, random)));
+                remains.push((Arc::clone(name), self.remaining_bytes(number, state, crash, random)));
             }
         }
         if let Some(Operation::Create { name, .. }) = self.next_operation()
-            && !left.iter().any(|(there, _)| there == name)
+            && !remains.iter().any(|(after_start, _)| after_start == name)
             && random.one_in(2)
         {
-            left.push((Arc::clone(name), Vec::new()));
+            remains.push((Arc::clone(name), Vec::new()));
         }
-        left
+        remains
     }
 
     /// Returns the remaining bytes of a file after a loss of power.
@@ -266,10 +266,10 @@ fn sectors(before: &[u8], operations: &[&Operation]) -> Vec<Step> {
                 let first = offset - offset % SECTOR_BYTES_U64;
                 let starts = (first..end).step_by(SECTOR_BYTES);
                 let whole = |start: u64| {
-                    let there = usize::try_from(start).ok().and_then(|start| now.get(start..));
-                    let there = there.into_iter().flatten();
+                    let after_start = usize::try_from(start).ok().and_then(|start| now.get(start..));
+                    let after_start = after_start.into_iter().flatten();
                     let mut sector = vec![0; SECTOR_BYTES];
-                    sector.iter_mut().zip(there).for_each(|(to, from)| *to = *from);
+                    sector.iter_mut().zip(after_start).for_each(|(to, from)| *to = *from);
                     (start, sector)
                 };
                 steps.push(Step::Sectors { sectors: starts.map(whole).collect(), end });
@@ -360,8 +360,8 @@ fn pieces(offset: u64, bytes: &[u8], size: u64) -> Vec<(u64, &[u8])> {
     let mut cut = Vec::new();
     let (mut at, mut rest) = (offset, bytes);
     while !rest.is_empty() {
-        let left = usize::try_from(size - at % size).ok();
-        let cut_at = left.and_then(|left| rest.split_at_checked(left));
+        let remains = usize::try_from(size - at % size).ok();
+        let cut_at = remains.and_then(|remains| rest.split_at_checked(remains));
         let (piece, remaining) = cut_at.unwrap_or((rest, &[]));
         cut.push((at, piece));
         at += piece.len() as u64;

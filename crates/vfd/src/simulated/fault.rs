@@ -68,8 +68,8 @@ impl Faults {
     /// Returns the outcome of the next operation.
     pub(super) fn next(&mut self) -> Outcome {
         let Some(fault) = &mut self.plan else { return Outcome::Good };
-        if let Some(left) = fault.after.checked_sub(1) {
-            fault.after = left;
+        if let Some(remaining) = fault.after.checked_sub(1) {
+            fault.after = remaining;
             return Outcome::Good;
         }
         let kind = fault.kind;

@@ -33,7 +33,7 @@ fn a_process_that_ends_leaves_what_was_done() {
     replay.go_to(3);
     assert_eq!(replay.crash(Crash::ProcessEnd, 0)["f"], [1; 10]);
     let lengths: BTreeSet<usize> =
-        all(&replay, Crash::ProcessEnd).into_iter().map(|left| left.unwrap().len()).collect();
+        all(&replay, Crash::ProcessEnd).into_iter().map(|remains| remains.unwrap().len()).collect();
     assert_eq!(lengths, [10, 4096, 4200].into(), "the unfinished write, up to the end of a page");
     replay.go_to(history.len());
     assert_eq!(replay.crash(Crash::ProcessEnd, 0), disk.files());
@@ -57,13 +57,13 @@ fn what_was_synced_survives_a_loss_of_power() {
             |texts: &[&str]| texts.iter().map(|text| Some(text.as_bytes().to_vec())).collect::<BTreeSet<_>>();
         assert_eq!(all(&replay, crash), some(&["a\0", "ab"]));
         replay.go_to(4);
-        let mut left = all(&replay, crash);
+        let mut remains = all(&replay, crash);
         // After a torn write, the file may be longer than its written bytes.
-        left.remove(&Some(b"a\0\0".to_vec()));
-        left.remove(&Some(b"ab\0".to_vec()));
+        remains.remove(&Some(b"a\0\0".to_vec()));
+        remains.remove(&Some(b"ab\0".to_vec()));
         // A sector in effect contains all bytes written to it.
         let torn = crash == Crash::Torn;
-        assert_eq!(left, some(if torn { &["a\0", "ab", "abc"] } else { &["a\0", "ab", "a\0c", "abc"] }));
+        assert_eq!(remains, some(if torn { &["a\0", "ab", "abc"] } else { &["a\0", "ab", "a\0c", "abc"] }));
         replay.go_to(0);
         assert_eq!(all(&replay, crash), some(&["\0\0", "a\0"]));
     }
@@ -78,12 +78,12 @@ fn sectors_tear() {
     replay.go_to(1);
     let torn = all(&replay, Crash::Torn);
     assert_eq!(torn.len(), 8, "of three sectors any");
-    for left in torn {
-        let left = left.unwrap();
+    for remains in torn {
+        let remains = remains.unwrap();
         for (start, end) in [(500, 512), (512, 1024), (1024, 1500)] {
-            assert!(left[start..end].iter().all(|byte| *byte == left[start]));
+            assert!(remains[start..end].iter().all(|byte| *byte == remains[start]));
         }
-        assert!(left[..500].iter().chain(&left[1500..]).all(|byte| *byte == 0));
+        assert!(remains[..500].iter().chain(&remains[1500..]).all(|byte| *byte == 0));
     }
     assert_eq!(all(&replay, Crash::PowerLoss).len(), 2);
 }
@@ -104,18 +104,18 @@ fn names_survive_when_the_folder_was_synced() {
     side.create().unwrap();
     let history = disk.history();
     let mut replay = history.replay();
-    let mut left = |at| {
+    let mut remains = |at| {
         replay.go_to(at);
         all(&replay, Crash::PowerLoss)
     };
     let (none, empty, full) = (None, Some(vec![]), Some(b"a".to_vec()));
-    assert_eq!(left(0), [none.clone(), empty.clone()].into());
-    assert_eq!(left(1), [empty.clone(), full.clone()].into());
-    assert_eq!(left(3), [full.clone()].into());
+    assert_eq!(remains(0), [none.clone(), empty.clone()].into());
+    assert_eq!(remains(1), [empty.clone(), full.clone()].into());
+    assert_eq!(remains(3), [full.clone()].into());
     let removed: Vec<String> = history.operations().iter().map(ToString::to_string).collect();
     assert_eq!(removed[3], "remove 0 `f`");
-    assert_eq!(left(4), [none, full, empty.clone()].into(), "a removal may be undone");
-    assert_eq!(left(5), [empty].into());
+    assert_eq!(remains(4), [none, full, empty.clone()].into(), "a removal may be undone");
+    assert_eq!(remains(5), [empty].into());
     assert_eq!(disk.files()["f"], b"");
 }
 

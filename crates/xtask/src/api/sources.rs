@@ -95,8 +95,8 @@ impl Sources {
         let Some(module) = self.module(parent) else {
             // A module on the way that is exported under another path.
             return (1..parent.len()).rev().find_map(|length| {
-                let (before, behind) = path.split_at_checked(length)?;
-                let (alias, rest) = behind.split_first()?;
+                let (before, after) = path.split_at_checked(length)?;
+                let (alias, rest) = after.split_first()?;
                 let export =
                     exports(self.module(before)?, false).into_iter().find(|export| export.name == *alias)?;
                 self.resolve(&[export.path.as_slice(), rest].concat(), steps)

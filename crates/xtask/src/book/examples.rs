@@ -38,17 +38,24 @@ pub(super) fn run() -> Result<()> {
         let program = root.join("target/debug/examples").join(name);
         let output = Command::new(program).args(*arguments).current_dir(folder.path()).output();
         let output = output.with_context(|| format!("the example `{name}`"))?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "the example `{name}`: {}\n{said}", output.status);
+        let reported = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "the example `{name}`: {}\n{reported}", output.status);
     }
     let drawn = Command::new(root.join("target/debug/examples").join(DRAWS)).output().context(DRAWS)?;
-    let there = fs::read(root.join("docs/sparse-chunk.svg"))?;
-    ensure!(drawn.stdout == there, "docs/sparse-chunk.svg differs from the output of the example `{DRAWS}`");
+    let current = fs::read(root.join("docs/sparse-chunk.svg"))?;
+    ensure!(
+        drawn.stdout == current,
+        "docs/sparse-chunk.svg differs from the output of the example `{DRAWS}`"
+    );
     for entry in fs::read_dir(folder.path())? {
         let path = entry?.path();
         let output = Command::new(root.join(COMMAND)).arg("check").arg(&path).output()?;
-        let said = String::from_utf8_lossy(&output.stdout);
-        ensure!(output.status.success(), "an example wrote {}, which is not sound:\n{said}", path.display());
+        let reported = String::from_utf8_lossy(&output.stdout);
+        ensure!(
+            output.status.success(),
+            "an example wrote {}, which is not sound:\n{reported}",
+            path.display()
+        );
     }
     println!("examples: {} run, all output files are sound", CALLS.len() + 1);
     Ok(())

@@ -28,9 +28,10 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 }
 
 fn refused(file: &File) -> impl Iterator<Item = Finding> {
-    REFUSED.iter().flat_map(move |(what, instead)| {
-        let places = file.code.match_indices(what);
-        places.map(move |(at, _)| Finding::new(&file.path, file.line_of(at), format!("`{what}`: {instead}")))
+    REFUSED.iter().flat_map(move |(subject, instead)| {
+        let places = file.code.match_indices(subject);
+        places
+            .map(move |(at, _)| Finding::new(&file.path, file.line_of(at), format!("`{subject}`: {instead}")))
     })
 }
 

@@ -52,8 +52,8 @@ impl File {
     pub(crate) fn tests_from(&self) -> usize {
         let ends = |(at, _): &(usize, &str)| {
             let mut rest = self.code.get(*at..).unwrap_or_default();
-            while let Some(behind) = after_test_module(rest) {
-                rest = behind.trim_start();
+            while let Some(after) = after_test_module(rest) {
+                rest = after.trim_start();
             }
             rest.is_empty()
         };
@@ -72,9 +72,9 @@ fn after_test_module(code: &str) -> Option<&str> {
     while rest.starts_with("#[") {
         rest = after_brackets(rest, '[', ']')?.trim_start();
     }
-    if let Some(behind) = rest.strip_prefix("pub") {
-        let behind = behind.trim_start();
-        rest = if behind.starts_with('(') { after_brackets(behind, '(', ')')?.trim_start() } else { behind };
+    if let Some(after) = rest.strip_prefix("pub") {
+        let after = after.trim_start();
+        rest = if after.starts_with('(') { after_brackets(after, '(', ')')?.trim_start() } else { after };
     }
     let name = rest.strip_prefix("mod ")?;
     let body = name.trim_start_matches(|character: char| character.is_alphanumeric() || character == '_');
@@ -179,9 +179,9 @@ fn token(rest: &[u8], after_word: bool) -> (bool, usize) {
     (true, 1)
 }
 
-fn find(bytes: &[u8], what: &[u8], from: usize) -> Option<usize> {
+fn find(bytes: &[u8], needle: &[u8], from: usize) -> Option<usize> {
     let rest = bytes.get(from..)?;
-    rest.windows(what.len()).position(|window| window == what).map(|at| at + from)
+    rest.windows(needle.len()).position(|window| window == needle).map(|at| at + from)
 }
 
 fn block_comment(bytes: &[u8]) -> usize {

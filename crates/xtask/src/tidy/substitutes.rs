@@ -59,15 +59,16 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 fn check_with(tree: &Tree, ceilings: &[(&str, [usize; 3])]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (folder, counts) in counts(tree) {
-        let ceiling = ceilings.iter().find(|(name, _)| *name == folder).map_or([0; 3], |(_, most)| *most);
-        for ((name, count), most) in NAMES.iter().zip(counts).zip(ceiling) {
-            let message = match count.cmp(&most) {
+        let ceiling =
+            ceilings.iter().find(|(name, _)| *name == folder).map_or([0; 3], |(_, maximum)| *maximum);
+        for ((name, count), maximum) in NAMES.iter().zip(counts).zip(ceiling) {
+            let message = match count.cmp(&maximum) {
                 std::cmp::Ordering::Equal => continue,
                 std::cmp::Ordering::Less => {
-                    format!("`{folder}` has {count} `{name}`: lower its ceiling of {most}")
+                    format!("`{folder}` has {count} `{name}`: lower its ceiling of {maximum}")
                 }
                 std::cmp::Ordering::Greater => format!(
-                    "`{folder}` has {count} `{name}`, {most} are allowed: check the value, or return an error"
+                    "`{folder}` has {count} `{name}`, {maximum} are allowed: check the value, or return an error"
                 ),
             };
             findings.push(Finding::new(THIS_FILE, 1, message));
@@ -97,8 +98,8 @@ fn counts(tree: &Tree) -> Counts {
 fn of_code(code: &str) -> [usize; 3] {
     let converted = code.match_indices("try_from(").filter(|(at, word)| {
         let arguments = code.get(at + word.len()..).unwrap_or_default();
-        let behind = closing(arguments, b'(', b')').and_then(|end| arguments.get(end..));
-        behind.is_some_and(|behind| behind.trim_start().starts_with(".unwrap_or"))
+        let after = closing(arguments, b'(', b')').and_then(|end| arguments.get(end..));
+        after.is_some_and(|after| after.trim_start().starts_with(".unwrap_or"))
     });
     [code.matches("saturating_").count(), converted.count(), code.matches("unwrap_or_default()").count()]
 }

@@ -134,12 +134,13 @@ impl Merge {
         Ok(Self { run, at: 0, spool, spilled, heap })
     }
 
-    /// Moves about `most` entries to the batch, and sums entries with the same key. Returns false
-    /// if no entries are left. A batch ends at the end of a chunk unless the chunk is very large.
+    /// Moves about `maximum` entries to the batch, and sums entries with the same key. Returns
+    /// false if no entries are left. A batch ends at the end of a chunk unless the chunk is very
+    /// large.
     pub(super) fn fill(
         &mut self,
         batch: &mut Batch,
-        most: usize,
+        maximum: usize,
         keys: &Keys,
         element: Element,
     ) -> Result<bool> {
@@ -147,8 +148,8 @@ impl Merge {
         while let Some(key) = self.next_key() {
             if let Some(last) = last
                 && last != key
-                && count >= most
-                && (!keys.together(last, key) || count / MAX_BATCHES >= most)
+                && count >= maximum
+                && (!keys.together(last, key) || count / MAX_BATCHES >= maximum)
             {
                 break;
             }

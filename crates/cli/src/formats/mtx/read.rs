@@ -83,8 +83,8 @@ impl Reader {
         Ok((shape, count.context("the number of values does not fit in 64 bits")?))
     }
 
-    /// Advances to the next coordinates of an array that have a line: files of symmetric matrices
-    /// have only the lower triangle.
+    /// Advances to the next coordinates that the file contains: an array of a symmetric matrix has
+    /// lines for the lower triangle only.
     fn enter_triangle(&mut self) {
         let [row, column] = self.at;
         let first = match self.banner.symmetry {
@@ -168,15 +168,15 @@ fn value_count(rows: u64, columns: u64, symmetry: Symmetry) -> Option<u64> {
 }
 
 /// Parses an index, which counts from 1, and returns it counted from 0.
-fn index(word: Option<&str>, what: &str, size: u64) -> Result<u64> {
-    let word = word.with_context(|| format!("the {what} is missing"))?;
+fn index(word: Option<&str>, subject: &str, size: u64) -> Result<u64> {
+    let word = word.with_context(|| format!("the {subject} is missing"))?;
     if let Ok(index @ 1..) = word.parse::<u64>()
         && index <= size
     {
         return Ok(index - 1);
     }
-    let index: i128 = word.parse().ok().with_context(|| format!("`{word}` is not a {what}"))?;
-    bail!("the {what} {index} is not from 1 to {size}")
+    let index: i128 = word.parse().ok().with_context(|| format!("`{word}` is not a {subject}"))?;
+    bail!("the {subject} {index} is not from 1 to {size}")
 }
 
 /// Parses a value into the buffer. Returns the bytes of the value.

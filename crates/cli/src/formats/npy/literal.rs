@@ -67,9 +67,9 @@ impl Parser<'_> {
         self.rest.chars().next()
     }
 
-    fn takes(&mut self, what: &str) -> bool {
+    fn takes(&mut self, expected: &str) -> bool {
         self.blanks();
-        match self.rest.strip_prefix(what) {
+        match self.rest.strip_prefix(expected) {
             Some(rest) => {
                 self.rest = rest;
                 true

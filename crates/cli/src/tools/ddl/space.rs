@@ -11,9 +11,10 @@ pub(crate) fn dataspace(space: &Dataspace) -> String {
             let dims: Vec<String> = extent.dims.iter().map(u64::to_string).collect();
             let shown =
                 |size: &Option<u64>| size.map_or_else(|| "H5S_UNLIMITED".into(), |size| size.to_string());
-            let most = extent.max_dims.as_ref().map(|most| most.iter().map(shown).collect::<Vec<String>>());
-            let most = most.unwrap_or_else(|| dims.clone());
-            format!("SIMPLE {{ ( {} ) / ( {} ) }}", dims.join(", "), most.join(", "))
+            let maximum =
+                extent.max_dims.as_ref().map(|maximum| maximum.iter().map(shown).collect::<Vec<String>>());
+            let maximum = maximum.unwrap_or_else(|| dims.clone());
+            format!("SIMPLE {{ ( {} ) / ( {} ) }}", dims.join(", "), maximum.join(", "))
         }
     }
 }

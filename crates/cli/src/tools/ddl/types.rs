@@ -142,8 +142,9 @@ fn string(out: &mut String, size: &str, padding: StringPadding, charset: Charact
     };
     out.push_str("H5T_STRING {\n");
     let inside = spaces(indent + LEVEL);
-    for (what, value) in [("STRSIZE", size), ("STRPAD", padding), ("CSET", charset), ("CTYPE", "H5T_C_S1")] {
-        out.push_str(&format!("{inside}{what} {value};\n"));
+    for (subject, value) in [("STRSIZE", size), ("STRPAD", padding), ("CSET", charset), ("CTYPE", "H5T_C_S1")]
+    {
+        out.push_str(&format!("{inside}{subject} {value};\n"));
     }
     out.push_str(&format!("{}}}", spaces(indent)));
 }

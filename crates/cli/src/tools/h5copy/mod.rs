@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
         print_line(&format!("h5copy: Version {}", env!("CARGO_PKG_VERSION")))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let missing = |what: &str| anyhow!("{what} missing; `-h` lists the options");
+    let missing = |subject: &str| anyhow!("{subject} missing; `-h` lists the options");
     let input = arguments.input.as_deref().ok_or_else(|| missing("input file name"))?;
     let output = arguments.output.as_deref().ok_or_else(|| missing("output file name"))?;
     let from = arguments.source.as_deref().ok_or_else(|| missing("source object name"))?;

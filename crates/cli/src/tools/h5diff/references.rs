@@ -59,16 +59,26 @@ impl DifferencePrinter<'_, '_> {
             (Some(ObjectKind::Dataset), Some(ObjectKind::Dataset)) => self.datasets(one, other),
             (kind, other_kind) if kind == other_kind => {
                 if self.diff.is_verbose() {
-                    let what = "Warning: Comparison not possible of object types referenced";
-                    writeln!(self.diff.out, "{what}: <{}> and <{}>", in_line(&name), in_line(&other_name))?;
+                    let subject = "Warning: Comparison not possible of object types referenced";
+                    writeln!(
+                        self.diff.out,
+                        "{subject}: <{}> and <{}>",
+                        in_line(&name),
+                        in_line(&other_name)
+                    )?;
                 }
                 self.diff.has_incomparable = true;
                 Ok(())
             }
             _ => {
                 if !self.diff.arguments.quiet {
-                    let what = "Different object types referenced";
-                    writeln!(self.diff.out, "{what}: <{}> and <{}>", in_line(&name), in_line(&other_name))?;
+                    let subject = "Different object types referenced";
+                    writeln!(
+                        self.diff.out,
+                        "{subject}: <{}> and <{}>",
+                        in_line(&name),
+                        in_line(&other_name)
+                    )?;
                 }
                 self.diff.failed = true;
                 Ok(())

@@ -188,5 +188,5 @@ fn brackets(dims: &[u64]) -> String {
 
 /// Returns the largest dimensions. The C tool prints unlimited dimensions as the largest number.
 fn max_dims(space: &Dataspace) -> Vec<u64> {
-    space.max_dims().iter().map(|most| most.unwrap_or(u64::MAX)).collect()
+    space.max_dims().iter().map(|maximum| maximum.unwrap_or(u64::MAX)).collect()
 }

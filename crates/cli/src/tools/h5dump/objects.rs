@@ -213,8 +213,8 @@ impl Dump<'_> {
                         ("COUNT", &taken.count),
                         ("BLOCK", &taken.block),
                     ];
-                    for (what, numbers) in numbers {
-                        self.line(inside + LEVEL, &format!("{what} {};", list(numbers)))?;
+                    for (subject, numbers) in numbers {
+                        self.line(inside + LEVEL, &format!("{subject} {};", list(numbers)))?;
                     }
                     self.dataset_data(dataset, Some(taken), inside + LEVEL)?;
                     self.line(inside, "}")?;

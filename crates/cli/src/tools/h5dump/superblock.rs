@@ -33,8 +33,8 @@ impl Dump<'_> {
             ("FILE_SPACE_PAGE_SIZE", space.page_size.to_string()),
         ];
         self.line(0, "SUPER_BLOCK {")?;
-        for (what, value) in lines {
-            self.line(LEVEL, &format!("{what} {value}"))?;
+        for (subject, value) in lines {
+            self.line(LEVEL, &format!("{subject} {value}"))?;
         }
         self.line(LEVEL, "USER_BLOCK {")?;
         self.line(2 * LEVEL, &format!("USERBLOCK_SIZE {}", info.user_block))?;

@@ -127,13 +127,13 @@ fn extent(space: &Dataspace, verbose: bool) -> String {
         Dataspace::Scalar => return "{SCALAR}".into(),
         Dataspace::Simple(extent) => extent,
     };
-    let most: Vec<Option<u64>> = match &extent.max_dims {
-        Some(most) => most.to_vec(),
+    let maximum: Vec<Option<u64>> = match &extent.max_dims {
+        Some(maximum) => maximum.to_vec(),
         None => extent.dims.iter().map(|size| Some(*size)).collect(),
     };
-    braces(extent.dims.iter().zip(most).map(|(size, most)| match most {
+    braces(extent.dims.iter().zip(maximum).map(|(size, maximum)| match maximum {
         None => format!("{size}/Inf"),
-        Some(most) if verbose || most != *size => format!("{size}/{most}"),
+        Some(maximum) if verbose || maximum != *size => format!("{size}/{maximum}"),
         Some(_) => size.to_string(),
     }))
 }

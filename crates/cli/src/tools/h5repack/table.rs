@@ -38,8 +38,8 @@ pub(super) fn print(out: &mut impl Write, file: &File) -> Result<()> {
     Ok(())
 }
 
-fn line(out: &mut impl Write, what: &str, name: &[u8]) -> io::Result<()> {
-    writeln!(out, "{what:<NAME_INDENT$} {}", escape(name))
+fn line(out: &mut impl Write, subject: &str, name: &[u8]) -> io::Result<()> {
+    writeln!(out, "{subject:<NAME_INDENT$} {}", escape(name))
 }
 
 fn object(out: &mut impl Write, object: &Object, path: &[u8], pending: &mut Vec<Next>) -> Result<()> {

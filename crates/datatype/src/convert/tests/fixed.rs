@@ -91,8 +91,8 @@ prop_compose! {
         high_pad in padding(),
     ) -> (Datatype, FixedPoint) {
         let order = if big { BE } else { LE };
-        let most = u16::try_from(size * 8).unwrap();
-        let (bit_offset, end) = (ends.0.min(ends.1).min(most - 1), ends.0.max(ends.1));
+        let maximum = u16::try_from(size * 8).unwrap();
+        let (bit_offset, end) = (ends.0.min(ends.1).min(maximum - 1), ends.0.max(ends.1));
         let precision = end.saturating_sub(bit_offset).max(1);
         let fixed = FixedPoint { order, signed, bit_offset, precision, low_pad, high_pad };
         (Datatype { size, class: DatatypeClass::FixedPoint(fixed) }, fixed)

@@ -168,8 +168,8 @@ proptest! {
             Datatype::f128(LE), Datatype::f128(BE), Datatype::x87(10), Datatype::x87(12), Datatype::x87(16),
         ];
         for wide in wide {
-            let there = convert(&Datatype::f64(LE), &wide, &bytes);
-            prop_assert_eq!(convert(&wide, &Datatype::f64(LE), &there), bytes, "{}", wide);
+            let converted = convert(&Datatype::f64(LE), &wide, &bytes);
+            prop_assert_eq!(convert(&wide, &Datatype::f64(LE), &converted), bytes, "{}", wide);
         }
     }
 

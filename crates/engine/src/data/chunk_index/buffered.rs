@@ -83,7 +83,7 @@ pub(in crate::data) fn ordered(
 impl ChunkTable for BufferedTable {
     fn get(&self, store: &Store, scaled: &[u64]) -> Result<Option<ChunkLocation>> {
         match self.dirty.get(scaled) {
-            Some(place) => Ok(Some(*place)),
+            Some(location) => Ok(Some(*location)),
             None if self.table.is_empty() => Ok(None),
             // An append asks for a chunk after all dirty and all indexed chunks, so the table
             // usually finds nothing.
@@ -112,12 +112,12 @@ impl ChunkTable for BufferedTable {
         }
         self.scattered |= (many && !neighbours) || !self.come_after_dirty(chunks);
         self.dirty.extend(chunks.iter().cloned());
-        let most = if self.scattered && self.table.is_ordered() {
+        let maximum = if self.scattered && self.table.is_ordered() {
             MAX_SCATTERED_ENTRIES
         } else {
             MAX_ORDERED_ENTRIES
         };
-        if self.dirty.len() >= most { self.flush(edit) } else { Ok(()) }
+        if self.dirty.len() >= maximum { self.flush(edit) } else { Ok(()) }
     }
 
     fn flush(&mut self, edit: &mut Edit<'_>) -> Result<()> {
@@ -181,10 +181,10 @@ impl ChunkTable for BufferedTable {
     }
 
     fn for_each(&self, store: &Store, visit: &mut AtChunk<'_>) -> Result<()> {
-        self.table.for_each(store, &mut |scaled, place| match self.dirty.contains_key(scaled) {
+        self.table.for_each(store, &mut |scaled, location| match self.dirty.contains_key(scaled) {
             true => Ok(()),
-            false => visit(scaled, place),
+            false => visit(scaled, location),
         })?;
-        self.dirty.iter().try_for_each(|(scaled, place)| visit(scaled, *place))
+        self.dirty.iter().try_for_each(|(scaled, location)| visit(scaled, *location))
     }
 }

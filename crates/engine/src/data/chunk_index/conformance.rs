@@ -102,7 +102,7 @@ impl Chance {
 /// The random changes of an index.
 pub struct Draw<'d, E> {
     /// Draws the entry of a chunk.
-    pub place: &'d dyn Fn(&mut Chance) -> E,
+    pub location: &'d dyn Fn(&mut Chance) -> E,
     /// The number of changes.
     pub steps: usize,
     /// The generator of random numbers.
@@ -125,14 +125,14 @@ pub fn change<E: Entry>(
     index: &mut ChunkIndexEditor<E>,
     counts: &[u64],
     stored: BTreeMap<Dims, E>,
-    Draw { place, steps, chance }: Draw<'_, E>,
+    Draw { location, steps, chance }: Draw<'_, E>,
 ) -> Result<BTreeMap<Dims, E>> {
     let mut model = stored;
     for _ in 0..steps {
         let scaled: Dims = counts.iter().map(|count| chance.below(*count)).collect();
         match chance.below(10) {
             0..4 => {
-                let new = place(chance);
+                let new = location(chance);
                 let before = index.set(edit, &scaled, &new)?;
                 agree("what was replaced", &scaled, before, model.insert(scaled.clone(), new))?;
             }
@@ -150,7 +150,7 @@ pub fn change<E: Entry>(
                     .filter(|_| chance.below(step) == 0)
                     .collect::<Vec<_>>()
                     .into_iter()
-                    .map(|scaled| (scaled, place(chance)))
+                    .map(|scaled| (scaled, location(chance)))
                     .collect();
                 index.insert(edit, &chunks)?;
                 model.extend(chunks);
@@ -180,13 +180,13 @@ pub fn change<E: Entry>(
     }
 }
 
-fn agree<E: Entry>(what: &str, scaled: &[u64], got: Option<E>, expected: Option<E>) -> Result<()> {
+fn agree<E: Entry>(subject: &str, scaled: &[u64], got: Option<E>, expected: Option<E>) -> Result<()> {
     if got == expected {
         return Ok(());
     }
-    Err(contradiction(&format!("{what} gives {got:?}, a walk of all chunks {expected:?}"), scaled))
+    Err(contradiction(&format!("{subject} gives {got:?}, a walk of all chunks {expected:?}"), scaled))
 }
 
-fn contradiction(what: &str, scaled: &[u64]) -> Error {
-    Error::Misuse(format!("{what}: chunk {scaled:?}"))
+fn contradiction(subject: &str, scaled: &[u64]) -> Error {
+    Error::Misuse(format!("{subject}: chunk {scaled:?}"))
 }

@@ -43,8 +43,8 @@ impl<E: Entry> Elements<E> {
     /// Returns the entry in element `number` of `elements`; `None` if there is no chunk.
     pub(super) fn location(&self, elements: &[u8], number: u64) -> Result<Option<E>> {
         let element = at(self.layout.get(elements, to_usize(number)?), self.owner)?;
-        let there = element.address.is_defined();
-        Ok(there.then(|| E::from_stored(&self.rules, self.is_plain(), &element)))
+        let is_stored = element.address.is_defined();
+        Ok(is_stored.then(|| E::from_stored(&self.rules, self.is_plain(), &element)))
     }
 
     /// Writes an entry, or that there is no chunk, into element `number` of `elements`.

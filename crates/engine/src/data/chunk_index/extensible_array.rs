@@ -59,8 +59,8 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         cursor: &mut Cursor,
     ) -> Result<ElementLookup<E>> {
         if !address.is_defined() {
-            let left = elements - element;
-            return Ok(ElementLookup::Nothing { until: number + left });
+            let remaining = elements - element;
+            return Ok(ElementLookup::Nothing { until: number + remaining });
         }
         let context = self.data_block_context(store, elements);
         // Block offsets do not count the elements of the index block.
@@ -68,8 +68,8 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         let first = outside - element;
         let block = self.data_block(store, address, [block, elements], &context, [block_offset, first]);
         let Some(block) = store.forgive(block)? else {
-            let left = elements - element;
-            return Ok(ElementLookup::Nothing { until: number + left });
+            let remaining = elements - element;
+            return Ok(ElementLookup::Nothing { until: number + remaining });
         };
         cursor.enter(ElementBlock::Data(block), elements, [number, element], &self.elements)
     }
@@ -106,8 +106,8 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
             return found;
         }
         let root = self.header.index_block;
-        let place = self.geometry.locate(number).filter(|_| number < self.header.max_index_set);
-        let Some(place) = place.filter(|_| root.is_defined()) else {
+        let location = self.geometry.locate(number).filter(|_| number < self.header.max_index_set);
+        let Some(location) = location.filter(|_| root.is_defined()) else {
             return Ok(ElementLookup::Nothing { until: u64::MAX });
         };
         let (params, header, geometry) = (store.params(), &self.header, &self.geometry);
@@ -118,7 +118,7 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         let Some(index) = store.forgive(index)? else {
             return Ok(ElementLookup::Nothing { until: u64::MAX });
         };
-        match place {
+        match location {
             ElementLocation::IndexBlock { element } => {
                 let count = geometry.index_block_elements() as u64;
                 cursor.enter(ElementBlock::Index(Arc::clone(index)), count, [number, element], &self.elements)
@@ -136,7 +136,7 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
             }
             ElementLocation::SecondaryBlock { pointer, .. } => {
                 let address = address_at(&index.secondary_blocks, u64::from(pointer));
-                self.in_secondary_block(store, address, &place, number, cursor)
+                self.in_secondary_block(store, address, &location, number, cursor)
             }
         }
     }
@@ -145,13 +145,13 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         &self,
         store: &Store,
         address: Address,
-        place: &ElementLocation,
+        location: &ElementLocation,
         number: u64,
         cursor: &mut Cursor,
     ) -> Result<ElementLookup<E>> {
         let ElementLocation::SecondaryBlock {
             secondary_block, data_block, element, block_offset, page, ..
-        } = *place
+        } = *location
         else {
             return Ok(ElementLookup::or_next(None, number));
         };
@@ -193,8 +193,8 @@ impl<E: Entry> ExtensibleArrayIndex<E> {
         };
         let (data_block, page) = (to_usize(data_block)?, to_usize(page)?);
         let in_page = element.checked_rem(geometry.page_elements()).unwrap_or(0);
-        let left = geometry.page_elements() - in_page;
-        let rest = ElementLookup::Nothing { until: number + left };
+        let remaining = geometry.page_elements() - in_page;
+        let rest = ElementLookup::Nothing { until: number + remaining };
         if !secondary.is_initialised(data_block, page, &context) {
             return Ok(rest);
         }

@@ -74,7 +74,7 @@ impl ArrayOrder {
                 )
             })?;
             step = step.checked_mul(count).ok_or_else(|| Error::Limit {
-                what: "number of chunks".into(),
+                subject: "number of chunks".into(),
                 got: u64::MAX,
                 limit: u64::MAX,
             })?;

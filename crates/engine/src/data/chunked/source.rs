@@ -48,12 +48,13 @@ impl ChunkedSource {
         location: &ChunkLocation,
     ) -> Result<(Vec<u8>, usize)> {
         let mut stored = store.read_raw_vec(location.address, location.size)?;
-        let Some(place) = self.to_decode(scaled, location)? else {
+        let Some(encoded_location) = self.to_decode(scaled, location)? else {
             stored.truncate(self.chunk_bytes);
             return Ok((stored, self.chunk_bytes));
         };
-        let mut out = self.buffer(store, &place)?;
-        let length = self.decode_length(store, &place, &stored, &mut out, &mut Scratch::default())?;
+        let mut out = self.buffer(store, &encoded_location)?;
+        let length =
+            self.decode_length(store, &encoded_location, &stored, &mut out, &mut Scratch::default())?;
         Ok((out, length))
     }
 
@@ -120,7 +121,7 @@ impl ChunkedSource {
             return Ok(());
         }
         Err(Error::Limit {
-            what: format!(
+            subject: format!(
                 "chunk at {}: decoded bytes, with {} filters,",
                 location.address,
                 self.pipeline.stages.len()

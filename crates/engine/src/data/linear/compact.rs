@@ -116,19 +116,19 @@ impl InMemory<'_> {
     fn with<T>(&self, offset: u64, length: usize, work: impl FnOnce(&mut [u8]) -> T) -> Result<T> {
         let mut bytes = self.0.lock();
         let start = to_usize(offset)?;
-        let place = bytes.get_mut(start..).and_then(|rest| rest.get_mut(..length));
-        let place = place.ok_or_else(|| Error::Misuse("an element outside the dataset".into()))?;
-        Ok(work(place))
+        let target = bytes.get_mut(start..).and_then(|rest| rest.get_mut(..length));
+        let target = target.ok_or_else(|| Error::Misuse("an element outside the dataset".into()))?;
+        Ok(work(target))
     }
 }
 
 impl LinearTarget for InMemory<'_> {
     fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
-        self.with(offset, buffer.len(), |place| buffer.copy_from_slice(place))
+        self.with(offset, buffer.len(), |target| buffer.copy_from_slice(target))
     }
 
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
-        self.with(offset, bytes.len(), |place| place.copy_from_slice(bytes))
+        self.with(offset, bytes.len(), |target| target.copy_from_slice(bytes))
     }
 }
 

@@ -109,13 +109,13 @@ pub(in crate::data) fn block_shape(axes: &[Axis], dims: &[u64], size: usize) -> 
         if gap > MAX_GAP_BYTES && !is_single {
             return (Some(dimension) != fastest).then_some(shape);
         }
-        let most = (BLOCK_BYTES / step.max(1)).max(1);
-        let place = shape.get_mut(dimension)?;
-        if most < *length {
-            *place = most;
+        let maximum = (BLOCK_BYTES / step.max(1)).max(1);
+        let extent = shape.get_mut(dimension)?;
+        if maximum < *length {
+            *extent = maximum;
             return Some(shape);
         }
-        *place = *length;
+        *extent = *length;
         let (start, end) = axis.bounds()?;
         span += (end - start - 1) * step;
         step *= *length;
@@ -164,16 +164,17 @@ impl Blocks<'_> {
             loop {
                 let Some(slower) = dimension.checked_sub(1) else { return flush(&mut listed) };
                 dimension = slower;
-                let (Some(numbers), Some(place)) = (numbers.get_mut(dimension), at.get_mut(dimension)) else {
+                let (Some(numbers), Some(extent)) = (numbers.get_mut(dimension), at.get_mut(dimension))
+                else {
                     return flush(&mut listed);
                 };
                 if let Some(next) = numbers.next() {
-                    *place = next;
+                    *extent = next;
                     break;
                 }
                 *numbers = self.tiling.chunk_numbers(dimension);
                 let restarts = || Error::internal("read of raw data", "a dimension has a first block");
-                *place = numbers.next().ok_or_else(restarts)?;
+                *extent = numbers.next().ok_or_else(restarts)?;
             }
         }
     }
@@ -215,9 +216,9 @@ impl Blocks<'_> {
             return transform.tile(&mut tile, part.ok_or_else(short)?, wanted.start, &mut buffers.tiles);
         }
         if transform.is_copy()
-            && let Some(place) = tile.as_slice()
+            && let Some(extent) = tile.as_slice()
         {
-            return self.bytes.fetch(vec![(offset, place)]);
+            return self.bytes.fetch(vec![(offset, extent)]);
         }
         self.bytes.check(offset, length)?;
         let fetched = sized_buffer(&mut buffers.fetched, length)?;

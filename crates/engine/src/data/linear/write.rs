@@ -186,10 +186,10 @@ fn write_converted(
     buffer: &mut Vec<u8>,
 ) -> Result<u64> {
     let size = from.size();
-    let most = (BLOCK_BYTES / size.max(1) as u64).max(1);
+    let maximum = (BLOCK_BYTES / size.max(1) as u64).max(1);
     let mut at = run.start;
     while at < run.end {
-        let count = most.min(run.end - at);
+        let count = maximum.min(run.end - at);
         buffer.clear();
         lengthen(buffer, byte_count(count, size, "raw data")?, "raw data")?;
         let offset = at * size as u64;

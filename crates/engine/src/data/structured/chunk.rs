@@ -199,7 +199,7 @@ impl StructuredForm {
         let length = usize::try_from(section.unfiltered).ok().filter(|_| section.unfiltered <= possible);
         let Some(length) = length else {
             return Err(Error::Limit {
-                what: format!("structured chunk at {}: decoded bytes of a section", location.address),
+                subject: format!("structured chunk at {}: decoded bytes of a section", location.address),
                 got: section.unfiltered,
                 limit: possible,
             });
@@ -319,8 +319,8 @@ impl StructuredForm {
         if count == chunk.defined.len() {
             return Ok(chunk);
         }
-        let (defined, left) = chunk.defined.intersection(&kept.finish()?);
-        let values = left.gather(&chunk.values, &[], self.element_size)?;
+        let (defined, remaining) = chunk.defined.intersection(&kept.finish()?);
+        let values = remaining.gather(&chunk.values, &[], self.element_size)?;
         Ok(DefinedChunk { defined, values, heap: chunk.heap })
     }
 
@@ -341,8 +341,8 @@ impl StructuredForm {
 fn fetch(store: &Store, location: &StructuredLocation) -> Result<Vec<u8>> {
     let limit = store.limits().chunk_bytes;
     if location.size > limit {
-        let what = format!("structured chunk at {}: bytes", location.address);
-        return Err(Error::Limit { what, got: location.size, limit });
+        let subject = format!("structured chunk at {}: bytes", location.address);
+        return Err(Error::Limit { subject, got: location.size, limit });
     }
     store.check_inside(location.address, location.size, NAME)?;
     store.read_raw_vec(location.address, location.size)

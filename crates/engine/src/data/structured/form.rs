@@ -95,9 +95,9 @@ impl ChunkKind {
     /// elements have variable-length data.
     fn of(layout: &StructuredChunkLayout, variable: bool) -> Result<Self> {
         let sparse = layout.chunk_type.contains(StructuredChunkType::SPARSE);
-        let expected = |what: &str| {
+        let expected = |subject: &str| {
             let got = format_args!("type {} with {} sections", layout.chunk_type.bits(), layout.sections);
-            Error::corrupt("data layout message", "structured chunk type", what, got)
+            Error::corrupt("data layout message", "structured chunk type", subject, got)
         };
         match (sparse, variable, layout.sections) {
             (true, false, 2) => Ok(Self::Sparse),
@@ -182,8 +182,8 @@ impl StructuredForm {
     ) -> Result<()> {
         let (grid, inside) = (&self.grid, self.grid.region(scaled)?);
         wanted.within(&inside, |at, count, position| {
-            let places = at.iter().zip(&inside.start).zip(grid.chunk());
-            let offset = places.fold(0_u64, |sum, ((at, start), size)| sum * *size + (at - *start));
+            let locations = at.iter().zip(&inside.start).zip(grid.chunk());
+            let offset = locations.fold(0_u64, |sum, ((at, start), size)| sum * *size + (at - *start));
             visit(offset, count, position)
         })
     }
@@ -222,8 +222,8 @@ impl StructuredForm {
         let mut set = DefinedBuilder::with_capacity(self.grid.chunk(), 0)?;
         defined.for_each_offset(|offset| {
             let mut rest = offset;
-            let places = axes.iter().zip(inside.start.iter().zip(self.grid.chunk())).rev();
-            let is_wanted = places.fold(true, |so_far, (axis, (start, size))| {
+            let locations = axes.iter().zip(inside.start.iter().zip(self.grid.chunk())).rev();
+            let is_wanted = locations.fold(true, |so_far, (axis, (start, size))| {
                 let at = start.checked_add(rest % (*size).max(1));
                 let ends = at.and_then(|at| Some((at, at.checked_add(1)?)));
                 rest /= (*size).max(1);

@@ -137,8 +137,8 @@ impl VariableFields {
                 }
                 let all = heap.len() as u64 + contents.len() as u64;
                 if all > limit {
-                    let what = "structured chunk: bytes of variable-length data".into();
-                    return Err(Error::Limit { what, got: all, limit });
+                    let subject = "structured chunk: bytes of variable-length data".into();
+                    return Err(Error::Limit { subject, got: all, limit });
                 }
                 write_descriptor(descriptor, heap.len() as u64, contents.len() as u64)?;
                 heap.extend_from_slice(&contents);

@@ -8,10 +8,10 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 /// Returns [`Error::Limit`] if memory cannot hold this many bytes.
-pub(crate) fn byte_count(elements: u64, element_size: usize, what: &'static str) -> Result<usize> {
+pub(crate) fn byte_count(elements: u64, element_size: usize, subject: &'static str) -> Result<usize> {
     let bytes = elements.checked_mul(to_u64(element_size)).and_then(|bytes| to_usize(bytes).ok());
     bytes.ok_or_else(|| Error::Limit {
-        what: format!("{what}: number of elements"),
+        subject: format!("{subject}: number of elements"),
         got: elements,
         limit: TooLarge::LIMIT / to_u64(element_size).max(1),
     })

@@ -142,7 +142,7 @@ mod tests {
         for at in 1000..20_000 {
             cache.insert(key(at), chunk(1));
         }
-        let left = (0..100).filter(|at| cache.get(key(*at)).is_some()).count();
-        assert!(left > 90, "{left} of 100 are left");
+        let remaining = (0..100).filter(|at| cache.get(key(*at)).is_some()).count();
+        assert!(remaining > 90, "{remaining} of 100 are left");
     }
 }

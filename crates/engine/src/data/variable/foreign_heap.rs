@@ -29,7 +29,7 @@ pub struct ForeignHeap {
 struct Contents {
     items: Vec<Arc<[u8]>>,
     /// The number of bytes that may still be added.
-    left: u64,
+    remaining: u64,
     limit: u64,
 }
 
@@ -57,7 +57,7 @@ fn collection(params: FileParams) -> Address {
 impl ForeignHeap {
     /// Creates an empty heap for up to `limit` bytes.
     pub fn new(limit: u64) -> Self {
-        Self { contents: Mutex::new(Contents { items: Vec::new(), left: limit, limit }) }
+        Self { contents: Mutex::new(Contents { items: Vec::new(), remaining: limit, limit }) }
     }
 
     /// Returns the number of items and the items of an element; `None` if the element belongs to
@@ -81,11 +81,12 @@ impl ForeignHeap {
         let params = params_of(descriptor)?;
         let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         let limit = contents.limit;
-        let full = |got| Error::Limit { what: "elements of other files: bytes".into(), got, limit };
+        let full = |got| Error::Limit { subject: "elements of other files: bytes".into(), got, limit };
         let size = to_u64(items.len()) + ENTRY_BYTES;
         // Saturates because the sum only appears in the message.
-        let used = limit - contents.left;
-        contents.left = contents.left.checked_sub(size).ok_or_else(|| full(used.saturating_add(size)))?;
+        let used = limit - contents.remaining;
+        contents.remaining =
+            contents.remaining.checked_sub(size).ok_or_else(|| full(used.saturating_add(size)))?;
         contents.items.push(items.into());
         let number = u32::try_from(contents.items.len()).map_err(|_| full(u64::from(u32::MAX)))?;
         let mut writer = Writer::new(NAME);

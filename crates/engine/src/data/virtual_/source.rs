@@ -105,10 +105,11 @@ impl VirtualSource<'_> {
             self.map.steps.copy(count)?;
             let run = part.places.as_run().map(|run| self.bytes_of(run)).transpose()?;
             self.fill_gap(out, &mut filled, run.as_ref().map_or(usize::MAX, |run| run.start));
-            if let Some(place) = run.and_then(|run| out.get_mut(run.clone()).map(|place| (place, run.end))) {
-                let (place, end) = place;
+            if let Some(target) = run.and_then(|run| out.get_mut(run.clone()).map(|target| (target, run.end)))
+            {
+                let (target, end) = target;
                 filled = filled.max(end);
-                return self.sources.read(part.file, part.dataset, &part.selection, place);
+                return self.sources.read(part.file, part.dataset, &part.selection, target);
             }
             let mut packed = zeros(byte_count(count, self.element_size, "virtual data")?, "virtual data")?;
             self.sources.read(part.file, part.dataset, &part.selection, &mut packed)?;

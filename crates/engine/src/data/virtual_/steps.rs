@@ -14,7 +14,7 @@ const STEP_ELEMENTS: u64 = 4;
 /// The remaining steps of one operation, shared by all virtual datasets that it reads.
 #[derive(Debug)]
 pub struct Steps {
-    left: Cell<u64>,
+    remaining: Cell<u64>,
     limit: u64,
 }
 
@@ -23,7 +23,7 @@ impl Steps {
     pub fn new(limit: u64, elements: u64) -> Self {
         // Saturates because no operation takes 2^64 steps.
         let limit = limit.saturating_add(elements.saturating_mul(ELEMENT_STEPS));
-        Self { left: Cell::new(limit), limit }
+        Self { remaining: Cell::new(limit), limit }
     }
 
     /// Takes `steps` steps from the budget.
@@ -31,14 +31,14 @@ impl Steps {
     /// # Errors
     /// Returns [`Error::Limit`] if fewer steps are left.
     pub fn take(&self, steps: u64) -> Result<()> {
-        let left = self.left.get();
-        let left = left.checked_sub(steps).ok_or_else(|| Error::Limit {
-            what: "virtual dataset: steps of one operation".into(),
+        let remaining = self.remaining.get();
+        let remaining = remaining.checked_sub(steps).ok_or_else(|| Error::Limit {
+            subject: "virtual dataset: steps of one operation".into(),
             // Saturates because the sum only appears in the message.
-            got: (self.limit - left).saturating_add(steps),
+            got: (self.limit - remaining).saturating_add(steps),
             limit: self.limit,
         })?;
-        self.left.set(left);
+        self.remaining.set(remaining);
         Ok(())
     }
 

@@ -93,12 +93,12 @@ impl BTreeV2 {
         if let Some((neighbour, _)) = neighbour.filter(|(_, records)| *records < capacity) {
             let pair = self.pair(edit, parent, position, neighbour, (step, node))?;
             let rest = pair.total.checked_sub(self.minimum(level)).ok_or_else(outside)?;
-            let most = rest.min(capacity);
+            let maximum = rest.min(capacity);
             let left = match edge {
                 // The next records probably come at the same end of the tree. Leave as many free
                 // records as possible there.
-                Edge::Last => most,
-                Edge::First => pair.total - most,
+                Edge::Last => maximum,
+                Edge::First => pair.total - maximum,
                 Edge::Neither => pair.total / 2,
             };
             return self.share(changes, parent, level, pair, left);

@@ -112,11 +112,11 @@ impl Run<'_> {
             }
             Step::Modify(key, value) => {
                 let change = |place: &mut [u8]| place.copy_from_slice(&record(key, value));
-                let there = tree.modify(edit, &mut by_key(key), change).unwrap().is_some();
-                assert_eq!(there, model.contains_key(&key));
+                let was_found = tree.modify(edit, &mut by_key(key), change).unwrap().is_some();
+                assert_eq!(was_found, model.contains_key(&key));
                 model.entry(key).and_modify(|old| *old = value);
-                let there = tree.get(edit.store(), &mut by_key(key)).unwrap();
-                assert_eq!(there, model.get(&key).map(|value| record(key, *value).to_vec()));
+                let was_found = tree.get(edit.store(), &mut by_key(key)).unwrap();
+                assert_eq!(was_found, model.get(&key).map(|value| record(key, *value).to_vec()));
             }
             Step::Remove(key) => {
                 let expected = model.remove(&key).map(|value| record(key, value).to_vec());

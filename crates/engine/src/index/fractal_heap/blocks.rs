@@ -17,7 +17,7 @@ impl HeapChange<'_, '_> {
     pub(super) fn new_block_for(&mut self, length: u64) -> Result<(u64, u64)> {
         let shape = self.heap.shape;
         let full = || Error::Limit {
-            what: "a fractal heap: bytes of objects".into(),
+            subject: "a fractal heap: bytes of objects".into(),
             got: length,
             limit: shape.max_object_bytes(),
         };
@@ -81,17 +81,17 @@ impl HeapChange<'_, '_> {
     /// Makes the root an indirect block with more than `row` rows, unless it is one.
     fn raise_root(&mut self, row: u32) -> Result<()> {
         let (store, shape) = (self.edit.store(), self.heap.shape);
-        let most = shape.table.max_root_rows();
+        let maximum = shape.table.max_root_rows();
         let before = u32::from(self.heap.header.root_rows);
         if before > row {
             return Ok(());
         }
         let starting = match u32::from(self.heap.header.starting_rows) {
-            0 => most,
-            rows => rows.min(most),
+            0 => maximum,
+            rows => rows.min(maximum),
         };
         // `before` is a 16-bit number, and `row` is a row of the table.
-        let wish = if before == 0 { starting } else { (2 * before).min(most) };
+        let wish = if before == 0 { starting } else { (2 * before).min(maximum) };
         let rows = wish.max(row + 1);
         let context = self.heap.indirect_context(store, rows);
         let mut node = FractalHeapIndirectBlock::new(0, &context);

@@ -125,8 +125,8 @@ impl HeapChange<'_, '_> {
     /// Returns whether an object is a managed object: too long for a heap ID, and not too long for
     /// a direct block.
     pub(super) fn is_managed(&self, bytes: &[u8]) -> bool {
-        let most = self.heap.shape.max_object_bytes().min(self.heap.header.max_managed_size.into());
-        bytes.len() > self.heap.ids.max_tiny_size() && to_u64(bytes.len()) <= most
+        let maximum = self.heap.shape.max_object_bytes().min(self.heap.header.max_managed_size.into());
+        bytes.len() > self.heap.ids.max_tiny_size() && to_u64(bytes.len()) <= maximum
     }
 
     fn insert_tiny(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {

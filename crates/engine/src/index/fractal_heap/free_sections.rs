@@ -315,8 +315,8 @@ impl Structure for FreeSections {
                 FreeSpaceSectionKind::Plain(_) => {}
                 FreeSpaceSectionKind::FirstRow(run) | FreeSpaceSectionKind::Indirect(run) => {
                     if u32::from(run.row) >= table.max_root_rows() || run.blocks == 0 {
-                        let most = format!("a row before {}", table.max_root_rows());
-                        return Err(FormatError::corrupt(Self::NAME, "block start row", most, run.row));
+                        let maximum = format!("a row before {}", table.max_root_rows());
+                        return Err(FormatError::corrupt(Self::NAME, "block start row", maximum, run.row));
                     }
                     // No overflow: a row is below 2^7, a width and a column are below 2^16.
                     let first = usize::from(run.row) * width + usize::from(run.column);

@@ -71,7 +71,7 @@ impl HeapChange<'_, '_> {
         let wrapped = header.flags.contains(FractalHeapFlags::HUGE_IDS_WRAPPED);
         let next = header.next_huge_id.checked_add(1).filter(|next| *next <= limit && !wrapped);
         next.ok_or_else(|| Error::Limit {
-            what: "keys of huge objects in a fractal heap".into(),
+            subject: "keys of huge objects in a fractal heap".into(),
             got: header.next_huge_id,
             limit,
         })
@@ -104,7 +104,7 @@ impl HeapChange<'_, '_> {
             HeapId::HugeDirect { address, .. } => address.raw(),
             HeapId::Managed { .. } | HeapId::Tiny { .. } => return Ok(()),
         };
-        let missing = || Error::NotFound { what: "huge object", name: key.to_string() };
+        let missing = || Error::NotFound { subject: "huge object", name: key.to_string() };
         if !self.heap.header.huge_btree.is_defined() {
             return Err(missing());
         }

@@ -199,7 +199,7 @@ impl HeapChange<'_, '_> {
 
     fn no_object(&self, offset: u64) -> Error {
         let name = format!("at {offset} of the fractal heap at {}", self.heap.address);
-        Error::NotFound { what: "object", name }
+        Error::NotFound { subject: "object", name }
     }
 
     /// Writes the bytes of an object at `offset` of the heap's address space into its direct block.

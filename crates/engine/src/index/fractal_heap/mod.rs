@@ -327,8 +327,8 @@ impl FractalHeap {
         let target = match usize::try_from(length) {
             Ok(target) if length <= limit => ChunkTarget::of_length(target),
             _ => {
-                let what = "fractal heap: bytes of one block".to_owned();
-                return Err(Error::Limit { what, got: length, limit });
+                let subject = "fractal heap: bytes of one block".to_owned();
+                return Err(Error::Limit { subject, got: length, limit });
             }
         };
         self.pipeline

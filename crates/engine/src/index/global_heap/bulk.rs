@@ -125,7 +125,7 @@ impl<'a> Bulk<'a> {
     }
 
     /// Returns the collections in runs of about `bytes` bytes.
-    pub fn stretches(&self, bytes: usize) -> Vec<CollectionRun> {
+    pub fn runs(&self, bytes: usize) -> Vec<CollectionRun> {
         let mut runs: Vec<CollectionRun> = Vec::new();
         for (at, full) in self.collections.iter().enumerate() {
             let collections = at..at + 1;

@@ -209,7 +209,7 @@ impl GlobalHeap {
             if let Some(index) = missing {
                 let name = format!("{index} of the global heap collection at {address}");
                 self.put(edit, address, collection);
-                return Err(Error::NotFound { what: "object", name });
+                return Err(Error::NotFound { subject: "object", name });
             }
             collection.retain(|index| !indexes.contains(&u32::from(index)))?;
             if collection.is_empty() {

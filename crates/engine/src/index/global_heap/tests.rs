@@ -192,8 +192,8 @@ fn collections_of_libhdf5_are_filled_and_emptied() {
     let (store, committed) = editable(bytes, LibverBounds::LATEST);
     let (heap, mut edit) = (GlobalHeap::new(), store.edit().unwrap());
     for number in 0..500_u64 {
-        let place = Address::new(offset + 16 * number);
-        let element = store.read_raw_vec(place, 16).unwrap();
+        let address = Address::new(offset + 16 * number);
+        let element = store.read_raw_vec(address, 16).unwrap();
         let mut reader = Reader::new("test", &element[4..]);
         let id = GlobalHeapId::read(&mut reader, store.params()).unwrap();
         let text = format!("other {number}").repeat(usize::try_from(number % 11).unwrap());
@@ -201,7 +201,7 @@ fn collections_of_libhdf5_are_filled_and_emptied() {
         let mut writer = hyperslab_format::codec::Writer::new("test");
         writer.u32(u32::try_from(text.len()).unwrap());
         id.write(&mut writer, store.params());
-        store.write_raw(place, &writer.finish().unwrap()).unwrap();
+        store.write_raw(address, &writer.finish().unwrap()).unwrap();
     }
     edit.commit().unwrap();
     let bytes = committed();
@@ -222,7 +222,7 @@ proptest! {
         let bulk = heap.place_many(&mut edit, &views).unwrap();
         let mut elements = vec![0; bulk.len() * 16];
         bulk.write_elements(&mut elements).unwrap();
-        for run in bulk.stretches(100_000) {
+        for run in bulk.runs(100_000) {
             let mut bytes = vec![0xee; run.length];
             bulk.fill(&run, &mut bytes).unwrap();
             store.write_raw(run.address, &bytes).unwrap();

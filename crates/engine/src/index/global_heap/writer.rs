@@ -86,7 +86,7 @@ impl GlobalHeapWriter {
         }
     }
 
-    /// Puts the remaining collections and frees the unused allocated space.
+    /// Writes the remaining collections and frees the unused allocated space.
     ///
     /// # Errors
     /// Returns the errors of [`Edit::free`].

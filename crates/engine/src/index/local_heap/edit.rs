@@ -207,7 +207,7 @@ fn grow(
     let size = more.and_then(|more| before.checked_add(more.max(before)));
     let size = size.and_then(|size| size.checked_next_multiple_of(LOCAL_HEAP_ALIGNMENT));
     let limit = edit.store().limits().metadata_block;
-    let too_large = |got| Error::Limit { what: "a local heap: bytes".into(), got, limit };
+    let too_large = |got| Error::Limit { subject: "a local heap: bytes".into(), got, limit };
     let size = size.ok_or_else(|| too_large(u64::MAX))?;
     if size > limit {
         return Err(too_large(size));

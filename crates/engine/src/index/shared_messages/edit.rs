@@ -31,8 +31,9 @@ pub enum Released {
 }
 
 impl SharedMessages {
-    /// Adds a user of a message. Copies a message that is in the header of its only user to the
-    /// heap. Returns `None` without a change if the file does not share such messages.
+    /// Counts another object that refers to a message. Copies a message that is in the header of
+    /// its only user to the heap. Returns `None` without a change if the file does not share such
+    /// messages.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] if the message has 2^32 - 1 users, read errors, and the errors of
@@ -74,7 +75,7 @@ impl SharedMessages {
         }
     }
 
-    /// Adds a user of a message in the heap.
+    /// Counts another object that refers to a message in the heap.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if there is no such message, and the same errors as
@@ -200,7 +201,7 @@ fn insert_in_heap(edit: &mut Edit<'_>, index: &SharedMessageIndex, body: &[u8]) 
 }
 
 fn too_many_users() -> Error {
-    Error::Limit { what: "users of a shared message".into(), got: 1 << 32, limit: u64::from(u32::MAX) }
+    Error::Limit { subject: "users of a shared message".into(), got: 1 << 32, limit: u64::from(u32::MAX) }
 }
 
 fn unknown(index: &SharedMessageIndex, kind: MessageType) -> Error {

@@ -92,7 +92,7 @@ pub fn create(
 ) -> Result<()> {
     let mut editor = AttributeEditor::open(container, object)?;
     if editor.contains(edit, attribute.name)? {
-        return Err(Error::Exists { what: "attribute", name: lossy(attribute.name) });
+        return Err(Error::Exists { subject: "attribute", name: lossy(attribute.name) });
     }
     editor.set(edit, attribute)?;
     editor.finish(edit)
@@ -218,18 +218,18 @@ impl<'c> AttributeEditor<'c> {
     /// # Errors
     /// Returns [`Error::NotFound`] if the object has no attribute with this name.
     pub fn remove(&mut self, edit: &mut Edit<'_>, name: &[u8]) -> Result<()> {
-        let not_found = || Error::NotFound { what: "attribute", name: lossy(name) };
+        let not_found = || Error::NotFound { subject: "attribute", name: lossy(name) };
         self.insert_deferred(edit)?;
         let stored = self.take(edit, name)?.ok_or_else(not_found)?;
         self.open.changed = true;
         self.release(edit, &stored)?;
         match self.dense() {
             Some(dense) => {
-                let left = dense.len(edit)?;
-                if left == 0 {
+                let remaining = dense.len(edit)?;
+                if remaining == 0 {
                     dense.delete(edit)?;
                     self.remove_info()?;
-                } else if left < u64::from(self.open.phase_change.min_dense) {
+                } else if remaining < u64::from(self.open.phase_change.min_dense) {
                     self.become_compact(edit, &dense)?;
                 }
             }
@@ -247,9 +247,9 @@ impl<'c> AttributeEditor<'c> {
         check_name(to.0)?;
         self.insert_deferred(edit)?;
         if self.contains(edit, to.0)? {
-            return Err(Error::Exists { what: "attribute", name: lossy(to.0) });
+            return Err(Error::Exists { subject: "attribute", name: lossy(to.0) });
         }
-        let not_found = || Error::NotFound { what: "attribute", name: lossy(from) };
+        let not_found = || Error::NotFound { subject: "attribute", name: lossy(from) };
         let stored = self.take(edit, from)?.ok_or_else(not_found)?;
         let message = at(AttributeMessage::decode(&stored.body, self.container.params()), self.address())?;
         let version = if to.1 == CharacterSet::Ascii { message.version } else { 3 };

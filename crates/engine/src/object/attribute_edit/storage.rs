@@ -208,7 +208,7 @@ impl AttributeEditor<'_> {
         let info = self.open.info.unwrap_or_else(|| self.empty_info());
         match info.max_creation_index {
             Some(u16::MAX) => Err(Error::Limit {
-                what: format!("creation orders of attributes of the object at {}", self.address()),
+                subject: format!("creation orders of attributes of the object at {}", self.address()),
                 got: 65_536,
                 limit: 65_535,
             }),

@@ -94,8 +94,8 @@ impl GroupOptions {
     }
 }
 
-/// Creates a group as [`create_group`] does. `header` has the times, the reserved space, and the
-/// requirement of version 2.
+/// Creates a group with the header properties `header`: the times, the reserved space, and the
+/// requirement of version 2. See [`create_group`].
 ///
 /// # Errors
 /// Returns the same errors as [`create_group`].

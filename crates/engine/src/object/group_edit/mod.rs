@@ -132,11 +132,11 @@ pub fn move_link(
 ) -> Result<()> {
     check_name(to.1)?;
     if from.0 == to.0 && from.1 == to.1 {
-        return Err(Error::Exists { what: "link", name: lossy(to.1) });
+        return Err(Error::Exists { subject: "link", name: lossy(to.1) });
     }
     let target = GroupEditor::open(container, to.0)?;
     if target.find(edit, to.1)?.is_some() {
-        return Err(Error::Exists { what: "link", name: lossy(to.1) });
+        return Err(Error::Exists { subject: "link", name: lossy(to.1) });
     }
     let mut source = GroupEditor::open(container, from.0)?;
     let link = source.remove(edit, from.1)?;
@@ -192,7 +192,7 @@ impl<'c> GroupEditor<'c> {
     pub fn refuse(&self, edit: &Edit<'_>, name: &[u8]) -> Result<()> {
         check_name(name)?;
         match self.find_link(edit, name)? {
-            Some(_) => Err(Error::Exists { what: "link", name: lossy(name) }),
+            Some(_) => Err(Error::Exists { subject: "link", name: lossy(name) }),
             None => Ok(()),
         }
     }
@@ -207,7 +207,7 @@ impl<'c> GroupEditor<'c> {
             self.open.changed = true;
             return Ok(());
         }
-        Err(Error::Exists { what: "link", name: lossy(&link.name) })
+        Err(Error::Exists { subject: "link", name: lossy(&link.name) })
     }
 
     /// Removes and returns a link. The object stays unchanged.
@@ -221,7 +221,7 @@ impl<'c> GroupEditor<'c> {
                 self.open.changed = true;
                 Ok(link)
             }
-            None => Err(Error::NotFound { what: "link", name: lossy(name) }),
+            None => Err(Error::NotFound { subject: "link", name: lossy(name) }),
         }
     }
 

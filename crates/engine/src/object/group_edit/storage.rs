@@ -184,11 +184,11 @@ impl GroupEditor<'_> {
             GroupStorage::Dense(info) => {
                 let dense = Dense::from(&info);
                 let Some((_, body)) = dense.remove(self.container, edit, name)? else { return Ok(None) };
-                let left = dense.len(edit)?;
-                if left == 0 {
+                let remaining = dense.len(edit)?;
+                if remaining == 0 {
                     dense.delete(edit)?;
                     self.set_info(emptied(not_dense(info)))?;
-                } else if left < u64::from(self.open.phase_change.min_dense) {
+                } else if remaining < u64::from(self.open.phase_change.min_dense) {
                     self.become_compact(edit, &info)?;
                 }
                 self.decode(&body).map(Some)

@@ -206,8 +206,8 @@ impl HeaderEditor {
         if let Prefix::V1(prefix) = &mut self.prefix {
             let all = self.chunks.iter().map(|chunk| chunk.found).sum::<usize>();
             prefix.message_count = u16::try_from(all).map_err(|_| {
-                let what = format!("messages of the version 1 object header at {}", self.address);
-                Error::Limit { what, got: to_u64(all), limit: u64::from(u16::MAX) }
+                let subject = format!("messages of the version 1 object header at {}", self.address);
+                Error::Limit { subject, got: to_u64(all), limit: u64::from(u16::MAX) }
             })?;
         }
         Ok(())

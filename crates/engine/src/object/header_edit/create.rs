@@ -148,12 +148,12 @@ impl NewHeader {
 }
 
 /// Checks that storage that has become dense stays dense for a while.
-pub(in super::super) fn check_phase_change(what: &str, max_compact: u16, min_dense: u16) -> Result<()> {
+pub(in super::super) fn check_phase_change(subject: &str, max_compact: u16, min_dense: u16) -> Result<()> {
     if max_compact >= min_dense {
         return Ok(());
     }
     Err(Error::Misuse(format!(
-        "{what} that become dense above {max_compact} and compact below {min_dense}: the second number exceeds the first"
+        "{subject} that become dense above {max_compact} and compact below {min_dense}: the second number exceeds the first"
     )))
 }
 
@@ -232,8 +232,8 @@ pub(super) fn set_chunk0_size(prefix: &mut Prefix, capacity: u64) -> Result<()> 
     match prefix {
         Prefix::V1(prefix) => {
             prefix.chunk0_size = u32::try_from(capacity).map_err(|_| {
-                let what = "bytes of messages in a version 1 object header".into();
-                Error::Limit { what, got: capacity, limit: u32::MAX.into() }
+                let subject = "bytes of messages in a version 1 object header".into();
+                Error::Limit { subject, got: capacity, limit: u32::MAX.into() }
             })?;
         }
         Prefix::V2(prefix) => {

@@ -99,8 +99,11 @@ pub(super) fn entry_of(
     let cache = match (&link.target, cached) {
         (LinkTarget::Soft(_), _) => {
             let (value_offset, limit) = (offsets.next().ok_or_else(no_offset)?, u64::from(u32::MAX));
-            let what = || Error::Limit { what: "offset of a soft link".into(), got: value_offset, limit };
-            SymbolTableCache::SymbolicLink { value_offset: u32::try_from(value_offset).map_err(|_| what())? }
+            let subject =
+                || Error::Limit { subject: "offset of a soft link".into(), got: value_offset, limit };
+            SymbolTableCache::SymbolicLink {
+                value_offset: u32::try_from(value_offset).map_err(|_| subject())?,
+            }
         }
         (_, Some(group)) if edit.params().offset_width() <= 8 => {
             SymbolTableCache::Group { btree: group.btree, heap: group.heap }

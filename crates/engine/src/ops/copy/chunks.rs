@@ -122,10 +122,10 @@ pub(super) fn batches<L>(
 ) -> impl Iterator<Item = &[(Dims, L)]> {
     let mut rest = chunks;
     std::iter::from_fn(move || {
-        let mut left = Some(BATCH_BYTES);
+        let mut remaining = Some(BATCH_BYTES);
         let fits = rest.iter().take(BATCH_CHUNKS).take_while(|(_, location)| {
-            left = left.and_then(|left| left.checked_sub(bytes_of(location)));
-            left.is_some()
+            remaining = remaining.and_then(|remaining| remaining.checked_sub(bytes_of(location)));
+            remaining.is_some()
         });
         let count = fits.count().max(1).min(rest.len());
         let (batch, remaining) = rest.split_at(count);

@@ -206,8 +206,8 @@ impl Copier<'_> {
     }
 }
 
-/// Returns objects that lead to all objects in `all`: the objects that no other leads to, then one
-/// object of each cycle. Objects in `seen` are omitted.
+/// Returns objects from which links lead to all objects in `all`: the objects without a link from
+/// another object, then one object of each cycle. Objects in `seen` are omitted.
 fn tops(
     all: &[Address],
     below: &HashMap<Address, Vec<Address>>,

@@ -280,7 +280,7 @@ impl<'a> Copier<'a> {
             } else {
                 let sum = u64::from(now).checked_add(more);
                 sum.and_then(|sum| u32::try_from(sum).ok()).ok_or_else(|| Error::Limit {
-                    what: format!("links to the object at {copy}"),
+                    subject: format!("links to the object at {copy}"),
                     got: more,
                     limit: u64::from(u32::MAX),
                 })?

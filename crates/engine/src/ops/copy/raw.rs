@@ -151,8 +151,9 @@ impl Copier<'_> {
             let address_of_block = |start: Address| start.checked_add(done).ok_or_else(beyond);
             let first = done / size;
             // Missing elements of a large dataset need not be written, because new space is zero.
-            let there = self.read_rows(store, before, address_of_block(from)?, (first, &mut *block), task)?;
-            if there || count < MIN_UNWRITTEN_BYTES {
+            let stored =
+                self.read_rows(store, before, address_of_block(from)?, (first, &mut *block), task)?;
+            if stored || count < MIN_UNWRITTEN_BYTES {
                 edit.store().write_raw(address_of_block(to)?, block)?;
             }
             done += to_u64(count);

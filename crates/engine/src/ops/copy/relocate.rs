@@ -88,8 +88,8 @@ impl Copier<'_> {
         }
         if self.options.expand_references {
             let source = self.source(file)?;
-            let there = ObjectHeader::load(&source.container.store, address);
-            if there.is_ok_and(|header| ObjectKind::of(&header).is_some()) {
+            let header = ObjectHeader::load(&source.container.store, address);
+            if header.is_ok_and(|header| ObjectKind::of(&header).is_some()) {
                 let object_path = ObjectPath::whole(format!("object at {address}"));
                 return self.enter(edit, original, &object_path, true).map(Some);
             }

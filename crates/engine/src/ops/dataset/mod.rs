@@ -182,13 +182,13 @@ impl OpenDataset {
         let limit = file.container.store.limits().result_bytes;
         let bytes = elements.checked_mul(size as u64).filter(|bytes| *bytes <= limit);
         let Some(bytes) = bytes.and_then(|bytes| usize::try_from(bytes).ok()) else {
-            return Err(Error::Limit { what: "read: elements".into(), got: elements, limit });
+            return Err(Error::Limit { subject: "read: elements".into(), got: elements, limit });
         };
         // The reservation turns a failed allocation into an error. `vec!` then takes zeroed pages
         // from the system, which need no writing.
         let tried = Vec::<u8>::new().try_reserve_exact(bytes);
         tried.map_err(|_| Error::Limit {
-            what: "read: bytes that memory can hold".into(),
+            subject: "read: bytes that memory can hold".into(),
             got: bytes as u64,
             limit,
         })?;

@@ -122,7 +122,7 @@ impl SourceDatasets for Sources<'_> {
     fn read(&self, file: &[u8], dataset: &[u8], selection: &Selection, out: &mut [u8]) -> Result<()> {
         let Some(source) = self.find(file, dataset)? else {
             let name = path::lossy(dataset);
-            return Err(Error::NotFound { what: "source dataset", name });
+            return Err(Error::NotFound { subject: "source dataset", name });
         };
         let datatype = &source.dataset.description.datatype;
         let nesting = self.inside()?;

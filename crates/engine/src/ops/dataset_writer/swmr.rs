@@ -16,7 +16,7 @@ impl DatasetWriter {
         if !store.is_swmr_writer() {
             return Ok(());
         }
-        let unsupported = |what: &str| Err(Error::unsupported(format!("SWMR writing of {what}")));
+        let unsupported = |subject: &str| Err(Error::unsupported(format!("SWMR writing of {subject}")));
         if self.description().datatype.points_into_file() {
             return unsupported("elements with variable-length data or references");
         }

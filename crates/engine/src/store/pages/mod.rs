@@ -427,12 +427,12 @@ mod tests {
             model[index(3 * PAGE + 5)..].fill(0);
             let driver = Core::from_vec("test", model[..index(3 * PAGE + 5)].to_vec());
             let pages = Pages::new(32 << 20, 64 << 20);
-            for (what, start, count, value) in steps {
+            for (subject, start, count, value) in steps {
                 let source = PageSource { driver: &driver, end: driver.len().unwrap(), journal: None };
                 let start = start.min(length);
                 let count = index(count.min(length - start));
                 let range = index(start)..index(start) + count;
-                match what {
+                match subject {
                     0 => {
                         let got = pages.read(source, start, count as u64).unwrap();
                         prop_assert_eq!(&*got, &model[range]);

@@ -77,8 +77,8 @@ fn look(pages: &Pages, driver: &Core, versions: &Versions, seed: u64) {
         pages.read(source, start, 8).unwrap()
     };
     let found = u64::from_le_bytes((*found).try_into().unwrap());
-    let most = versions.begun[at].load(Ordering::SeqCst);
-    assert!((least..=most).contains(&found), "page {number}: {found}, not from {least} to {most}");
+    let maximum = versions.begun[at].load(Ordering::SeqCst);
+    assert!((least..=maximum).contains(&found), "page {number}: {found}, not from {least} to {maximum}");
 }
 
 #[test]

@@ -91,15 +91,15 @@ impl ManagerPlan {
         let mut gaps_left = gaps.count;
         let mut short = |length: u64| {
             let mut gap = 0;
-            if let Some(left) = gaps_left.checked_sub(1) {
-                (gaps_left, gap) = (left, gaps.length);
+            if let Some(remaining) = gaps_left.checked_sub(1) {
+                (gaps_left, gap) = (remaining, gaps.length);
             }
-            let left = align_up(at, page)?.checked_sub(at)?;
-            let left = if left == 0 { page } else { left };
+            let remaining = align_up(at, page)?.checked_sub(at)?;
+            let remaining = if remaining == 0 { page } else { remaining };
             let skipped = match gap.checked_add(length)? {
-                fits if fits <= left => gap,
-                _ if left == page => return None,
-                _ => left,
+                fits if fits <= remaining => gap,
+                _ if remaining == page => return None,
+                _ => remaining,
             };
             remainders.push((Class::Metadata, at, at.checked_add(skipped)?));
             at = at.checked_add(skipped)?;

@@ -439,6 +439,6 @@ impl Space {
     }
 
     fn too_long(&self, got: u64) -> Error {
-        Error::Limit { what: "the size of the file".into(), got, limit: self.rules.limit }
+        Error::Limit { subject: "the size of the file".into(), got, limit: self.rules.limit }
     }
 }

@@ -48,10 +48,10 @@ pub(crate) struct StoredSpace {
 /// Returns the managers in the two lists of the message, with the class of space that the position
 /// in the list means.
 fn managers(managers: &FreeSpaceManagers, paged: bool) -> impl Iterator<Item = (Class, Address)> {
-    let small = |place: usize| if matches!(place, 2 | 3) { Class::Raw } else { Class::Metadata };
-    let large = move |place: usize| if paged { Class::Large } else { small(place) };
-    let small = managers.small.into_iter().enumerate().map(move |(place, address)| (small(place), address));
-    let large = managers.large.into_iter().enumerate().map(move |(place, address)| (large(place), address));
+    let small = |number: usize| if matches!(number, 2 | 3) { Class::Raw } else { Class::Metadata };
+    let large = move |number: usize| if paged { Class::Large } else { small(number) };
+    let small = managers.small.into_iter().enumerate().map(move |(number, address)| (small(number), address));
+    let large = managers.large.into_iter().enumerate().map(move |(number, address)| (large(number), address));
     small.chain(large).filter(|(_, address)| address.is_defined())
 }
 

@@ -228,9 +228,9 @@ proptest! {
         calls in prop::collection::vec((0_u8..4, 0_usize..6, any::<(u64, u64, u64)>(), 0_u32..64), 1..60),
     ) {
         let mut space = Space::new(rules, 1 << 40);
-        for (what, kind, (a, b, c), shift) in calls {
+        for (subject, kind, (a, b, c), shift) in calls {
             let (address, length, more) = (Address::new(a >> shift), b >> shift, c >> shift);
-            match what {
+            match subject {
                 0 => drop(space.allocate(KINDS[kind], length)),
                 1 => space.free(KINDS[kind], address, length),
                 2 => drop(space.try_extend(KINDS[kind], address, length, more)),

@@ -4,7 +4,7 @@ use crate::{FilterError, FilterId, Result};
 
 /// Returns an error: LZ4 is not available.
 pub(crate) fn decode(id: FilterId, _input: &[u8], _output: &mut [u8]) -> Result<()> {
-    Err(FilterError::Unsupported { id, what: "LZ4 (feature `lz4` is off)".to_owned() })
+    Err(FilterError::Unsupported { id, subject: "LZ4 (feature `lz4` is off)".to_owned() })
 }
 
 /// Returns an error: LZ4 is not available.

@@ -4,7 +4,7 @@ use crate::{FilterError, FilterId, Result};
 
 /// Returns an error: Snappy is not available.
 pub(crate) fn decode(id: FilterId, _input: &[u8], _output: &mut [u8]) -> Result<()> {
-    Err(FilterError::Unsupported { id, what: "Snappy (feature `snappy` is off)".to_owned() })
+    Err(FilterError::Unsupported { id, subject: "Snappy (feature `snappy` is off)".to_owned() })
 }
 
 /// Returns an error: Snappy is not available.

@@ -13,8 +13,8 @@ pub(crate) fn decode(
     _input: &[u8],
     _output: &mut [u8],
 ) -> Result<Option<usize>> {
-    let what = "Zstandard (features `zstd-rs` and `zstd` are off)".to_owned();
-    Err(FilterError::Unsupported { id, what })
+    let subject = "Zstandard (features `zstd-rs` and `zstd` are off)".to_owned();
+    Err(FilterError::Unsupported { id, subject })
 }
 
 /// Returns an error: Zstandard is not available.

@@ -48,7 +48,7 @@ pub mod types {
     pub const ATTRIBUTE_NAME: u8 = 8;
     /// Attributes by creation order.
     pub const ATTRIBUTE_CREATION_ORDER: u8 = 9;
-    /// Chunks.
+    /// Chunks without filters.
     pub const CHUNK: u8 = 10;
     /// Filtered chunks.
     pub const CHUNK_FILTERED: u8 = 11;

@@ -181,7 +181,7 @@ fn decode_at(r: &mut Reader<'_>, params: FileParams, depth: usize) -> Result<Dec
     if depth > Limits::MAX_DATATYPE_DEPTH {
         return Err(FormatError::Limit {
             structure: r.structure(),
-            what: "depth of nested datatypes",
+            subject: "depth of nested datatypes",
             got: depth as u64,
             limit: Limits::MAX_DATATYPE_DEPTH as u64,
         });

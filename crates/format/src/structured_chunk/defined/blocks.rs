@@ -37,7 +37,7 @@ fn of_ranks<W: Word>(
 ) -> Result<DefinedSet> {
     let words = W::split(bytes);
     let expected = words.len().checked_div(chunk.len() * 2).unwrap_or(0);
-    let expected = usize::try_from(most_elements).map_or(expected, |most| expected.min(most));
+    let expected = usize::try_from(most_elements).map_or(expected, |maximum| expected.min(maximum));
     let mut merger = Merger {
         strides: strides(chunk),
         builder: DefinedBuilder::with_capacity(chunk, expected).map_err(outside)?,

@@ -96,7 +96,7 @@ fn within(elements: u64, most_elements: u64) -> Result<()> {
     if elements <= most_elements {
         return Ok(());
     }
-    Err(FormatError::Limit { structure: NAME, what: "elements", got: elements, limit: most_elements })
+    Err(FormatError::Limit { structure: NAME, subject: "elements", got: elements, limit: most_elements })
 }
 
 fn read_extent(reader: &mut Reader<'_>, chunk: &[u64]) -> Result<()> {

@@ -20,7 +20,8 @@ const MIN_CHUNK_BYTES: u64 = 16 << 10;
 
 impl DatasetBuilder {
     pub(super) fn describe(self) -> Result<NewDataset> {
-        let missing = |what: &str| Error::Misuse(format!("the dataset has no {what}: set one with `{what}`"));
+        let missing =
+            |subject: &str| Error::Misuse(format!("the dataset has no {subject}: set one with `{subject}`"));
         let datatype = self.datatype.clone().ok_or_else(|| missing("datatype"))?;
         let dataspace = self.dataspace(&|| missing("shape"))?;
         let layout = self.layout(&dataspace, &datatype)?;
@@ -148,8 +149,8 @@ pub(crate) fn auto_chunk(dataspace: &Dataspace, element_size: u64) -> Result<Vec
     if !matches!(dataspace, Dataspace::Simple(_)) {
         return Err(Error::Misuse("a scalar or null dataspace cannot be stored in chunks".into()));
     }
-    let most = dataspace.max_dims();
-    let open = |dimension: usize| most.get(dimension).is_some_and(Option::is_none);
+    let maximum = dataspace.max_dims();
+    let open = |dimension: usize| maximum.get(dimension).is_some_and(Option::is_none);
     let mut chunk: Vec<u64> = dataspace
         .dims()
         .iter()

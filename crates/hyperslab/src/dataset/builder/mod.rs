@@ -335,15 +335,15 @@ impl DatasetBuilder {
     /// properties contradict each other, or if the file is open for reading only.
     pub fn create(self) -> Result<Dataset> {
         let (group, path) = (self.group.clone(), self.path.clone());
-        let what = || format!("cannot create the dataset `{path}`");
+        let subject = || format!("cannot create the dataset `{path}`");
         let mappings = match &self.storage {
             Storage::Virtual(mappings) => mappings.iter().map(VirtualMapping::stored).collect(),
             _ => Vec::new(),
         };
         let _committed = self.committed.clone();
-        let mut new = self.describe().map_err(|error| error.context(what()))?;
+        let mut new = self.describe().map_err(|error| error.context(subject()))?;
         let is_virtual = matches!(new.layout, NewLayout::Virtual { .. });
-        let (handle, description) = group.add(what, &path, |edit, parent, name| {
+        let (handle, description) = group.add(subject, &path, |edit, parent, name| {
             group.refuse(edit, parent, name)?;
             if let NewLayout::Virtual { heap, index } = &mut new.layout {
                 (*heap, *index) = group.file().store_mappings(edit, mappings)?;

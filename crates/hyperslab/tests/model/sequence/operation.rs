@@ -1,4 +1,5 @@
-//! What is done to a file: drawn from numbers, so that fewer and smaller numbers are a simpler case.
+//! What is done to a file: drawn from numbers, so that fewer and smaller numbers are a simpler
+//! case.
 
 use hyperslab::filter::{FilterSpec, SzipCoding};
 use hyperslab::{AllocationTime, FileSpace, FileSpaceStrategy, FillTime, LibraryVersion, LibverBounds};
@@ -117,7 +118,7 @@ impl Make {
             chunk: dims
                 .iter()
                 .zip(&max_dims)
-                .map(|(_, most)| 1 + numbers.below(10).min(most.unwrap_or(10).saturating_sub(1)))
+                .map(|(_, maximum)| 1 + numbers.below(10).min(maximum.unwrap_or(10).saturating_sub(1)))
                 .collect(),
             max_dims,
             dims,

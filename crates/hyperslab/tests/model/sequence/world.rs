@@ -203,7 +203,7 @@ impl World {
             Operation::Group { track_order, phases, .. } => {
                 let options = GroupOptions::new().track_order(*track_order);
                 let options = match phases {
-                    Some((most, least)) => options.link_phase_change(*most, *least),
+                    Some((maximum, least)) => options.link_phase_change(*maximum, *least),
                     None => options,
                 };
                 self.file().create_group_with(&full, options).map(|_| ())
@@ -295,7 +295,7 @@ impl World {
         let longest = [200, 40, 9][array.dims.len().saturating_sub(1)];
         let limits = array.make.max_dims.iter().zip(wanted);
         let dims: Vec<u64> =
-            limits.map(|(most, size)| u64::from(size) % (most.unwrap_or(longest) + 1)).collect();
+            limits.map(|(maximum, size)| u64::from(size) % (maximum.unwrap_or(longest) + 1)).collect();
         let outcome = handle.resize(&dims);
         if array.dims.is_empty() || (array.make.stored != Stored::Chunked && dims != array.dims) {
             assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Misuse, "{path}");
@@ -313,7 +313,7 @@ impl World {
             return;
         }
         let axis = axis as usize % array.dims.len();
-        let room = array.make.max_dims[axis].map_or(u64::MAX, |most| most - array.dims[axis]);
+        let room = array.make.max_dims[axis].map_or(u64::MAX, |maximum| maximum - array.dims[axis]);
         let mut added = array.dims.clone();
         added[axis] = count.min(room);
         let values = cycle(seed, added.iter().product::<u64>() as usize);

@@ -235,7 +235,9 @@ impl IndexEdit<ChunkLocation> for BTreeV1Edit {
         let Some((first, _)) = chunks.first() else { return Ok(()) };
         let ascending = chunks.is_sorted_by(|(one, _), (other, _)| one < other);
         if !ascending || !self.is_behind(edit.store(), first)? {
-            return chunks.iter().try_for_each(|(scaled, place)| self.set(edit, scaled, place).map(drop));
+            return chunks
+                .iter()
+                .try_for_each(|(scaled, location)| self.set(edit, scaled, location).map(drop));
         }
         self.append(edit, chunks)
     }

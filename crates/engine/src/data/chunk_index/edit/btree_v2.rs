@@ -120,7 +120,9 @@ impl<E: Entry> IndexEdit<E> for BTreeV2Edit<E> {
             self.tree(edit)?.ends_before(store, &mut |record| Ok(context.compare(record, first)))?;
         let ascending = chunks.is_sorted_by(|(one, _), (other, _)| one.cmp(other) == Ordering::Less);
         if !is_append || !ascending {
-            return chunks.iter().try_for_each(|(scaled, place)| self.set(edit, scaled, place).map(drop));
+            return chunks
+                .iter()
+                .try_for_each(|(scaled, location)| self.set(edit, scaled, location).map(drop));
         }
         let Some(mut tree) = self.tree.take() else { return Ok(()) };
         let appended = tree.append(edit, chunks.len(), |tree| {

@@ -184,7 +184,7 @@ impl<E: Entry> Made<E> {
     fn make_in_secondary(
         &mut self,
         edit: &mut Edit<'_>,
-        place: ElementLocation,
+        location: ElementLocation,
         number: u64,
     ) -> Result<ArrayBlock> {
         let ElementLocation::SecondaryBlock {
@@ -194,7 +194,7 @@ impl<E: Entry> Made<E> {
             element,
             block_offset,
             page,
-        } = place
+        } = location
         else {
             return Err(beyond(number));
         };
@@ -227,14 +227,14 @@ impl<E: Entry> Made<E> {
             })??;
         }
         let Some(page) = page else { return Ok(self.data(block, elements, [number, element])) };
-        let place = self.page(block, elements, [number, element])?;
-        if let (true, BlockForm::Page(form)) = (fresh, place.form) {
-            edit.put(place.address, &form, ArrayPage { elements: self.elements.unset(form.elements) });
+        let location = self.page(block, elements, [number, element])?;
+        if let (true, BlockForm::Page(form)) = (fresh, location.form) {
+            edit.put(location.address, &form, ArrayPage { elements: self.elements.unset(form.elements) });
             edit.modify(address, &context, |secondary: &mut ExtensibleArraySecondaryBlock| {
                 secondary.set_initialised(data_number, page, &context);
             })?;
         }
-        Ok(place)
+        Ok(location)
     }
 
     fn index_elements(&self) -> ArrayBlock {
@@ -300,9 +300,9 @@ impl<E: Entry> ChunkArray<E> for ExtensibleArray<E> {
         let Some(made) = self.made.as_ref().filter(|made| made.header.index_block.is_defined()) else {
             return Ok(Lookup::Nothing { until: u64::MAX });
         };
-        let place = made.geometry.locate(number).filter(|_| number < made.header.max_index_set);
-        let Some(place) = place else { return Ok(Lookup::Nothing { until: u64::MAX }) };
-        let block = match place {
+        let location = made.geometry.locate(number).filter(|_| number < made.header.max_index_set);
+        let Some(location) = location else { return Ok(Lookup::Nothing { until: u64::MAX }) };
+        let block = match location {
             ElementLocation::IndexBlock { .. } => return Ok(Lookup::ArrayBlock(made.index_elements())),
             ElementLocation::DataBlock { data_block, element, elements, .. } => {
                 let address = address_at(&made.index(store)?.data_blocks, data_block);
@@ -346,8 +346,8 @@ impl<E: Entry> ChunkArray<E> for ExtensibleArray<E> {
                 none.insert(Made::new(header, address, self.params, self.rules)?)
             }
         };
-        let place = made.geometry.locate(number).ok_or_else(|| beyond(number))?;
-        match place {
+        let location = made.geometry.locate(number).ok_or_else(|| beyond(number))?;
+        match location {
             ElementLocation::IndexBlock { .. } => {
                 made.make_index(edit)?;
                 Ok(made.index_elements())
@@ -367,7 +367,7 @@ impl<E: Entry> ChunkArray<E> for ExtensibleArray<E> {
                 }
                 Ok(made.data(address, elements, [number, element]))
             }
-            ElementLocation::SecondaryBlock { .. } => made.make_in_secondary(edit, place, number),
+            ElementLocation::SecondaryBlock { .. } => made.make_in_secondary(edit, location, number),
         }
     }
 
@@ -423,7 +423,7 @@ fn set_address(addresses: &mut [Address], number: u64, address: Address) -> Resu
 
 /// Adds to a statistic of the header.
 fn count(field: &mut u64, more: u64) -> Result<()> {
-    let most = || Error::corrupt("extensible array header", "statistics", "counts within 64 bits", *field);
-    *field = field.checked_add(more).ok_or_else(most)?;
+    let maximum = || Error::corrupt("extensible array header", "statistics", "counts within 64 bits", *field);
+    *field = field.checked_add(more).ok_or_else(maximum)?;
     Ok(())
 }

@@ -26,7 +26,7 @@ pub(super) trait Tested: Entry {
     fn editor(store: &Store, case: &Case<Self>) -> Result<ChunkIndexEditor<Self>>;
 
     /// Returns an entry that the index can represent, a different one for each number.
-    fn place(case: &Case<Self>, at: u64) -> Self;
+    fn location(case: &Case<Self>, at: u64) -> Self;
 
     /// Returns the address of the index in the layout.
     fn layout_address(layout: &Self::Layout) -> Address;
@@ -55,7 +55,7 @@ impl Tested for ChunkLocation {
         <ChunkIndexEditor>::open(store, &case.layout, &case.shape)
     }
 
-    fn place(case: &Case<Self>, at: u64) -> Self {
+    fn location(case: &Case<Self>, at: u64) -> Self {
         let address = Address::new(1 << 20 | at);
         if case.shape.size_width.is_none() {
             return Self { address, size: CHUNK_BYTES, filter_mask: 0 };
@@ -129,8 +129,8 @@ impl<E: Tested> Case<E> {
         E::editor(store, self).unwrap()
     }
 
-    pub(super) fn place(&self, at: u64) -> E {
-        E::place(self, at)
+    pub(super) fn location(&self, at: u64) -> E {
+        E::location(self, at)
     }
 
     fn is_one_chunk(&self) -> bool {
@@ -188,16 +188,16 @@ fn check_absence<E: Tested>(
     store: &Store,
     model: &BTreeMap<Dims, E>,
 ) {
-    let all = Region::whole(&case.counts).coordinates().map(|scaled| (scaled, case.place(0)));
+    let all = Region::whole(&case.counts).coordinates().map(|scaled| (scaled, case.location(0)));
     let all: Vec<(Dims, E)> = all.collect();
     for length in [1, 3, 40, all.len()] {
         for chunks in all.chunks(length) {
             let none = chunks.iter().all(|(scaled, _)| !model.contains_key(scaled));
             assert_eq!(editor.has_none_of(store, chunks).unwrap(), none, "{chunks:?}");
         }
-        let behind = all.get(all.len().saturating_sub(length)..).unwrap();
-        let none = behind.iter().all(|(scaled, _)| !model.contains_key(scaled));
-        assert_eq!(editor.has_none_of(store, behind).unwrap(), none, "{behind:?}");
+        let after = all.get(all.len().saturating_sub(length)..).unwrap();
+        let none = after.iter().all(|(scaled, _)| !model.contains_key(scaled));
+        assert_eq!(editor.has_none_of(store, after).unwrap(), none, "{after:?}");
     }
 }
 
@@ -216,8 +216,8 @@ pub(super) fn run<E: Tested>(mut case: Case<E>, seed: u64, steps: usize) {
     let mut model = BTreeMap::new();
     for _ in 0..3 {
         let mut editor = case.editor(&store);
-        let place = |chance: &mut Chance| case.place(chance.below(1 << 30));
-        let draw = Draw { place: &place, steps, chance: &mut chance };
+        let location = |chance: &mut Chance| case.location(chance.below(1 << 30));
+        let draw = Draw { location: &location, steps, chance: &mut chance };
         model = conformance::change(&mut edit, &mut editor, &case.counts, model, draw).unwrap();
         case.layout = editor.layout().clone();
         E::check(&case, &store, &case.layout);
@@ -234,15 +234,15 @@ pub(super) fn run<E: Tested>(mut case: Case<E>, seed: u64, steps: usize) {
         assert_eq!(found(&case.editor(&again), &again), model);
     }
     let mut editor = case.editor(&store);
-    let mut left = model.len();
+    let mut remaining = model.len();
     editor
         .delete_with(&mut edit, &mut |_, scaled, location| {
             assert_eq!(model.get(scaled), Some(&location));
-            left -= 1;
+            remaining -= 1;
             Ok(())
         })
         .unwrap();
-    assert_eq!((left, E::layout_address(editor.layout())), (0, Address::UNDEFINED));
+    assert_eq!((remaining, E::layout_address(editor.layout())), (0, Address::UNDEFINED));
     edit.commit().unwrap();
     assert!(end(&mut edit) <= start, "all space is given back");
 }
@@ -289,12 +289,12 @@ pub(super) fn insert_in_order<E: Tested>(case: &Case<E>) {
     let mut edit = store.edit().unwrap();
     let chunks: Vec<_> = (0..)
         .zip(Region::whole(&case.counts).coordinates())
-        .map(|(number, scaled)| (scaled, case.place(number)))
+        .map(|(number, scaled)| (scaled, case.location(number)))
         .collect();
     let start = end(&mut edit).raw();
     let mut single = case.editor(&store);
-    for (scaled, place) in &chunks {
-        assert_eq!(single.set(&mut edit, scaled, place).unwrap(), None);
+    for (scaled, location) in &chunks {
+        assert_eq!(single.set(&mut edit, scaled, location).unwrap(), None);
     }
     let middle = end(&mut edit).raw();
     let mut bulk = case.editor(&store);
@@ -324,7 +324,7 @@ pub(super) fn shift<E: Tested>(case: &Case<E>) {
     let chunks: BTreeMap<_, _> = (0..)
         .zip(region.coordinates())
         .filter(|(number, _)| number % 3 != 1)
-        .map(|(number, scaled)| (scaled, case.place(number)))
+        .map(|(number, scaled)| (scaled, case.location(number)))
         .collect();
     editor.insert(&mut edit, &chunks.clone().into_iter().collect::<Vec<_>>()).unwrap();
     for axis in 0..counts.len() {
@@ -333,9 +333,9 @@ pub(super) fn shift<E: Tested>(case: &Case<E>) {
         let mut moved = chunks.clone();
         moved = moved
             .into_iter()
-            .map(|(mut scaled, place)| {
+            .map(|(mut scaled, location)| {
                 scaled[axis] += by;
-                (scaled, place)
+                (scaled, location)
             })
             .collect();
         assert_eq!(found(&editor, &store), moved, "{case:?}");
@@ -353,10 +353,10 @@ fn places_that_an_index_cannot_say_are_refused() {
         let store = new_file(LibverBounds::DEFAULT);
         let mut edit = store.edit().unwrap();
         let mut editor = case.editor(&store);
-        let good = case.place(0);
+        let good = case.location(0);
         editor.set(&mut edit, &[0, 0], &good).unwrap();
-        let mut refused = |scaled: &[u64], place: ChunkLocation| {
-            let error = editor.set(&mut edit, scaled, &place).unwrap_err();
+        let mut refused = |scaled: &[u64], location: ChunkLocation| {
+            let error = editor.set(&mut edit, scaled, &location).unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::Misuse | ErrorKind::Corrupt), "{case:?}: {error}");
             assert_eq!(editor.get(&store, &[0, 0]).unwrap(), Some(good));
         };
@@ -381,8 +381,8 @@ fn chunks_side_by_side() {
     let store = new_file(LibverBounds::DEFAULT);
     let mut edit = store.edit().unwrap();
     let blocks = edit.allocate_blocks(SpaceKind::RawData, CHUNK_BYTES, 100).unwrap();
-    let places = Region::whole(&case.counts).coordinates().zip(blocks);
-    let chunks: Vec<_> = places
+    let locations = Region::whole(&case.counts).coordinates().zip(blocks);
+    let chunks: Vec<_> = locations
         .map(|(scaled, address)| (scaled, ChunkLocation { address, size: CHUNK_BYTES, filter_mask: 0 }))
         .collect();
     let mut editor = case.editor(&store);

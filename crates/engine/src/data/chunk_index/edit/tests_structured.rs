@@ -35,7 +35,7 @@ impl Tested for StructuredLocation {
         StructuredIndexEditor::open(store, &case.layout, &case.shape)
     }
 
-    fn place(case: &Case<Self>, at: u64) -> Self {
+    fn location(case: &Case<Self>, at: u64) -> Self {
         let mut chance = Chance::new(at);
         let bytes = std::iter::repeat_with(|| u8::try_from(chance.below(256)).unwrap());
         let metadata: Vec<u8> = bytes.take(Self::rules(&case.layout, &case.shape).metadata_size).collect();
@@ -219,11 +219,11 @@ fn entries_that_an_index_of_structured_chunks_cannot_represent_are_refused() {
         let (store, _) = new_file_of_widths(case.params, LibverBounds::DEFAULT);
         let mut edit = store.edit().unwrap();
         let mut editor = case.editor(&store);
-        let (good, first) = (case.place(7), vec![0; case.counts.len()]);
+        let (good, first) = (case.location(7), vec![0; case.counts.len()]);
         editor.set(&mut edit, &first, &good).unwrap();
         let before = editor.layout().clone();
-        let mut refused = |scaled: &[u64], place: StructuredLocation| {
-            let error = editor.set(&mut edit, scaled, &place).unwrap_err();
+        let mut refused = |scaled: &[u64], location: StructuredLocation| {
+            let error = editor.set(&mut edit, scaled, &location).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Misuse, "{case:?}: {error}");
             assert_eq!(editor.get(&store, &first).unwrap(), Some(good));
             assert_eq!(*editor.layout(), before);
@@ -249,7 +249,7 @@ fn an_index_of_other_chunks_is_refused() {
         let (store, reopen) = new_file_of_widths(case.params, LibverBounds::DEFAULT);
         let mut edit = store.edit().unwrap();
         let mut editor = case.editor(&store);
-        editor.set(&mut edit, &vec![0; case.counts.len()], &case.place(7)).unwrap();
+        editor.set(&mut edit, &vec![0; case.counts.len()], &case.location(7)).unwrap();
         edit.commit().unwrap();
         let case = Case { layout: editor.layout().clone(), ..case };
         let again = reopen();
@@ -300,7 +300,7 @@ fn an_index_of_other_chunks_is_refused() {
 fn stored(case: Case<StructuredLocation>, edit: &mut Edit<'_>) -> Case<StructuredLocation> {
     let mut editor = case.editor(edit.store());
     let chunks = (0..).zip(Region::whole(&case.counts).coordinates()).step_by(2);
-    let chunks: Vec<_> = chunks.map(|(number, scaled)| (scaled, case.place(number))).collect();
+    let chunks: Vec<_> = chunks.map(|(number, scaled)| (scaled, case.location(number))).collect();
     editor.insert(edit, &chunks).unwrap();
     edit.commit().unwrap();
     Case { layout: editor.layout().clone(), ..case }

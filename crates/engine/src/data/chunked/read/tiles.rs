@@ -39,20 +39,20 @@ pub(super) struct Regular<'a> {
 #[derive(Debug, Default)]
 struct Listed {
     chunks: Vec<Dims>,
-    places: Vec<ChunkLocation>,
+    locations: Vec<ChunkLocation>,
 }
 
 /// Chunks that one thread reads one after the other.
 struct ChunkGroup<'f> {
-    places: &'f [ChunkLocation],
+    locations: &'f [ChunkLocation],
     /// The decoded chunk from the cache. The group then has only this chunk.
     known: Option<Arc<[u8]>>,
 }
 
 impl Listed {
-    fn push(&mut self, scaled: &[u64], place: ChunkLocation) {
+    fn push(&mut self, scaled: &[u64], location: ChunkLocation) {
         self.chunks.push(Dims::from_slice(scaled));
-        self.places.push(place);
+        self.locations.push(location);
     }
 
     /// Sorts the chunks in C order. Checks that no chunk occurs twice.
@@ -61,15 +61,16 @@ impl Listed {
             return Ok(());
         }
         let mut both: Vec<(Dims, ChunkLocation)> =
-            std::mem::take(&mut self.chunks).into_iter().zip(std::mem::take(&mut self.places)).collect();
+            std::mem::take(&mut self.chunks).into_iter().zip(std::mem::take(&mut self.locations)).collect();
         both.sort_by(|(one, _), (next, _)| one.cmp(next));
-        if let Some([(scaled, place), _]) = both.array_windows().find(|[(one, _), (next, _)]| one == next) {
+        if let Some([(scaled, location), _]) = both.array_windows().find(|[(one, _), (next, _)]| one == next)
+        {
             let got = format!("chunk {:?} twice", scaled.as_slice());
             return Err(
-                Error::corrupt("chunk index", "coordinates", "every chunk once", got).at(place.address)
+                Error::corrupt("chunk index", "coordinates", "every chunk once", got).at(location.address)
             );
         }
-        (self.chunks, self.places) = both.into_iter().unzip();
+        (self.chunks, self.locations) = both.into_iter().unzip();
         Ok(())
     }
 }
@@ -106,13 +107,13 @@ impl Regular<'_> {
     fn read_single(&self, to: &mut ReadTarget<'_>) -> Result<()> {
         let chunk = std::slice::from_ref(&self.chunks.start);
         let transform = to.transform();
-        let Some(place) = self.index.get(self.context.store, &self.chunks.start)? else {
+        let Some(location) = self.index.get(self.context.store, &self.chunks.start)? else {
             return to.fill(&self.source.fill);
         };
         let mut canvas = to.canvas(self.tiling)?;
         let tiles = canvas.tiles(self.tiling, chunk)?;
-        let known = self.known(place.address);
-        let group = ChunkGroup { places: std::slice::from_ref(&place), known };
+        let known = self.known(location.address);
+        let group = ChunkGroup { locations: std::slice::from_ref(&location), known };
         self.context.with_buffers(|buffers| self.read_group(tiles, &group, transform, self.keeps(1), buffers))
     }
 
@@ -175,11 +176,11 @@ impl Regular<'_> {
         mut listed: Listed,
     ) -> Result<()> {
         listed.sort()?;
-        let Listed { chunks, places } = listed;
+        let Listed { chunks, locations } = listed;
         let keep = self.keeps(chunks.len());
         let tiles = canvas.tiles(self.tiling, &chunks)?;
-        let groups = self.groups(&places)?;
-        let groups = groups.into_iter().map(|group| (group.places.len(), group));
+        let groups = self.groups(&locations)?;
+        let groups = groups.into_iter().map(|group| (group.locations.len(), group));
         parallel::each(self.context.store, tiles, groups, self.work(chunks.len()), |tiles, group| {
             self.context.with_buffers(|buffers| self.read_group(tiles, &group, transform, keep, buffers))
         })
@@ -203,20 +204,20 @@ impl Regular<'_> {
 
     /// Groups chunks that are near each other in the file. Limits the groups so that every thread
     /// has work.
-    fn groups<'f>(&self, places: &'f [ChunkLocation]) -> Result<Vec<ChunkGroup<'f>>> {
+    fn groups<'f>(&self, locations: &'f [ChunkLocation]) -> Result<Vec<ChunkGroup<'f>>> {
         let mut groups = Vec::new();
-        let mut rest = places;
-        let most = places.len().div_ceil(crate::store::parallel::current_num_threads() * 4);
+        let mut rest = locations;
+        let maximum = locations.len().div_ceil(crate::store::parallel::current_num_threads() * 4);
         while let Some((first, after)) = rest.split_first() {
             if let Some(known) = self.known(first.address) {
-                let (places, after) = rest.split_at(1);
-                groups.push(ChunkGroup { places, known: Some(known) });
+                let (locations, after) = rest.split_at(1);
+                groups.push(ChunkGroup { locations, known: Some(known) });
                 rest = after;
                 continue;
             }
             let mut end = end_of(first)?;
             let mut count = 1;
-            for next in after.iter().take(most - 1) {
+            for next in after.iter().take(maximum - 1) {
                 let next_end = end_of(next)?;
                 let near = next.address.raw().checked_sub(end).is_some_and(|gap| gap <= MAX_GAP_BYTES);
                 let is_small = || next_end - first.address.raw() <= GROUP_BYTES;
@@ -226,8 +227,8 @@ impl Regular<'_> {
                 end = next_end;
                 count += 1;
             }
-            let (places, after) = rest.split_at(count);
-            groups.push(ChunkGroup { places, known: None });
+            let (locations, after) = rest.split_at(count);
+            groups.push(ChunkGroup { locations, known: None });
             rest = after;
         }
         Ok(groups)
@@ -249,21 +250,22 @@ impl Regular<'_> {
         keep: bool,
         buffers: &mut Buffers,
     ) -> Result<()> {
-        let [first, .., last] = group.places else {
+        let [first, .., last] = group.locations else {
             let scaled = tiles.chunks().first().cloned();
-            let (Some(scaled), Some(place), Some(tile)) = (scaled, group.places.first(), tiles.next()) else {
+            let (Some(scaled), Some(location), Some(tile)) = (scaled, group.locations.first(), tiles.next())
+            else {
                 return Ok(());
             };
             return match &group.known {
                 Some(chunk) => transform.tile(&mut tile?, chunk, 0, &mut buffers.tiles),
-                None => self.read_one(tile?, &scaled, place, transform, keep, buffers),
+                None => self.read_one(tile?, &scaled, location, transform, keep, buffers),
             };
         };
         let length = to_usize(end_of(last)? - first.address.raw())?;
         let plain = self.source.pipeline.is_empty();
         if plain
             && transform.is_copy()
-            && self.run_of(group.places) == group.places.len()
+            && self.run_of(group.locations) == group.locations.len()
             && let Some(slice) = tiles.as_slice().filter(|slice| slice.len() == length)
         {
             return self.context.store.read_raw(first.address, slice);
@@ -274,22 +276,22 @@ impl Regular<'_> {
             .context
             .store
             .read_raw(first.address, bytes)
-            .and_then(|()| self.place_fetched(tiles, group.places, bytes, transform, keep, buffers));
+            .and_then(|()| self.place_fetched(tiles, group.locations, bytes, transform, keep, buffers));
         buffers.fetched = fetched;
         outcome
     }
 
     /// Returns the number of unfiltered chunks, from the first one on, that are whole and
     /// contiguous in the file.
-    fn run_of(&self, places: &[ChunkLocation]) -> usize {
+    fn run_of(&self, locations: &[ChunkLocation]) -> usize {
         let size = self.source.chunk_bytes as u64;
         let mut count = 0;
         let mut next = None;
-        for place in places {
-            if next.is_some_and(|next| next != place.address.raw()) || place.size < size {
+        for location in locations {
+            if next.is_some_and(|next| next != location.address.raw()) || location.size < size {
                 break;
             }
-            next = place.address.raw().checked_add(size);
+            next = location.address.raw().checked_add(size);
             count += 1;
         }
         count
@@ -299,29 +301,29 @@ impl Regular<'_> {
     fn place_fetched(
         &self,
         tiles: Tiles<'_>,
-        places: &[ChunkLocation],
+        locations: &[ChunkLocation],
         bytes: &[u8],
         transform: Transform<'_>,
         keep: bool,
         buffers: &mut Buffers,
     ) -> Result<()> {
-        let Some(start) = places.first().map(|place| place.address.raw()) else { return Ok(()) };
-        let (mut tiles, mut places) = (tiles, places);
-        while let Some(place) = places.first() {
-            let count = if self.source.pipeline.is_empty() { self.run_of(places).max(1) } else { 1 };
+        let Some(start) = locations.first().map(|location| location.address.raw()) else { return Ok(()) };
+        let (mut tiles, mut locations) = (tiles, locations);
+        while let Some(location) = locations.first() {
+            let count = if self.source.pipeline.is_empty() { self.run_of(locations).max(1) } else { 1 };
             let (mut now, rest) = tiles.split_at(count);
             let run = count * self.source.chunk_bytes;
             if count > 1
-                && let (Some(slice), Ok(at)) = (now.as_slice(), to_usize(place.address.raw() - start))
+                && let (Some(slice), Ok(at)) = (now.as_slice(), to_usize(location.address.raw() - start))
                 && let Some(run) = bytes.get(at..).and_then(|rest| rest.get(..run))
             {
                 transform.run(run, slice)?;
             } else {
-                for place in places.iter().take(count) {
-                    self.place_one(&mut now, place, start, bytes, transform, keep, buffers)?;
+                for location in locations.iter().take(count) {
+                    self.place_one(&mut now, location, start, bytes, transform, keep, buffers)?;
                 }
             }
-            (tiles, places) = (rest, places.split_at(count).1);
+            (tiles, locations) = (rest, locations.split_at(count).1);
         }
         Ok(())
     }
@@ -330,7 +332,7 @@ impl Regular<'_> {
     fn place_one(
         &self,
         tiles: &mut Tiles<'_>,
-        place: &ChunkLocation,
+        location: &ChunkLocation,
         start: u64,
         bytes: &[u8],
         transform: Transform<'_>,
@@ -340,14 +342,14 @@ impl Regular<'_> {
         let Some(scaled) = tiles.chunks().first() else { return Ok(()) };
         let Some(tile) = tiles.next() else { return Ok(()) };
         let mut tile = tile?;
-        let at = usize::try_from(place.address.raw() - start).ok();
-        let size = usize::try_from(place.size).ok();
+        let at = usize::try_from(location.address.raw() - start).ok();
+        let size = usize::try_from(location.size).ok();
         let stored = at.zip(size).and_then(|(at, size)| bytes.get(at..at.checked_add(size)?));
         let invariant = "the chunks of a group lie in the bytes that were read";
         let stored = stored.ok_or(Error::Internal { structure: "read of chunks", invariant })?;
-        match self.source.to_decode(scaled, place)? {
+        match self.source.to_decode(scaled, location)? {
             None => transform.tile(&mut tile, stored, 0, &mut buffers.tiles),
-            Some(place) => self.decode(&mut tile, &place, stored, transform, keep, buffers),
+            Some(location) => self.decode(&mut tile, &location, stored, transform, keep, buffers),
         }
     }
 
@@ -388,9 +390,9 @@ impl Regular<'_> {
             return transform.tile(&mut tile, bytes, wanted.start, &mut buffers.tiles);
         }
         if transform.is_copy()
-            && let Some(place) = tile.as_slice()
+            && let Some(target) = tile.as_slice()
         {
-            return store.read_raw(address, place);
+            return store.read_raw(address, target);
         }
         if transform.is_copy()
             && let Some(mut rows) = tile.as_slices(MIN_ROW_BYTES)
@@ -426,9 +428,9 @@ impl Regular<'_> {
         let is_whole = tile.source() == (0..(source.chunk_bytes / source.element_size.max(1)) as u64);
         if transform.is_copy()
             && is_whole
-            && let Some(place) = tile.as_slice()
+            && let Some(target) = tile.as_slice()
         {
-            return source.decode(store, location, stored, place, &mut buffers.filters);
+            return source.decode(store, location, stored, target, &mut buffers.filters);
         }
         let mut decoded = std::mem::take(&mut buffers.decoded);
         let chunk = sized_buffer(&mut decoded, source.chunk_bytes)?;

@@ -64,8 +64,8 @@ impl BufferedChunks {
     }
 
     fn push_place(&mut self, scaled: Dims, size: usize) {
-        let place = ChunkLocation { address: Address::UNDEFINED, size: size as u64, filter_mask: 0 };
-        self.chunks.push((scaled, place));
+        let location = ChunkLocation { address: Address::UNDEFINED, size: size as u64, filter_mask: 0 };
+        self.chunks.push((scaled, location));
     }
 }
 
@@ -115,7 +115,7 @@ impl ChunkWriter {
         Ok(true)
     }
 
-    /// Extends the dataset by one chunk along dimension `axis`, up to length `most`, and buffers
+    /// Extends the dataset by one chunk along dimension `axis`, up to length `maximum`, and buffers
     /// the elements of that chunk. This works only if chunks are unfiltered and the dataset is one
     /// chunk wide in the other dimensions. Returns the new length if it works.
     ///
@@ -126,7 +126,7 @@ impl ChunkWriter {
         edit: &mut Edit<'_>,
         table: &mut dyn ChunkTable,
         cache: &ChunkCache,
-        (axis, most): (usize, u64),
+        (axis, maximum): (usize, u64),
         added: &[u64],
         from: &WriteSource<'_>,
     ) -> Result<Option<u64>> {
@@ -140,7 +140,8 @@ impl ChunkWriter {
                 && chunk.get(axis + 1..) == added.get(axis..));
         let others = || chunk.iter().zip(extent).enumerate().filter(|(dimension, _)| *dimension != axis);
         let fills_others = others().all(|(_, (chunk, size))| chunk == size) && length.is_multiple_of(*step);
-        let longer = length.checked_add(*step).filter(|longer| *longer <= most && is_chunk && fills_others);
+        let longer =
+            length.checked_add(*step).filter(|longer| *longer <= maximum && is_chunk && fills_others);
         let Some(longer) = longer else { return Ok(None) };
         let mut scaled = Dims::from_elem(0, chunk.len());
         if let Some(at) = scaled.get_mut(axis) {
@@ -177,8 +178,8 @@ impl ChunkWriter {
             let are_new = are_unique && writing.table.has_none_of(store, &sorted)?;
             if are_new {
                 write_chunks(writing, chunks, bytes, size)?;
-                for ((_, place), number) in sorted.iter_mut().zip(order) {
-                    chunks.get(number).into_iter().for_each(|(_, written)| *place = *written);
+                for ((_, location), number) in sorted.iter_mut().zip(order) {
+                    chunks.get(number).into_iter().for_each(|(_, written)| *location = *written);
                 }
                 writing.table.insert(writing.edit, &sorted)?;
             }
@@ -211,17 +212,17 @@ impl ChunkWriter {
     fn write_each(&self, writing: &mut ChunkWriting<'_, '_>) -> Result<()> {
         let store = writing.edit.store();
         let pieces = self.buffered.bytes.chunks_exact(self.source.chunk_bytes.max(1));
-        for ((scaled, place), bytes) in self.buffered.chunks.iter().zip(pieces) {
+        for ((scaled, location), bytes) in self.buffered.chunks.iter().zip(pieces) {
             match writing.table.get(store, scaled)? {
-                Some(before) if before.size == place.size => store.write_raw(before.address, bytes)?,
+                Some(before) if before.size == location.size => store.write_raw(before.address, bytes)?,
                 Some(_) => {
                     let chunk = (scaled.clone(), bytes.to_vec(), 0);
                     store::encoded(&self.source, writing, &[chunk])?;
                 }
                 None => {
-                    let address = writing.edit.allocate(SpaceKind::RawData, place.size)?;
+                    let address = writing.edit.allocate(SpaceKind::RawData, location.size)?;
                     store.write_raw(address, bytes)?;
-                    let chunk = (scaled.clone(), ChunkLocation { address, ..*place });
+                    let chunk = (scaled.clone(), ChunkLocation { address, ..*location });
                     writing.table.insert(writing.edit, &[chunk])?;
                 }
             }
@@ -264,7 +265,7 @@ pub(super) fn write_to(
     mut bytes: &[u8],
     size: usize,
 ) -> Result<()> {
-    chunks.iter_mut().zip(blocks).for_each(|((_, place), address)| place.address = *address);
+    chunks.iter_mut().zip(blocks).for_each(|((_, location), address)| location.address = *address);
     let contiguous = |one: &Address, other: &Address| one.checked_add(size as u64) == Some(*other);
     // Contiguous blocks are written with one call.
     for piece in blocks.chunk_by(contiguous) {

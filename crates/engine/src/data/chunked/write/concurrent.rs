@@ -345,26 +345,29 @@ impl<A: ChunkAccess> Batch<'_, A> {
         }
         let (store, source) = (self.access.store(), self.source);
         self.access.reading(|cache| {
-            let places = self.access.writer(|writer, table| {
+            let locations = self.access.writer(|writer, table| {
                 if !Arc::ptr_eq(&writer.source, source) {
                     return Ok(None);
                 }
-                let mut places = Vec::new();
+                let mut locations = Vec::new();
                 for scaled in chunks {
-                    let place = if table.is_empty() { None } else { table.get(store, &scaled)? };
+                    let location = if table.is_empty() { None } else { table.get(store, &scaled)? };
                     fetched.watched.insert(scaled.clone(), writer.dirty.fetch(&scaled));
-                    places.push((scaled, place));
+                    locations.push((scaled, location));
                 }
-                Ok(Some(places))
+                Ok(Some(locations))
             })?;
-            let Some(places) = places.flatten() else { return Ok(None) };
-            let mut jobs = Vec::with_capacity(places.len());
-            for (scaled, place) in places {
-                let base = match place {
+            let Some(locations) = locations.flatten() else { return Ok(None) };
+            let mut jobs = Vec::with_capacity(locations.len());
+            for (scaled, location) in locations {
+                let base = match location {
                     None => StoredState::Nothing,
-                    Some(place) => match cache.get((source.owner, place.address)) {
+                    Some(location) => match cache.get((source.owner, location.address)) {
                         Some(chunk) => StoredState::Decoded(chunk),
-                        None => StoredState::Stored(place, store.read_raw_vec(place.address, place.size)?),
+                        None => StoredState::Stored(
+                            location,
+                            store.read_raw_vec(location.address, location.size)?,
+                        ),
                     },
                 };
                 jobs.push(BatchJob::Part(scaled, base));
@@ -387,9 +390,9 @@ impl<A: ChunkAccess> Batch<'_, A> {
             let mut chunk = match base {
                 StoredState::Nothing => filled(source, true)?,
                 StoredState::Decoded(chunk) => chunk.to_vec(),
-                StoredState::Stored(place, stored) => {
-                    let mut out = source.buffer(store, &place)?;
-                    source.decode(store, &place, &stored, &mut out, &mut Scratch::default())?;
+                StoredState::Stored(location, stored) => {
+                    let mut out = source.buffer(store, &location)?;
+                    source.decode(store, &location, &stored, &mut out, &mut Scratch::default())?;
                     out
                 }
             };

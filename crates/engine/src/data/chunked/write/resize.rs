@@ -91,12 +91,12 @@ impl ChunkWriter {
             let chunk = filled(&self.source, true)?;
             blocks.iter().try_for_each(|address| writing.edit.store().write_raw(*address, &chunk))?;
         }
-        let places: Vec<(Dims, ChunkLocation)> = chunks
+        let locations: Vec<(Dims, ChunkLocation)> = chunks
             .iter()
             .zip(blocks)
             .map(|(scaled, address)| (scaled.clone(), ChunkLocation { address, size, filter_mask: 0 }))
             .collect();
-        writing.table.insert(writing.edit, &places)
+        writing.table.insert(writing.edit, &locations)
     }
 
     /// Changes the shape. Chunks outside the new shape are freed. In chunks that the new shape
@@ -122,9 +122,9 @@ impl ChunkWriter {
             self.flush_dirty(&mut writing, Due::All)?;
             let (gone, changed) = affected(writing.table, writing.edit, &before, &after, edges_change)?;
             for scaled in gone {
-                if let Some(place) = writing.table.remove(writing.edit, &scaled)? {
-                    cache.remove((self.source.owner, place.address));
-                    writing.edit.free(SpaceKind::RawData, place.address, place.size)?;
+                if let Some(location) = writing.table.remove(writing.edit, &scaled)? {
+                    cache.remove((self.source.owner, location.address));
+                    writing.edit.free(SpaceKind::RawData, location.address, location.size)?;
                 }
             }
             for batch in changed.chunks(64) {
@@ -147,9 +147,9 @@ impl ChunkWriter {
             if scaled.iter().zip(before.counts()).all(|(at, count)| at < count) {
                 continue;
             }
-            if let Some(place) = writing.table.get(store, &scaled)? {
-                writing.cache.remove((self.source.owner, place.address));
-                store.write_raw(place.address, &chunk)?;
+            if let Some(location) = writing.table.get(store, &scaled)? {
+                writing.cache.remove((self.source.owner, location.address));
+                store.write_raw(location.address, &chunk)?;
             }
         }
         Ok(())
@@ -164,10 +164,10 @@ impl ChunkWriter {
     ) -> Result<()> {
         let store = writing.edit.store();
         let mut encoded = Vec::with_capacity(chunks.len());
-        for (scaled, place) in chunks {
+        for (scaled, location) in chunks {
             Arc::make_mut(&mut self.source).grid = before.clone();
             let mut job =
-                ChunkJob { scaled: scaled.clone(), before: Some(*place), known: None, whole: false };
+                ChunkJob { scaled: scaled.clone(), before: Some(*location), known: None, whole: false };
             let stored = job.elements(&self.source, store, writing.cache)?;
             let mut chunk = filled(&self.source, true)?;
             // Keep only the elements that are inside both shapes.
@@ -200,7 +200,7 @@ fn affected(
     edges_change: bool,
 ) -> Result<Affected> {
     let (mut gone, mut changed) = (Vec::new(), Vec::new());
-    table.for_each(edit.store(), &mut |scaled, place| {
+    table.for_each(edit.store(), &mut |scaled, location| {
         let outside = |grid: &ChunkGrid| scaled.iter().zip(grid.counts()).any(|(at, count)| at >= count);
         if outside(before) {
             return Ok(());
@@ -213,7 +213,7 @@ fn affected(
         let cut = old.iter().zip(&new).any(|(old, new)| new < old);
         let edge_changes = edges_change && before.is_edge(scaled)? != after.is_edge(scaled)?;
         if cut || edge_changes {
-            changed.push((Dims::from_slice(scaled), place));
+            changed.push((Dims::from_slice(scaled), location));
         }
         Ok(())
     })?;

@@ -126,8 +126,9 @@ impl<'a> Selected<'a> {
             Self::Blocks(ordered, grid) => {
                 let inside = grid.region(scaled)?;
                 ordered.within(&inside, |at, length, position| {
-                    let places = at.iter().zip(&inside.start).zip(grid.chunk());
-                    let element = places.fold(0_u64, |sum, ((at, start), size)| sum * *size + (at - *start));
+                    let locations = at.iter().zip(&inside.start).zip(grid.chunk());
+                    let element =
+                        locations.fold(0_u64, |sum, ((at, start), size)| sum * *size + (at - *start));
                     put(element, position, length, chunk)
                 })
             }

@@ -31,9 +31,9 @@ pub(super) fn new_plain(
     let locate = |(scaled, address): (&Dims, &Address)| {
         (scaled.clone(), ChunkLocation { address: *address, size: size as u64, filter_mask: 0 })
     };
-    let places: Vec<(Dims, ChunkLocation)> = chunks.iter().zip(&blocks).map(locate).collect();
-    let written = write_direct(source, store, selected, &places, from)?;
-    let places_left = places.split_at(written).1;
+    let locations: Vec<(Dims, ChunkLocation)> = chunks.iter().zip(&blocks).map(locate).collect();
+    let written = write_direct(source, store, selected, &locations, from)?;
+    let places_left = locations.split_at(written).1;
     if !places_left.is_empty() {
         let per_stage = (STAGE_BYTES / size.max(1)).max(1);
         let stages: Vec<&[(Dims, ChunkLocation)]> = places_left.chunks(per_stage).collect();
@@ -58,7 +58,7 @@ pub(super) fn new_plain(
         };
         staged::each(store, stages.len(), parallel, fill, write)?;
     }
-    writing.table.insert(writing.edit, &places)
+    writing.table.insert(writing.edit, &locations)
 }
 
 /// Allocates new chunks without filters as zeros, so that the caller writes only the selected
@@ -76,22 +76,22 @@ pub(super) fn new_zeros(
     let locate = |(scaled, address): (&Dims, Address)| {
         (scaled.clone(), ChunkLocation { address, size, filter_mask: 0 })
     };
-    let places: Vec<(Dims, ChunkLocation)> = chunks.iter().zip(blocks).map(locate).collect();
-    writing.table.insert(writing.edit, &places)?;
-    Ok(places)
+    let locations: Vec<(Dims, ChunkLocation)> = chunks.iter().zip(blocks).map(locate).collect();
+    writing.table.insert(writing.edit, &locations)?;
+    Ok(locations)
 }
 
 /// Gathers the elements of chunks.
 fn fill_stage(
     source: &ChunkedSource,
     selected: &Selected<'_>,
-    places: &[(Dims, ChunkLocation)],
+    locations: &[(Dims, ChunkLocation)],
     from: &WriteSource<'_>,
     buffer: &mut StageBuffer,
 ) -> Result<()> {
     let size = source.chunk_bytes;
-    let (bytes, rows) = buffer.parts(size * places.len());
-    for ((scaled, _), chunk) in places.iter().zip(bytes.chunks_exact_mut(size.max(1))) {
+    let (bytes, rows) = buffer.parts(size * locations.len());
+    for ((scaled, _), chunk) in locations.iter().zip(bytes.chunks_exact_mut(size.max(1))) {
         if !selected.covers(scaled) || from.is_partial() || source.grid.is_edge(scaled)? {
             source.fill.write(chunk);
         }
@@ -101,9 +101,9 @@ fn fill_stage(
 }
 
 /// Returns the number of chunks, from the first one on, that are contiguous in the file.
-fn contiguous_count(places: &[(Dims, ChunkLocation)]) -> usize {
-    let next = |place: &ChunkLocation| place.address.raw().checked_add(place.size);
-    let pairs = places.iter().zip(places.iter().skip(1));
+fn contiguous_count(locations: &[(Dims, ChunkLocation)]) -> usize {
+    let next = |location: &ChunkLocation| location.address.raw().checked_add(location.size);
+    let pairs = locations.iter().zip(locations.iter().skip(1));
     pairs.take_while(|((_, one), (_, other))| next(one) == Some(other.address.raw())).count() + 1
 }
 
@@ -114,12 +114,12 @@ fn write_direct(
     source: &ChunkedSource,
     store: &Store,
     selected: &Selected<'_>,
-    places: &[(Dims, ChunkLocation)],
+    locations: &[(Dims, ChunkLocation)],
     from: &WriteSource<'_>,
 ) -> Result<usize> {
     let mut at = 0_usize;
-    while let Some(rest) = places.get(at..).filter(|rest| !rest.is_empty()) {
-        let (Some((scaled, place)), all) = (rest.first(), contiguous_count(rest)) else { break };
+    while let Some(rest) = locations.get(at..).filter(|rest| !rest.is_empty()) {
+        let (Some((scaled, location)), all) = (rest.first(), contiguous_count(rest)) else { break };
         let Some((position, elements)) = run_of(source, selected, scaled)? else { return Ok(at) };
         let mut count = 1_usize;
         while let Some((scaled, _)) = rest.get(count).filter(|_| count < all) {
@@ -131,7 +131,7 @@ fn write_direct(
         }
         let elements = elements * count as u64;
         let Some(bytes) = from.as_stored(position, elements) else { return Ok(at) };
-        store.write_raw(place.address, bytes)?;
+        store.write_raw(location.address, bytes)?;
         at += count;
     }
     Ok(at)
@@ -166,17 +166,17 @@ pub(super) fn old_plain(
     chunks: &[(Dims, ChunkLocation)],
     from: &WriteSource<'_>,
 ) -> Result<()> {
-    let change = |buffer: &mut StageBuffer, (scaled, place): &(Dims, ChunkLocation)| {
+    let change = |buffer: &mut StageBuffer, (scaled, location): &(Dims, ChunkLocation)| {
         if let Some(bytes) = stored_bytes(source, selected, scaled, from)? {
-            return store.write_raw(place.address, bytes);
+            return store.write_raw(location.address, bytes);
         }
         if let Some(tiling) = selected.tiling() {
-            return change_span(source, store, &tiling.pieces(scaled)?, place, from, buffer);
+            return change_span(source, store, &tiling.pieces(scaled)?, location, from, buffer);
         }
         let (chunk, rows) = buffer.parts(source.chunk_bytes);
-        store.read_raw(place.address, chunk)?;
+        store.read_raw(location.address, chunk)?;
         selected.put(source, scaled, from, chunk, rows)?;
-        store.write_raw(place.address, chunk)
+        store.write_raw(location.address, chunk)
     };
     if parallel::use_threads(store, parallel::chunks_bytes(chunks.len(), source.chunk_bytes)) {
         return store.share(|| chunks.par_iter().try_for_each_init(StageBuffer::default, change));
@@ -190,19 +190,19 @@ fn change_span(
     source: &ChunkedSource,
     store: &Store,
     pieces: &[ChunkPart],
-    place: &ChunkLocation,
+    location: &ChunkLocation,
     from: &WriteSource<'_>,
     buffer: &mut StageBuffer,
 ) -> Result<()> {
     let first = pieces.iter().map(|piece| piece.span().0).min().unwrap_or(0);
     let end = pieces.iter().map(|piece| piece.span().1).max().unwrap_or(first);
     let selected = pieces.iter().fold(0_u64, |sum, piece| sum + piece.element_count());
-    let span = Span { store, place, size: source.element_size as u64 };
+    let span = Span { store, location, size: source.element_size as u64 };
     let length = byte_count(end - first, source.element_size, "chunk")?;
     if selected != end - first && from.as_stored(0, 0).is_some() {
         let runs = pieces.iter().fold(0_u64, |sum, piece| sum + piece.runs().1);
         if are_far(runs, length as u64) {
-            return write_runs(source, store, pieces, place, from);
+            return write_runs(source, store, pieces, location, from);
         }
     }
     let (bytes, rows) = buffer.parts(length);
@@ -221,11 +221,11 @@ fn write_runs(
     source: &ChunkedSource,
     store: &Store,
     pieces: &[ChunkPart],
-    place: &ChunkLocation,
+    location: &ChunkLocation,
     from: &WriteSource<'_>,
 ) -> Result<()> {
     let size = source.element_size as u64;
-    let block = (place.address, place.size);
+    let block = (location.address, location.size);
     for piece in pieces {
         // Rows that are contiguous in the buffer, and the position of the first row.
         let mut rows: Option<(u64, LinearRows)> = None;
@@ -255,14 +255,14 @@ fn write_runs(
 /// The bytes of a stored chunk.
 struct Span<'a> {
     store: &'a Store,
-    place: &'a ChunkLocation,
+    location: &'a ChunkLocation,
     size: u64,
 }
 
 impl Span<'_> {
     fn at(&self, offset: u64) -> Result<Address> {
-        self.place.address.checked_add(offset).ok_or_else(|| {
-            Error::corrupt("chunk index", "address", "an end inside the file", self.place.address)
+        self.location.address.checked_add(offset).ok_or_else(|| {
+            Error::corrupt("chunk index", "address", "an end inside the file", self.location.address)
         })
     }
 }
@@ -283,7 +283,7 @@ pub(super) fn encoded<B: AsRef<[u8]>>(
     writing: &mut ChunkWriting<'_, '_>,
     chunks: &[(Dims, B, u32)],
 ) -> Result<()> {
-    let (mut places, mut left) = (Vec::with_capacity(chunks.len()), Vec::new());
+    let (mut locations, mut replaced) = (Vec::with_capacity(chunks.len()), Vec::new());
     for (scaled, bytes, filter_mask) in chunks {
         let size = bytes.as_ref().len() as u64;
         let before =
@@ -295,16 +295,21 @@ pub(super) fn encoded<B: AsRef<[u8]>>(
             // A SWMR reader must never see a mixture of two chunks.
             Some(before) if before.size == size && !writing.edit.is_swmr_writer() => before.address,
             before => {
-                left.extend(before);
+                replaced.extend(before);
                 writing.edit.allocate(SpaceKind::RawData, size)?
             }
         };
-        places.push((scaled.clone(), ChunkLocation { address, size, filter_mask: *filter_mask }));
+        locations.push((scaled.clone(), ChunkLocation { address, size, filter_mask: *filter_mask }));
     }
-    let parts = chunks.iter().zip(&places).map(|((_, bytes, _), (_, place))| (place.address, bytes.as_ref()));
+    let parts = chunks
+        .iter()
+        .zip(&locations)
+        .map(|((_, bytes, _), (_, location))| (location.address, bytes.as_ref()));
     staged::write_joined(writing.edit.store(), parts)?;
-    writing.table.insert(writing.edit, &places)?;
+    writing.table.insert(writing.edit, &locations)?;
     // The index no longer refers to the old chunks, so they can be freed even if a later step
     // fails.
-    left.into_iter().try_for_each(|place| writing.edit.free(SpaceKind::RawData, place.address, place.size))
+    replaced
+        .into_iter()
+        .try_for_each(|location| writing.edit.free(SpaceKind::RawData, location.address, location.size))
 }

@@ -147,17 +147,18 @@ impl Strips {
     fn next_batch(&mut self, batch: &mut StripBatch) -> bool {
         batch.strips.clear();
         batch.chunks.clear();
-        let most = (GATHERED_BYTES / self.chunk_bytes.max(1)).max(1);
-        while let Some(left) = most.checked_sub(batch.chunks.len()).filter(|left| *left > 0) {
-            let Some(strip) = self.next_strip(left) else { break };
+        let maximum = (GATHERED_BYTES / self.chunk_bytes.max(1)).max(1);
+        while let Some(remaining) = maximum.checked_sub(batch.chunks.len()).filter(|remaining| *remaining > 0)
+        {
+            let Some(strip) = self.next_strip(remaining) else { break };
             let mut scaled: Dims = strip.at.iter().zip(&self.first).map(|(at, first)| at + *first).collect();
             for _ in 0..strip.count {
-                let place = ChunkLocation {
+                let location = ChunkLocation {
                     address: Address::UNDEFINED,
                     size: self.chunk_bytes as u64,
                     filter_mask: 0,
                 };
-                batch.chunks.push((Dims::from_slice(&scaled), place));
+                batch.chunks.push((Dims::from_slice(&scaled), location));
                 if let Some(last) = scaled.last_mut() {
                     *last += 1;
                 }
@@ -167,10 +168,10 @@ impl Strips {
         !batch.strips.is_empty()
     }
 
-    fn next_strip(&mut self, most: usize) -> Option<Strip> {
+    fn next_strip(&mut self, maximum: usize) -> Option<Strip> {
         let at = self.next.take()?;
         let (last, width) = (at.last()?, self.counts.last()?);
-        let count = (width - *last).min(most as u64);
+        let count = (width - *last).min(maximum as u64);
         let mut next = at.clone();
         let mut step = count;
         for (at, count) in next.iter_mut().zip(&self.counts).rev() {
@@ -227,8 +228,8 @@ impl Strips {
     fn strides(&self, shape: &[u64]) -> Dims {
         let mut strides = Dims::from_elem(0, shape.len());
         let mut stride = self.element;
-        for (place, size) in strides.iter_mut().zip(shape).rev() {
-            *place = stride;
+        for (location, size) in strides.iter_mut().zip(shape).rev() {
+            *location = stride;
             stride *= *size;
         }
         strides
@@ -255,10 +256,10 @@ impl Strips {
             return Ok(());
         };
         let size = self.element;
-        let places = strip.at.iter().zip(&self.chunk).zip(self.strides(&self.shape));
-        let start = places.fold(0_u64, |sum, ((at, chunk), stride)| sum + at * *chunk * stride);
-        let left = width - at * *chunk;
-        let long = left.min(chunk * strip.count as u64) * size;
+        let locations = strip.at.iter().zip(&self.chunk).zip(self.strides(&self.shape));
+        let start = locations.fold(0_u64, |sum, ((at, chunk), stride)| sum + at * *chunk * stride);
+        let remaining = width - at * *chunk;
+        let long = remaining.min(chunk * strip.count as u64) * size;
         let (long, short) = (to_usize(long)?, to_usize(chunk * size)?);
         for row in rows {
             let from = elements.get(to_usize(start + row.source)?..);
@@ -271,8 +272,8 @@ impl Strips {
                 32 => spread::<32>(from, to, self.chunk_bytes),
                 64 => spread::<64>(from, to, self.chunk_bytes),
                 _ => {
-                    let places = to.chunks_mut(self.chunk_bytes.max(1));
-                    for (from, to) in from.chunks(short.max(1)).zip(places) {
+                    let locations = to.chunks_mut(self.chunk_bytes.max(1));
+                    for (from, to) in from.chunks(short.max(1)).zip(locations) {
                         to.get_mut(..from.len()).ok_or_else(outside)?.copy_from_slice(from);
                     }
                 }
@@ -285,14 +286,14 @@ impl Strips {
 /// Copies pieces of `N` bytes to offsets that are `step` bytes apart.
 fn spread<const N: usize>(from: &[u8], to: &mut [u8], step: usize) {
     let (pieces, rest) = from.as_chunks::<N>();
-    let mut places = to.chunks_mut(step.max(1));
-    for (piece, place) in pieces.iter().zip(&mut places) {
-        if let Some(place) = place.first_chunk_mut() {
-            *place = *piece;
+    let mut locations = to.chunks_mut(step.max(1));
+    for (piece, location) in pieces.iter().zip(&mut locations) {
+        if let Some(location) = location.first_chunk_mut() {
+            *location = *piece;
         }
     }
-    if let Some(place) = places.next().and_then(|place| place.get_mut(..rest.len())) {
-        place.copy_from_slice(rest);
+    if let Some(location) = locations.next().and_then(|location| location.get_mut(..rest.len())) {
+        location.copy_from_slice(rest);
     }
 }
 

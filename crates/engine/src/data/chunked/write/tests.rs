@@ -42,9 +42,9 @@ impl ChunkTable for Table {
         let mut chunks = self.0.lock().unwrap();
         *chunks = std::mem::take(&mut *chunks)
             .into_iter()
-            .map(|(mut scaled, place)| {
+            .map(|(mut scaled, location)| {
                 scaled[axis] = scaled[axis].checked_add_signed(count).unwrap();
-                (scaled, place)
+                (scaled, location)
             })
             .collect();
         Ok(())
@@ -52,11 +52,13 @@ impl ChunkTable for Table {
 
     fn delete(&mut self, edit: &mut Edit<'_>) -> Result<()> {
         let chunks = std::mem::take(&mut *self.0.lock().unwrap());
-        chunks.into_values().try_for_each(|place| edit.free(SpaceKind::RawData, place.address, place.size))
+        chunks
+            .into_values()
+            .try_for_each(|location| edit.free(SpaceKind::RawData, location.address, location.size))
     }
 
     fn for_each(&self, _: &Store, visit: &mut AtChunk<'_>) -> Result<()> {
-        self.0.lock().unwrap().iter().try_for_each(|(scaled, place)| visit(scaled, *place))
+        self.0.lock().unwrap().iter().try_for_each(|(scaled, location)| visit(scaled, *location))
     }
 }
 
@@ -70,8 +72,8 @@ impl ChunkIndex for Table {
     }
 
     fn for_each_in(&self, store: &Store, chunks: &ChunkBox, visit: &mut AtChunk<'_>) -> Result<()> {
-        self.for_each(store, &mut |scaled, place| {
-            if chunks.contains(scaled) { visit(scaled, place) } else { Ok(()) }
+        self.for_each(store, &mut |scaled, location| {
+            if chunks.contains(scaled) { visit(scaled, location) } else { Ok(()) }
         })
     }
 }
@@ -242,7 +244,7 @@ proptest! {
 struct Refusing {
     table: Table,
     /// The number of calls that succeed before one fails.
-    left: Arc<Mutex<usize>>,
+    remaining: Arc<Mutex<usize>>,
 }
 
 impl ChunkTable for Refusing {
@@ -260,12 +262,12 @@ impl ChunkTable for Refusing {
 
     fn insert(&mut self, edit: &mut Edit<'_>, chunks: &[(Dims, ChunkLocation)]) -> Result<()> {
         assert!(chunks.is_sorted_by(|(one, _), (next, _)| one < next));
-        let mut left = self.left.lock().unwrap();
-        let Some(fewer) = left.checked_sub(1) else {
-            *left = usize::MAX;
+        let mut remaining = self.remaining.lock().unwrap();
+        let Some(fewer) = remaining.checked_sub(1) else {
+            *remaining = usize::MAX;
             return Err(Error::Misuse("refused".into()));
         };
-        *left = fewer;
+        *remaining = fewer;
         self.table.insert(edit, chunks)
     }
 
@@ -297,20 +299,20 @@ fn locations_that_the_index_refuses_stay_dirty() {
     let store = crate::store::image::new_file(crate::LibverBounds::DEFAULT);
     let mut edit = store.edit().unwrap();
     let shared = Table::default();
-    let left = Arc::new(Mutex::new(1));
-    let refusing = Refusing { table: shared.clone(), left: Arc::clone(&left) };
+    let remaining = Arc::new(Mutex::new(1));
+    let refusing = Refusing { table: shared.clone(), remaining: Arc::clone(&remaining) };
     let mut table = BufferedTable::new(Box::new(refusing));
-    let place = |number: u64| ChunkLocation { address: Address::new(number), size: 8, filter_mask: 0 };
+    let location = |number: u64| ChunkLocation { address: Address::new(number), size: 8, filter_mask: 0 };
     for batch in 0..50_u64 {
         let numbers = (0..200).map(|step| step * 50 + (batch * 7) % 50);
-        let chunks: Vec<_> = numbers.map(|number| (Dims::from_slice(&[number]), place(number))).collect();
+        let chunks: Vec<_> = numbers.map(|number| (Dims::from_slice(&[number]), location(number))).collect();
         table.insert(&mut edit, &chunks).unwrap();
     }
     assert!(shared.is_empty(), "all of them wait");
     assert!(table.flush(&mut edit).is_err());
     assert!(table.is_dirty() && !shared.is_empty());
     let found =
-        |table: &BufferedTable| (0..10_000).all(|at| table.get(&store, &[at]).unwrap() == Some(place(at)));
+        |table: &BufferedTable| (0..10_000).all(|at| table.get(&store, &[at]).unwrap() == Some(location(at)));
     assert!(found(&table));
     table.flush(&mut edit).unwrap();
     assert!(!table.is_dirty() && found(&table));

@@ -41,18 +41,19 @@ impl Slab {
             part.collect_coordinates(form, &mut coordinates)?;
             return Ok((coordinates, part.values().to_vec()));
         }
-        let places = self.places(form)?;
+        let positions = self.positions(form)?;
         let (rank, size) = (form.grid.rank(), form.element_size);
-        let mut coordinates = vec![0_u64; byte_count(places.len() as u64, rank, "coordinates")?];
-        let mut values = vec![0_u8; byte_count(places.len() as u64, size, "defined elements")?];
-        let mut rest = places.as_slice();
+        let mut coordinates = vec![0_u64; byte_count(positions.len() as u64, rank, "coordinates")?];
+        let mut values = vec![0_u8; byte_count(positions.len() as u64, size, "defined elements")?];
+        let mut rest = positions.as_slice();
         for part in &self.parts {
             let now;
             // Each element has a place.
             (now, rest) = rest.split_at(to_usize(part.set().len())?);
             let mut next = now.iter();
             part.each(form, self.first, |row, column| {
-                let point = next.next().and_then(|place| coordinates.chunks_exact_mut(rank).nth(*place));
+                let point =
+                    next.next().and_then(|position| coordinates.chunks_exact_mut(rank).nth(*position));
                 if let Some((last, before)) = point.and_then(<[u64]>::split_last_mut) {
                     before.copy_from_slice(&row.at);
                     *last = column;
@@ -64,32 +65,32 @@ impl Slab {
     }
 
     /// Returns for each element, part by part, the number of elements before it in C order.
-    fn places(&self, form: &StructuredForm) -> Result<Vec<usize>> {
+    fn positions(&self, form: &StructuredForm) -> Result<Vec<usize>> {
         let count = to_usize(self.len())?;
-        let mut places = vec![0; count];
+        let mut positions = vec![0; count];
         let Some(rows) = form.rows_of(self.height) else {
             let mut rows: Vec<(Dims, usize)> = Vec::with_capacity(count);
             self.each(form, |row| rows.push((row.at.clone(), rows.len())));
-            number(rows, &mut places);
-            return Ok(places);
+            number(rows, &mut positions);
+            return Ok(positions);
         };
-        let most = Key::from(self.len()) * 4;
-        let Some(rows) = usize::try_from(rows).ok().filter(|_| rows <= most.max(MAX_COUNTED_ROWS)) else {
+        let maximum = Key::from(self.len()) * 4;
+        let Some(rows) = usize::try_from(rows).ok().filter(|_| rows <= maximum.max(MAX_COUNTED_ROWS)) else {
             let mut keys: Vec<(Key, usize)> = Vec::with_capacity(count);
             self.each(form, |row| keys.push((row.key, keys.len())));
-            number(keys, &mut places);
-            return Ok(places);
+            number(keys, &mut positions);
+            return Ok(positions);
         };
         let outside = || Error::internal(SLAB, "each element is in a row of the slab");
         let mut next = vec![0_usize; rows];
         let mut missing = false;
         let mut next_of = |row: &SlabRow, next: &mut [usize]| {
-            let place = usize::try_from(row.key).ok().and_then(|row| next.get_mut(row)).map(|next| {
+            let position = usize::try_from(row.key).ok().and_then(|row| next.get_mut(row)).map(|next| {
                 *next += 1;
                 *next - 1
             });
-            missing |= place.is_none();
-            place
+            missing |= position.is_none();
+            position
         };
         self.each(form, |row| {
             next_of(row, &mut next);
@@ -98,13 +99,13 @@ impl Slab {
         for start in &mut next {
             before += std::mem::replace(start, before);
         }
-        let mut all = places.iter_mut();
+        let mut all = positions.iter_mut();
         self.each(form, |row| {
-            if let (Some(to), Some(place)) = (all.next(), next_of(row, &mut next)) {
-                *to = place;
+            if let (Some(to), Some(position)) = (all.next(), next_of(row, &mut next)) {
+                *to = position;
             }
         });
-        if missing { Err(outside()) } else { Ok(places) }
+        if missing { Err(outside()) } else { Ok(positions) }
     }
 
     /// Visits the rows of all elements, part by part.
@@ -117,11 +118,11 @@ impl Slab {
 
 /// Sorts elements by their rows. Within a row, elements keep their order, because the parts are in
 /// C order.
-fn number<R: Ord>(mut rows: Vec<(R, usize)>, places: &mut [usize]) {
+fn number<R: Ord>(mut rows: Vec<(R, usize)>, positions: &mut [usize]) {
     rows.sort_unstable();
-    for (place, (_, element)) in rows.into_iter().enumerate() {
-        if let Some(to) = places.get_mut(element) {
-            *to = place;
+    for (position, (_, element)) in rows.into_iter().enumerate() {
+        if let Some(to) = positions.get_mut(element) {
+            *to = position;
         }
     }
 }
@@ -193,26 +194,26 @@ fn key_of(row: &[u64], extent: &[u64], first: u64) -> Key {
 }
 
 /// Copies values to their places.
-fn scatter(from: &[u8], places: &[usize], to: &mut [u8], size: usize) -> Result<()> {
-    fn fixed<const N: usize>(from: &[u8], places: &[usize], to: &mut [u8]) -> Option<()> {
+fn scatter(from: &[u8], positions: &[usize], to: &mut [u8], size: usize) -> Result<()> {
+    fn fixed<const N: usize>(from: &[u8], positions: &[usize], to: &mut [u8]) -> Option<()> {
         let to = to.as_chunks_mut::<N>().0;
-        for (value, place) in from.as_chunks::<N>().0.iter().zip(places) {
-            *to.get_mut(*place)? = *value;
+        for (value, position) in from.as_chunks::<N>().0.iter().zip(positions) {
+            *to.get_mut(*position)? = *value;
         }
         Some(())
     }
-    fn any(from: &[u8], places: &[usize], to: &mut [u8], size: usize) -> Option<()> {
-        for (value, place) in from.chunks_exact(size.max(1)).zip(places) {
-            to.get_mut(place.checked_mul(size)?..)?.get_mut(..size)?.copy_from_slice(value);
+    fn any(from: &[u8], positions: &[usize], to: &mut [u8], size: usize) -> Option<()> {
+        for (value, position) in from.chunks_exact(size.max(1)).zip(positions) {
+            to.get_mut(position.checked_mul(size)?..)?.get_mut(..size)?.copy_from_slice(value);
         }
         Some(())
     }
     let put = match size {
-        1 => fixed::<1>(from, places, to),
-        2 => fixed::<2>(from, places, to),
-        4 => fixed::<4>(from, places, to),
-        8 => fixed::<8>(from, places, to),
-        _ => any(from, places, to, size),
+        1 => fixed::<1>(from, positions, to),
+        2 => fixed::<2>(from, positions, to),
+        4 => fixed::<4>(from, positions, to),
+        8 => fixed::<8>(from, positions, to),
+        _ => any(from, positions, to, size),
     };
     put.ok_or(Error::Internal { structure: SLAB, invariant: "each element has a place" })
 }

@@ -150,8 +150,8 @@ impl StructuredWriter {
         }
         let Some(before) = before else { return DefinedChunk::empty(self.form.grid.chunk()) };
         let Some(mut values) = update.values else {
-            let (defined, left) = before.defined.without(&update.defined);
-            let values = left.gather(&before.values, &[], size)?;
+            let (defined, remaining) = before.defined.without(&update.defined);
+            let values = remaining.gather(&before.values, &[], size)?;
             return Ok(DefinedChunk { values, defined, heap: std::mem::take(&mut before.heap) });
         };
         if !self.form.variable.is_empty() {
@@ -182,7 +182,7 @@ impl StructuredWriter {
         let Some(length) = length else {
             // The largest number is reported if the product exceeds 64 bits.
             let bytes = bytes.unwrap_or(u64::MAX);
-            return Err(Error::Limit { what: "structured chunk: bytes".into(), got: bytes, limit });
+            return Err(Error::Limit { subject: "structured chunk: bytes".into(), got: bytes, limit });
         };
         let mut values = vec![0; length];
         self.form.fill.write(&mut values);

@@ -176,8 +176,8 @@ impl StructuredWriter {
                 self.form.sections.len()
             )));
         }
-        let place = self.form.location(Address::UNDEFINED, &sections)?;
-        let chunk = self.form.decode_stored(writing.edit.store(), &scaled, &place, bytes)?;
+        let location = self.form.location(Address::UNDEFINED, &sections)?;
+        let chunk = self.form.decode_stored(writing.edit.store(), &scaled, &location, bytes)?;
         if self.form.clipped(&scaled, chunk.clone())? != chunk {
             return Err(Error::Misuse("the chunk has elements outside the dataset".into()));
         }
@@ -194,9 +194,9 @@ impl StructuredWriter {
         if self.table.is_empty() {
             return Ok(());
         }
-        if let Some(place) = self.table.remove(writing.edit, scaled)? {
-            writing.cache.remove((self.form.owner, place.address));
-            writing.edit.free(SpaceKind::RawData, place.address, place.size)?;
+        if let Some(location) = self.table.remove(writing.edit, scaled)? {
+            writing.cache.remove((self.form.owner, location.address));
+            writing.edit.free(SpaceKind::RawData, location.address, location.size)?;
         }
         Ok(())
     }
@@ -208,7 +208,7 @@ impl StructuredWriter {
         writing: &mut StructuredWriting<'_, '_>,
         chunks: &mut Vec<(Dims, EncodedChunk, Option<DefinedChunk>)>,
     ) -> Result<()> {
-        let (mut places, mut left) = (Vec::with_capacity(chunks.len()), Vec::new());
+        let (mut locations, mut replaced) = (Vec::with_capacity(chunks.len()), Vec::new());
         for (scaled, encoded, _) in &*chunks {
             let size = encoded.bytes.len() as u64;
             let store = writing.edit.store();
@@ -219,27 +219,27 @@ impl StructuredWriter {
             let address = match before {
                 Some(before) if before.size == size => before.address,
                 before => {
-                    left.extend(before);
+                    replaced.extend(before);
                     writing.edit.allocate(SpaceKind::RawData, size)?
                 }
             };
-            places.push((scaled.clone(), self.form.location(address, &encoded.sections)?));
+            locations.push((scaled.clone(), self.form.location(address, &encoded.sections)?));
         }
         let parts = chunks
             .iter()
-            .zip(&places)
-            .map(|((_, encoded, _), (_, place))| (place.address, &encoded.bytes[..]));
+            .zip(&locations)
+            .map(|((_, encoded, _), (_, location))| (location.address, &encoded.bytes[..]));
         staged::write_joined(writing.edit.store(), parts)?;
-        self.table.insert(writing.edit, &places)?;
+        self.table.insert(writing.edit, &locations)?;
         // The index no longer refers to the old chunks, so they can be freed even if a later step
         // fails.
-        for place in left {
-            writing.edit.free(SpaceKind::RawData, place.address, place.size)?;
+        for location in replaced {
+            writing.edit.free(SpaceKind::RawData, location.address, location.size)?;
         }
-        for ((_, _, chunk), (_, place)) in chunks.drain(..).zip(&places) {
-            writing.cache.remove((self.form.owner, place.address));
+        for ((_, _, chunk), (_, location)) in chunks.drain(..).zip(&locations) {
+            writing.cache.remove((self.form.owner, location.address));
             if let Some(chunk) = chunk.filter(|chunk| writing.cache.takes(chunk.memory_bytes() as u64)) {
-                writing.cache.insert((self.form.owner, place.address), Arc::new(chunk));
+                writing.cache.insert((self.form.owner, location.address), Arc::new(chunk));
             }
         }
         Ok(())
