@@ -1,6 +1,7 @@
 //! The `hyperslab` command line program.
 #![forbid(unsafe_code)]
 
+mod attributes;
 mod bench_file;
 mod cat;
 mod change;
@@ -14,7 +15,9 @@ mod exchange;
 mod export;
 mod find;
 mod formats;
+mod help;
 mod import;
+mod info;
 mod interrupted;
 mod lookup;
 mod ls;
@@ -41,9 +44,9 @@ mod values;
 use std::io;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-/// Inspect and change HDF5 files.
+/// Inspect and change HDF5 files
 #[derive(Debug, Parser)]
 #[command(name = "hyperslab", version, about)]
 struct HyperslabArguments {
@@ -53,78 +56,88 @@ struct HyperslabArguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Demonstrate sparse datasets: store the images of a simulated X-ray detector in three ways,
-    /// and compare sizes and times.
+    /// Show sparse datasets: a simulated X-ray detector, stored in three ways and compared
     Demo(demo::DemoArguments),
-    /// List the objects of a file: groups, datasets, datatypes, links and attributes.
-    Ls(ls::LsArguments),
-    /// Draw the objects of a file as a tree.
+    /// Draw the objects of a file as a tree; `hyperslab FILE` does the same
     Tree(tree::TreeArguments),
-    /// Find objects in files by name, attribute, type, shape, size and storage.
-    Find(Box<find::FindArguments>),
-    /// Print the elements of a dataset, or write them to a file: text, csv, npy, JSON or raw bytes.
+    /// List the objects of files: groups, datasets, datatypes, links and attributes
+    Ls(ls::LsArguments),
+    /// Print the properties of a file or of one object
+    Info(info::InfoArguments),
+    /// Print the elements of a dataset or attribute, as text, csv, npy, JSON or raw bytes
     Cat(cat::CatArguments),
-    /// Print the first rows of a dataset.
+    /// Print the first elements of a dataset
     Head(cat::HeadArguments),
-    /// Draw a dataset as a line, as an image or as a map of its defined elements: in a PNG or SVG
-    /// file, or in the terminal.
+    /// Print the last rows of a dataset
+    Tail(cat::TailArguments),
+    /// Find objects by name, attribute, type, shape, size and storage
+    Find(Box<find::FindArguments>),
+    /// Draw a dataset in the terminal, or as a PNG or SVG picture
     Plot(plot::PlotArguments),
-    /// Write a dataset to a file (npy, csv, JSON, raw bytes), a table to a Parquet or Arrow file,
-    /// or a sparse matrix to an mtx or npz file or an HDF5 group.
+    /// Write a dataset, table or sparse matrix to a file of another format
     Export(export::ExportArguments),
-    /// Create a dataset from an npy or csv file, a Parquet or Arrow table, or a sparse matrix (mtx,
-    /// npz, or an HDF5 group of AnnData or 10x).
+    /// Create a dataset from a file of another format
     Import(import::ImportArguments),
-    /// Copy objects within a file or to another file.
+    /// Copy objects within a file or to another file
     Cp(change::CpArguments),
-    /// Move or rename a link to an object.
+    /// Move or rename a link to an object
     Mv(change::MvArguments),
-    /// Remove links. Objects without links are deleted, and their space can be used again.
+    /// Remove links, and delete objects without links
     Rm(change::RmArguments),
-    /// Create groups.
+    /// Create groups
     Mkdir(change::MkdirArguments),
-    /// Create hard, soft and external links.
+    /// Create hard, soft and external links
     Ln(change::LnArguments),
-    /// Set, remove and rename attributes.
+    /// Print, set, remove and rename attributes
     Attr(change::AttrArguments),
-    /// Copy a file without its unused space, and optionally with other layouts, filters, or format
-    /// versions.
+    /// Copy a file without unused space, optionally with other layouts, filters and versions
     Repack(repack::RepackArguments),
-    /// Repair a file that was not closed, or salvage the readable data of a damaged file into a new
-    /// file.
+    /// Repair a file that was not closed, or salvage the data of a damaged file
     Recover(recover::RecoverArguments),
-    /// Print statistics of a file: bytes by structure, largest objects, datasets by layout and by
-    /// filters, structured chunks.
+    /// Print the bytes of a file by structure, and its largest objects
     Stat(stat::StatArguments),
-    /// Compare two files: objects, attributes, datatypes, shapes and elements.
+    /// Compare two files: objects, attributes, datatypes, shapes and elements
     Diff(diff::DiffArguments),
-    /// Measure how fast a file is read, and estimate the cost of other chunk shapes.
+    /// Measure how fast a file is read, and estimate the cost of other chunk shapes
     BenchFile(bench_file::BenchFileArguments),
-    /// Print the contents of a file as one JSON document, with a SHA-256 hash of each dataset and
-    /// attribute.
+    /// Print one JSON document with a SHA-256 hash of each dataset and attribute
     Digest(digest::DigestArguments),
-    /// Check files for errors: verify every block, checksum, count and reference, and find the
-    /// owner of every byte.
+    /// Verify every block, checksum, count and reference of files
     Check(check::CheckArguments),
-    /// Print the script with which a shell completes commands, options, files and paths inside HDF5
-    /// files.
+    /// Print the script with which a shell completes commands, files and paths inside files
     Completions(shell::CompletionsArguments),
-    /// Write the manual pages.
+    /// Write the manual pages
     Man(shell::ManArguments),
     #[command(flatten)]
     Tool(tools::Call),
 }
 
+/// Returns the description of the command line, with the commands in groups.
+fn command() -> clap::Command {
+    help::grouped(HyperslabArguments::command())
+}
+
+/// Parses the command line. Prints help or an error and exits if the command line asks for help or
+/// is wrong.
+fn arguments() -> HyperslabArguments {
+    let command = command();
+    let words = help::with_default_command(&command, tools::called_as(std::env::args_os()));
+    let matches = command.get_matches_from(words);
+    HyperslabArguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
 fn main() -> ExitCode {
     shell::complete_if_asked();
-    let arguments = HyperslabArguments::parse_from(tools::called_as(std::env::args_os()));
+    let arguments = arguments();
     let outcome = match &arguments.command {
         Command::Demo(arguments) => demo::run(arguments).map(|()| ExitCode::SUCCESS),
-        Command::Ls(arguments) => ls::run(arguments),
         Command::Tree(arguments) => tree::run(arguments),
+        Command::Ls(arguments) => ls::run(arguments),
+        Command::Info(arguments) => info::run(arguments),
         Command::Find(arguments) => find::run(arguments),
         Command::Cat(arguments) => cat::cat(arguments).map(|()| ExitCode::SUCCESS),
         Command::Head(arguments) => cat::head(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Tail(arguments) => cat::tail(arguments).map(|()| ExitCode::SUCCESS),
         Command::Plot(arguments) => plot::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Export(arguments) => export::export(arguments).map(|()| ExitCode::SUCCESS),
         Command::Import(arguments) => import::import(arguments).map(|()| ExitCode::SUCCESS),

@@ -16,14 +16,10 @@ const LOG_CELLS: usize = 1 << 16;
 /// The arguments of commands that open a file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct OpenArguments {
-    /// The driver: auto, sec2, core, stdio, mmap, stream (FILE is HOST:PORT), family (FILE may be a
-    /// pattern such as name%05d.h5), split, multi or subfiling; or log, which is auto and prints a
-    /// report of all accesses at the end
+    /// Driver, such as core, mmap, stream, family or log [default: auto]
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = driver, hide_default_value = true)]
     driver: Choice,
-    /// The lock of the file against changes by other processes: on, off, or best-effort, which
-    /// locks if the file system has locks [default: the value of HDF5_USE_FILE_LOCKING, else
-    /// best-effort]
+    /// File lock: on, off or best-effort [default: as HDF5_USE_FILE_LOCKING]
     #[arg(long, value_name = "MODE", value_parser = locking)]
     locking: Option<FileLocking>,
     /// The counts of accesses for the progress display.
@@ -118,5 +114,15 @@ fn open_error(error: hyperslab::Error, file: &Path) -> anyhow::Error {
         let member = if *name == shown { String::new() } else { format!("{name}: ") };
         return anyhow::anyhow!("{context}: {member}{source}");
     }
-    anyhow::Error::new(error).context(context)
+    match &error {
+        hyperslab::Error::NotHdf5 { resembles: Some(format) } if can_be_imported(format) => {
+            anyhow::anyhow!("{context}: {error}; `hyperslab import` converts this format to HDF5")
+        }
+        _ => anyhow::Error::new(error).context(context),
+    }
+}
+
+/// Returns true if `hyperslab import` reads the format of [`hyperslab::Error::NotHdf5`].
+fn can_be_imported(format: &str) -> bool {
+    ["NumPy", "Parquet", "Arrow", "Matrix Market", "csv"].iter().any(|name| format.contains(name))
 }

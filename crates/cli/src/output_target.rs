@@ -26,7 +26,10 @@ pub(crate) enum Content {
 pub(crate) enum OutputTarget {
     Stdout(PlainOutput),
     /// An existing file that is not a regular file, such as a pipe.
-    Device(BufWriter<File>),
+    Device {
+        writer: BufWriter<File>,
+        path: PathBuf,
+    },
     New {
         writer: BufWriter<NamedTempFile>,
         path: PathBuf,
@@ -54,7 +57,8 @@ impl OutputTarget {
             bail!("`{}` is the file that is read", path.display())
         }
         if path.exists() && !path.is_file() {
-            return Ok(Self::Device(BufWriter::new(File::create(path).with_context(cannot)?)));
+            let writer = BufWriter::new(File::create(path).with_context(cannot)?);
+            return Ok(Self::Device { writer, path: path.to_owned() });
         }
         let file = new_file_for(path, "")?;
         Ok(Self::New { writer: BufWriter::with_capacity(1 << 16, file), path: path.to_owned() })
@@ -64,7 +68,7 @@ impl OutputTarget {
     pub(crate) fn is_terminal(&self) -> bool {
         match self {
             Self::Stdout(writer) => writer.get_ref().get_ref().is_terminal(),
-            Self::Device(writer) => writer.get_ref().is_terminal(),
+            Self::Device { writer, .. } => writer.get_ref().is_terminal(),
             Self::New { .. } => false,
         }
     }
@@ -81,20 +85,26 @@ impl OutputTarget {
     }
 }
 
+/// Adds the name of the file to an error of writing, such as a full disk.
+fn named<T>(path: &Path, written: io::Result<T>) -> io::Result<T> {
+    written
+        .map_err(|error| io::Error::new(error.kind(), format!("cannot write `{}`: {error}", path.display())))
+}
+
 impl Write for OutputTarget {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Stdout(writer) => writer.write(bytes),
-            Self::Device(writer) => writer.write(bytes),
-            Self::New { writer, .. } => writer.write(bytes),
+            Self::Device { writer, path } => named(path, writer.write(bytes)),
+            Self::New { writer, path } => named(path, writer.write(bytes)),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Stdout(writer) => writer.flush(),
-            Self::Device(writer) => writer.flush(),
-            Self::New { writer, .. } => writer.flush(),
+            Self::Device { writer, path } => named(path, writer.flush()),
+            Self::New { writer, path } => named(path, writer.flush()),
         }
     }
 }
@@ -103,7 +113,7 @@ impl Screen for OutputTarget {
     fn style(&mut self, code: impl std::fmt::Display) -> io::Result<()> {
         match self {
             Self::Stdout(writer) => writer.style(code),
-            Self::Device(writer) => write!(writer, "{code}"),
+            Self::Device { writer, .. } => write!(writer, "{code}"),
             Self::New { writer, .. } => write!(writer, "{code}"),
         }
     }

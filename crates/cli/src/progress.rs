@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use hyperslab::vfd::AccessLog;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output;
 
@@ -15,6 +15,21 @@ use crate::output;
 const SHOW_DELAY: Duration = Duration::from_millis(500);
 /// The time between two updates of the display.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Hides a bar until [`SHOW_DELAY`] has passed, so that short work shows nothing.
+pub(crate) fn delayed(bar: ProgressBar) -> ProgressBar {
+    bar.set_draw_target(ProgressDrawTarget::hidden());
+    let weak = bar.downgrade();
+    let show = move || {
+        thread::sleep(SHOW_DELAY);
+        if let Some(bar) = weak.upgrade().filter(|bar| !bar.is_finished()) {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    };
+    // If the thread cannot be started, the bar stays hidden.
+    let _ = thread::Builder::new().name("progress".into()).spawn(show);
+    bar
+}
 
 /// A display of a file's accesses. Drop ends the display.
 #[derive(Debug, Default)]

@@ -19,7 +19,7 @@ use tempfile::NamedTempFile;
 use crate::digest::content;
 use crate::interrupted::new_file_for;
 use crate::open::OpenArguments;
-use crate::output;
+use crate::{output, progress};
 
 /// The arguments of `repack`.
 #[derive(Debug, clap::Args)]
@@ -270,7 +270,8 @@ pub(crate) fn new_file(to: &Path) -> Result<NamedTempFile> {
 }
 
 fn verify(arguments: &RepackArguments, source: &File, made: &Path) -> Result<()> {
-    let bar = if arguments.quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+    let bar =
+        if arguments.quiet { ProgressBar::hidden() } else { progress::delayed(ProgressBar::new_spinner()) };
     bar.set_message("comparing");
     bar.enable_steady_tick(Duration::from_millis(100));
     let copy = hyperslab::OpenOptions::new().open(made).context("the new file cannot be opened")?;
@@ -288,7 +289,7 @@ fn progress_bar(arguments: &RepackArguments, source: &File) -> ProgressBar {
     if arguments.quiet {
         return ProgressBar::hidden();
     }
-    let bar = ProgressBar::new(source.info().length);
+    let bar = progress::delayed(ProgressBar::new(source.info().length));
     let style = "{bar:30} {bytes:>10}  {binary_bytes_per_sec:>14}  {msg}";
     if let Ok(style) = ProgressStyle::with_template(style) {
         bar.set_style(style);

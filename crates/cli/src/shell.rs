@@ -6,7 +6,6 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use clap::CommandFactory as _;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter as _};
 use clap_complete::env::{CompleteEnv, EnvCompleter, Shells};
 use hyperslab::{File, Group, LinkTarget, ObjectKind};
@@ -18,8 +17,8 @@ const VARIABLE: &str = "COMPLETE";
 /// The largest number of links of a group that become candidates.
 const MAX_LINKS: usize = 10_000;
 /// The names of the arguments that are paths inside files.
-const PATH_ARGUMENTS: [&str; 9] =
-    ["path", "paths", "from", "to", "object", "objects", "group", "dataset", "target"];
+const PATH_ARGUMENTS: [&str; 10] =
+    ["path", "paths", "from", "to", "object", "objects", "group", "dataset", "target", "names"];
 
 /// The arguments of `completions`.
 #[derive(Debug, clap::Args)]
@@ -44,9 +43,7 @@ pub(crate) struct ManArguments {
 
 /// Prints completions and exits if a shell asks for them. Else returns.
 pub(crate) fn complete_if_asked() {
-    CompleteEnv::with_factory(|| with_path_completion(crate::HyperslabArguments::command()))
-        .var(VARIABLE)
-        .complete();
+    CompleteEnv::with_factory(|| with_path_completion(crate::command())).var(VARIABLE).complete();
 }
 
 /// Adds completion to all arguments of a command that are paths inside files.
@@ -73,7 +70,7 @@ pub(crate) fn completions(arguments: &CompletionsArguments) -> Result<()> {
 pub(crate) fn man(arguments: &ManArguments) -> Result<()> {
     let folder = &arguments.folder;
     fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
-    clap_mangen::generate_to(crate::HyperslabArguments::command(), folder)
+    clap_mangen::generate_to(crate::command(), folder)
         .with_context(|| format!("cannot write into `{}`", folder.display()))
 }
 

@@ -59,7 +59,7 @@ fn a_document() {
         (&document[1]["sound"], &document[1]["findings"][0]["severity"]),
         (&false.into(), &"fault".into())
     );
-    assert!(document[2]["error"].as_str().unwrap().contains("signature"));
+    assert!(document[2]["error"].as_str().unwrap().contains("not an HDF5 file, but text"));
 }
 
 #[test]

@@ -82,7 +82,18 @@ fn files_are_removed_unless_kept_and_the_table_has_no_colours() {
         "--folder",
         folder.path().to_str().unwrap(),
     ];
-    let text = printed(&small);
+    let shown = |locale: &str| {
+        let program = Program::new(env!("CARGO_BIN_EXE_hyperslab")).env("LC_ALL", locale);
+        program.without_colour_variables().run(small).printed()
+    };
+    let text = shown("C.UTF-8");
+    // The picture is the first thing: 64 pixels in 32 lines.
+    let picture: Vec<&str> = text.lines().take(32).collect();
+    assert!(picture.iter().all(|line| line.chars().count() == 64), "{text}");
+    assert!(picture.iter().any(|line| line.contains(['▀', '▄', '█'])), "{text}");
+    let plain = shown("C");
+    assert!(plain.lines().take(32).all(|line| line.is_ascii()), "{plain}");
+    assert!(plain.lines().take(32).any(|line| line.contains(['.', ':', '@'])), "{plain}");
     assert_eq!(folder.path().read_dir().unwrap().count(), 0);
     for part in [
         "5 frames of 64 × 64 pixels",

@@ -32,5 +32,5 @@ fn every_fixture_reads_as_libhdf5_reads_it() {
 fn a_file_of_another_format_gives_one_line_and_exit_code_1() {
     let path = fixtures::path("weather_station.h5").with_file_name("generate.py");
     let error = hyperslab().run([path]).failure();
-    assert!(error.contains("generate.py") && error.contains("signature"), "{error}");
+    assert!(error.contains("generate.py") && error.contains("not an HDF5 file, but text"), "{error}");
 }

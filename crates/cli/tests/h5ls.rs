@@ -179,7 +179,7 @@ fn several_files_and_names_with_special_characters() {
 fn unsupported_requests_are_reported() {
     for (arguments, reported) in [
         (&["nowhere.h5"][..], "nowhere.h5: unable to open file"),
-        (&["README.md"], "README.md: unable to open file: corrupt file: signature"),
+        (&["README.md"], "README.md: unable to open file: not an HDF5 file, but text"),
         (&["--nonsense", "weather_station.h5"], "Unknown argument: nonsense"),
         (&["-r", "-g", "weather_station.h5"], "choose one of them"),
         (&["--no-dangling-links", "weather_station.h5"], "must be used along with --follow-symlinks"),

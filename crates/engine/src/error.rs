@@ -1,5 +1,7 @@
 //! The errors of operations on an open file: their causes and contexts.
 
+use std::{fmt, io};
+
 use hyperslab_dataspace::DataspaceError;
 use hyperslab_datatype::convert::ConvertError;
 use hyperslab_exact::TooLarge;
@@ -11,20 +13,26 @@ use hyperslab_vfd::{DriverError, LockHolders, LockKind};
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The reason why an operation failed.
-#[derive(Debug, thiserror::Error)]
+///
+/// [`Display`](fmt::Display) writes the error and its causes in one line. Therefore
+/// [`source`](std::error::Error::source) returns `None`; [`Error::io_error`] returns the error of
+/// the operating system. [`Debug`](fmt::Debug) writes the kind and the same line, so that a `main`
+/// that returns a [`Result`] prints readable text.
 #[non_exhaustive]
 pub enum Error {
     /// The file contradicts the format specification.
-    #[error(transparent)]
     Corrupt(Box<Corrupt>),
+    /// The file is of another format.
+    NotHdf5 {
+        /// The format that the first bytes suggest, with its article, such as "a PNG image".
+        resembles: Option<&'static str>,
+    },
     /// A valid feature is needed that this version does not implement.
-    #[error("{subject} is not supported")]
     Unsupported {
         /// The name of the feature.
         subject: String,
     },
     /// A size, count or depth exceeds a limit that the caller can set.
-    #[error("{subject} is {got}, more than the limit of {limit}")]
     Limit {
         /// The name of the limited quantity.
         subject: String,
@@ -34,7 +42,6 @@ pub enum Error {
         limit: u64,
     },
     /// An allocation of memory failed.
-    #[error("{subject}: not enough memory for {bytes} bytes")]
     Memory {
         /// The data that the memory was for.
         subject: &'static str,
@@ -42,7 +49,6 @@ pub enum Error {
         bytes: u64,
     },
     /// No link, object or attribute has this name.
-    #[error("{subject} `{name}` not found")]
     NotFound {
         /// The kind of thing: link, object or attribute.
         subject: &'static str,
@@ -50,7 +56,6 @@ pub enum Error {
         name: String,
     },
     /// A link or an attribute of this name exists already.
-    #[error("{subject} `{name}` exists already: remove or rename it first, or take another name")]
     Exists {
         /// The kind of thing: link or attribute.
         subject: &'static str,
@@ -58,14 +63,8 @@ pub enum Error {
         name: String,
     },
     /// The caller's arguments or order of calls are wrong.
-    #[error("{0}")]
     Misuse(String),
     /// Another user of the file holds a lock that excludes the requested lock.
-    #[error(
-        "`{name}` cannot be opened for {}: {holders}. Wait until it is closed; or open it without locking \
-         (`FileLocking::Off`, or HDF5_USE_FILE_LOCKING=FALSE in the environment) if you know that nobody changes it",
-        match kind { LockKind::Shared => "reading", LockKind::Exclusive => "writing" }
-    )]
     Locked {
         /// The name of the file.
         name: String,
@@ -75,28 +74,22 @@ pub enum Error {
         holders: LockHolders,
     },
     /// The storage of the file failed.
-    #[error("{action}")]
     Io {
         /// The action that failed.
         action: String,
         /// The driver's error.
-        #[source]
         source: DriverError,
     },
     /// A filter failed to encode or decode a chunk.
-    #[error("{}", chunk_at(*address))]
     Filter {
         /// The address of the chunk; undefined if the chunk has no address yet.
         address: Address,
         /// The filter's error.
-        #[source]
         source: FilterError,
     },
     /// Elements could not be converted to the requested type.
-    #[error(transparent)]
     Convert(ConvertError),
     /// An invariant of this library does not hold. The file and the caller are not the cause.
-    #[error("internal error: {structure}: {invariant} does not hold; please report it")]
     Internal {
         /// The structure or operation.
         structure: &'static str,
@@ -104,12 +97,10 @@ pub enum Error {
         invariant: &'static str,
     },
     /// An error with the place where it arose among the file's objects.
-    #[error("{context}")]
     Context {
         /// The object, attribute or step.
         context: String,
         /// The error itself.
-        #[source]
         source: Box<Error>,
     },
 }
@@ -118,7 +109,7 @@ pub enum Error {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The file is damaged.
+    /// The file is damaged, or is not an HDF5 file.
     Corrupt,
     /// This version does not implement a feature that the file or the caller needs.
     Unsupported,
@@ -142,11 +133,76 @@ fn chunk_at(address: Address) -> String {
     if address.is_defined() { format!("chunk at {address}") } else { "chunk to be written".into() }
 }
 
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Corrupt(corrupt) => corrupt.fmt(f),
+            Self::NotHdf5 { resembles: Some(format) } => write!(f, "not an HDF5 file, but {format}"),
+            Self::NotHdf5 { resembles: None } => {
+                write!(f, "not an HDF5 file: no superblock signature at 0, 512, 1024, … bytes")
+            }
+            Self::Unsupported { subject } => write!(f, "{subject} is not supported"),
+            Self::Limit { subject, got, limit } => {
+                write!(f, "{subject} is {got}, more than the limit of {limit}")
+            }
+            Self::Memory { subject, bytes } => write!(f, "{subject}: not enough memory for {bytes} bytes"),
+            Self::NotFound { subject, name } => write!(f, "{subject} `{name}` not found"),
+            Self::Exists { subject, name } => {
+                write!(f, "{subject} `{name}` exists already: remove or rename it first, or take another name")
+            }
+            Self::Misuse(message) => f.write_str(message),
+            Self::Locked { name, kind, holders } => {
+                let purpose = match kind {
+                    LockKind::Shared => "reading",
+                    LockKind::Exclusive => "writing",
+                };
+                write!(
+                    f,
+                    "`{name}` cannot be opened for {purpose}: {holders}. Wait until it is closed; or open it \
+                     without locking (`FileLocking::Off`, or HDF5_USE_FILE_LOCKING=FALSE in the environment) if \
+                     you know that nobody changes it"
+                )
+            }
+            Self::Io { action, source } => chain(f, action, source),
+            Self::Filter { address, source } => chain(f, &chunk_at(*address), source),
+            Self::Convert(error) => error.fmt(f),
+            Self::Internal { structure, invariant } => {
+                write!(f, "internal error: {structure}: {invariant} does not hold; please report it")
+            }
+            Self::Context { context, source } => chain(f, context, &**source),
+        }
+    }
+}
+
+/// Writes a text, an error and its causes in one line. A cause whose text ends the line already is
+/// not repeated.
+fn chain(f: &mut fmt::Formatter<'_>, text: &str, error: &(dyn std::error::Error + 'static)) -> fmt::Result {
+    let mut line = text.to_owned();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let cause = error.to_string();
+        if !line.ends_with(&cause) {
+            line.push_str(": ");
+            line.push_str(&cause);
+        }
+        next = error.source();
+    }
+    f.write_str(&line)
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {self}", self.kind())
+    }
+}
+
+impl std::error::Error for Error {}
+
 impl Error {
     /// Returns the cause of this error, without regard to its context.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Corrupt(_) => ErrorKind::Corrupt,
+            Self::Corrupt(_) | Self::NotHdf5 { .. } => ErrorKind::Corrupt,
             Self::Unsupported { .. } => ErrorKind::Unsupported,
             Self::Limit { .. } | Self::Memory { .. } | Self::Convert(ConvertError::Memory { .. }) => {
                 ErrorKind::Limit
@@ -173,12 +229,27 @@ impl Error {
         }
     }
 
+    /// Returns the error of the operating system that caused this error, without regard to the
+    /// context. `None` if the cause is another one.
+    ///
+    /// ```
+    /// let error = hyperslab_engine::Error::Misuse("no rows".into());
+    /// assert!(error.io_error().is_none());
+    /// ```
+    pub fn io_error(&self) -> Option<&io::Error> {
+        match self {
+            Self::Io { source: DriverError::Io { source, .. }, .. } => Some(source),
+            Self::Context { source, .. } => source.io_error(),
+            _ => None,
+        }
+    }
+
     /// Returns the error of a contradiction between structures of the file.
     pub fn corrupt(
         structure: &'static str,
         field: &'static str,
         expected: impl Into<String>,
-        got: impl std::fmt::Display,
+        got: impl fmt::Display,
     ) -> Self {
         FormatError::corrupt(structure, field, expected, got).into()
     }
@@ -251,6 +322,20 @@ impl From<TooLarge> for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_text_has_all_causes_once() {
+        let full = io::Error::other("no space left on device");
+        let source = DriverError::io("a.h5", "cannot write 8 bytes", full);
+        let error = Error::Io { action: "flush".into(), source }.context("dataset `/x`");
+        let text = "dataset `/x`: flush: a.h5: cannot write 8 bytes: no space left on device";
+        assert_eq!(error.to_string(), text);
+        assert_eq!(format!("{error:?}"), format!("Io: {text}"));
+        assert!(std::error::Error::source(&error).is_none(), "anyhow would repeat the causes");
+        assert_eq!(error.io_error().unwrap().to_string(), "no space left on device");
+        let error = Error::Misuse("no rows".into()).context("dataset `/x`: no rows");
+        assert_eq!(error.to_string(), "dataset `/x`: no rows");
+    }
 
     #[test]
     fn internal_errors_of_all_floors_are_of_one_kind() {

@@ -23,6 +23,7 @@ use self::report::Report;
 use crate::lookup;
 use crate::open::OpenArguments;
 use crate::output::{self, FAINT, styled};
+use crate::progress;
 
 /// The number of datasets that are measured if the arguments name none.
 const DEFAULT_DATASETS: usize = 3;
@@ -128,7 +129,7 @@ fn measure(arguments: &BenchFileArguments, path: &str, datasets: usize, report: 
     let parts = to_u64(requests.len()) * to_u64(datasets);
     let budget = Duration::from_secs_f64(arguments.seconds / float(parts.max(1)));
     let bench = Bench { open: &arguments.open, file: &arguments.file, dataset: path, budget };
-    let bar = ProgressBar::new_spinner();
+    let bar = progress::delayed(ProgressBar::new_spinner());
     bar.enable_steady_tick(Duration::from_millis(100));
     bar.set_message(output::escape(path.as_bytes()));
     for request in requests {

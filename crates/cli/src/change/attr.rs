@@ -1,11 +1,15 @@
-//! `hyperslab attr`: sets, removes and renames attributes.
+//! `hyperslab attr`: prints, sets, removes and renames attributes.
 
 use std::path::PathBuf;
 
 use anyhow::Result;
 
 use super::{change, open};
+use crate::attributes;
+use crate::formats::{Form, Format, write_attribute};
 use crate::lookup::object;
+use crate::open::OpenArguments;
+use crate::output_target::OutputTarget;
 use crate::typed::{TypeName, guess, typed};
 
 /// The arguments of `attr`.
@@ -17,6 +21,36 @@ pub(crate) struct AttrArguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
+    /// Print the elements of an attribute
+    #[command(after_help = "Examples:
+  hyperslab attr get data.h5 run/one units
+  hyperslab attr get data.h5 / title --format json")]
+    Get {
+        /// Output format: text, csv, json or raw
+        #[arg(short, long, value_enum, default_value = "text")]
+        format: Format,
+        #[command(flatten)]
+        open: OpenArguments,
+        /// The file
+        file: PathBuf,
+        /// The path of the object
+        path: String,
+        /// The name of the attribute
+        name: String,
+    },
+    /// List the attributes of an object with their values, types and shapes
+    List {
+        /// Print a JSON document with the values
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        open: OpenArguments,
+        /// The file
+        file: PathBuf,
+        /// The path of the object
+        #[arg(default_value = "/")]
+        path: String,
+    },
     /// Create an attribute, or replace its value
     #[command(after_help = "Examples:
   hyperslab attr set data.h5 run/one units K
@@ -82,6 +116,22 @@ pub(crate) fn shape(text: &str) -> Result<Shape, String> {
 /// Runs `attr`.
 pub(crate) fn attr(arguments: &AttrArguments) -> Result<()> {
     match &arguments.action {
+        Action::Get { format, open, file: name_of_file, path, name } => {
+            let file = open.open(name_of_file)?;
+            let attribute = attributes::open(&file, name_of_file, path, name)?;
+            let mut output = OutputTarget::stdout(format.content())?;
+            let form = Form { format: *format, escape_formulas: false };
+            write_attribute(&mut output, &file, &attribute, form)?;
+            output.finish()?;
+            open.report();
+            Ok(())
+        }
+        Action::List { json, open, file: name_of_file, path } => {
+            let file = open.open(name_of_file)?;
+            attributes::list(&file, name_of_file, path, *json)?;
+            open.report();
+            Ok(())
+        }
         Action::Set { file, path, name, values, type_name, shape } => {
             let kind = type_name.unwrap_or_else(|| guess(values));
             let value = typed(kind, values, shape.as_ref().map(|shape| shape.0.as_slice()))?;

@@ -2,6 +2,7 @@
 //! and compared.
 
 mod answer;
+mod picture;
 mod report;
 mod scene;
 mod storage;
@@ -13,6 +14,7 @@ use anyhow::{Context as _, Result, ensure};
 use clap::builder::RangedU64ValueParser;
 
 use self::answer::Answer;
+use self::picture::{Look, Picture};
 use self::report::{Measured, Report};
 use self::scene::Scene;
 use self::storage::{Storage, StreamRegion, Writer};
@@ -76,6 +78,8 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<()> {
         storages.push(Measured { storage, bytes, write, reads });
     }
     let [whole, ..] = expected;
+    let [whole_stream, ..] = parts;
+    let picture = Picture::read(&folder.file(Storage::Sparse), arguments.size, whole_stream)?;
     let kept = folder.keep(arguments.keep)?;
     let report = Report {
         frames: arguments.frames,
@@ -87,7 +91,12 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<()> {
         kept,
     };
     let mut out = output::stdout();
-    if arguments.json { report.json(&mut out) } else { report.table(&mut out) }
+    if arguments.json {
+        return report.json(&mut out);
+    }
+    picture.draw(Look::of_output(), &mut out)?;
+    report.gain(&mut out)?;
+    report.table(&mut out)
 }
 
 /// Returns the regions to read: the whole stream, one frame, a square of all frames, one pixel of

@@ -50,6 +50,29 @@ impl Report {
         u64::from(self.frames) * u64::from(self.size) * u64::from(self.size) * 2
     }
 
+    /// Describes what the sparse file gives: its size, and reads of its parts.
+    pub(super) fn gain(&self, out: &mut output::Output) -> Result<()> {
+        let [sparse, dense, ..] = self.storages.as_slice() else { return Ok(()) };
+        let [_, frame, region, pixel] = sparse.reads.map(time);
+        let size = u64::from(self.size);
+        let side = size / 8;
+        styled(out, DATASET, &format!("{} frames, summed from sparse.h5.", self.frames))?;
+        writeln!(
+            out,
+            " The file has {}: {:.0} times less than the raw frames,",
+            bytes(sparse.bytes),
+            ratio(self.raw(), sparse.bytes)
+        )?;
+        let smaller = compared(ratio(dense.bytes, sparse.bytes), ["smaller", "larger", "as large"]);
+        let than = if smaller == "as large" { "as" } else { "than" };
+        writeln!(out, "{smaller} {than} dense frames with gzip. Each part is read directly:")?;
+        writeln!(out, "  one frame                            {frame}")?;
+        writeln!(out, "  {:<36} {region}", format!("{side} × {side} pixels of all frames"))?;
+        writeln!(out, "  one pixel of all frames              {pixel}")?;
+        writeln!(out)?;
+        Ok(())
+    }
+
     pub(super) fn table(&self, out: &mut output::Output) -> Result<()> {
         self.introduce(out)?;
         let rows: Vec<[String; 9]> = self.storages.iter().map(|measured| self.row(measured)).collect();

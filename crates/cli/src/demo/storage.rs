@@ -205,15 +205,7 @@ pub(super) fn read(storage: Storage, path: &Path, size: u32, part: StreamRegion)
     let mut answer = Answer::default();
     match storage {
         Storage::Sparse => {
-            let frames = file.dataset("entry/frames")?;
-            for block in part.blocks(size) {
-                let (points, counts) = frames.sparse().read::<u16>(&Selection::region(&block.region()?))?;
-                for (at, count) in points.coordinates.chunks_exact(3).zip(counts) {
-                    if let [frame, row, column] = *at {
-                        answer.add(frame, row * size + column, count);
-                    }
-                }
-            }
+            each_photon(&file, size, part, |frame, pixel, count| answer.add(frame, pixel, count))?
         }
         Storage::Dense => {
             let frames = file.dataset("entry/frames")?;
@@ -227,6 +219,26 @@ pub(super) fn read(storage: Storage, path: &Path, size: u32, part: StreamRegion)
         Storage::Lists => read_lists(&file, size, part, &mut answer)?,
     }
     Ok(answer)
+}
+
+/// Calls `visit` with the frame, the pixel and the count of each defined element of a region of the
+/// sparse dataset.
+pub(super) fn each_photon(
+    file: &File,
+    size: u64,
+    part: StreamRegion,
+    mut visit: impl FnMut(u64, u64, u16),
+) -> Result<()> {
+    let frames = file.dataset("entry/frames")?;
+    for block in part.blocks(size) {
+        let (points, counts) = frames.sparse().read::<u16>(&Selection::region(&block.region()?))?;
+        for (at, count) in points.coordinates.chunks_exact(3).zip(counts) {
+            if let [frame, row, column] = *at {
+                visit(frame, row * size + column, count);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Adds the pixels of a block that are not zero.

@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::batch::{Batch, Order, Sink, Source};
 use super::element::Element;
 use super::sorted::{Keys, Sorted};
+use crate::progress;
 
 /// Writes all entries of a source to a sink. The sink begins only after the first batch, so that
 /// most faults of a source are found before anything is written.
@@ -44,7 +45,7 @@ fn progress_bar(count: Option<u64>) -> ProgressBar {
         bar.set_style(style);
     }
     bar.enable_steady_tick(Duration::from_millis(200));
-    bar
+    progress::delayed(bar)
 }
 
 /// A source that reports its progress.

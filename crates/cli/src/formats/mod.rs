@@ -7,6 +7,7 @@
 
 #[cfg(feature = "tables")]
 pub(crate) mod arrow;
+mod attribute;
 pub(crate) mod csv;
 mod elements;
 mod json;
@@ -27,6 +28,7 @@ use anyhow::{Result, bail};
 use hyperslab::datatype::DatatypeClass;
 use hyperslab::{Dataset, Dataspace, Datatype, File, Selection};
 
+pub(crate) use self::attribute::write_attribute;
 use self::elements::{Elements, Style};
 use crate::output_target::{Content, OutputTarget};
 use crate::selection::Taken;

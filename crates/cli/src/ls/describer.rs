@@ -59,7 +59,7 @@ pub(crate) fn noted<T>(result: Result<T>, problems: &mut Vec<String>) -> Option<
 
 impl Describer {
     /// Describes all attributes of an object if the options ask for attributes.
-    pub(super) fn attributes(&self, object: &Object) -> Result<Vec<AttributeFacts>> {
+    pub(crate) fn attributes(&self, object: &Object) -> Result<Vec<AttributeFacts>> {
         match self.attributes {
             Attributes::None => Ok(Vec::new()),
             Attributes::All => {

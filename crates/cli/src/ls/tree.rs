@@ -67,13 +67,9 @@ impl<W: Screen> Tree<W> {
         if !self.verbose {
             return lines;
         }
-        let facts_of_kind = match &facts.detail {
-            Detail::Group(group) => group_details(group),
-            Detail::Dataset(dataset) => dataset_details(dataset),
-            Detail::Datatype(datatype) => type_details(datatype),
-            Detail::Unknown => Vec::new(),
-        };
-        lines.extend(facts_of_kind.into_iter().map(|(key, text)| line(key, text, PLAIN, String::new())));
+        lines.extend(
+            details(&facts.detail).into_iter().map(|(key, text)| line(key, text, PLAIN, String::new())),
+        );
         if let Some(count) = facts.link_count.filter(|count| *count > 1) {
             lines.push(line("links", format!("{count} hard links lead here"), PLAIN, String::new()));
         }
@@ -119,6 +115,16 @@ impl<W: Screen> Sink for Tree<W> {
             })?;
         }
         Ok(())
+    }
+}
+
+/// Returns the names and values of the details of an object.
+pub(crate) fn details(detail: &Detail) -> Vec<(&'static str, String)> {
+    match detail {
+        Detail::Group(group) => group_details(group),
+        Detail::Dataset(dataset) => dataset_details(dataset),
+        Detail::Datatype(datatype) => type_details(datatype),
+        Detail::Unknown => Vec::new(),
     }
 }
 
@@ -354,7 +360,7 @@ fn dataset_details(dataset: &DatasetFacts) -> Vec<(&'static str, String)> {
 }
 
 /// Formats the type and shape of an attribute.
-fn attribute_type(attribute: &AttributeFacts) -> String {
+pub(crate) fn attribute_type(attribute: &AttributeFacts) -> String {
     let datatype = attribute.datatype.as_ref().map(|datatype| type_text(datatype, SHORT_WIDTH));
     match (datatype, &attribute.space) {
         (Some(datatype), Some(hyperslab::Dataspace::Scalar)) => datatype,

@@ -66,7 +66,7 @@ pub(super) fn progress(all: u64, subject: &'static str) -> ProgressBar {
     }
     bar.set_message(subject);
     bar.enable_steady_tick(Duration::from_millis(200));
-    bar
+    crate::progress::delayed(bar)
 }
 
 /// Refuses datasets whose elements are not numbers.

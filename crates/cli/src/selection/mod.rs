@@ -47,6 +47,34 @@ pub(crate) fn first_rows(dims: &[u64], count: u64) -> Vec<Taken> {
     taken
 }
 
+/// Selects at most the last `count` rows.
+pub(crate) fn last_rows(dims: &[u64], count: u64) -> Vec<Taken> {
+    let mut taken = first_rows(dims, count);
+    if let (Some(rows), Some(size)) = (taken.first_mut(), dims.first()) {
+        // At most `size` rows are selected.
+        rows.start = size - rows.count;
+    }
+    taken
+}
+
+/// Selects at most the first `rows` × `columns` elements of the last two dimensions, at the first
+/// coordinate of the other dimensions.
+pub(crate) fn first_corner(dims: &[u64], rows: u64, columns: u64) -> Vec<Taken> {
+    let mut taken = everything(dims);
+    match taken.as_mut_slice() {
+        [] => {}
+        [only] => only.count = only.count.min(rows),
+        [leading @ .., row, column] => {
+            row.count = row.count.min(rows);
+            column.count = column.count.min(columns);
+            for dimension in leading.iter_mut().filter(|dimension| dimension.count > 0) {
+                (dimension.count, dimension.kept) = (1, false);
+            }
+        }
+    }
+    taken
+}
+
 /// Parses a selection. Selects all elements if there is no text.
 pub(crate) fn parse_or_everything(text: Option<&str>, dims: &[u64]) -> Result<Vec<Taken>> {
     text.map_or_else(|| Ok(everything(dims)), |text| parse(text, dims))
@@ -187,6 +215,19 @@ mod tests {
         assert_eq!(taken("", &[]), []);
         assert_eq!(taken(":", &[0]), [(0, 1, 0, true)]);
         assert_eq!(taken("::9223372036854775807", &[u64::MAX]), [(0, i64::MAX as u64, 3, true)]);
+    }
+
+    #[test]
+    fn corners_and_ends() {
+        let parts = |taken: Vec<Taken>| -> Vec<(u64, u64, bool)> {
+            taken.iter().map(|part| (part.start, part.count, part.kept)).collect()
+        };
+        assert_eq!(parts(last_rows(&[10, 3], 4)), [(6, 4, true), (0, 3, true)]);
+        assert_eq!(parts(last_rows(&[2], 4)), [(0, 2, true)]);
+        assert_eq!(parts(first_corner(&[40], 10, 5)), [(0, 10, true)]);
+        let corner = first_corner(&[7, 40, 3], 10, 5);
+        assert_eq!(parts(corner), [(0, 1, false), (0, 10, true), (0, 3, true)]);
+        assert_eq!(parts(first_corner(&[0, 4, 3], 2, 2))[0], (0, 0, true));
     }
 
     #[test]

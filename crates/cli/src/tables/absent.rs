@@ -1,5 +1,5 @@
-//! The import and the export of tables in a build without the feature `tables`: errors that name the
-//! feature.
+//! The import and the export of tables in a build without the feature `tables`: errors that name
+//! the feature.
 
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Conversion, Exception, ExceptionKind};
-use crate::{ByteOrder, Datatype, DatatypeClass};
+use crate::{ByteOrder, Datatype, DatatypeClass, Member};
 
 /// The result type of conversions.
 pub type Result<T, E = ConvertError> = std::result::Result<T, E>;
@@ -13,7 +13,7 @@ pub type Result<T, E = ConvertError> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum ConvertError {
     /// No rule converts elements of these types.
-    #[error("there is no conversion from {from} to {to}")]
+    #[error("there is no conversion from {from} to {to}{}", missing_members(.from, .to))]
     Unsupported {
         /// The source type.
         from: Box<Datatype>,
@@ -134,6 +134,22 @@ impl ConvertError {
             *index = by(*index);
         }
         self
+    }
+}
+
+/// Returns a text that names the members of the compound `to` that the compound `from` lacks.
+/// Returns an empty text for other types, and if no member is missing.
+fn missing_members(from: &Datatype, to: &Datatype) -> String {
+    let (DatatypeClass::Compound(from), DatatypeClass::Compound(to)) = (&from.class, &to.class) else {
+        return String::new();
+    };
+    let lacks = |member: &&Member| !from.members.iter().any(|found| found.name == member.name);
+    let name = |member: &Member| format!("`{}`", String::from_utf8_lossy(&member.name));
+    let missing: Vec<String> = to.members.iter().filter(lacks).map(name).collect();
+    match missing.as_slice() {
+        [] => String::new(),
+        [one] => format!(": the former has no member {one}"),
+        several => format!(": the former has no members {}", several.join(", ")),
     }
 }
 

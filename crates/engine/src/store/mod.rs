@@ -20,6 +20,7 @@ mod members;
 mod open;
 mod open_objects;
 mod options;
+mod other_formats;
 mod page;
 mod page_source;
 mod pages;

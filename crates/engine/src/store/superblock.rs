@@ -6,6 +6,7 @@ use hyperslab_format::superblock::{ConsistencyFlags, Superblock};
 use hyperslab_vfd::Driver;
 
 use super::bytes::count_before;
+use super::other_formats::resembles;
 use crate::error::{Error, Result};
 
 /// Finds the superblock at the offset 0, 512, 1024, 2048, …, and returns it with its offset.
@@ -13,6 +14,7 @@ use crate::error::{Error, Result};
 /// the same, because a user block may have been put before a finished file.
 pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, Superblock)> {
     let mut offset = 0_u64;
+    let mut first_bytes = Vec::new();
     while length.checked_sub(offset).is_some_and(|rest| rest >= 8) {
         let available = (length - offset).min(Superblock::MAX_SIZE as u64);
         let mut bytes = vec![0; to_usize(available)?];
@@ -24,9 +26,18 @@ pub(super) fn find_superblock(driver: &dyn Driver, length: u64) -> Result<(u64, 
             let superblock = superblock.map_err(|error| Error::from(error.at(Address::new(offset))))?;
             return Ok((offset, superblock));
         }
+        if offset == 0 {
+            first_bytes = bytes;
+        }
         offset = if offset == 0 { 512 } else { offset * 2 };
     }
-    Err(Error::corrupt("file", "signature", "an HDF5 superblock at 0, 512, 1024, … bytes", "none"))
+    if length < 8 {
+        first_bytes.resize(to_usize(length)?, 0);
+        driver
+            .read_at(0, &mut first_bytes)
+            .map_err(|source| Error::Io { action: "cannot read the superblock".into(), source })?;
+    }
+    Err(Error::NotHdf5 { resembles: resembles(&first_bytes) })
 }
 
 /// Returns a substitute for a damaged superblock: its contents if only the checksum is wrong, else

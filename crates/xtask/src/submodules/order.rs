@@ -21,7 +21,7 @@ pub(crate) const ENGINE: &Order = &Order {
 const STORE: &Order = &Order {
     folder: "crates/engine/src/store",
     levels: &[
-        &["bytes", "page", "parallel", "ranges", "sharded_cache"],
+        &["bytes", "other_formats", "page", "parallel", "ranges", "sharded_cache"],
         &[
             "callbacks",
             "decoded",
