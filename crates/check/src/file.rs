@@ -166,7 +166,7 @@ impl Checker {
     /// the checker itself lacks a filter or reaches a limit. Unknown versions and kinds of metadata
     /// are faults.
     pub(crate) fn failed(&mut self, structure: &'static str, address: Address, error: &Error) {
-        let text = chain(error);
+        let text = error.to_string();
         let unknown_filter = matches!(error, Error::Filter { source: FilterError::Unsupported { .. }, .. });
         match error.kind() {
             ErrorKind::Limit => self.not_checked(structure, address, &text),
@@ -389,21 +389,6 @@ impl Checker {
 /// Returns a name as text for messages.
 pub(crate) fn shown(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
-}
-
-/// Returns the text of an error and its causes.
-fn chain(error: &Error) -> String {
-    let mut text = error.to_string();
-    let mut next = std::error::Error::source(error);
-    while let Some(cause) = next {
-        let said = cause.to_string();
-        if !text.ends_with(&said) {
-            text.push_str(": ");
-            text.push_str(&said);
-        }
-        next = cause.source();
-    }
-    text
 }
 
 /// Converts a number of the file to a length in memory. The conversion saturates: no slice has

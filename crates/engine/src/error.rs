@@ -148,7 +148,10 @@ impl fmt::Display for Error {
             Self::Memory { subject, bytes } => write!(f, "{subject}: not enough memory for {bytes} bytes"),
             Self::NotFound { subject, name } => write!(f, "{subject} `{name}` not found"),
             Self::Exists { subject, name } => {
-                write!(f, "{subject} `{name}` exists already: remove or rename it first, or take another name")
+                write!(
+                    f,
+                    "{subject} `{name}` exists already: remove or rename it first, or take another name"
+                )
             }
             Self::Misuse(message) => f.write_str(message),
             Self::Locked { name, kind, holders } => {
@@ -242,6 +245,22 @@ impl Error {
             Self::Context { source, .. } => source.io_error(),
             _ => None,
         }
+    }
+
+    /// Returns the error without the objects, attributes and steps in which the error arose.
+    ///
+    /// ```
+    /// let error = hyperslab_engine::Error::Misuse("no rows".into()).context("dataset `/x`");
+    /// assert_eq!(error.to_string(), "dataset `/x`: no rows");
+    /// assert_eq!(error.without_context().to_string(), "no rows");
+    /// ```
+    #[must_use]
+    pub fn without_context(&self) -> &Self {
+        let mut error = self;
+        while let Self::Context { source, .. } = error {
+            error = source;
+        }
+        error
     }
 
     /// Returns the error of a contradiction between structures of the file.

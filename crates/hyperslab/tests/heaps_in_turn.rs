@@ -59,3 +59,43 @@ fn libhdf5_and_hyperslab_change_heaps_in_turn() {
         }
     }
 }
+
+/// Sets ten attributes in dense storage and removes the last one, so that the heap's root becomes a
+/// direct block again.
+const SHRINK: &str = "
+import h5py, numpy, sys
+record = numpy.dtype([('a', 'i1'), ('b', 'f8')])
+with h5py.File(sys.argv[1], 'w', libver=('v112', 'latest')) as file:
+    for number in range(9):
+        file.attrs.create(f'many {number}', numpy.zeros(3, record))
+    file.attrs['last'] = numpy.zeros(6, 'S5')
+    del file.attrs['last']
+";
+
+const READ: &str = "
+import h5py, sys
+with h5py.File(sys.argv[1]) as file:
+    print(*sorted(file.attrs))
+";
+
+/// libhdf5 states 0 bytes of allocated space in the header of such a heap.
+#[test]
+fn attributes_are_removed_from_a_heap_that_libhdf5_has_shrunk() {
+    let Some(referee) = referee::python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shrunk.h5");
+    for remaining in (0..9).rev() {
+        referee.run_script(SHRINK, [path.to_str().unwrap()]).unwrap();
+        let file = OpenOptions::new().write(true).open(&path).unwrap();
+        let root = file.root();
+        for number in remaining..9 {
+            root.remove_attribute(&format!("many {number}")).unwrap();
+        }
+        file.close().unwrap();
+        let report = hyperslab_check::check_path(&path).unwrap();
+        assert!(report.is_sound(), "{remaining} attributes remain: {report}");
+        let names = referee.run_script(READ, [path.to_str().unwrap()]).unwrap();
+        let expected: Vec<String> = (0..remaining).map(|number| format!("many {number}")).collect();
+        assert_eq!(names.trim(), expected.join(" "));
+    }
+}

@@ -37,6 +37,8 @@ use program::Nothing;
 use theirs::Theirs;
 
 const FEW: u64 = 50;
+/// The error of the referee when libhdf5 does not read what libhdf5 has just written.
+const KNOWN: &str = "known fault of libhdf5";
 /// Programs between two lines of progress.
 const PROGRESS_PROGRAMS: u64 = 100;
 /// Failures after which no more programs are begun.
@@ -61,6 +63,9 @@ fn try_one(seed: u64, theirs: &mut Theirs) -> Result<usize, String> {
         if std::env::var_os("HYPERSLAB_ALTERNATE_KEEP").is_some() {
             return format!("turn {}: {}: {}", fault.turn, fault.test, fault.words);
         }
+        if fault.words.contains(KNOWN) {
+            return format!("{KNOWN}, HYPERSLAB_ALTERNATE_CASE={seed}");
+        }
         println!(
             "HYPERSLAB_ALTERNATE_CASE={seed} fails: turn {}: {}: {}",
             fault.turn, fault.test, fault.words
@@ -68,8 +73,11 @@ fn try_one(seed: u64, theirs: &mut Theirs) -> Result<usize, String> {
         // Each try of a program in which libhdf5 hangs takes minutes.
         if fault.words.contains(theirs::HUNG) {
             return format!(
-                "HYPERSLAB_ALTERNATE_CASE={seed}: turn {}: {}: {}",
-                fault.turn, fault.test, fault.words
+                "HYPERSLAB_ALTERNATE_CASE={seed}: turn {}: {}: {}\n{}",
+                fault.turn,
+                fault.test,
+                fault.words,
+                program::told(&program)
             );
         }
         let (small, small_fault) = program::shrink(&program, &fault, &Nothing, theirs);
@@ -87,6 +95,7 @@ fn try_one(seed: u64, theirs: &mut Theirs) -> Result<usize, String> {
 
 fn try_all(python: &Referee, count: u64, base: u64) {
     let (next, operations, done) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let known = AtomicU64::new(0);
     let failures = Mutex::new(Vec::<String>::new());
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
@@ -101,6 +110,10 @@ fn try_all(python: &Referee, count: u64, base: u64) {
                     match try_one(seed_of(base, number), &mut theirs) {
                         Ok(count) => {
                             operations.fetch_add(count as u64, Relaxed);
+                        }
+                        Err(failure) if failure.starts_with(KNOWN) => {
+                            println!("{failure}");
+                            known.fetch_add(1, Relaxed);
                         }
                         Err(failure) => {
                             println!("{failure}\n");
@@ -117,7 +130,11 @@ fn try_all(python: &Referee, count: u64, base: u64) {
     });
     let failures = failures.into_inner().unwrap();
     let (done, operations) = (done.into_inner(), operations.into_inner());
-    println!("{done} programs, {operations} operations, {} failures", failures.len());
+    let known = known.into_inner();
+    println!(
+        "{done} programs, {operations} operations, {} failures, {known} ended by a known fault of libhdf5",
+        failures.len()
+    );
     assert!(failures.is_empty(), "{} of {done} programs:\n{}", failures.len(), failures.join("\n\n"));
 }
 

@@ -84,9 +84,8 @@ fn sequence_anew(sequence: &Sequence, disk: &SimulatedDisk, good: &Recording) ->
 
 /// The error is one of the disk, and names the file.
 fn is_clear(text: &str, trouble: Trouble) -> Result<(), String> {
-    let expected =
-        text.starts_with("called `Result::unwrap()` on an `Err` value: ") && text.contains("Io { action: ");
-    let named = text.contains(&format!("name: \"{FILE}\"")) || text.contains(&format!("name: \"{JOURNAL}\""));
+    let expected = text.starts_with("called `Result::unwrap()` on an `Err` value: Io: ");
+    let named = text.contains(&format!("{FILE}: ")) || text.contains(&format!("{JOURNAL}: "));
     let full = !matches!(trouble, Trouble::Capacity(_)) || text.contains("no space left");
     if expected && named && full { Ok(()) } else { Err(format!("no clear error: {text}")) }
 }

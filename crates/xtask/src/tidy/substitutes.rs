@@ -26,7 +26,7 @@ const CEILINGS: &[(&str, [usize; 3])] = &[
     ("cli", [37, 0, 0]),
     ("dataspace", [17, 1, 1]),
     ("datatype", [6, 2, 3]),
-    ("engine", [19, 0, 9]),
+    ("engine", [20, 0, 9]),
     ("filter", [35, 5, 17]),
     ("format", [7, 0, 0]),
     ("hyperslab", [6, 0, 2]),

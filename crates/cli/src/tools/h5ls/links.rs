@@ -137,13 +137,10 @@ impl List<'_> {
     }
 }
 
-/// Returns the message of the innermost error. Links in a cycle produce a long chain of errors.
+/// Returns the message of an error without contexts. Links in a cycle produce a long chain of
+/// contexts.
 fn cause(error: &hyperslab::Error) -> String {
-    let mut error: &dyn std::error::Error = error;
-    while let Some(source) = error.source() {
-        error = source;
-    }
-    error.to_string()
+    error.without_context().to_string()
 }
 
 /// Returns the name of the other file that a link leads to, directly or through other links.

@@ -23,8 +23,6 @@ impl HeapChange<'_, '_> {
         };
         let least = shape.block_for(length).ok_or_else(full)?;
         if let Some((offset, size)) = self.free.fitting_block(&shape, least)? {
-            // The object takes its bytes from `free_space`. Fails before the heap grows.
-            self.heap.decreased(counter::FREE_SPACE, self.heap.header.free_space, length)?;
             self.create_block(offset, size)?;
             return self.new_single(offset, size);
         }
@@ -40,9 +38,6 @@ impl HeapChange<'_, '_> {
             shape.first_block(0, shape.table.max_root_rows(), before, least).ok_or_else(full)?;
         let end = self.heap.end(offset, size)?;
         let row = shape.table.locate(offset).row;
-        if row < self.heap.header.root_rows.into() {
-            self.heap.decreased(counter::FREE_SPACE, self.heap.header.free_space, length)?;
-        }
         self.raise_root(row)?;
         self.heap.header.iterator_offset = end;
         if let Err(error) = self.create_block(offset, size) {
@@ -129,7 +124,7 @@ impl HeapChange<'_, '_> {
         header.managed_size = covered;
         header.free_space = match capacity.checked_sub(before) {
             Some(more) => self.heap.increased(counter::FREE_SPACE, header.free_space, more)?,
-            None => self.heap.decreased(counter::FREE_SPACE, header.free_space, before - capacity)?,
+            None => FractalHeap::less_space(header.free_space, before - capacity),
         };
         set_root_filtered(&mut header, None);
         Ok(header)

@@ -154,7 +154,7 @@ impl HeapChange<'_, '_> {
             (next, free) = (next + length, free - length);
         }
         let header = &self.heap.header;
-        let free_space = self.heap.decreased(counter::FREE_SPACE, header.free_space, size - free)?;
+        let free_space = FractalHeap::less_space(header.free_space, size - free);
         let count = to_u64(run_ids.len());
         let objects = self.heap.increased(counter::MANAGED_OBJECTS, header.managed_objects, count)?;
         self.write_object(&path, block, start, &run)?;
@@ -186,7 +186,7 @@ impl HeapChange<'_, '_> {
         let free_space = heap.increased(counter::FREE_SPACE, header.free_space, length)?;
         let objects = heap.decreased(counter::MANAGED_OBJECTS, header.managed_objects, 1)?;
         // The allocated space without this block, for a block that becomes empty.
-        let allocated = heap.decreased(counter::ALLOCATED, header.allocated_size, block.size)?;
+        let allocated = FractalHeap::less_space(header.allocated_size, block.size);
         let Some(free) = self.free.release(offset, length, bounds)? else {
             return Err(self.no_object(offset));
         };

@@ -167,6 +167,15 @@ impl FractalHeap {
         })
     }
 
+    /// Returns `counter`, the header's free space or allocated space in bytes, minus `less`.
+    ///
+    /// libhdf5 states both wrong after an indirect root becomes a direct block again: the allocated
+    /// space is 0, and all bytes of the block are free. The counters are statistics, and nothing is
+    /// found by them. Therefore a counter that is too small becomes 0 and is no error.
+    fn less_space(counter: u64, less: u64) -> u64 {
+        counter.saturating_sub(less)
+    }
+
     /// Returns `counter`, the header's number `field`, minus `less`.
     ///
     /// # Errors
