@@ -60,8 +60,8 @@ fn show(terminal: &mut DefaultTerminal, app: &mut App, stopped: &AtomicUsize) ->
     }
 }
 
-/// Returns a number that a signal sets to the number of the signal, so that the terminal is restored
-/// before the end.
+/// Returns a number that a signal sets to the number of the signal, so that the terminal is
+/// restored before the end.
 fn stop_on_signals() -> Result<Arc<AtomicUsize>> {
     let stopped = Arc::new(AtomicUsize::new(0));
     #[cfg(unix)]

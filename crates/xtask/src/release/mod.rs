@@ -1,8 +1,8 @@
 //! `cargo xtask release`: the files of a release. An archive and a Debian package have the command
 //! with all parts, completions for shells and manual pages; `SHA256SUMS` has the checksums.
 //!
-//! If the target `x86_64-unknown-linux-musl` is installed, the command is a static program that runs
-//! on every Linux.
+//! If the target `x86_64-unknown-linux-musl` is installed, the command is a static program that
+//! runs on every Linux.
 
 mod contents;
 mod debian;

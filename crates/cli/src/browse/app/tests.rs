@@ -1,3 +1,5 @@
+//! The browser on a screen in memory.
+
 use hyperslab::FileOptions;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
