@@ -8,7 +8,7 @@ use clap::Command;
 
 /// The groups of commands in the help text.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Look", &["tree", "ls", "info", "cat", "head", "tail", "find", "digest"]),
+    ("Look", &["tree", "ls", "browse", "info", "cat", "head", "tail", "find", "digest"]),
     ("Draw", &["plot", "demo"]),
     ("Compare", &["diff"]),
     ("Measure", &["stat", "bench-file"]),
@@ -29,11 +29,12 @@ const DEFAULT_COMMAND: &str = "tree";
 const ABOUT_COLUMN: usize = 13;
 
 /// The template of the help text. The commands are in the text before the options.
-const TEMPLATE: &str = "{about}\n\n{usage-heading} {usage}\n       hyperslab FILE\n{before-help}\nOptions:\n{options}{after-help}";
+const TEMPLATE: &str =
+    "{about}\n\n{usage-heading} {usage}\n       hyperslab FILE\n{before-help}Options:\n{options}{after-help}";
 
 /// Adds the groups of commands to the help text.
 pub(crate) fn grouped(command: Command) -> Command {
-    let text = groups(&command);
+    let text = groups(&command).trim_end().to_owned();
     command
         .help_template(TEMPLATE)
         .before_help(text)

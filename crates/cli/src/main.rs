@@ -3,6 +3,7 @@
 
 mod attributes;
 mod bench_file;
+mod browse;
 mod cat;
 mod change;
 mod check;
@@ -21,7 +22,7 @@ mod info;
 mod interrupted;
 mod lookup;
 mod ls;
-#[cfg(not(all(feature = "plots", feature = "tables")))]
+#[cfg(not(all(feature = "browse", feature = "plots", feature = "tables")))]
 mod missing_feature;
 mod open;
 mod output;
@@ -48,7 +49,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 /// Inspect and change HDF5 files
 #[derive(Debug, Parser)]
-#[command(name = "hyperslab", version, about)]
+#[command(name = "hyperslab", bin_name = "hyperslab", version)]
 struct HyperslabArguments {
     #[command(subcommand)]
     command: Command,
@@ -62,6 +63,8 @@ enum Command {
     Tree(tree::TreeArguments),
     /// List the objects of files: groups, datasets, datatypes, links and attributes
     Ls(ls::LsArguments),
+    /// Browse a file in the terminal: objects, attributes, tables and plots
+    Browse(browse::BrowseArguments),
     /// Print the properties of a file or of one object
     Info(info::InfoArguments),
     /// Print the elements of a dataset or attribute, as text, csv, npy, JSON or raw bytes
@@ -133,6 +136,7 @@ fn main() -> ExitCode {
         Command::Demo(arguments) => demo::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Tree(arguments) => tree::run(arguments),
         Command::Ls(arguments) => ls::run(arguments),
+        Command::Browse(arguments) => browse::run(arguments),
         Command::Info(arguments) => info::run(arguments),
         Command::Find(arguments) => find::run(arguments),
         Command::Cat(arguments) => cat::cat(arguments).map(|()| ExitCode::SUCCESS),

@@ -1,5 +1,5 @@
 //! Commands that need a part with which the program was not built.
-#![cfg(not(all(feature = "plots", feature = "tables")))]
+#![cfg(not(all(feature = "browse", feature = "plots", feature = "tables")))]
 
 use hyperslab_testkit::program::Program;
 
@@ -37,4 +37,11 @@ fn tables_name_the_feature() {
     let message = refused(&["import", input.to_str().unwrap(), file.to_str().unwrap(), "table"]);
     assert!(message.contains("this build has no Arrow tables"), "{message}");
     assert!(!file.exists(), "an unfinished file remains");
+}
+
+#[cfg(not(feature = "browse"))]
+#[test]
+fn the_browser_names_the_feature() {
+    let message = refused(&["browse", "weather_station.h5"]);
+    assert!(message.contains("this build has no browser"), "{message}");
 }

@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use crate::{api, book, check_corpus, corpus, features, fuzz, repack_corpus, shell, test, tidy, tool_cases};
+use crate::{
+    api, book, check_corpus, corpus, features, fuzz, package, repack_corpus, shell, test, tidy, tool_cases,
+};
 
 type Step = fn() -> Result<()>;
 
@@ -15,6 +17,7 @@ const STEPS: &[(&str, Step)] = &[
     ("clippy", clippy),
     ("doc", doc),
     ("features", || features::sample()),
+    ("package", || package::run(&[])),
     ("corpus", || corpus::run(&[])),
     ("check-corpus", || check_corpus::run(&[])),
     ("repack-corpus", || repack_corpus::run(&[])),

@@ -16,6 +16,8 @@ mod features;
 mod fixtures;
 mod fuzz;
 mod model;
+mod package;
+mod release;
 mod repack_corpus;
 mod sanitize;
 mod shell;
@@ -35,7 +37,7 @@ const TASKS: &[(&str, Task, &str)] = &[
     (
         "ci",
         checks::ci,
-        "all checks that a change must pass: fmt, tidy, api, clippy, doc, features, test, corpus, check-corpus, repack-corpus, tool-cases, book, fuzz (10 minutes, if cargo-fuzz is there)",
+        "all checks that a change must pass: fmt, tidy, api, clippy, doc, features, package, test, corpus, check-corpus, repack-corpus, tool-cases, book, fuzz (10 minutes, if cargo-fuzz is there)",
     ),
     ("test", test::run, "all tests; first prepares the referee (Python with h5py) if possible"),
     ("api", api::run, "the list of the public API of the crate hyperslab in docs/public-api.txt [--update]"),
@@ -109,6 +111,16 @@ const TASKS: &[(&str, Task, &str)] = &[
         "features",
         features::run,
         "builds of each crate by itself, without features and with all, and with the oldest supported Rust",
+    ),
+    (
+        "package",
+        package::run,
+        "the metadata of the published crates, and their packages without a build; needs no network after the first build",
+    ),
+    (
+        "release",
+        release::run,
+        "archives of the command with completions and manual pages, a Debian package and checksums, in target/archives/ [--binary PROGRAM: packs this program instead of a new build]",
     ),
     ("fixtures", fixtures::run, "writes fixtures/ again with the referee's Python"),
     (

@@ -24,6 +24,8 @@ const ASCII: &[u8; 10] = b" .:-=+*#%@";
 pub(super) struct Picture {
     side: usize,
     cells: Vec<u64>,
+    /// The cells from few to many photons.
+    sorted: Vec<u64>,
 }
 
 /// The characters and colours that the output supports.
@@ -68,11 +70,13 @@ impl Picture {
         let file = File::open(path)?;
         let size = u64::from(size);
         let side = SIDE_CELLS.min(to_usize(size)?);
-        let mut picture = Self { side, cells: vec![0; side * side] };
+        let mut picture = Self { side, cells: vec![0; side * side], sorted: Vec::new() };
         storage::each_photon(&file, size, whole, |_, pixel, count| {
             let cell = |at: u64| at * to_u64(side) / size;
             picture.add(cell(pixel / size), cell(pixel % size), count);
         })?;
+        picture.sorted.clone_from(&picture.cells);
+        picture.sorted.sort_unstable();
         Ok(picture)
     }
 
@@ -87,17 +91,11 @@ impl Picture {
         self.cells.get(row * self.side + column).copied().unwrap_or(0)
     }
 
-    /// Returns a number from 0 to 9 that grows with the logarithm of the photons.
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the number of a shade"
-    )]
+    /// Returns a number from 0 to 9: the share of the cells that have fewer photons. Ranks show
+    /// faint rings beside bright spots.
     fn shade(&self, photons: u64) -> usize {
-        let most = self.cells.iter().copied().max().unwrap_or(0).max(1);
-        let share = (photons as f64).ln_1p() / (most as f64).ln_1p();
-        (share * 9.0).round().clamp(0.0, 9.0) as usize
+        let fewer = self.sorted.partition_point(|other| *other < photons);
+        fewer * 10 / self.sorted.len().max(1)
     }
 
     /// Draws the picture.
@@ -145,7 +143,10 @@ mod tests {
     use crate::safe::{Escapes, Safe};
 
     fn drawn(look: Look) -> String {
-        let picture = Picture { side: 4, cells: vec![9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 9] };
+        let cells = vec![9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 9];
+        let mut sorted = cells.clone();
+        sorted.sort_unstable();
+        let picture = Picture { side: 4, cells, sorted };
         let mut out = Safe::new(Vec::new(), Escapes::Json);
         picture.draw(look, &mut out).unwrap();
         String::from_utf8(out.get_ref().clone()).unwrap()
@@ -154,7 +155,7 @@ mod tests {
     #[test]
     fn looks() {
         assert_eq!(drawn(Look::Blocks), "▀   \n   █\n");
-        assert_eq!(drawn(Look::Ascii), "#   \n   @\n");
+        assert_eq!(drawn(Look::Ascii), "%   \n   %\n");
         assert!(drawn(Look::Colours).contains('\x1b'));
     }
 
