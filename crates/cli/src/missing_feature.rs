@@ -3,6 +3,6 @@
 /// Returns the error of a command that needs `parts`, such as "Parquet tables".
 pub(crate) fn missing_feature(parts: &str) -> anyhow::Error {
     anyhow::anyhow!(
-        "unsupported: this build has no {parts}; `cargo install --path crates/cli --profile dist --features full` installs a build with all parts"
+        "unsupported: this build has no {parts}; `cargo install --path crates/cli --features full` installs a build with all parts"
     )
 }

@@ -41,8 +41,7 @@ fn tests_of(target: &str, args: &[&str]) -> std::process::Command {
     // The tests run one after the other, because each uses all processors.
     let fixed = [
         "test",
-        "--profile",
-        "dist",
+        "--release",
         "--package",
         "hyperslab",
         "--test",

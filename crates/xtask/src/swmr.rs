@@ -16,7 +16,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         [seconds] if seconds.parse::<f64>().is_ok() => seconds,
         _ => bail!("cargo xtask swmr [SECONDS]"),
     };
-    let tests = ["test", "--profile", "dist", "--package", "hyperslab", "--test", "swmr"];
+    let tests = ["test", "--release", "--package", "hyperslab", "--test", "swmr"];
     let one_by_one = ["--", "--nocapture", "--test-threads=1"];
     shell::run(shell::cargo(&[&tests[..], &one_by_one[..]].concat()).env("HYPERSLAB_SWMR_SECONDS", seconds))
 }

@@ -19,8 +19,8 @@ use crate::shell;
 
 /// The target of static programs.
 const STATIC_TARGET: &str = "x86_64-unknown-linux-musl";
-/// The profile of releases.
-const PROFILE: &str = "dist";
+/// The folder of the profile `release` below that of the target.
+const PROFILE: &str = "release";
 
 /// Builds the command, or takes a built one, and writes the files.
 pub(crate) fn run(args: &[String]) -> Result<()> {
@@ -64,7 +64,7 @@ fn build(root: &Path) -> Result<(PathBuf, String)> {
         println!("note: no static program: `rustup target add {STATIC_TARGET}` installs the target");
         host
     };
-    let arguments = ["build", "--profile", PROFILE, "--package", "hyperslab-cli", "--target", &target];
+    let arguments = ["build", "--release", "--package", "hyperslab-cli", "--target", &target];
     shell::run(&mut shell::cargo(&[&arguments[..], &shell::FULL].concat()))?;
     let name = format!("hyperslab{}", std::env::consts::EXE_SUFFIX);
     Ok((root.join("target").join(&target).join(PROFILE).join(name), target))
