@@ -78,7 +78,7 @@ fn help(folder: &Path, arguments: &[&str]) -> String {
 /// The commands that the command line knows, tools among them.
 fn commands(folder: &Path) -> Vec<String> {
     let help = help(folder, &["--help"]);
-    let listed = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
+    let listed = help.lines().skip_while(|line| !line.starts_with("Look:")).skip(1);
     let names = listed.take_while(|line| !line.starts_with("Options:"));
     let names = names.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     names.filter_map(|line| line.split_whitespace().next()).map(String::from).collect()

@@ -100,7 +100,7 @@ fn colours_are_for_terminals() {
 
 #[test]
 fn files_that_cannot_be_opened() {
-    let cases = [("absent.h5", "No such file"), ("generate.py", "expected an HDF5 superblock")];
+    let cases = [("absent.h5", "No such file"), ("generate.py", "not an HDF5 file, but text")];
     for (name, reason) in cases {
         let output = run(&["ls", name]);
         let error = output.error();

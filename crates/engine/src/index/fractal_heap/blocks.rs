@@ -7,7 +7,7 @@ use hyperslab_format::fractal_heap::{FractalHeapDirectBlock, FractalHeapHeader, 
 
 use super::change::HeapChange;
 use super::managed::{DIRECT_SPACE, INDIRECT_SPACE, Path, Step};
-use super::{DirectBlock, counter};
+use super::{DirectBlock, FractalHeap, counter};
 use crate::error::{Error, Result};
 use crate::store::SpaceKind;
 
