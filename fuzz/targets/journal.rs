@@ -86,7 +86,8 @@ fn build(made: &Made) -> Option<Vec<u8>> {
     let unlinked: Vec<u64> = made.unlinked.iter().map(|address| u64::from(*address)).collect();
     bytes.extend(chain.unlinked(&unlinked).ok()?);
     for record in made.records.iter().filter(|record| !record.bytes.is_empty()) {
-        let offset = u64::from(record.offset) << if record.far { 20 } else { 0 };
+        // A file in memory takes as many bytes as the largest offset.
+        let offset = u64::from(record.offset) << if record.far { 8 } else { 0 };
         let start = usize::try_from(offset).ok()?;
         let mut old: Vec<u8> = FILE.iter().skip(start).take(record.bytes.len()).copied().collect();
         old.resize(record.bytes.len(), 0);
