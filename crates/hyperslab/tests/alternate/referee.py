@@ -192,7 +192,7 @@ def write(fid, op):
     dataset.write(h5s.create_simple((len(array),)), space, array, memory)
     pipeline = dataset.get_create_plist()
     optional = {pipeline.get_filter(at)[0] for at in range(pipeline.get_nfilters())} & {h5z.FILTER_SZIP, h5z.FILTER_LZF}
-    if optional and is_plain(memory):
+    if optional and is_plain(dataset.get_type()):
         # The close of the dataset empties the chunk cache.
         del dataset
         h5f.flush(fid)
