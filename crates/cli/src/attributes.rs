@@ -32,7 +32,7 @@ pub(crate) fn split<'a>(file: &File, text: &'a str) -> Option<(&'a str, &'a str)
 pub(crate) fn open(file: &File, shown: &Path, path: &str, name: &str) -> Result<Attribute> {
     let object = lookup::object(file, path).with_context(|| format!("`{}`", shown.display()))?;
     let attribute = object.attribute(name);
-    Ok(attribute.with_context(|| format!("`{}`", shown.display()))?)
+    attribute.with_context(|| format!("`{}`", shown.display()))
 }
 
 /// Prints the names, values, types and shapes of an object's attributes.

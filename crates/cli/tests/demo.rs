@@ -92,7 +92,7 @@ fn files_are_removed_unless_kept_and_the_table_has_no_colours() {
     assert!(picture.iter().all(|line| line.chars().count() == 64), "{text}");
     assert!(picture.iter().any(|line| line.contains(['▀', '▄', '█'])), "{text}");
     let plain = shown("C");
-    assert!(plain.lines().take(32).all(|line| line.is_ascii()), "{plain}");
+    assert!(plain.lines().take(32).all(str::is_ascii), "{plain}");
     assert!(plain.lines().take(32).any(|line| line.contains(['.', ':', '@'])), "{plain}");
     assert_eq!(folder.path().read_dir().unwrap().count(), 0);
     for part in [

@@ -13,9 +13,11 @@ use crate::tidy::manifest::{self, Package};
 /// Features that are off by default, whose tests run here.
 const TESTED_FEATURES: &[(&str, &str)] = &[("hyperslab", "sprs")];
 
-/// Tests that run without default features, as arguments of `cargo test`.
+/// Unit tests that run without default features, as arguments of `cargo test`.
+const UNIT_TESTS_WITHOUT_FEATURES: &[&[&str]] = &[&["--package", "hyperslab-engine", "--lib"]];
+
+/// Other tests that run without default features.
 const TESTED_WITHOUT_FEATURES: &[&[&str]] = &[
-    &["--package", "hyperslab-engine", "--lib"],
     &["--package", "hyperslab", "--test", "small_reader"],
     &["--package", "hyperslab-cli", "--test", "missing_feature"],
 ];
@@ -36,7 +38,7 @@ pub(crate) fn sample() -> Result<()> {
     for feature in SAMPLED_FEATURES {
         check(facade, &["--no-default-features", "--features", feature])?;
     }
-    test_without_features(&TESTED_WITHOUT_FEATURES[1..])?;
+    test_without_features(TESTED_WITHOUT_FEATURES)?;
     test_features()
 }
 
@@ -52,6 +54,7 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
             }
         }
     }
+    test_without_features(UNIT_TESTS_WITHOUT_FEATURES)?;
     test_without_features(TESTED_WITHOUT_FEATURES)?;
     test_features()?;
     oldest_rust()

@@ -14,7 +14,8 @@ const MAX_KEYWORD: usize = 20;
 /// Checks and packages the published crates.
 pub(crate) fn run(_: &[String]) -> Result<()> {
     let metadata = metadata()?;
-    let packages = metadata["packages"].as_array().context("`cargo metadata` lists no packages")?;
+    let packages =
+        metadata.get("packages").and_then(Value::as_array).context("`cargo metadata` lists no packages")?;
     let published: Vec<&Value> = packages.iter().filter(|package| is_published(package)).collect();
     ensure!(!published.is_empty(), "no crate is published");
     let faults: Vec<String> = published.iter().flat_map(|package| faults(package)).collect();
@@ -63,7 +64,7 @@ fn faults(package: &Value) -> Vec<String> {
             }
         }
     }
-    if package["metadata"]["docs"]["rs"].is_null() {
+    if package.pointer("/metadata/docs/rs").is_none() {
         faults.push(format!("{name} has no [package.metadata.docs.rs]"));
     }
     // A path alone does not lead to a published crate.

@@ -49,7 +49,7 @@ pub(crate) fn start(folder: &Path) -> Result<Others> {
         let mut words = line.splitn(3, ' ');
         match (words.next(), words.next(), words.next()) {
             (Some("column"), Some(name), Some(description)) => {
-                found.push((name.to_owned(), description.to_owned()))
+                found.push((name.to_owned(), description.to_owned()));
             }
             (Some("missing"), Some(name), Some(why)) => missing.push(format!("{name} ({why})")),
             _ if line.is_empty() => break,

@@ -78,7 +78,7 @@ fn content(
     if !product("size of the window", sizes).is_ok_and(|bytes| bytes <= MAX_WINDOW_BYTES) {
         return Ok(Content::Message("the elements are too large to be shown".to_owned()));
     }
-    let stored = dataset.read_stored(&selection::selection(&part.taken))?;
+    let stored = dataset.read_stored(selection::selection(&part.taken))?;
     match form {
         Form::Table => Ok(Content::Texts(texts(&stored, paths)?)),
         Form::Plot if dataset.datatype().is_number() => Ok(Content::Numbers(stored.convert::<f64>()?)),

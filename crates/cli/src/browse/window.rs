@@ -90,7 +90,7 @@ impl Window {
     }
 
     /// Moves the window to the first or the last row.
-    pub(super) fn to_end(&mut self, is_last: bool, shown: u64) {
+    pub(super) fn go_to_end(&mut self, is_last: bool, shown: u64) {
         let Some(dimension) = self.row else { return };
         let last = self.size(dimension) - shown.min(self.size(dimension));
         if let Some(start) = self.start.get_mut(dimension) {
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!((starts(&part), part.rows, part.columns), (vec![(0, 1), (95, 5), (3, 4)], 5, 4));
         window.move_by(1000, -1000);
         assert_eq!(starts(&window.part(10, 5, 1)), [(0, 1), (99, 1), (0, 5)]);
-        window.to_end(true, 10);
+        window.go_to_end(true, 10);
         assert_eq!(starts(&window.part(10, 5, 1)), [(0, 1), (90, 10), (0, 5)]);
         window.shift_other(9);
         assert_eq!(window.text(), "[<3>, rows 90…, columns 0…]");

@@ -205,7 +205,7 @@ pub(super) fn read(storage: Storage, path: &Path, size: u32, part: StreamRegion)
     let mut answer = Answer::default();
     match storage {
         Storage::Sparse => {
-            each_photon(&file, size, part, |frame, pixel, count| answer.add(frame, pixel, count))?
+            each_photon(&file, size, part, |frame, pixel, count| answer.add(frame, pixel, count))?;
         }
         Storage::Dense => {
             let frames = file.dataset("entry/frames")?;
