@@ -10,7 +10,7 @@
 use super::{FillStatus, Message, MessageType};
 use crate::codec::{FileParams, Reader, Result, Writer};
 
-/// The fill value of a dataset, without the times of the [newer message](super::FillValue).
+/// The fill value of a dataset, without the times of the [newer message](super::FillValueMessage).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FillValueOldMessage {
     /// One element of the dataset's datatype; empty if none is stored.
