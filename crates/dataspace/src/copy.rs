@@ -21,11 +21,11 @@ pub struct BoxPosition<'a> {
 /// one run.
 ///
 /// ```
-/// use hyperslab_dataspace::{Placement, copy_box};
+/// use hyperslab_dataspace::{BoxPosition, copy_box};
 /// let from = *b"abcdefghi";
 /// let mut to = *b"......";
-/// let source = Placement { dims: &[3, 3], start: &[1, 1] };
-/// let target = Placement { dims: &[2, 3], start: &[0, 0] };
+/// let source = BoxPosition { dims: &[3, 3], start: &[1, 1] };
+/// let target = BoxPosition { dims: &[2, 3], start: &[0, 0] };
 /// copy_box(&from, source, &mut to, target, &[2, 2], 1)?;
 /// assert_eq!(&to, b"ef.hi.");
 /// # Ok::<(), hyperslab_dataspace::DataspaceError>(())

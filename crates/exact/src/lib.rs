@@ -23,7 +23,7 @@
 //!
 //! impl From<Overflow> for Error {
 //!     fn from(error: Overflow) -> Self {
-//!         Self::Corrupt(error.what)
+//!         Self::Corrupt(error.subject)
 //!     }
 //! }
 //!
@@ -116,7 +116,7 @@ pub const fn to_u64(value: usize) -> u64 {
 /// use hyperslab_exact::{Overflow, sum};
 ///
 /// assert_eq!(sum("end", [10, 20, 30]), Ok(60));
-/// assert_eq!(sum("end", [u64::MAX, 1]), Err(Overflow { what: "end" }));
+/// assert_eq!(sum("end", [u64::MAX, 1]), Err(Overflow { subject: "end" }));
 /// ```
 ///
 /// # Errors
@@ -134,7 +134,7 @@ pub fn sum(subject: &'static str, terms: impl IntoIterator<Item = u64>) -> Resul
 ///
 /// assert_eq!(product("number of elements", [3, 4, 5]), Ok(60));
 /// assert_eq!(product("number of elements", [u64::MAX, 2, 0]), Ok(0));
-/// let overflow = Overflow { what: "number of elements" };
+/// let overflow = Overflow { subject: "number of elements" };
 /// assert_eq!(product("number of elements", [u64::MAX, 2]), Err(overflow));
 /// ```
 ///
