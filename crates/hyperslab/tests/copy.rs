@@ -142,3 +142,37 @@ fn texts_in_chunks_that_are_allocated_at_once_are_copied_under_new_bounds() {
     let report = hyperslab_check::check_path(&path).unwrap();
     assert!(report.is_sound(), "{report}");
 }
+
+/// Copies a dataset inside a file, with libhdf5.
+const COPY: &str = "
+import h5py, sys
+with h5py.File(sys.argv[1], 'r+') as file: file.copy('old', 'again')
+with h5py.File(sys.argv[1]) as file:
+    again = file['again']
+    assert again.shuffle and again.fletcher32 and again[:].tolist() == [3, 1, 4, 1, 5]
+";
+
+#[test]
+fn libhdf5_copies_filters_whose_names_were_not_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("names.h5");
+    let bounds = LibverBounds::new(LibraryVersion::V18, LibraryVersion::LATEST).unwrap();
+    let file = FileOptions::new().libver(bounds).create(&path).unwrap();
+    let builder = file.new_dataset("new").of::<i32>().shape(&[5]).chunks(&[5]);
+    builder.shuffle().fletcher32().create().unwrap().write(.., &[3, 1, 4, 1, 5]).unwrap();
+    file.close().unwrap();
+    let stored = std::fs::read(&path).unwrap();
+    assert!(!stored.windows(8).any(|bytes| bytes == b"shuffle\0"), "a version 2 message has no names");
+
+    // Opening a copy whose names were missing corrupts the memory of libhdf5.
+    let bounds = LibverBounds::new(LibraryVersion::Earliest, LibraryVersion::LATEST).unwrap();
+    let file = OpenOptions::new().write(true).libver(bounds).open(&path).unwrap();
+    file.copy(&file.object("new").unwrap(), "old").unwrap();
+    file.close().unwrap();
+    let stored = std::fs::read(&path).unwrap();
+    for name in [b"shuffle\0".as_slice(), b"fletcher32\0\0\0\0\0\0"] {
+        assert!(stored.windows(name.len()).any(|bytes| bytes == name), "{}", name.escape_ascii());
+    }
+    let Some(referee) = referee::python() else { return };
+    referee.run_script(COPY, [&path]).unwrap();
+}

@@ -226,12 +226,19 @@ pub fn stored_filters(pipeline: &Pipeline, version: u8) -> Result<Vec<FilterDesc
         )));
     }
     let filters = pipeline.stages.iter().map(|stage| {
-        let named = version == 1 || stage.id.0 >= FilterPipeline::FIRST_NAMED_ID;
-        let name = stage.name.as_ref().filter(|_| named);
+        let of_library = stage.id.0 < FilterPipeline::FIRST_NAMED_ID;
+        let name = match &stage.name {
+            _ if of_library && version != 1 => None,
+            // A pipeline that was read from a version 2 message has no names of library filters.
+            // libhdf5 adds the missing names when it copies the object, but copies the message
+            // into memory of the stored size.
+            None if of_library => stage.id.name(),
+            name => name.as_deref(),
+        };
         FilterDescription {
             id: stage.id.0,
             flags: stage.flags,
-            name: name.map_or_else(Vec::new, |name| name.clone().into_bytes()),
+            name: name.map_or_else(Vec::new, |name| name.as_bytes().to_vec()),
             client_data: stage.client_data.iter().copied().collect(),
         }
     });
