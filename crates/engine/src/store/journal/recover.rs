@@ -11,7 +11,7 @@ use hyperslab_vfd::{Driver, DriverError, SideAccess, SideFile};
 use super::errors::{unreadable, unwritable};
 use super::overlay::Overlay;
 use super::verdict::{JournalReport, JournalVerdict, compare};
-use super::walk::{JournalStep, LastCommit, for_each, header};
+use super::walk::{JournalStep, LastCommit, for_each, header, last_commit};
 use crate::error::{Error, Result};
 use crate::store::bytes::count_before;
 
@@ -82,17 +82,22 @@ pub(crate) fn is_journal(file: &dyn Driver) -> Result<bool> {
     Ok(kind_of(file)? != FileKind::Other)
 }
 
-/// Writes the changes of all commits of a journal into the file.
+/// Writes the changes of all commits of a journal into the file. Bytes past the end of the file
+/// after the last commit are not written: they would only extend the file in between.
 pub(super) fn replay(journal: &dyn Driver, file: &dyn Driver) -> Result<()> {
-    let write = |step| match step {
-        JournalStep::Bytes { offset, bytes, .. } => file.write_at(offset, &bytes),
-        _ => Ok(()),
-    };
     let failed = |source| Error::Io { action: "cannot replay the journal into the file".into(), source };
-    let length = for_each(journal, write).map_err(failed)?.map(|last| last.file_length);
-    let Some(length) = length else {
+    let Some(LastCommit { file_length: length, .. }) = last_commit(journal).map_err(failed)? else {
         return Err(Error::corrupt("journal", "last record", "a commit", "none"));
     };
+    let write = |step| match step {
+        JournalStep::Bytes { offset, bytes, .. } => {
+            let inside = count_before(length, offset, bytes.len());
+            let bytes = bytes.split_at(inside).0;
+            if bytes.is_empty() { Ok(()) } else { file.write_at(offset, bytes) }
+        }
+        _ => Ok(()),
+    };
+    for_each(journal, write).map_err(failed)?;
     if file.len().map_err(failed)? != length {
         file.set_len(length).map_err(failed)?;
     }

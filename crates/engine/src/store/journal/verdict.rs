@@ -9,6 +9,7 @@ use hyperslab_format::journal::{SECTOR, SECTOR_BYTES};
 use hyperslab_vfd::{Driver, DriverError};
 use smallvec::SmallVec;
 
+use super::MAX_SMALL_COMMIT_BYTES;
 use super::contents::{JournalContents, SectorVersion};
 use super::new_space::compare_extents;
 use super::walk::{LastCommit, for_each, header};
@@ -56,14 +57,22 @@ pub struct JournalComparison {
 }
 
 impl JournalComparison {
-    fn verdict(&self, committed_length: u64) -> JournalVerdict {
-        let is_short = self.file_length < self.synced_length;
+    fn verdict(&self, last: LastCommit) -> JournalVerdict {
+        let committed_length = last.file_length;
+        let is_short = self.file_length < self.synced_length || self.lacks_too_many_bytes(last);
         match () {
             () if self.unknown > 0 => JournalVerdict::Foreign,
             () if self.earlier == 0 && self.file_length >= committed_length => JournalVerdict::Applied,
             () if self.changed_extents > 0 || is_short => JournalVerdict::Foreign,
             () => JournalVerdict::Pending,
         }
+    }
+
+    /// Returns true if the file lacks more bytes than its commits can have added without a sync.
+    fn lacks_too_many_bytes(&self, last: LastCommit) -> bool {
+        let unsynced = last.count.checked_mul(MAX_SMALL_COMMIT_BYTES);
+        let lacking = last.file_length.checked_sub(self.file_length);
+        lacking.zip(unsynced).is_some_and(|(lacking, unsynced)| lacking > unsynced)
     }
 }
 
@@ -127,6 +136,12 @@ impl fmt::Display for JournalReport {
                         "the file has {length} bytes, but had at least {synced} bytes when it was last synced ({committed_length} bytes after the last commit)"
                     ));
                 }
+                if reasons.is_empty() {
+                    let length = found.file_length;
+                    reasons.push(format!(
+                        "the file has {length} bytes, but {committed_length} bytes after the last commit, and {commits} commits without a sync do not extend a file by so much"
+                    ));
+                }
                 f.write_str(&reasons.join("; "))
             }
         }
@@ -165,7 +180,7 @@ pub(super) fn compare(
         committed_length: last.file_length,
         unlinked: contents.unlinked,
         comparison: found,
-        verdict: found.verdict(last.file_length),
+        verdict: found.verdict(last),
     }))
 }
 
@@ -256,6 +271,19 @@ mod tests {
         bytes.extend(chain.extents(0, extents).unwrap());
         bytes.extend(chain.commit(file_length).unwrap());
         Core::from_vec("journal", bytes)
+    }
+
+    #[test]
+    fn a_file_that_no_commit_can_have_extended_is_foreign() {
+        let file = Core::from_vec("file", vec![1; 4096]);
+        for (length, verdict) in [
+            (4096 + MAX_SMALL_COMMIT_BYTES, JournalVerdict::Pending),
+            (4097 + MAX_SMALL_COMMIT_BYTES, JournalVerdict::Foreign),
+            (u64::MAX, JournalVerdict::Foreign),
+        ] {
+            let report = compare(&journal(&[], length), "journal", &file).unwrap().unwrap();
+            assert_eq!(report.verdict, verdict, "{length}: {report}");
+        }
     }
 
     #[test]

@@ -119,7 +119,7 @@ pub(super) fn header(journal: &dyn Driver) -> Result<Option<JournalHeader>, Driv
 }
 
 /// Returns the last commit of a journal, or `None` if the journal has no complete commit.
-fn last_commit(journal: &dyn Driver) -> Result<Option<LastCommit>, DriverError> {
+pub(super) fn last_commit(journal: &dyn Driver) -> Result<Option<LastCommit>, DriverError> {
     let Some(mut walk) = JournalWalk::new(journal)? else { return Ok(None) };
     let (mut last, mut count) = (None, 0_u64);
     while let Some((kind, _)) = walk.next()? {
