@@ -14,7 +14,7 @@ use crate::content::Content;
 pub(crate) const HUNG: &str = "the process of libhdf5 died or hung";
 
 /// A request that takes longer has hung.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// The process; it is started anew after it has died.
 pub(crate) struct Theirs {
