@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::exchange::{self, ExportTarget, MatrixLocation};
+use crate::exchange::{self, ExportTarget, MatrixLocation, NamedFormat};
 use crate::formats::{Form, Format, write};
 use crate::lookup::{self, DatasetArguments};
-use crate::output_target::OutputTarget;
+use crate::output_target::{Content, OutputTarget};
 use crate::selection::parse_or_everything;
 use crate::tables;
 
@@ -16,14 +16,19 @@ use crate::tables;
 #[command(after_help = "Examples:
   hyperslab export data.h5 image image.npy
   hyperslab export data.h5 table table.csv --select 0:100
+  hyperslab export data.h5 table - --format parquet > t.parquet
+  hyperslab export cells.h5ad obs obs.parquet         the columns of a data frame, with categories
   hyperslab export data.h5 matrix matrix.mtx.gz       the defined elements of a sparse dataset, or the nonzero elements
   hyperslab export cells.h5ad X matrix.npz            compressed rows, as SciPy reads them
   hyperslab export data.h5 matrix cells.h5:/X         compressed rows, as AnnData stores them")]
 pub(crate) struct ExportArguments {
     #[command(flatten)]
     source: DatasetArguments,
-    /// The output file, or FILE.h5:/GROUP for a group of compressed rows
+    /// The output file, `-` for standard output, or FILE.h5:/GROUP for a group of compressed rows
     out: PathBuf,
+    /// For tables: leave out the members of a group that cannot be columns
+    #[arg(long)]
+    skip_unsupported: bool,
     /// For matrices: the compression level, 0 to 9 [default: 6 for files, no compression for
     /// groups]
     #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(u32).range(0..=9))]
@@ -34,65 +39,123 @@ pub(crate) struct ExportArguments {
     select: Option<String>,
     /// Output format [default: by the extension of OUT]
     #[arg(short, long, value_enum)]
-    format: Option<Format>,
+    format: Option<ExportFormat>,
     /// In csv, put a quote (') before texts that a spreadsheet would read as formulas: texts that
     /// begin with = + - @, a tab or a carriage return. Numbers stay as they are
     #[arg(long)]
     escape_formulas: bool,
 }
 
+/// A format that can be exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ExportFormat {
+    /// Text as NumPy prints arrays; with more than 1000 elements, one row per line
+    Text,
+    /// One record per row; for compounds a header, and one record per element
+    Csv,
+    /// NumPy's file format
+    Npy,
+    /// The decoded bytes of the elements, in the datatype of the file
+    Raw,
+    /// An object with the `shape`, and the elements as nested arrays in `data`
+    Json,
+    /// A table of Apache Parquet
+    Parquet,
+    /// A table in the file format of Apache Arrow
+    Arrow,
+    /// A sparse matrix as text, in the Matrix Market format
+    Mtx,
+    /// A sparse matrix of SciPy
+    Npz,
+}
+
+/// The writer of an export.
+enum Writer {
+    Elements(Format),
+    Table(tables::Kind),
+    Matrix(MatrixLocation),
+}
+
+impl ExportFormat {
+    fn writer(self, out: &Path) -> Writer {
+        match self {
+            Self::Text => Writer::Elements(Format::Text),
+            Self::Csv => Writer::Elements(Format::Csv),
+            Self::Npy => Writer::Elements(Format::Npy),
+            Self::Raw => Writer::Elements(Format::Raw),
+            Self::Json => Writer::Elements(Format::Json),
+            Self::Parquet => Writer::Table(tables::Kind::Parquet),
+            Self::Arrow => Writer::Table(tables::Kind::Arrow),
+            Self::Mtx => Writer::Matrix(MatrixLocation::named(out, NamedFormat::MatrixMarket)),
+            Self::Npz => Writer::Matrix(MatrixLocation::named(out, NamedFormat::Npz)),
+        }
+    }
+}
+
+/// Returns the writer for the extension of a path.
+fn by_extension(out: &Path) -> Option<Writer> {
+    MatrixLocation::of(out)
+        .map(Writer::Matrix)
+        .or_else(|| tables::Kind::of(out).map(Writer::Table))
+        .or_else(|| Format::by_extension(out).map(Writer::Elements))
+}
+
 /// Writes the selected elements to a file.
 pub(crate) fn export(arguments: &ExportArguments) -> Result<()> {
     let out = &arguments.out;
-    if let Some(location) = MatrixLocation::of(out, None)
-        && arguments.format.is_none()
-    {
-        if arguments.select.is_some() {
-            bail!("--select does not work for a sparse matrix, which is always written whole");
-        }
-        let target = ExportTarget { location, out, level: arguments.deflate };
-        return exchange::export(
-            &arguments.source.open,
-            &arguments.source.file,
-            &arguments.source.path,
-            &target,
-        );
-    }
-    if let (Some(kind), None) = (tables::Kind::of(out), arguments.format) {
-        return arguments.table(out, kind);
-    }
-    let format = arguments.format.or_else(|| Format::by_extension(out)).with_context(|| {
+    let writer = match arguments.format {
+        Some(format) => Some(format.writer(out)),
+        None => by_extension(out),
+    };
+    let writer = writer.with_context(|| {
         format!(
-            "the extension of `{}` is not one of a known format; name the format with --format npy, csv, json, raw or text, or use the extension .parquet, .arrow, .mtx, .mtx.gz or .npz",
+            "the extension of `{}` is not one of a known format; name the format with --format npy, csv, json, raw, text, parquet, arrow, mtx or npz",
             out.display()
         )
     })?;
-    let _progress = arguments.source.open.progress("writing");
-    let (file, dataset) = arguments.source.open()?;
-    let taken = parse_or_everything(arguments.select.as_deref(), dataset.dataspace().dims())?;
-    let mut output = OutputTarget::file(out, &arguments.source.file)?;
-    let form = Form { format, escape_formulas: arguments.escape_formulas };
-    write(&mut output, &file, &dataset, taken, form)?;
-    output.finish()?;
-    arguments.source.open.report();
-    Ok(())
+    if arguments.skip_unsupported && !matches!(writer, Writer::Table(_)) {
+        bail!("--skip-unsupported is for tables");
+    }
+    match writer {
+        Writer::Elements(format) => arguments.elements(format),
+        Writer::Table(kind) => arguments.table(kind),
+        Writer::Matrix(location) => {
+            if arguments.select.is_some() {
+                bail!("--select does not work for a sparse matrix, which is always written whole");
+            }
+            let target = ExportTarget { location, out, level: arguments.deflate };
+            let source = &arguments.source;
+            exchange::export(&source.open, &source.file, &source.path, &target)
+        }
+    }
 }
 
 impl ExportArguments {
-    /// Writes a dataset, or the datasets of a group, as a table.
-    fn table(&self, out: &Path, kind: tables::Kind) -> Result<()> {
+    fn elements(&self, format: Format) -> Result<()> {
+        let _progress = self.source.open.progress("writing");
+        let (file, dataset) = self.source.open()?;
+        let taken = parse_or_everything(self.select.as_deref(), dataset.dataspace().dims())?;
+        let mut output = OutputTarget::named(&self.out, &self.source.file, format.content())?;
+        let form = Form { format, escape_formulas: self.escape_formulas };
+        write(&mut output, &file, &dataset, taken, form)?;
+        output.finish()?;
+        self.source.open.report();
+        Ok(())
+    }
+
+    /// Writes a dataset, or the members of a group, as a table.
+    fn table(&self, kind: tables::Kind) -> Result<()> {
         if self.select.is_some() || self.deflate.is_some() {
             bail!("--select and --deflate do not work for a table, which is always written whole");
-        }
-        if hyperslab::vfd::is_same_file(out, &self.source.file) {
-            bail!("`{}` is the file that is read", out.display());
         }
         let _progress = self.source.open.progress("writing");
         let file = self.source.open.open(&self.source.file)?;
         let object = lookup::object(&file, &self.source.path)
             .with_context(|| format!("`{}`", self.source.file.display()))?;
-        let written = tables::export(&file, object, out, kind);
+        let mut output = OutputTarget::named(&self.out, &self.source.file, Content::Bytes)?;
+        let written = tables::export(&file, object, &mut output, kind, self.skip_unsupported);
         written.with_context(|| format!("`{}`", self.source.path))?;
+        output.finish()?;
         self.source.open.report();
         Ok(())
     }

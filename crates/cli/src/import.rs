@@ -1,15 +1,15 @@
-//! `hyperslab import`: reads npy, csv, Parquet and Arrow files and sparse matrices into datasets.
+//! `hyperslab import`: reads npy, npz, csv, Parquet and Arrow files and sparse matrices into datasets.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use hyperslab::File;
 use hyperslab::filter::FilterSpec;
 
-use crate::change::{change, named, open_or_create, shape};
+use crate::change::{NewObject, create_whole, shape};
 use crate::exchange::{self, Encoding, ImportOptions, MatrixForm, MatrixLocation, NamedFormat};
 use crate::formats::storage::Storage;
-use crate::formats::{csv, npy};
+use crate::formats::{csv, mtx, npy, npz};
+use crate::input::Input;
 use crate::tables::{self, Kind};
 use crate::typed::TypeName;
 
@@ -17,15 +17,17 @@ use crate::typed::TypeName;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hyperslab import image.npy data.h5 images/one --filter shuffle,gzip=6
+  hyperslab import arrays.npz data.h5 arrays             a group with a dataset for each array
   hyperslab import table.csv data.h5 table               a compound with a member for each column
-  hyperslab import table.csv data.h5 table --columns     a group with a dataset for each column
+  hyperslab import table.csv data.h5 table --as columns  a group with a dataset for each column
   hyperslab import table.parquet data.h5 table           the same for a Parquet or Arrow file
+  zcat t.gz | hyperslab import - data.h5 t --format csv  a table from standard input
   hyperslab import matrix.csv data.h5 matrix --no-header numbers in two dimensions
   hyperslab import matrix.mtx.gz data.h5 matrix          a sparse matrix; also from .npz files of SciPy
   hyperslab import cells.h5ad:/X data.h5 matrix          a sparse matrix of AnnData or 10x
-  hyperslab import matrix.npz data.h5 matrix --as csr    compressed rows, as AnnData stores them")]
+  hyperslab import matrix.npz data.h5 matrix --as sparse a sparse dataset")]
 pub(crate) struct ImportArguments {
-    /// The format of INPUT [default: by the extension of INPUT]
+    /// The format of INPUT [default: by the extension or the first bytes of INPUT]
     #[arg(short, long, value_enum)]
     format: Option<Format>,
     /// The shape of chunks, such as 64x64
@@ -34,30 +36,34 @@ pub(crate) struct ImportArguments {
     /// Filters for the chunks, such as shuffle,gzip=6
     #[arg(long, value_name = "FILTERS")]
     filter: Option<String>,
-    /// For tables (csv, Parquet, Arrow): create a group with a dataset for each column, instead of
-    /// a dataset of compounds
-    #[arg(long)]
+    /// The form in which a matrix or a table is stored [default: csr for matrices of two
+    /// dimensions, sparse for others, records for tables]
+    #[arg(long = "as", value_enum, value_name = "FORM")]
+    form: Option<Form>,
+    /// For tables: the same as `--as columns`
+    #[arg(long, conflicts_with = "form")]
     columns: bool,
+    /// For tables: the value for missing values [default: NaN for floating-point numbers, else a
+    /// mask beside the values]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    null: Option<String>,
     /// For csv: the first line has values, not column names
     #[arg(long)]
     no_header: bool,
-    /// For csv: the character between fields
-    #[arg(long, default_value = ",", value_name = "CHARACTER")]
-    delimiter: char,
-    /// For matrices: the form in which the matrix is stored
-    #[arg(long = "as", value_enum, default_value = "sparse", value_name = "KIND")]
-    form: MatrixForm,
-    /// For sparse datasets: the encoding of the list of defined elements
-    #[arg(long, value_enum, default_value = "blocks", value_name = "ENCODING")]
-    encoding: Encoding,
+    /// For csv: the character between fields [default: detected]
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    delimiter: Option<u8>,
+    /// For sparse datasets: the encoding of the list of defined elements [default: blocks]
+    #[arg(long, value_enum, value_name = "ENCODING")]
+    encoding: Option<Encoding>,
     /// For matrices: the type of the values [default: the type in INPUT]
     #[arg(long, value_enum, value_name = "TYPE")]
     dtype: Option<TypeName>,
     /// For matrices: the compression level, 1 to 9; the same as a gzip filter in --filter
     #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(u32).range(1..=9))]
     deflate: Option<u32>,
-    /// The file to read, or FILE.h5:/GROUP for a matrix of compressed rows or columns in an HDF5
-    /// file
+    /// The file to read, `-` for standard input, or FILE.h5:/GROUP for a matrix of compressed rows
+    /// or columns in an HDF5 file
     input: PathBuf,
     /// The HDF5 file. If the file does not exist, it is created
     file: PathBuf,
@@ -78,14 +84,35 @@ enum Format {
     Arrow,
     /// A sparse matrix as text, in the Matrix Market format
     Mtx,
-    /// A sparse matrix of SciPy
+    /// Arrays of NumPy, or a sparse matrix of SciPy
     Npz,
+}
+
+/// The form in which a matrix or a table is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Form {
+    /// For matrices: a group of compressed rows in the format of AnnData
+    Csr,
+    /// For matrices: a sparse dataset, which stores the defined elements in structured chunks
+    Sparse,
+    /// For tables: a dataset of compounds with a member for each column
+    Records,
+    /// For tables: a group with a dataset for each column
+    Columns,
 }
 
 #[derive(Debug, Clone)]
 struct Chunk(Vec<u64>);
 
-/// Reads a file into a new dataset.
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        [one] => Ok(*one),
+        b"\\t" => Ok(b'\t'),
+        _ => Err("a delimiter is one ASCII character, or \\t for a tab".to_owned()),
+    }
+}
+
+/// Reads a file into a new object.
 pub(crate) fn import(arguments: &ImportArguments) -> Result<()> {
     let shown = arguments.input.display();
     let filters = match &arguments.filter {
@@ -94,94 +121,173 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<()> {
     };
     let chunks = arguments.chunks.as_ref().map(|chunk| chunk.0.as_slice());
     let storage = Storage { chunks, filters };
-    let format = match arguments.format.or_else(|| by_extension(&arguments.input)) {
-        Some(Format::Npy) => Dense::Npy,
-        Some(Format::Csv) => Dense::Csv,
-        Some(Format::Parquet) => Dense::Table(Kind::Parquet),
-        Some(Format::Arrow) => Dense::Table(Kind::Arrow),
-        Some(Format::Mtx) => return matrix(arguments, storage, Some(NamedFormat::MatrixMarket)),
-        Some(Format::Npz) => return matrix(arguments, storage, Some(NamedFormat::Npz)),
-        None if location(&arguments.input, None).is_some() => return matrix(arguments, storage, None),
-        None => bail!(
-            "the format of `{shown}` is not known; name it with --format npy, csv, parquet, arrow, mtx or npz"
+    let input = Input::open(&arguments.input)?;
+    let named = arguments.format.or_else(|| by_extension(&arguments.input)).or_else(|| by_bytes(&input));
+    let location = MatrixLocation::of(&arguments.input);
+    match named {
+        Some(Format::Npy) => dense(arguments, Dense::Npy, input, &storage),
+        Some(Format::Csv) => dense(arguments, Dense::Csv, input, &storage),
+        Some(Format::Parquet) => dense(arguments, Dense::Table(Kind::Parquet), input, &storage),
+        Some(Format::Arrow) => dense(arguments, Dense::Table(Kind::Arrow), input, &storage),
+        Some(Format::Mtx) => matrix(
+            arguments,
+            storage,
+            &input,
+            MatrixLocation::named(&arguments.input, NamedFormat::MatrixMarket),
         ),
-    };
-    if arguments.dtype.is_some() || arguments.deflate.is_some() {
-        bail!("--dtype and --deflate are for sparse matrices; --filter gzip=6 compresses other datasets");
+        Some(Format::Npz) => {
+            let is_matrix = npz::is_matrix(input.path());
+            match is_matrix.with_context(|| format!("`{shown}`"))? {
+                true => matrix(
+                    arguments,
+                    storage,
+                    &input,
+                    MatrixLocation::named(&arguments.input, NamedFormat::Npz),
+                ),
+                false => dense(arguments, Dense::Npz, input, &storage),
+            }
+        }
+        None => match location {
+            Some(location) => matrix(arguments, storage, &input, location),
+            None => bail!(
+                "the format of `{shown}` is not known; name it with --format npy, npz, csv, parquet, arrow or mtx"
+            ),
+        },
     }
-    dense(arguments, format, &storage)
-}
-
-/// Returns the location of a matrix by its name, else by the first bytes of the file.
-fn location(input: &Path, named: Option<NamedFormat>) -> Option<MatrixLocation> {
-    MatrixLocation::of(input, named).or_else(|| MatrixLocation::found(input))
 }
 
 /// Imports a sparse matrix.
-fn matrix(arguments: &ImportArguments, storage: Storage<'_>, named: Option<NamedFormat>) -> Result<()> {
-    let from = location(&arguments.input, named).context("the input is not a matrix")?;
+fn matrix(
+    arguments: &ImportArguments,
+    storage: Storage<'_>,
+    input: &Input,
+    from: MatrixLocation,
+) -> Result<()> {
+    let form = match arguments.form {
+        None => None,
+        Some(Form::Csr) => Some(MatrixForm::Csr),
+        Some(Form::Sparse) => Some(MatrixForm::Sparse),
+        Some(Form::Records | Form::Columns) => bail!("--as records and --as columns are for tables"),
+    };
+    if arguments.columns || arguments.null.is_some() {
+        bail!("--columns and --null are for tables");
+    }
     let mut filters = storage.filters;
     filters.extend(arguments.deflate.map(FilterSpec::deflate));
     let options = ImportOptions {
-        form: arguments.form,
+        form,
         dtype: arguments.dtype,
         chunks: storage.chunks,
         filters,
         encoding: arguments.encoding,
     };
-    exchange::import(&from, &arguments.input, &arguments.file, &arguments.path, options)
+    exchange::import(&from, input, &arguments.file, &arguments.path, &options)
 }
 
 /// A format of dense arrays or tables.
 #[derive(Debug, Clone, Copy)]
 enum Dense {
     Npy,
+    Npz,
     Csv,
     Table(Kind),
 }
 
-fn dense(arguments: &ImportArguments, format: Dense, storage: &Storage<'_>) -> Result<()> {
-    let path = named(&arguments.path)?;
-    // An unreadable input must not leave an empty file.
-    let input = match format {
-        Dense::Npy => Input::Npy(npy::Source::open(&arguments.input)),
+/// An input that is open, with a known type.
+enum Opened {
+    Npy(npy::Source),
+    Npz(npz::Arrays),
+    Csv(csv::Table),
+    Table(tables::Import),
+}
+
+fn dense(arguments: &ImportArguments, format: Dense, input: Input, storage: &Storage<'_>) -> Result<()> {
+    if arguments.dtype.is_some() || arguments.deflate.is_some() {
+        bail!("--dtype and --deflate are for sparse matrices; --filter gzip=6 compresses other datasets");
+    }
+    let columns = match arguments.form {
+        None => arguments.columns,
+        Some(Form::Columns) => true,
+        Some(Form::Records) => false,
+        Some(Form::Csr | Form::Sparse) => bail!("--as csr and --as sparse are for matrices"),
+    };
+    let is_table = matches!(format, Dense::Csv | Dense::Table(_));
+    if !is_table && (arguments.form.is_some() || columns || arguments.null.is_some()) {
+        bail!("--as, --columns and --null are for matrices and tables");
+    }
+    let shown = || format!("`{}`", arguments.input.display());
+    let compressed = input.head().starts_with(GZIP) && is_table;
+    let input = if compressed { input.decompressed()? } else { input };
+    // An unreadable input must not change the file.
+    let opened = opened(arguments, format, &input).with_context(shown)?;
+    create_whole(&arguments.file, &arguments.path, |new| {
+        write(&opened, new, columns, storage).with_context(shown)
+    })
+}
+
+fn opened(arguments: &ImportArguments, format: Dense, input: &Input) -> Result<Opened> {
+    Ok(match format {
+        Dense::Npy => Opened::Npy(npy::Source::open(input.path())?),
+        Dense::Npz => Opened::Npz(npz::Arrays::open(input.path())?),
         Dense::Csv => {
-            Input::Csv(csv::Table::open(&arguments.input, arguments.delimiter, !arguments.no_header))
+            let options = csv::CsvOptions {
+                delimiter: arguments.delimiter,
+                header: !arguments.no_header,
+                null: arguments.null.clone(),
+            };
+            let table = csv::Table::open(input.path(), &options)?;
+            for note in table.notes() {
+                crate::safe::complain(format_args!("hyperslab: note: {note}"));
+            }
+            Opened::Csv(table)
         }
         Dense::Table(kind) => {
-            let open = tables::Import::open(&arguments.input, kind);
-            let table = open.with_context(|| format!("`{}`", arguments.input.display()))?;
-            let work = |file: &File| tables::import(table, file, path, arguments.columns, storage);
-            return change(&arguments.file, open_or_create(&arguments.file)?, work);
+            Opened::Table(tables::Import::open(input.path(), kind, arguments.null.clone())?)
         }
-    };
-    let work = |file: &File| match &input {
-        Input::Npy(source) => as_ref(source)?.write(file, path, storage),
-        Input::Csv(table) if arguments.columns => as_ref(table)?.write_columns(file, path, storage),
-        Input::Csv(table) => as_ref(table)?.write(file, path, storage),
-    };
-    if let Input::Npy(Err(error)) | Input::Csv(Err(error)) = &input {
-        bail!("`{}`: {error:#}", arguments.input.display());
+    })
+}
+
+fn write(opened: &Opened, new: &NewObject<'_>, columns: bool, storage: &Storage<'_>) -> Result<()> {
+    match opened {
+        Opened::Npy(source) => source.write(new.file, new.dataset(), storage),
+        Opened::Npz(arrays) => arrays.write(new, storage),
+        Opened::Csv(table) if columns => table.write_columns(new, storage),
+        Opened::Csv(table) => table.write(new, storage),
+        Opened::Table(table) => tables::import(table, new, columns, storage),
     }
-    change(&arguments.file, open_or_create(&arguments.file)?, work)
 }
 
-enum Input {
-    Npy(Result<npy::Source>),
-    Csv(Result<csv::Table>),
-}
-
-fn as_ref<T>(input: &Result<T>) -> Result<&T> {
-    input.as_ref().map_err(|error| anyhow::anyhow!("{error:#}"))
-}
+/// The first bytes of a file that gzip compressed.
+const GZIP: &[u8] = b"\x1f\x8b";
 
 fn by_extension(path: &Path) -> Option<Format> {
-    match path.extension()?.to_str()? {
-        "npy" => Some(Format::Npy),
-        "csv" => Some(Format::Csv),
-        _ => Kind::of(path).map(|kind| match kind {
+    let text = path.to_str()?.to_lowercase();
+    let name = text.strip_suffix(".gz").unwrap_or(&text);
+    let format = match Path::new(name).extension()?.to_str()? {
+        "csv" | "tsv" => Format::Csv,
+        "mtx" => Format::Mtx,
+        _ if name.len() < text.len() => return None,
+        "npy" => Format::Npy,
+        "npz" => Format::Npz,
+        _ => match Kind::of(Path::new(name))? {
             Kind::Parquet => Format::Parquet,
             Kind::Arrow => Format::Arrow,
-        }),
+        },
+    };
+    Some(format)
+}
+
+/// Returns the format of a file by its first bytes. Csv has no such bytes.
+fn by_bytes(input: &Input) -> Option<Format> {
+    let head = input.head();
+    if mtx::is_matrix_market(input.path()) {
+        return Some(Format::Mtx);
     }
+    let starts: [(&[u8], Format); 4] = [
+        (b"\x93NUMPY", Format::Npy),
+        (b"PK\x03\x04", Format::Npz),
+        (b"PAR1", Format::Parquet),
+        (b"ARROW1", Format::Arrow),
+    ];
+    starts.into_iter().find(|(start, _)| head.starts_with(start)).map(|(_, format)| format)
 }

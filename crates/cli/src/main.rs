@@ -19,6 +19,7 @@ mod formats;
 mod help;
 mod import;
 mod info;
+mod input;
 mod interrupted;
 mod lookup;
 mod ls;

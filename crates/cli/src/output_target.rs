@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use hyperslab::vfd::is_same_file;
 use tempfile::NamedTempFile;
 
+use crate::input::STANDARD;
 use crate::interrupted::new_file_for;
 use crate::output::{PlainOutput, Screen, plain_stdout};
 
@@ -48,6 +49,12 @@ impl OutputTarget {
         }
         let escapes_nothing = content == Content::Bytes || (content == Content::Data && !is_terminal);
         Ok(Self::Stdout(plain_stdout(escapes_nothing)))
+    }
+
+    /// Opens a file for writing; `-` is standard output. Fails if `path` is the file `source`, which
+    /// the command reads.
+    pub(crate) fn named(path: &Path, source: &Path, content: Content) -> Result<Self> {
+        if path == Path::new(STANDARD) { Self::stdout(content) } else { Self::file(path, source) }
     }
 
     /// Opens a file for writing. Fails if `path` is the file `source`, which the command reads.

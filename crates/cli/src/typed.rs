@@ -63,16 +63,11 @@ pub(crate) fn guess<S: AsRef<str>>(values: &[S]) -> TypeName {
     }
 }
 
-/// Guesses the type of one value.
-pub(crate) fn guess_of(value: &str) -> TypeName {
-    guess(&[value])
-}
-
 fn is_number(value: &str) -> bool {
     value.parse::<f64>().is_ok()
 }
 
-fn truth(value: &str) -> Option<bool> {
+pub(crate) fn truth(value: &str) -> Option<bool> {
     match value {
         "true" | "True" | "TRUE" => Some(true),
         "false" | "False" | "FALSE" => Some(false),

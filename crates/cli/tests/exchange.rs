@@ -103,7 +103,7 @@ print(' '.join(made))";
     for name in names.split(' ') {
         bench.done(&format!("import {name}.npz a.h5 {name} --as csr"));
         bench.done(&format!("export a.h5 {name} back-{name}.npz"));
-        bench.done(&format!("import {name}.npz s.h5 {name}"));
+        bench.done(&format!("import {name}.npz s.h5 {name} --as sparse"));
         bench.done(&format!("export s.h5 {name} sparse-{name}.npz"));
     }
     bench.quiet("import twice.npz a.h5 deep/twice --as csr --filter shuffle --deflate 5 --chunks 100");
@@ -214,8 +214,8 @@ s.save_npz('cube.npz', s.coo_array((n.arange(1., 5), n.array([[0, 1, 1, 29], [5,
     .into_iter()
     .enumerate()
     {
-        bench.done(&format!("import m.npz a.h5 m{number} {options}"));
-        bench.done(&format!("import m.mtx a.h5 t{number} {options}"));
+        bench.done(&format!("import m.npz a.h5 m{number} --as sparse {options}"));
+        bench.done(&format!("import m.mtx a.h5 t{number} --as sparse {options}"));
         bench.done(&format!("export a.h5 m{number} m{number}.npz"));
         bench.done(&format!("export a.h5 t{number} t{number}.mtx.gz"));
         bench.done(&format!("import a.h5:/t{number} b.h5 again{number} --as csr"));
@@ -229,7 +229,7 @@ for i in range(5):
 print(m.nnz)";
     assert_eq!(bench.asked(&referee, compared), "21000");
     let size = |encoding: &str| {
-        bench.done(&format!("import m.npz {encoding}.h5 m --encoding {encoding}"));
+        bench.done(&format!("import m.npz {encoding}.h5 m --as sparse --encoding {encoding}"));
         bench.done(&format!("export {encoding}.h5 m {encoding}.npz --deflate 0"));
         let same = std::fs::read(bench.path(&format!("{encoding}.npz"))).unwrap();
         (std::fs::metadata(bench.path(&format!("{encoding}.h5"))).unwrap().len(), same)

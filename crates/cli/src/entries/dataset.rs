@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, bail};
 use hyperslab::datatype::convert::Conversion;
 use hyperslab::filter::FilterSpec;
-use hyperslab::{Dataset, DatasetBuilder, File, FileOptions, Points, Region, SelectionEncoding};
+use hyperslab::{Dataset, DatasetBuilder, FileOptions, Group, Points, Region, SelectionEncoding};
 
 use super::batch::{Batch, Order, Sink, Source};
 use super::element::Element;
@@ -87,7 +87,7 @@ impl Source for Defined {
 
 /// The sink that creates a sparse dataset.
 pub(crate) struct Writer<'a> {
-    file: &'a File,
+    parent: &'a Group,
     path: &'a str,
     chunk: Vec<u64>,
     filters: Vec<FilterSpec>,
@@ -97,19 +97,19 @@ pub(crate) struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     pub(crate) fn new(
-        file: &'a File,
+        parent: &'a Group,
         path: &'a str,
         chunk: Vec<u64>,
         filters: Vec<FilterSpec>,
         encoding: SelectionEncoding,
     ) -> Self {
-        Self { file, path, chunk, filters, encoding, made: None }
+        Self { parent, path, chunk, filters, encoding, made: None }
     }
 }
 
 impl Sink for Writer<'_> {
     fn begin(&mut self, shape: &[u64], element: Element) -> Result<()> {
-        let builder = self.file.new_dataset(self.path).datatype(element.datatype()).shape(shape);
+        let builder = self.parent.new_dataset(self.path).datatype(element.datatype()).shape(shape);
         let filters = self.filters.iter().cloned();
         let dataset = filters.fold(builder.sparse(&self.chunk), DatasetBuilder::filter);
         let dataset = dataset.selection_encoding(self.encoding).create()?;

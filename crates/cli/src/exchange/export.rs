@@ -6,13 +6,13 @@ use anyhow::{Context as _, Result};
 use hyperslab::filter::FilterSpec;
 
 use super::folder_of;
-use super::import::{Encoding, ImportOptions, MatrixForm, import_with};
+use super::import::{ImportOptions, MatrixForm, import_with};
 use super::location::{MatrixLocation, in_file};
 use crate::change::named;
 use crate::entries::{Keys, transfer};
 use crate::formats::{mtx, npz};
 use crate::open::OpenArguments;
-use crate::output_target::OutputTarget;
+use crate::output_target::{Content, OutputTarget};
 
 /// The compression level of files without the argument `--deflate`.
 const DEFAULT_LEVEL: u32 = 6;
@@ -35,7 +35,7 @@ pub(crate) fn export(open: &OpenArguments, file: &Path, path: &str, target: &Exp
     let opened = open.open(file)?;
     let source = in_file(&opened, path).with_context(|| format!("`{}`", file.display()))?;
     let keys = Keys::rows(source.shape())?;
-    let output = OutputTarget::file(target.out, file)?;
+    let output = OutputTarget::named(target.out, file, Content::Bytes)?;
     let level = target.level.unwrap_or(DEFAULT_LEVEL);
     match target.location {
         MatrixLocation::MatrixMarket { compressed } => {
@@ -60,13 +60,8 @@ fn to_group(
         None | Some(0) => Vec::new(),
         Some(level) => vec![FilterSpec::shuffle(), FilterSpec::deflate(level)],
     };
-    let options = ImportOptions {
-        form: MatrixForm::Csr,
-        dtype: None,
-        chunks: None,
-        filters,
-        encoding: Encoding::Blocks,
-    };
+    let options =
+        ImportOptions { form: Some(MatrixForm::Csr), dtype: None, chunks: None, filters, encoding: None };
     let source = MatrixLocation::Group(file.to_owned(), path.to_owned());
     let open_source = || {
         let opened = open.open(file)?;

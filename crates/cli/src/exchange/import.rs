@@ -2,19 +2,20 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
+use hyperslab::SelectionEncoding;
 use hyperslab::filter::FilterSpec;
 use hyperslab::vfd::is_same_file;
-use hyperslab::{File, SelectionEncoding};
 
 use super::location::{self, MatrixLocation};
 use super::{folder_of, group};
-use crate::change::{change, named, open_or_create};
+use crate::change::{NewObject, create_whole};
 use crate::entries::{Converted, Element, Keys, Source, dataset, transfer};
+use crate::input::Input;
 use crate::typed::TypeName;
 
 /// The form in which a matrix is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MatrixForm {
     /// A sparse dataset, which stores the defined elements in structured chunks
     Sparse,
@@ -46,30 +47,31 @@ impl Encoding {
 /// The options of an import.
 #[derive(Debug)]
 pub(crate) struct ImportOptions<'a> {
-    pub(crate) form: MatrixForm,
+    /// The form of the matrix. `None` is compressed rows for matrices of two dimensions, else a
+    /// sparse dataset.
+    pub(crate) form: Option<MatrixForm>,
     pub(crate) dtype: Option<TypeName>,
     pub(crate) chunks: Option<&'a [u64]>,
     pub(crate) filters: Vec<FilterSpec>,
-    pub(crate) encoding: Encoding,
+    /// The encoding of a sparse dataset. `None` is blocks.
+    pub(crate) encoding: Option<Encoding>,
 }
 
 /// Stores the matrix at `input` at `path` of the file.
 pub(crate) fn import(
     from: &MatrixLocation,
-    input: &Path,
+    input: &Input,
     file: &Path,
     path: &str,
-    options: ImportOptions<'_>,
+    options: &ImportOptions<'_>,
 ) -> Result<()> {
-    let path = named(path)?;
     if let Some([]) = options.chunks {
         bail!("the shape of chunks is empty");
     }
-    import_with(from, || from.open(input), file, path, &options)
+    import_with(from, || from.open(input.path(), input.name()), file, path, options)
 }
 
-/// Stores the matrix `from` at `path` of the file `to`, which may also contain the matrix. Removes
-/// a new file after an error.
+/// Stores the matrix `from` at `path` of the file `to`, which may also contain the matrix.
 pub(super) fn import_with(
     from: &MatrixLocation,
     open: impl FnOnce() -> Result<Box<dyn Source>>,
@@ -81,46 +83,50 @@ pub(super) fn import_with(
         MatrixLocation::Group(other, inside) if is_same_file(other, to) => Some(inside),
         _ => None,
     };
-    let existed = to.exists();
-    // The source is opened before the file is created, so that an unreadable source leaves no file.
     let source = if inside.is_some() { None } else { Some(open()?) };
-    let outcome = change(to, open_or_create(to)?, |target| {
+    create_whole(to, path, |new| {
         let source = match (source, inside) {
             (Some(source), _) => source,
-            (None, Some(inside)) => location::in_file(target, inside)?,
+            (None, Some(inside)) => location::in_file(new.file, inside)?,
             (None, None) => bail!("the matrix is missing"),
         };
-        store(source, target, path, &folder_of(to), options)
-    });
-    if outcome.is_err() && !existed {
-        // The first error is reported, not this one.
-        let _ = std::fs::remove_file(to);
-    }
-    outcome
+        store(source, new, &folder_of(to), options)
+    })
 }
 
-/// Creates the sparse dataset or the group of a matrix. Removes it after an error.
+/// Creates the sparse dataset or the group of a matrix.
 fn store(
     source: Box<dyn Source>,
-    file: &File,
-    path: &str,
+    new: &NewObject<'_>,
     folder: &Path,
     options: &ImportOptions<'_>,
 ) -> Result<()> {
-    let new = first_new(file, path)?.with_context(|| format!("`{path}` exists already"))?;
     let source = match options.dtype {
         Some(name) => Box::new(Converted::new(source, Element::named(name)?)?),
         None => source,
     };
-    let outcome = match options.form {
+    let form = match (options.form, source.shape()) {
+        (Some(form), _) => form,
+        (None, [_, _]) => MatrixForm::Csr,
+        (None, _) => MatrixForm::Sparse,
+    };
+    if options.encoding.is_some() && form != MatrixForm::Sparse {
+        bail!("--encoding is for sparse datasets (--as sparse)");
+    }
+    match form {
         MatrixForm::Sparse => {
             let chunk = match options.chunks {
                 Some(chunk) => chunk.to_vec(),
                 None => dataset::chunk_for(source.shape(), source.element(), source.count())?,
             };
             let keys = Keys::chunks(source.shape(), &chunk)?;
-            let sink =
-                dataset::Writer::new(file, path, chunk, options.filters.clone(), options.encoding.stored());
+            let sink = dataset::Writer::new(
+                new.holder(),
+                new.name(),
+                chunk,
+                options.filters.clone(),
+                options.encoding.unwrap_or(Encoding::Blocks).stored(),
+            );
             transfer(source, keys, Box::new(sink), folder)
         }
         MatrixForm::Csr => {
@@ -129,36 +135,14 @@ fn store(
                 Some([elements]) => Some(*elements),
                 Some(_) => {
                     bail!(
-                        "the arrays of compressed rows have one dimension: give --chunks one size, such as 65536"
+                        "the arrays of compressed rows have one dimension: give --chunks one size, such as 65536, or store a sparse dataset with --as sparse"
                     )
                 }
             };
             let keys = Keys::rows(source.shape())?;
             let stored = group::Stored { chunk, filters: options.filters.clone() };
-            let sink = group::Writer::new(file, path, stored, folder.to_owned());
+            let sink = group::Writer::new(new.holder(), new.name(), stored, folder.to_owned());
             transfer(source, keys, Box::new(sink), folder)
         }
-    };
-    if outcome.is_err() && file.object(&new).is_ok() {
-        // The first error is reported, not this one.
-        let _ = file.remove(&new);
     }
-    outcome
-}
-
-/// Returns the shortest prefix of the path that does not exist, or `None` if the whole path exists.
-fn first_new(file: &File, path: &str) -> Result<Option<String>> {
-    let mut prefix = String::new();
-    for name in path.split('/').filter(|name| !name.is_empty()) {
-        let parent = crate::lookup::object(file, &prefix)?;
-        let Ok(parent) = parent.into_group() else { bail!("`{prefix}` is not a group") };
-        if !prefix.is_empty() {
-            prefix.push('/');
-        }
-        prefix.push_str(name);
-        if !parent.link_exists(name)? {
-            return Ok(Some(prefix));
-        }
-    }
-    Ok(None)
 }

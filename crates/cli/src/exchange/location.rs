@@ -29,17 +29,21 @@ pub(crate) enum NamedFormat {
 }
 
 impl MatrixLocation {
-    /// Returns the location for a name: by the named format, else by the extension of the name.
-    /// `None` if the extension is not that of a matrix.
-    pub(crate) fn of(name: &Path, named: Option<NamedFormat>) -> Option<Self> {
-        let text = name.to_string_lossy();
-        let lower = text.to_lowercase();
-        let compressed = lower.ends_with(".gz");
-        match named {
-            Some(NamedFormat::MatrixMarket) => return Some(Self::MatrixMarket { compressed }),
-            Some(NamedFormat::Npz) => return Some(Self::Npz),
-            None => {}
+    /// Returns the location of a file of a known format.
+    pub(crate) fn named(name: &Path, format: NamedFormat) -> Self {
+        match format {
+            NamedFormat::MatrixMarket => {
+                let compressed = name.to_string_lossy().to_lowercase().ends_with(".gz");
+                Self::MatrixMarket { compressed }
+            }
+            NamedFormat::Npz => Self::Npz,
         }
+    }
+
+    /// Returns the location for a name. `None` if the extension is not that of a matrix.
+    pub(crate) fn of(name: &Path) -> Option<Self> {
+        let lower = name.to_string_lossy().to_lowercase();
+        let compressed = lower.ends_with(".gz");
         if lower.ends_with(".mtx") || lower.ends_with(".mtx.gz") {
             return Some(Self::MatrixMarket { compressed });
         }
@@ -51,17 +55,12 @@ impl MatrixLocation {
         Some(Self::Group(PathBuf::from(file), path.trim_matches('/').to_owned()))
     }
 
-    /// Returns the location of an existing file by its first bytes.
-    pub(crate) fn found(name: &Path) -> Option<Self> {
-        mtx::is_matrix_market(name).then_some(Self::MatrixMarket { compressed: false })
-    }
-
-    /// Opens the matrix.
-    pub(crate) fn open(&self, name: &Path) -> Result<Box<dyn Source>> {
+    /// Opens the matrix in the file `path`, which errors call `name`.
+    pub(crate) fn open(&self, path: &Path, name: &Path) -> Result<Box<dyn Source>> {
         let cannot = || format!("`{}`", name.display());
         match self {
-            Self::MatrixMarket { .. } => Ok(Box::new(mtx::Reader::open(name).with_context(cannot)?)),
-            Self::Npz => npz::open(name).with_context(cannot),
+            Self::MatrixMarket { .. } => Ok(Box::new(mtx::Reader::open(path).with_context(cannot)?)),
+            Self::Npz => npz::open(path).with_context(cannot),
             Self::Group(file, path) => {
                 let opened = File::open(file).with_context(|| format!("cannot open `{}`", file.display()))?;
                 in_file(&opened, path)
@@ -102,7 +101,7 @@ mod tests {
 
     #[test]
     fn extensions_identify_matrices() {
-        let of = |name: &str| MatrixLocation::of(Path::new(name), None);
+        let of = |name: &str| MatrixLocation::of(Path::new(name));
         assert_eq!(of("a.MTX"), Some(MatrixLocation::MatrixMarket { compressed: false }));
         assert_eq!(of("b/a.mtx.gz"), Some(MatrixLocation::MatrixMarket { compressed: true }));
         assert_eq!(of("a.npz"), Some(MatrixLocation::Npz));
@@ -110,6 +109,6 @@ mod tests {
         for name in ["a.csv", "a.h5", "C:/a.h5", "a"] {
             assert_eq!(of(name), None, "{name}");
         }
-        assert_eq!(MatrixLocation::of(Path::new("a.txt"), Some(NamedFormat::Npz)), Some(MatrixLocation::Npz));
+        assert_eq!(MatrixLocation::named(Path::new("a.txt"), NamedFormat::Npz), MatrixLocation::Npz);
     }
 }

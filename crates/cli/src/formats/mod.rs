@@ -14,6 +14,7 @@ mod json;
 pub(crate) mod mtx;
 pub(crate) mod npy;
 pub(crate) mod npz;
+pub(crate) mod nulls;
 #[cfg(feature = "tables")]
 pub(crate) mod parquet;
 pub(crate) mod record;
@@ -100,7 +101,7 @@ pub(crate) fn write(
         return write_nothing(output, dataset, format);
     }
     match format {
-        Format::Npy => npy::write(output, datatype, &shape, &blocks),
+        Format::Npy => npy::write(output, datatype, units(dataset)?.as_deref(), &shape, &blocks),
         Format::Raw => blocks.for_each(|stored| Ok(output.write_all(stored.bytes())?)),
         Format::Csv if let Some(columns) = csv::header(datatype) => {
             let style = csv_style(output, form);
@@ -111,6 +112,13 @@ pub(crate) fn write(
             write_texts(output, file, datatype, (&shape, &nested), &blocks, form)
         }
     }
+}
+
+/// Returns the attribute `units` of a dataset if the attribute is text.
+fn units(dataset: &Dataset) -> Result<Option<String>> {
+    let attributes = dataset.attributes()?;
+    let units = attributes.iter().find(|attribute| attribute.name() == npy::UNITS);
+    Ok(units.and_then(|units| units.read_string().ok()))
 }
 
 /// Writes a dataset with a null dataspace.

@@ -7,26 +7,28 @@ use anyhow::Result;
 use hyperslab::{File, Object};
 
 use super::Kind;
+use crate::change::NewObject;
 use crate::formats::storage::Storage;
 use crate::missing_feature::missing_feature;
+use crate::output_target::OutputTarget;
 
 /// A table that is open. The type has no values, because this build opens no table.
 pub(crate) enum Import {}
 
 impl Import {
     /// Returns the error of a build without tables.
-    pub(crate) fn open(_: &Path, kind: Kind) -> Result<Self> {
+    pub(crate) fn open(_: &Path, kind: Kind, _: Option<String>) -> Result<Self> {
         Err(missing(kind))
     }
 }
 
 /// Writes no table, because a value of [`Import`] does not exist.
-pub(crate) fn import(table: Import, _: &File, _: &str, _: bool, _: &Storage<'_>) -> Result<()> {
-    match table {}
+pub(crate) fn import(table: &Import, _: &NewObject<'_>, _: bool, _: &Storage<'_>) -> Result<()> {
+    match *table {}
 }
 
 /// Returns the error of a build without tables.
-pub(crate) fn export(_: &File, _: Object, _: &Path, kind: Kind) -> Result<()> {
+pub(crate) fn export(_: &File, _: Object, _: &mut OutputTarget, kind: Kind, _: bool) -> Result<()> {
     Err(missing(kind))
 }
 

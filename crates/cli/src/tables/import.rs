@@ -1,108 +1,243 @@
 //! The import of tables as datasets: compounds with a member for each column, or a dataset for each
 //! column.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use arrow_array::RecordBatch;
-use hyperslab::{Dataset, File, Region, Selection};
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{Float16Type, Float32Type, Float64Type};
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::{DataType, SchemaRef};
+use hyperslab::{Dataset, Datatype, Region, Selection};
 use hyperslab_exact::{sum, to_u64};
 
 use super::Kind;
-use super::elements::{elements, records};
+use super::elements::{Elements, elements, joined, value_of};
 use super::types::{Element, of_fields, units};
+use super::values::{rows, values};
+use crate::change::NewObject;
+use crate::formats::nulls::{self, Nulls, mask_of, masked};
 use crate::formats::record::packed;
 use crate::formats::storage::Storage;
-use crate::formats::table::Opened;
 
 /// The largest size of the texts of a batch, in bytes, when each text is padded to the longest one.
 /// Larger batches are cut.
 const MAX_TEXT_BYTES: usize = 64 << 20;
 
-/// A table that is open, with the types of its columns.
+/// A table whose columns are known.
 pub(crate) struct Import {
-    opened: Opened,
+    path: PathBuf,
+    kind: Kind,
+    schema: SchemaRef,
+    rows: u64,
     members: Vec<(String, Element)>,
+    /// The representation of the missing values of each column.
+    nulls: Vec<Nulls>,
 }
 
 impl Import {
-    /// Opens a table. Fails if HDF5 has no type for a column.
-    pub(crate) fn open(path: &Path, kind: Kind) -> Result<Self> {
+    /// Reads the types of the columns, and reads all rows for the number of missing values. Fails
+    /// if HDF5 has no type for a column. `null` is the value for missing values.
+    pub(crate) fn open(path: &Path, kind: Kind, null: Option<String>) -> Result<Self> {
         let opened = kind.open(path)?;
         let members = of_fields(opened.schema.fields())?;
         if members.is_empty() {
             bail!("the table has no columns");
         }
-        Ok(Self { opened, members })
+        let mut found = vec![(false, false); members.len()];
+        let mut rows = 0_u64;
+        for batch in opened.batches {
+            let batch = batch?;
+            rows = sum("number of rows", [rows, to_u64(batch.num_rows())])?;
+            for ((missing, has_nan), column) in found.iter_mut().zip(batch.columns()) {
+                *missing |= column.logical_null_count() > 0;
+                *has_nan |= holds_nan(column);
+            }
+        }
+        let mut all = Vec::new();
+        for ((name, element), (missing, has_nan)) in members.iter().zip(found) {
+            all.push(match (missing, &null) {
+                (false, _) => Nulls::Absent,
+                (true, Some(value)) => {
+                    check_value(element, value).with_context(|| format!("column `{name}`"))?;
+                    Nulls::Value(value.clone())
+                }
+                (true, None) if element.is_float() && !has_nan => Nulls::Nan,
+                (true, None) => Nulls::Mask,
+            });
+        }
+        let table = Self { path: path.to_owned(), kind, schema: opened.schema, rows, members, nulls: all };
+        table.masked()?;
+        Ok(table)
+    }
+
+    /// Returns the names of the columns with a mask.
+    fn masked(&self) -> Result<Vec<String>> {
+        masked(self.members.iter().zip(&self.nulls).map(|((name, _), nulls)| (name.as_str(), nulls)))
+    }
+}
+
+/// Checks that a value for missing values has the type of a column.
+fn check_value(element: &Element, value: &str) -> Result<()> {
+    match element {
+        Element::Plain(datatype) => value_of(datatype, value).map(drop),
+        Element::Bool => value_of(&Datatype::bool(), value).map(drop),
+        Element::Text => Ok(()),
+        Element::Array(..) | Element::Record(_) | Element::List(_) => {
+            bail!("--null does not work for columns of lists and records, which have missing values")
+        }
+    }
+}
+
+/// Returns true if a column of floating-point numbers has a NaN that is not a missing value.
+fn holds_nan(column: &dyn Array) -> bool {
+    match column.data_type() {
+        DataType::Float16 => column.as_primitive::<Float16Type>().iter().flatten().any(half::f16::is_nan),
+        DataType::Float32 => column.as_primitive::<Float32Type>().iter().flatten().any(f32::is_nan),
+        DataType::Float64 => column.as_primitive::<Float64Type>().iter().flatten().any(f64::is_nan),
+        _ => false,
     }
 }
 
 /// Writes a table to a file: a dataset of compounds, or a dataset for each column.
 pub(crate) fn import(
-    table: Import,
-    file: &File,
-    path: &str,
+    table: &Import,
+    new: &NewObject<'_>,
     columns: bool,
     storage: &Storage<'_>,
 ) -> Result<()> {
-    let offsets = file.info().size_of_offsets;
-    let Import { opened, members: columns_of } = table;
-    let rows = [opened.rows];
-    let mut parts: Vec<(Vec<(String, Element)>, Dataset)> = Vec::new();
-    if columns {
-        let group = file.create_group(path)?;
-        for (name, element) in &columns_of {
-            let builder = group.new_dataset(&name.replace('/', "_")).datatype(element.stored(offsets)?);
-            let dataset = storage.apply(builder.shape(&rows), 1)?.create()?;
-            parts.push((vec![(name.clone(), element.clone())], dataset));
-        }
-    } else {
-        let stored = columns_of.iter().map(|(name, element)| Ok((name.as_str(), element.stored(offsets)?)));
-        let datatype = packed(stored)?;
-        let dataset = storage.apply(file.new_dataset(path).datatype(datatype).shape(&rows), 1)?.create()?;
-        parts.push((columns_of.clone(), dataset));
-    }
-    for (number, field) in opened.schema.fields().iter().enumerate() {
-        if let Some(units) = units(field.data_type()) {
-            let of_column = if columns { "units".to_owned() } else { format!("{}_units", field.name()) };
-            let holder = if columns { parts.get(number) } else { parts.first() };
-            holder.context("a column is missing")?.1.set_attribute(&of_column, units.as_str())?;
-        }
-    }
+    let target = if columns { columns_of(table, new, storage)? } else { records_of(table, new, storage)? };
+    let opened = table.kind.open(&table.path)?;
     let mut start = 0_u64;
     for batch in opened.batches {
         for batch in cut(&batch?) {
-            write(&batch, &parts, columns, start)?;
+            let region = Region::new(&[start], &[to_u64(batch.num_rows())])?;
+            target.write(table, &batch, &Selection::region(&region))?;
             start = sum("number of rows", [start, to_u64(batch.num_rows())])?;
         }
     }
-    if start != opened.rows {
+    if start != table.rows || opened.rows != table.rows {
         bail!("the table declares {} rows, but has {start}", opened.rows);
     }
     Ok(())
 }
 
-/// Writes a batch of rows from the row `start`.
-fn write(
-    batch: &RecordBatch,
-    parts: &[(Vec<(String, Element)>, Dataset)],
-    columns: bool,
-    start: u64,
-) -> Result<()> {
-    let region = Region::new(&[start], &[to_u64(batch.num_rows())])?;
-    let selection = Selection::region(&region);
-    if let (false, [(members, dataset)]) = (columns, parts) {
-        let rows = records(members, batch.columns(), batch.num_rows())?;
-        dataset.write_bytes(&selection, &rows.datatype, &rows.bytes)?;
-        return Ok(());
+/// The datasets of a table.
+enum Target {
+    Records(Dataset),
+    /// A dataset for each column, with its mask.
+    Columns(Vec<(Dataset, Option<Dataset>)>),
+}
+
+/// Creates a dataset of compounds.
+fn records_of(table: &Import, new: &NewObject<'_>, storage: &Storage<'_>) -> Result<Target> {
+    let offsets = new.file.info().size_of_offsets;
+    let masked = table.masked()?;
+    let members = table.members.iter().map(|(name, element)| Ok((name.clone(), element.stored(offsets)?)));
+    let masks = masked.iter().map(|name| Ok((mask_of(name), Datatype::bool())));
+    let members = members.chain(masks).collect::<Result<Vec<_>>>()?;
+    let datatype = packed(members.iter().map(|(name, datatype)| Ok((name.as_str(), datatype.clone()))))?;
+    let dataset = storage.apply(new.dataset().datatype(datatype).shape(&[table.rows]), 1)?.create()?;
+    if let Some(list) = nulls::attribute(&masked) {
+        dataset.set_attribute(nulls::ATTRIBUTE, &list)?;
     }
-    for ((members, dataset), column) in parts.iter().zip(batch.columns()) {
-        for (name, element) in members {
-            let values = elements(element, column).with_context(|| format!("column `{name}`"))?;
-            dataset.write_bytes(&selection, &values.datatype, &values.bytes)?;
+    for field in table.schema.fields() {
+        if let Some(units) = units(field.data_type()) {
+            dataset.set_attribute(&format!("{}_units", field.name()), units.as_str())?;
         }
     }
-    Ok(())
+    Ok(Target::Records(dataset))
+}
+
+/// Creates a group with a dataset for each column.
+fn columns_of(table: &Import, new: &NewObject<'_>, storage: &Storage<'_>) -> Result<Target> {
+    let offsets = new.file.info().size_of_offsets;
+    let masked = table.masked()?;
+    let group = new.group()?;
+    if let Some(list) = nulls::attribute(&masked) {
+        group.set_attribute(nulls::ATTRIBUTE, &list)?;
+    }
+    let dataset = |name: &str, datatype: Datatype| -> Result<Dataset> {
+        let builder = group.new_dataset(&name.replace('/', "_")).datatype(datatype);
+        Ok(storage.apply(builder.shape(&[table.rows]), 1)?.create()?)
+    };
+    let mut all = Vec::new();
+    let columns = table.members.iter().zip(&table.nulls).zip(table.schema.fields());
+    for (((name, element), nulls), field) in columns {
+        let values = dataset(name, element.stored(offsets)?)?;
+        if let Some(units) = units(field.data_type()) {
+            values.set_attribute("units", units.as_str())?;
+        }
+        let mask = (*nulls == Nulls::Mask).then(|| dataset(&mask_of(name), Datatype::bool()));
+        all.push((values, mask.transpose()?));
+    }
+    Ok(Target::Columns(all))
+}
+
+impl Target {
+    /// Writes a batch of rows.
+    fn write(&self, table: &Import, batch: &RecordBatch, rows: &Selection) -> Result<()> {
+        match self {
+            Self::Records(dataset) => write_records(dataset, table, batch, rows),
+            Self::Columns(datasets) => {
+                let columns = table.members.iter().zip(&table.nulls).zip(batch.columns());
+                for ((((name, element), nulls), column), (dataset, mask)) in columns.zip(datasets) {
+                    let named = || format!("column `{name}`");
+                    if element.has_lists() {
+                        let values = values(element, column, nulls).with_context(named)?;
+                        dataset.write_values(rows, &values)?;
+                    } else {
+                        let values = elements(element, column, nulls).with_context(named)?;
+                        dataset.write_bytes(rows, &values.datatype, &values.bytes)?;
+                    }
+                    if let Some(mask) = mask {
+                        mask.write_stored(rows, &missing(column))?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+fn write_records(dataset: &Dataset, table: &Import, batch: &RecordBatch, selected: &Selection) -> Result<()> {
+    let nulls: Vec<&Nulls> = table.nulls.iter().collect();
+    let masks = || {
+        let columns = table.members.iter().zip(&table.nulls).zip(batch.columns());
+        columns
+            .filter(|((_, nulls), _)| **nulls == Nulls::Mask)
+            .map(|(((name, _), _), column)| (mask_of(name), missing(column)))
+    };
+    if table.members.iter().any(|(_, element)| element.has_lists()) {
+        let mut all = rows(&table.members, batch.columns(), &nulls, batch.num_rows())?;
+        for (name, mask) in masks() {
+            for (row, is_missing) in all.iter_mut().zip(mask) {
+                if let hyperslab::Value::Compound(members) = row {
+                    members.push((name.clone(), hyperslab::Value::Bool(is_missing != 0)));
+                }
+            }
+        }
+        return Ok(dataset.write_values(selected, &all)?);
+    }
+    let masks: Vec<(String, Vec<u8>)> = masks().collect();
+    let mut parts: Vec<(&str, Elements)> = Vec::new();
+    for (((name, element), column), nulls) in table.members.iter().zip(batch.columns()).zip(nulls) {
+        let part = elements(element, column, nulls).with_context(|| format!("column `{name}`"))?;
+        parts.push((name, part));
+    }
+    for (name, bytes) in &masks {
+        parts.push((name, Elements { datatype: Datatype::bool(), bytes: bytes.clone() }));
+    }
+    let all = joined(&parts, batch.num_rows())?;
+    Ok(dataset.write_bytes(selected, &all.datatype, &all.bytes)?)
+}
+
+/// Returns a mask: 1 where a value is missing.
+fn missing(column: &dyn Array) -> Vec<u8> {
+    match column.logical_nulls() {
+        Some(nulls) => nulls.iter().map(|is_valid| u8::from(!is_valid)).collect(),
+        None => vec![0; column.len()],
+    }
 }
 
 /// Cuts a batch into halves until the texts of each part are small enough. In memory, each text has
@@ -127,9 +262,7 @@ fn cut(batch: &RecordBatch) -> Vec<RecordBatch> {
 }
 
 /// Returns the length of the longest text of a column, in bytes.
-fn longest(column: &dyn arrow_array::Array) -> usize {
-    use arrow_array::cast::AsArray as _;
-    use arrow_schema::DataType;
+fn longest(column: &dyn Array) -> usize {
     let length = |text: Option<&str>| text.map_or(0, str::len);
     match column.data_type() {
         DataType::Utf8 => column.as_string::<i32>().iter().map(length).max(),

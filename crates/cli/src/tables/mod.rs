@@ -13,7 +13,11 @@ mod import;
 #[cfg(feature = "tables")]
 mod kind;
 #[cfg(feature = "tables")]
+mod source;
+#[cfg(feature = "tables")]
 mod types;
+#[cfg(feature = "tables")]
+mod values;
 
 use std::path::Path;
 

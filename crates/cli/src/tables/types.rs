@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, bail};
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
-use hyperslab::datatype::ByteOrder;
+use hyperslab::datatype::{ByteOrder, DatatypeClass};
 use hyperslab::{CharacterSet, Datatype};
 
 use crate::formats::record::packed;
@@ -18,6 +18,8 @@ pub(super) enum Element {
     Array(Box<Self>, u32),
     /// Compounds.
     Record(Vec<(String, Self)>),
+    /// Sequences of variable length.
+    List(Box<Self>),
 }
 
 impl Element {
@@ -45,7 +47,12 @@ impl Element {
             DataType::Float32 => Self::Plain(Datatype::f32(order)),
             DataType::Float64 => Self::Plain(Datatype::f64(order)),
             DataType::FixedSizeBinary(size) => Self::Plain(Datatype::opaque(u32::try_from(*size)?, "")),
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Self::Text,
+            // All values of a column of the type null are missing texts.
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => Self::Text,
+            DataType::Binary | DataType::LargeBinary => Self::List(Box::new(Self::Plain(Datatype::u8()))),
+            DataType::List(item) | DataType::LargeList(item) => {
+                Self::List(Box::new(Self::of_type(item.data_type())?))
+            }
             DataType::Dictionary(_, values) => Self::of_type(values)?,
             DataType::FixedSizeList(item, size) => {
                 Self::Array(Box::new(Self::of_type(item.data_type())?), u32::try_from(*size)?)
@@ -68,7 +75,23 @@ impl Element {
                     .map(|(name, element)| Ok((name.as_str(), element.stored(size_of_offsets)?)));
                 packed(stored)?
             }
+            Self::List(item) => Datatype::sequence(item.stored(size_of_offsets)?, size_of_offsets),
         })
+    }
+
+    /// Returns true if elements have parts of variable length other than text.
+    pub(super) fn has_lists(&self) -> bool {
+        match self {
+            Self::Plain(_) | Self::Bool | Self::Text => false,
+            Self::Array(item, _) => item.has_lists(),
+            Self::Record(members) => members.iter().any(|(_, member)| member.has_lists()),
+            Self::List(_) => true,
+        }
+    }
+
+    /// Returns true for floating-point numbers.
+    pub(super) fn is_float(&self) -> bool {
+        matches!(self, Self::Plain(datatype) if matches!(datatype.class, DatatypeClass::FloatingPoint(_)))
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::filter::FilterSpec;
-use hyperslab::{Dataset, File, Group, Region};
+use hyperslab::{Dataset, Group, Region};
 use hyperslab_exact::{sum, to_u64};
 
 use crate::entries::{Batch, Element, RowPointers, Sink, index_bytes, index_element};
@@ -22,7 +22,7 @@ pub(crate) struct Stored {
 
 /// A group of compressed rows.
 pub(crate) struct Writer<'a> {
-    file: &'a File,
+    parent: &'a Group,
     path: &'a str,
     stored: Stored,
     folder: PathBuf,
@@ -39,9 +39,9 @@ struct Made {
 }
 
 impl<'a> Writer<'a> {
-    /// Creates a group at `path`, which must not exist. Temporary files go to `folder`.
-    pub(crate) fn new(file: &'a File, path: &'a str, stored: Stored, folder: PathBuf) -> Self {
-        Self { file, path, stored, folder, made: None }
+    /// Creates a group at `path` of `parent`, which must not exist. Temporary files go to `folder`.
+    pub(crate) fn new(parent: &'a Group, path: &'a str, stored: Stored, folder: PathBuf) -> Self {
+        Self { parent, path, stored, folder, made: None }
     }
 
     fn array(&self, group: &Group, name: &str, element: Element) -> Result<Grown> {
@@ -60,7 +60,7 @@ impl Sink for Writer<'_> {
         };
         let sizes = [i64::try_from(rows)?, i64::try_from(columns)?];
         let pointers = RowPointers::new(rows, &self.folder)?;
-        let group = self.file.create_group(self.path)?;
+        let group = self.parent.create_group(self.path)?;
         group.set_attribute("encoding-type", "csr_matrix")?;
         group.set_attribute("encoding-version", "0.1.0")?;
         group.set_attribute("shape", sizes)?;

@@ -1,87 +1,58 @@
 //! The reader of comma-separated values (RFC 4180). It reads a file twice: once for the types of
 //! the columns, once for the values.
 
-use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
-use hyperslab::{Datatype, File, Region};
-use hyperslab_exact::{to_u64, to_usize};
+use anyhow::{Result, bail};
+use hyperslab::{Dataset, Datatype, Region};
+use hyperslab_exact::to_u64;
 
+use super::columns::Column;
+use super::records::{Records, detect};
+use crate::change::NewObject;
+use crate::formats::nulls::{self, Nulls, mask_of, masked};
 use crate::formats::record::packed;
 use crate::formats::storage::Storage;
-use crate::typed::{TypeName, elements, guess_of, memory_text, stored_text};
+use crate::typed::{TypeName, elements};
 
 /// The number of records in a batch.
 const BATCH_RECORDS: usize = 8192;
 
-/// The largest size of a record, in bytes.
-const MAX_RECORD_BYTES: usize = 64 << 20;
-
 /// The error for a file with other records in the second pass.
 const CHANGED: &str = "the file changed while it was read";
+
+/// The options of a reader.
+#[derive(Debug, Clone)]
+pub(crate) struct CsvOptions {
+    /// The character between fields. `None` detects the character.
+    pub(crate) delimiter: Option<u8>,
+    /// True if the first record has the names of the columns.
+    pub(crate) header: bool,
+    /// The value for missing values.
+    pub(crate) null: Option<String>,
+}
 
 /// A table with known columns.
 #[derive(Debug)]
 pub(crate) struct Table {
     path: PathBuf,
-    delimiter: char,
+    delimiter: u8,
     header: bool,
     columns: Vec<Column>,
     records: u64,
 }
 
-/// A column: its name and its type.
-#[derive(Debug, Clone)]
-struct Column {
-    name: String,
-    /// The type of the values so far. `None` before the first value.
-    kind: Option<TypeName>,
-}
-
-impl Column {
-    /// Returns the datatype in the file.
-    fn datatype(&self, file: &File) -> Result<Datatype> {
-        match self.kind() {
-            TypeName::Str => Ok(stored_text(file)),
-            kind => Ok(elements::<&str>(kind, &[])?.0),
-        }
-    }
-
-    fn kind(&self) -> TypeName {
-        self.kind.unwrap_or(TypeName::Str)
-    }
-
-    fn see(&mut self, value: &str) {
-        let kind = guess_of(value);
-        self.kind = Some(self.kind.map_or(kind, |before| both(before, kind)));
-    }
-
-    /// Returns the datatype of values in memory.
-    fn in_memory<'v>(&self, values: impl Iterator<Item = &'v str>) -> Result<Datatype> {
-        match self.kind() {
-            TypeName::Str => memory_text(values.map(str::len).max().unwrap_or(0).max(1)),
-            kind => Ok(elements::<&str>(kind, &[])?.0),
-        }
-    }
-
-    /// Appends a value as an element in memory.
-    fn element(&self, datatype: &Datatype, value: &str, to: &mut Vec<u8>) -> Result<()> {
-        if self.kind() == TypeName::Str {
-            let padding = to_usize(datatype.size.into())?.checked_sub(value.len());
-            to.extend(value.as_bytes());
-            to.extend(std::iter::repeat_n(0, padding.context("a text is longer than its datatype")?));
-        } else {
-            to.extend(elements(self.kind(), &[value])?.1);
-        }
-        Ok(())
-    }
-}
-
-/// Returns the compound with a member for each column.
-fn compound(columns: &[Column], datatypes: impl Iterator<Item = Result<Datatype>>) -> Result<Datatype> {
-    packed(columns.iter().zip(datatypes).map(|(column, datatype)| Ok((column.name.as_str(), datatype?))))
+/// Returns the compound with a member for each column, and a member for each mask.
+fn compound(
+    columns: &[Column],
+    masked: &[String],
+    datatypes: impl Iterator<Item = Result<Datatype>>,
+) -> Result<Datatype> {
+    let members =
+        columns.iter().zip(datatypes).map(|(column, datatype)| Ok((column.name.clone(), datatype?)));
+    let masks = masked.iter().map(|column| Ok((mask_of(column), Datatype::bool())));
+    let members = members.chain(masks).collect::<Result<Vec<_>>>()?;
+    packed(members.iter().map(|(name, datatype)| Ok((name.as_str(), datatype.clone()))))
 }
 
 /// Returns a field. [`Table::each_batch`] has checked the number of fields.
@@ -89,35 +60,19 @@ fn field(record: &[String], number: usize) -> &str {
     record.get(number).map_or("", String::as_str)
 }
 
-/// Returns the type that can represent the values of both types.
-fn both(one: TypeName, other: TypeName) -> TypeName {
-    use TypeName::{F64, I64, Str, U64};
-    match (one, other) {
-        _ if one == other => one,
-        (I64 | U64 | F64, I64 | U64 | F64) => F64,
-        _ => Str,
-    }
-}
-
 impl Table {
-    pub(crate) fn open(path: &Path, delimiter: char, header: bool) -> Result<Self> {
+    pub(crate) fn open(path: &Path, options: &CsvOptions) -> Result<Self> {
+        let delimiter = options.delimiter.map_or_else(|| detect(path), Ok)?;
         let mut records = Records::open(path, delimiter)?;
+        let new = |name| Column::new(name, options.null.as_deref());
         let mut fields = Vec::new();
         let mut columns: Vec<Column> = Vec::new();
-        let new = |name| Column { name, kind: None };
-        if header {
+        if options.header {
             if !records.next(&mut fields)? {
                 bail!("the file is empty: the line of column names is missing");
             }
             columns = fields.iter().cloned().map(new).collect();
-            for (number, column) in columns.iter().enumerate() {
-                if column.name.is_empty() {
-                    bail!("column {number} has no name; --no-header reads the first line as values");
-                }
-                if columns.iter().take(number).any(|other| other.name == column.name) {
-                    bail!("two columns have the name `{}`", column.name);
-                }
-            }
+            check_names(&columns)?;
         }
         let mut count = 0_u64;
         while records.next(&mut fields)? {
@@ -125,30 +80,73 @@ impl Table {
                 columns = (0..fields.len()).map(|number| new(format!("column{number}"))).collect();
             }
             if fields.len() != columns.len() {
-                bail!("line {}: {} fields for {} columns", records.line, fields.len(), columns.len());
+                bail!(
+                    "line {}: {} fields for {} columns; --delimiter names the character between fields",
+                    records.line().saturating_sub(1),
+                    fields.len(),
+                    columns.len()
+                );
             }
             columns.iter_mut().zip(&fields).for_each(|(column, value)| column.see(value));
             count += 1;
         }
-        let (path, records) = (path.to_owned(), count);
-        Ok(Self { path, delimiter, header, columns, records })
+        columns.iter().try_for_each(Column::check)?;
+        let table =
+            Self { path: path.to_owned(), delimiter, header: options.header, columns, records: count };
+        table.masked()?;
+        Ok(table)
     }
 
-    /// Writes a dataset of compounds with a member for each column. If the columns have no names
-    /// and all values are numbers, writes an array of two dimensions.
-    pub(crate) fn write(&self, file: &File, path: &str, storage: &Storage<'_>) -> Result<()> {
-        let first = self.columns.first().context("there are no columns")?;
-        let same = self.columns.iter().try_fold(first.kind(), |kind, column| {
-            Some(both(kind, column.kind())).filter(|kind| *kind != TypeName::Str)
-        });
-        if let (false, Some(kind)) = (self.header, same) {
-            return self.write_matrix(file, path, storage, kind);
+    /// Returns notes for the user about the types of the columns.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let inexact = self.columns.iter().filter(|column| column.is_inexact());
+        inexact
+            .map(|column| {
+                format!(
+                    "the column `{}` has numbers that no type of 64 bits represents: it is stored as text",
+                    column.name
+                )
+            })
+            .collect()
+    }
+
+    /// Returns the names of the columns with a mask.
+    fn masked(&self) -> Result<Vec<String>> {
+        let nulls: Vec<(&str, Nulls)> =
+            self.columns.iter().map(|column| (column.name.as_str(), column.nulls())).collect();
+        masked(nulls.iter().map(|(name, nulls)| (*name, nulls)))
+    }
+
+    /// Returns the column that all values of a table without column names fit, if they are numbers.
+    fn matrix(&self) -> Option<Column> {
+        let (first, rest) = self.columns.split_first()?;
+        let whole = rest.iter().fold(first.clone(), |whole, column| whole.joined(column));
+        let numbers = !self.header && self.columns.iter().all(Column::is_number) && whole.is_number();
+        match whole.nulls() {
+            _ if !numbers => None,
+            Nulls::Mask => Some(whole.as_f64()).filter(|whole| whole.nulls() == Nulls::Nan),
+            _ => Some(whole),
         }
-        let datatype = compound(&self.columns, self.columns.iter().map(|column| column.datatype(file)))?;
-        let builder = file.new_dataset(path).datatype(datatype).shape(&[self.records]);
-        let dataset = storage.apply(builder, 1)?.create()?;
+    }
+
+    /// Creates a dataset of compounds with a member for each column. If the columns have no names
+    /// and all values are numbers, creates an array of two dimensions.
+    pub(crate) fn write(&self, new: &NewObject<'_>, storage: &Storage<'_>) -> Result<()> {
+        if self.columns.is_empty() {
+            bail!("there are no columns");
+        }
+        if let Some(whole) = self.matrix() {
+            return self.write_matrix(new, storage, &whole);
+        }
+        let masked = self.masked()?;
+        let stored = self.columns.iter().map(|column| column.stored(new.file));
+        let datatype = compound(&self.columns, &masked, stored)?;
+        let dataset = storage.apply(new.dataset().datatype(datatype).shape(&[self.records]), 1)?.create()?;
+        if let Some(list) = nulls::attribute(&masked) {
+            dataset.set_attribute(nulls::ATTRIBUTE, &list)?;
+        }
+        let columns = || self.columns.iter().enumerate();
         self.each_batch(|start, records| {
-            let columns = || self.columns.iter().enumerate();
             let values = |number| records.iter().map(move |record| field(record, number));
             let types = columns().map(|(number, column)| column.in_memory(values(number)));
             let types = types.collect::<Result<Vec<Datatype>>>()?;
@@ -157,19 +155,21 @@ impl Table {
                 for ((number, column), datatype) in columns().zip(&types) {
                     column.element(datatype, field(record, number), &mut bytes)?;
                 }
+                for (number, _) in columns().filter(|(_, column)| column.nulls() == Nulls::Mask) {
+                    bytes.push(u8::from(field(record, number).is_empty()));
+                }
             }
-            let memory = compound(&self.columns, types.into_iter().map(Ok))?;
+            let memory = compound(&self.columns, &masked, types.into_iter().map(Ok))?;
             let region = Region::new(&[start], &[records.len() as u64])?;
             Ok(dataset.write_bytes(&region, &memory, &bytes)?)
         })
     }
 
-    fn write_matrix(&self, file: &File, path: &str, storage: &Storage<'_>, kind: TypeName) -> Result<()> {
+    fn write_matrix(&self, new: &NewObject<'_>, storage: &Storage<'_>, whole: &Column) -> Result<()> {
         let width = self.columns.len() as u64;
-        let (datatype, _) = elements::<&str>(kind, &[])?;
-        let builder = file.new_dataset(path).datatype(datatype.clone()).shape(&[self.records, width]);
+        let (datatype, _) = elements::<&str>(whole.kind(), &[])?;
+        let builder = new.dataset().datatype(datatype.clone()).shape(&[self.records, width]);
         let dataset = storage.apply(builder, 2)?.create()?;
-        let whole = Column { name: String::new(), kind: Some(kind) };
         self.each_batch(|start, records| {
             let mut bytes = Vec::new();
             records.iter().flatten().try_for_each(|value| whole.element(&datatype, value, &mut bytes))?;
@@ -178,19 +178,32 @@ impl Table {
         })
     }
 
-    /// Writes a group with a dataset for each column.
-    pub(crate) fn write_columns(&self, file: &File, path: &str, storage: &Storage<'_>) -> Result<()> {
-        let group = file.create_group(path)?;
+    /// Creates a group with a dataset for each column, and a dataset for each mask.
+    pub(crate) fn write_columns(&self, new: &NewObject<'_>, storage: &Storage<'_>) -> Result<()> {
+        let masked = self.masked()?;
+        let group = new.group()?;
+        if let Some(list) = nulls::attribute(&masked) {
+            group.set_attribute(nulls::ATTRIBUTE, &list)?;
+        }
+        let dataset = |name: &str, datatype: Datatype| -> Result<Dataset> {
+            let builder = group.new_dataset(&name.replace('/', "_")).datatype(datatype);
+            Ok(storage.apply(builder.shape(&[self.records]), 1)?.create()?)
+        };
         let mut datasets = Vec::new();
         for column in &self.columns {
-            let name = column.name.replace('/', "_");
-            let builder = group.new_dataset(&name).datatype(column.datatype(file)?).shape(&[self.records]);
-            datasets.push(storage.apply(builder, 1)?.create()?);
+            let values = dataset(&column.name, column.stored(new.file)?)?;
+            let mask =
+                (column.nulls() == Nulls::Mask).then(|| dataset(&mask_of(&column.name), Datatype::bool()));
+            datasets.push((values, mask.transpose()?));
         }
         self.each_batch(|start, records| {
             let region = Region::new(&[start], &[records.len() as u64])?;
-            for (number, (column, dataset)) in self.columns.iter().zip(&datasets).enumerate() {
+            for (number, (column, (dataset, mask))) in self.columns.iter().zip(&datasets).enumerate() {
                 let values = || records.iter().map(|record| field(record, number));
+                if let Some(mask) = mask {
+                    let missing: Vec<u8> = values().map(|value| u8::from(value.is_empty())).collect();
+                    mask.write_stored(&region, &missing)?;
+                }
                 if column.kind() == TypeName::Str {
                     let texts: Vec<&str> = values().collect();
                     dataset.write_strings(&region, &texts)?;
@@ -236,115 +249,62 @@ impl Table {
     }
 }
 
-/// A reader of the records of a file.
-struct Records<R> {
-    input: R,
-    delimiter: char,
-    /// The number of lines that were read.
-    line: u64,
-}
-
-impl Records<BufReader<fs::File>> {
-    fn open(path: &Path, delimiter: char) -> Result<Self> {
-        if delimiter == '"' || delimiter == '\n' {
-            bail!("`{}` cannot separate fields", delimiter.escape_default());
+/// Checks the names of the columns.
+fn check_names(columns: &[Column]) -> Result<()> {
+    for (number, column) in columns.iter().enumerate() {
+        if column.name.is_empty() {
+            bail!("column {number} has no name; --no-header reads the first line as values");
         }
-        Ok(Self { input: BufReader::new(fs::File::open(path)?), delimiter, line: 0 })
-    }
-}
-
-impl<R: BufRead> Records<R> {
-    /// Reads the fields of the next record. Returns false at the end of the file. Skips empty
-    /// lines.
-    fn next(&mut self, fields: &mut Vec<String>) -> Result<bool> {
-        fields.clear();
-        let mut text = String::new();
-        loop {
-            if self.input.read_line(&mut text).with_context(|| format!("line {}", self.line))? == 0 {
-                if text.is_empty() {
-                    return Ok(false);
-                }
-                bail!("line {}: a quoted field does not end", self.line);
-            }
-            self.line += 1;
-            if text.len() > MAX_RECORD_BYTES {
-                bail!("line {}: the record has more than {MAX_RECORD_BYTES} bytes", self.line);
-            }
-            if self.line == 1 {
-                text = text.trim_start_matches('\u{feff}').to_owned();
-            }
-            // A quoted field may continue in the next line.
-            let ends = text.chars().filter(|character| *character == '"').count().is_multiple_of(2);
-            if ends && text.trim_end_matches(['\r', '\n']).is_empty() {
-                text.clear();
-                continue;
-            }
-            if ends {
-                break;
-            }
+        if columns.iter().take(number).any(|other| other.name == column.name) {
+            bail!("two columns have the name `{}`", column.name);
         }
-        let line = text.strip_suffix('\n').unwrap_or(&text);
-        self.split(line.strip_suffix('\r').unwrap_or(line), fields)?;
-        Ok(true)
     }
-
-    fn split(&self, record: &str, fields: &mut Vec<String>) -> Result<()> {
-        let mut field = String::new();
-        let (mut quoted, mut was_quoted) = (false, false);
-        let mut characters = record.chars().peekable();
-        while let Some(character) = characters.next() {
-            match character {
-                '"' if quoted && characters.next_if_eq(&'"').is_some() => field.push('"'),
-                '"' if quoted => quoted = false,
-                '"' if field.is_empty() && !was_quoted => (quoted, was_quoted) = (true, true),
-                '"' => bail!("line {}: a quotation mark inside a field", self.line),
-                other if other == self.delimiter && !quoted => {
-                    fields.push(std::mem::take(&mut field));
-                    was_quoted = false;
-                }
-                other => field.push(other),
-            }
-        }
-        fields.push(field);
-        Ok(())
-    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn records(text: &str) -> Result<Vec<Vec<String>>> {
-        let mut records = Records { input: text.as_bytes(), delimiter: ',', line: 0 };
-        let (mut all, mut fields) = (Vec::new(), Vec::new());
-        while records.next(&mut fields)? {
-            all.push(fields.clone());
-        }
-        Ok(all)
-    }
-
-    #[test]
-    fn records_and_fields() {
-        let read = records("a,b\r\n\n\"x, \"\"y\"\"\",\"two\nlines\"\n,\n").unwrap();
-        assert_eq!(read, [["a", "b"], ["x, \"y\"", "two\nlines"], ["", ""]]);
-        assert_eq!(records("\u{feff}a").unwrap(), [["a"]]);
-        assert!(records("\"a").is_err());
-        assert!(records("a\"b\"").is_err());
+    fn column(values: &[&str]) -> Column {
+        let mut column = Column::new("c".into(), None);
+        values.iter().for_each(|value| column.see(value));
+        column
     }
 
     #[test]
     fn columns_take_the_type_of_all_values() {
-        for (values, expected) in [
-            (&["1", "2"][..], TypeName::I64),
-            (&["1", "2.5"], TypeName::F64),
-            (&["1", "x"], TypeName::Str),
-            (&["true", "false"], TypeName::Bool),
-            (&["true", "1"], TypeName::Str),
-            (&["1.5", ""], TypeName::Str),
+        for (values, expected, nulls) in [
+            (&["1", "2"][..], TypeName::I64, Nulls::Absent),
+            (&["1", "2.5"], TypeName::F64, Nulls::Absent),
+            (&["1", "x"], TypeName::Str, Nulls::Absent),
+            (&["true", "false"], TypeName::Bool, Nulls::Absent),
+            (&["true", "1"], TypeName::Str, Nulls::Absent),
+            (&["1.5", ""], TypeName::F64, Nulls::Nan),
+            (&["1.5", "nan", ""], TypeName::F64, Nulls::Mask),
+            (&["1", ""], TypeName::I64, Nulls::Mask),
+            (&["true", ""], TypeName::Bool, Nulls::Mask),
+            (&["x", ""], TypeName::Str, Nulls::Absent),
+            (&["", ""], TypeName::Str, Nulls::Absent),
+            (&["18446744073709551615", "1"], TypeName::U64, Nulls::Absent),
+            (&["18446744073709551615", "-1"], TypeName::Str, Nulls::Absent),
+            (&["18446744073709551616"], TypeName::F64, Nulls::Absent),
+            (&["18446744073709551617"], TypeName::Str, Nulls::Absent),
+            (&["9007199254740993", "0.5"], TypeName::Str, Nulls::Absent),
+            (&["1e400"], TypeName::Str, Nulls::Absent),
+            (&["-inf", "1"], TypeName::F64, Nulls::Absent),
+            (&["007", "1"], TypeName::Str, Nulls::Absent),
+            (&[" 1", "2 "], TypeName::I64, Nulls::Absent),
         ] {
-            let mut column = Column { name: String::new(), kind: None };
-            values.iter().for_each(|value| column.see(value));
-            assert_eq!(column.kind(), expected, "{values:?}");
+            let column = column(values);
+            assert_eq!((column.kind(), column.nulls()), (expected, nulls), "{values:?}");
         }
+    }
+
+    #[test]
+    fn numbers_that_no_type_represents_are_named() {
+        assert!(column(&["18446744073709551615", "-1"]).is_inexact());
+        assert!(!column(&["x", "1"]).is_inexact());
+        assert!(!column(&["1", "2"]).is_inexact());
     }
 }

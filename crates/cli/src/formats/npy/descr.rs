@@ -5,6 +5,7 @@ use hyperslab::datatype::{ByteOrder, Compound, DatatypeClass, FloatOrder, Member
 use hyperslab::{CharacterSet, Datatype};
 
 use super::literal::Literal;
+use super::time;
 use crate::output::escape;
 use crate::values::complex_base;
 
@@ -18,6 +19,8 @@ pub(crate) enum ReadDescr {
     Stored(Datatype),
     /// Strings of this many characters in UCS-4, with four bytes each.
     Text(u32, ByteOrder),
+    /// Integers of 64 bits that are times or durations, with their unit.
+    Time(ByteOrder, String),
 }
 
 impl ReadDescr {
@@ -55,6 +58,9 @@ impl ReadDescr {
                 None => (ByteOrder::NATIVE, name),
             },
         };
+        if let Some(units) = time::units_of(rest) {
+            return Ok(Self::Time(order, units));
+        }
         let mut characters = rest.chars();
         let letter = characters.next().with_context(unknown)?;
         let size: u32 = characters.as_str().parse().ok().with_context(unknown)?;
@@ -83,6 +89,7 @@ impl ReadDescr {
             Self::Stored(datatype) => datatype.size,
             // `named` has checked the product.
             Self::Text(characters, _) => characters * UCS4_BYTES,
+            Self::Time(..) => time::BYTES,
         }
     }
 }
@@ -99,8 +106,14 @@ fn member(field: &Literal) -> Result<(String, Datatype)> {
         },
         _ => bail!("a field has no name"),
     };
-    let ReadDescr::Stored(base) = ReadDescr::of(descr)? else {
-        bail!("the field `{name}` has text of type U, which is supported only for whole datasets");
+    let base = match ReadDescr::of(descr)? {
+        ReadDescr::Stored(base) => base,
+        ReadDescr::Text(..) => {
+            bail!("the field `{name}` has text of type U, which is supported only for whole datasets")
+        }
+        ReadDescr::Time(..) => {
+            bail!("the field `{name}` has times, which are supported only for whole datasets")
+        }
     };
     let Some(dims) = dims else { return Ok((name.clone(), base)) };
     let dims = dims.numbers().context("the shape of a field is not a list of sizes")?;
@@ -370,7 +383,7 @@ mod tests {
         assert_eq!(record.size(), 12);
         let ReadDescr::Stored(record) = record else { panic!() };
         assert_eq!(record.member_at("b").unwrap().0, 4);
-        for text in ["'<M8[ns]'", "'O'", "'<f3'", "'|S0'", "[]", "3", "[('a', '<U3')]"] {
+        for text in ["'<M8[Y]'", "'O'", "'<f3'", "'|S0'", "[]", "3", "[('a', '<U3')]"] {
             assert!(of(text).is_err(), "{text}");
         }
     }

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::datatype::ByteOrder;
-use hyperslab::{Dataset, File, Selection};
+use hyperslab::{Dataset, DatasetBuilder, Datatype, File, Selection};
 use hyperslab_exact::{product, sum, to_usize};
 
 use super::descr::ReadDescr;
 use super::header::{Header, little, number};
+use super::time::UNITS;
 use crate::formats::storage::Storage;
 use crate::typed::stored_text;
 
@@ -42,16 +43,21 @@ impl Source {
         Ok(Self { path: path.to_owned(), descr, shape, fortran, start: length, bytes })
     }
 
-    pub(crate) fn write(&self, file: &File, path: &str, storage: &Storage<'_>) -> Result<()> {
+    /// Writes the elements to a new dataset, which `new` creates in `file`.
+    pub(crate) fn write(&self, file: &File, new: DatasetBuilder, storage: &Storage<'_>) -> Result<()> {
         let datatype = match &self.descr {
             ReadDescr::Stored(datatype) => datatype.clone(),
             ReadDescr::Text(..) => {
                 self.check_texts()?;
                 stored_text(file)
             }
+            ReadDescr::Time(order, _) => Datatype::i64(*order),
         };
-        let builder = file.new_dataset(path).datatype(datatype).shape(&self.shape);
+        let builder = new.datatype(datatype).shape(&self.shape);
         let dataset = storage.apply(builder, self.shape.len())?.create()?;
+        if let ReadDescr::Time(_, units) = &self.descr {
+            dataset.set_attribute(UNITS, units.as_str())?;
+        }
         if self.fortran {
             let elements = self.in_c_order()?;
             return self.put(&dataset, &Selection::All, &elements);

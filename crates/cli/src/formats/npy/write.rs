@@ -8,23 +8,31 @@ use hyperslab::{Datatype, Stored};
 
 use super::descr::WrittenDescr;
 use super::header::encode;
+use super::time::type_of;
 use crate::selection::blocks::Blocks;
 
 /// The length of the longest string that is written, in characters. Every string is padded to the
 /// length of the longest one.
 const MAX_TEXT_CHARACTERS: usize = 1 << 16;
 
-/// Writes the header and all elements.
+/// Writes the header and all elements. `units` is the unit of the elements: integers become NumPy's
+/// times if NumPy has the unit.
 pub(crate) fn write(
     output: &mut impl Write,
     datatype: &Datatype,
+    units: Option<&str>,
     shape: &[u64],
     blocks: &Blocks<'_>,
 ) -> Result<()> {
     if datatype.is_variable_string() {
         return write_texts(output, shape, blocks);
     }
-    let descr = WrittenDescr::of(datatype)?;
+    let mut descr = WrittenDescr::of(datatype)?;
+    if let Some(time) = units.and_then(type_of)
+        && let Some(order) = descr.literal.strip_suffix("i8'").map(str::to_owned)
+    {
+        descr.literal = format!("{order}{time}'");
+    }
     let inner = descr.dims.iter().copied().map(u64::from);
     output.write_all(&encode(&descr.literal, shape.iter().copied().chain(inner))?)?;
     let same = descr.datatype == *datatype;

@@ -11,10 +11,11 @@ use flate2::bufread::DeflateDecoder;
 use hyperslab_exact::to_u64;
 use zip::{CompressionMethod, ZipArchive};
 
-/// The largest number of members in an archive. Matrices of SciPy have about six.
-const MAX_MEMBERS: usize = 1 << 10;
+/// The largest number of members in an archive.
+const MAX_MEMBERS: usize = 1 << 16;
 
 /// An archive with its decoded directory.
+#[derive(Debug)]
 pub(super) struct Archive {
     path: PathBuf,
     members: HashMap<String, Member>,
@@ -35,7 +36,7 @@ impl Archive {
         let file = BufReader::new(File::open(path)?);
         let mut archive = ZipArchive::new(file).context("the file is not an npz file")?;
         if archive.len() > MAX_MEMBERS {
-            bail!("the archive has {} members, more than a matrix of SciPy", archive.len());
+            bail!("the archive has {} members, more than {MAX_MEMBERS}", archive.len());
         }
         let mut members = HashMap::new();
         for number in 0..archive.len() {
@@ -65,6 +66,14 @@ impl Archive {
 
     pub(super) fn has(&self, array: &str) -> bool {
         self.members.contains_key(&format!("{array}.npy"))
+    }
+
+    /// Returns the names of the arrays, in the order of their names.
+    pub(super) fn arrays(&self) -> Vec<String> {
+        let mut names: Vec<String> =
+            self.members.keys().filter_map(|name| name.strip_suffix(".npy")).map(str::to_owned).collect();
+        names.sort();
+        names
     }
 
     /// Opens the member of an array. Returns a reader of its bytes, and their number.

@@ -48,6 +48,7 @@ impl Array {
         match &self.descr {
             ReadDescr::Stored(datatype) => Ok(datatype),
             ReadDescr::Text(..) => bail!("`{}` is text", self.name),
+            ReadDescr::Time(..) => bail!("`{}` has times", self.name),
         }
     }
 

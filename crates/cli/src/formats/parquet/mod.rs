@@ -1,5 +1,8 @@
 //! Apache Parquet.
 
+mod thrift;
+mod zstd;
+
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
@@ -9,11 +12,13 @@ use anyhow::Result;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 
-use super::table::{Opened, TableWriter, flushed, guarded, guarded_batches};
+use crate::formats::table::{Opened, TableWriter, flushed, guarded, guarded_batches};
 
 /// The number of rows in a batch.
 const BATCH_ROWS: usize = 8192;
@@ -21,8 +26,15 @@ const BATCH_ROWS: usize = 8192;
 /// Opens a table for reading.
 pub(crate) fn open(path: &Path) -> Result<Opened> {
     guarded(|| {
-        let builder =
-            ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?.with_batch_size(BATCH_ROWS);
+        let mut file = File::open(path)?;
+        let options = ArrowReaderOptions::new();
+        let mut metadata = ArrowReaderMetadata::load(&file, options.clone())?;
+        if let Some((plain, rewritten)) = zstd::without_zstd(&mut file, metadata.metadata())? {
+            file = plain;
+            metadata = ArrowReaderMetadata::try_new(rewritten, options)?;
+        }
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
+        let builder = builder.with_batch_size(BATCH_ROWS);
         let schema = Arc::clone(builder.schema());
         let rows = u64::try_from(builder.metadata().file_metadata().num_rows())?;
         Ok(Opened { schema, rows, batches: guarded_batches(builder.build()?) })

@@ -1,0 +1,97 @@
+//! The creation of an object whole or not at all.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use hyperslab::{DatasetBuilder, File, FileOptions, Group};
+
+use super::{change, named, open};
+use crate::interrupted::new_file_for;
+
+/// The object that a command creates. Until the object is complete, no link leads to it.
+#[derive(Debug)]
+pub(crate) struct NewObject<'f> {
+    pub(crate) file: &'f File,
+    /// A group without a link, which holds the object.
+    holder: Group,
+    name: String,
+}
+
+impl NewObject<'_> {
+    /// Returns the builder of a dataset, which becomes the object.
+    pub(crate) fn dataset(&self) -> DatasetBuilder {
+        self.holder.new_dataset(&self.name)
+    }
+
+    /// Creates a group, which becomes the object.
+    pub(crate) fn group(&self) -> Result<Group> {
+        Ok(self.holder.create_group(&self.name)?)
+    }
+
+    /// Returns the group in which the object is created.
+    pub(crate) fn holder(&self) -> &Group {
+        &self.holder
+    }
+
+    /// Returns the name of the object in its group.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// Creates an object at `path` of the file `to`, which is created if it does not exist. `work`
+/// creates the object. After an error in `work`, a new file does not exist, and an existing file
+/// has the objects that it had before. The same holds after a crash.
+pub(crate) fn create_whole(
+    to: &Path,
+    path: &str,
+    work: impl FnOnce(&NewObject<'_>) -> Result<()>,
+) -> Result<()> {
+    named(path)?;
+    if to.exists() {
+        return change(to, open(to)?, |file| create_in(file, path, work));
+    }
+    let cannot = || format!("cannot create `{}`", to.display());
+    let made = new_file_for(to, ".h5")?;
+    let file = FileOptions::new().create(made.path()).with_context(cannot)?;
+    create_in(&file, path, work)?;
+    file.close().with_context(|| format!("cannot write `{}`", to.display()))?;
+    made.persist_noclobber(to).with_context(cannot)?;
+    Ok(())
+}
+
+/// Creates an object at `path` of an open file.
+fn create_in(file: &File, path: &str, work: impl FnOnce(&NewObject<'_>) -> Result<()>) -> Result<()> {
+    check_new(file, path)?;
+    let mut number = 0_u32;
+    let mut holder = String::from(".hyperslab-new");
+    while file.link_exists(&holder)? {
+        number += 1;
+        holder = format!(".hyperslab-new-{number}");
+    }
+    let group = file.create_group(&holder)?;
+    // The object lives as long as its handle. The next writer reclaims its space after a crash.
+    file.remove(&holder)?;
+    let name = path.rsplit('/').find(|name| !name.is_empty()).unwrap_or(path).to_owned();
+    let new = NewObject { file, holder: group, name };
+    work(&new)?;
+    let object = new.holder.object(&new.name)?;
+    Ok(file.link_hard(path, &object)?)
+}
+
+/// Fails if the path exists, or leads through an object that is not a group.
+fn check_new(file: &File, path: &str) -> Result<()> {
+    let mut prefix = String::new();
+    for name in path.split('/').filter(|name| !name.is_empty()) {
+        let parent = crate::lookup::object(file, &prefix)?;
+        let Ok(parent) = parent.into_group() else { bail!("`{prefix}` is not a group") };
+        if !prefix.is_empty() {
+            prefix.push('/');
+        }
+        prefix.push_str(name);
+        if !parent.link_exists(name)? {
+            return Ok(());
+        }
+    }
+    bail!("`{path}` exists already")
+}

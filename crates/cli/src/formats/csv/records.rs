@@ -1,0 +1,152 @@
+//! The records of a file of comma-separated values.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::rc::Rc;
+
+use anyhow::{Context as _, Result, bail};
+use csv::{ByteRecord, Reader, ReaderBuilder};
+
+/// The largest size of a record, in bytes.
+const MAX_RECORD_BYTES: usize = 64 << 20;
+
+/// The number of records from which the delimiter is detected.
+const DETECT_RECORDS: usize = 50;
+
+/// The characters that may be detected as the delimiter, the most frequent one first.
+const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+
+/// The byte order mark, with which some programs begin a file.
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// A reader of the records of a file.
+pub(super) struct Records {
+    reader: Reader<Limited>,
+    record: ByteRecord,
+    /// The number of bytes that the record may still have.
+    left: Rc<Cell<usize>>,
+    is_first: bool,
+}
+
+/// A file of which only some bytes can be read between two records.
+struct Limited {
+    file: File,
+    left: Rc<Cell<usize>>,
+}
+
+impl Read for Limited {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        let Some(left) = self.left.get().checked_sub(count) else {
+            return Err(io::Error::other(format!("a record has more than {MAX_RECORD_BYTES} bytes")));
+        };
+        self.left.set(left);
+        Ok(count)
+    }
+}
+
+impl Records {
+    pub(super) fn open(path: &Path, delimiter: u8) -> Result<Self> {
+        if matches!(delimiter, b'"' | b'\n' | b'\r') {
+            bail!("`{}` cannot separate fields", delimiter.escape_ascii());
+        }
+        let left = Rc::new(Cell::new(MAX_RECORD_BYTES));
+        let limited = Limited { file: File::open(path)?, left: Rc::clone(&left) };
+        let reader =
+            ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(limited);
+        Ok(Self { reader, record: ByteRecord::new(), left, is_first: true })
+    }
+
+    /// Returns the number of the line after the last record.
+    pub(super) fn line(&self) -> u64 {
+        self.reader.position().line()
+    }
+
+    /// Reads the fields of the next record. Returns false at the end of the file. Skips empty
+    /// lines.
+    pub(super) fn next(&mut self, fields: &mut Vec<String>) -> Result<bool> {
+        fields.clear();
+        self.left.set(MAX_RECORD_BYTES);
+        let more = self.reader.read_byte_record(&mut self.record);
+        if !more.with_context(|| format!("line {}", self.line()))? {
+            return Ok(false);
+        }
+        let start = self.record.position().map_or(0, csv::Position::line);
+        for field in &self.record {
+            let text = std::str::from_utf8(field).with_context(|| format!("line {start}"))?;
+            fields.push(text.to_owned());
+        }
+        if std::mem::take(&mut self.is_first)
+            && let Some(first) = fields.first_mut()
+            && let Some(rest) = first.strip_prefix(BYTE_ORDER_MARK)
+        {
+            *first = rest.trim_matches('"').to_owned();
+        }
+        Ok(true)
+    }
+}
+
+/// Returns the delimiter that cuts the first records into the same number of fields, more than one.
+/// A comma if no character does.
+pub(super) fn detect(path: &Path) -> Result<u8> {
+    let mut best = (1, b',');
+    for delimiter in DELIMITERS {
+        let mut records = Records::open(path, delimiter)?;
+        let (mut fields, mut width) = (Vec::new(), None);
+        let mut same = true;
+        for _ in 0..DETECT_RECORDS {
+            if !records.next(&mut fields)? {
+                break;
+            }
+            same &= *width.get_or_insert(fields.len()) == fields.len();
+        }
+        if let Some(width) = width.filter(|width| same && *width > best.0) {
+            best = (width, delimiter);
+        }
+    }
+    Ok(best.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> tempfile::TempPath {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        file.into_temp_path()
+    }
+
+    fn records(text: &str) -> Result<Vec<Vec<String>>> {
+        let mut records = Records::open(&file(text), b',')?;
+        let (mut all, mut fields) = (Vec::new(), Vec::new());
+        while records.next(&mut fields)? {
+            all.push(fields.clone());
+        }
+        Ok(all)
+    }
+
+    #[test]
+    fn records_and_fields() {
+        let read = records("a,b\r\n\n\"x, \"\"y\"\"\",\"two\nlines\"\n,\n").unwrap();
+        assert_eq!(read, [["a", "b"], ["x, \"y\"", "two\nlines"], ["", ""]]);
+        assert_eq!(records("\u{feff}a").unwrap(), [["a"]]);
+        assert_eq!(records("\u{feff}\"a\",b").unwrap(), [["a", "b"]]);
+    }
+
+    #[test]
+    fn the_delimiter_is_detected() {
+        for (text, expected) in [
+            ("a,b\n1,2\n", b','),
+            ("a;b\n1,5;2,5\n", b';'),
+            ("a\tb\n1\t2\n", b'\t'),
+            ("a|b|c\n1|2|3\n", b'|'),
+            ("a\n1\n", b','),
+            ("\"x;y\",b\n1,2\n", b','),
+        ] {
+            assert_eq!(detect(&file(text)).unwrap(), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! The objects that are exported as a table: a dataset, or the members of a group.
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail};
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, ArrayRef, BooleanArray, DictionaryArray, PrimitiveArray};
+use arrow_schema::{Field, Schema, SchemaRef};
+use hyperslab::{Attribute, Column, Dataset, File, Group, IxDyn, Object, ObjectKind, Region, Selection};
+use hyperslab_exact::{product, sum, to_usize};
+
+use super::arrays::{array, field, fields, lists};
+use crate::formats::nulls;
+use crate::values::paths::Paths;
+
+/// The attribute that states the encoding of a group of AnnData.
+const ENCODING: &str = "encoding-type";
+
+/// Columns of the same length.
+pub(super) struct Table {
+    columns: Vec<(String, Source)>,
+    rows: u64,
+    row_bytes: u64,
+    /// The names of the columns with a mask.
+    masked: Vec<String>,
+    paths: Paths,
+}
+
+/// The datasets of a column.
+enum Source {
+    Plain(Dataset),
+    /// Values, and a mask that is true where a value is missing.
+    Masked(Dataset, Dataset),
+    /// The numbers of categories, and the categories. A negative number is a missing value.
+    Categories(Dataset, ArrayRef),
+}
+
+impl Source {
+    /// Returns the dataset that has a value for each row.
+    fn values(&self) -> &Dataset {
+        match self {
+            Self::Plain(values) | Self::Masked(values, _) | Self::Categories(values, _) => values,
+        }
+    }
+}
+
+impl Table {
+    /// Returns the table of a dataset or of a group. If `skip` is set, members of the group that
+    /// are no columns are skipped.
+    pub(super) fn of(file: &File, object: Object, skip: bool) -> Result<Self> {
+        let paths = Paths::new(file);
+        let name =
+            object.name().rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("values").to_owned();
+        let mut columns = Vec::new();
+        let (mut masked, mut unsupported) = (Vec::new(), Vec::new());
+        match object.kind() {
+            Some(ObjectKind::Dataset) => {
+                let dataset = object.into_dataset()?;
+                masked = strings(dataset.attributes()?, nulls::ATTRIBUTE)?;
+                columns.push((name, Source::Plain(dataset)));
+            }
+            Some(ObjectKind::Group) => {
+                let group = object.into_group()?;
+                masked.extend(strings(group.attributes()?, nulls::ATTRIBUTE)?);
+                for name in ordered(&group)? {
+                    match source(&group, &name, &paths)? {
+                        Ok(source) => columns.push((name, source)),
+                        Err(reason) => unsupported.push((name, reason)),
+                    }
+                }
+            }
+            _ => bail!("`{}` is neither a dataset nor a group", object.name()),
+        }
+        check_supported(&unsupported, skip)?;
+        Self { columns, rows: 0, row_bytes: 0, masked, paths }.measured()
+    }
+
+    /// Computes the number of rows and their size.
+    fn measured(mut self) -> Result<Self> {
+        let rows = |source: &Source| source.values().dataspace().dims().first().copied().unwrap_or(1);
+        let Some(first) = self.columns.first().map(|(_, source)| rows(source)) else {
+            bail!("the group has no datasets to export as columns");
+        };
+        if let Some((name, other)) = self.columns.iter().find(|(_, source)| rows(source) != first) {
+            bail!(
+                "the columns of a table must have the same length: `{name}` has {} rows, the first column has {first}",
+                rows(other)
+            );
+        }
+        self.rows = first;
+        for (_, source) in &self.columns {
+            let values = source.values();
+            let space = values.dataspace();
+            let inner = space.dims().iter().copied().skip(1);
+            let bytes = product("size of a row", inner.chain([values.datatype().size.into()]))?;
+            self.row_bytes = sum("size of a row", [self.row_bytes, bytes])?;
+        }
+        Ok(self)
+    }
+
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Returns the size of a row in the file, in bytes.
+    pub(super) fn row_bytes(&self) -> u64 {
+        self.row_bytes
+    }
+
+    /// Returns the schema, from a read of no rows.
+    pub(super) fn schema(&self) -> Result<SchemaRef> {
+        let fields = self.read_columns(0, 0)?.into_iter().map(|(field, _)| field);
+        Ok(Arc::new(Schema::new(fields.collect::<Vec<Field>>())))
+    }
+
+    /// Reads rows, column by column.
+    pub(super) fn read(&self, start: u64, count: u64) -> Result<Vec<ArrayRef>> {
+        Ok(self.read_columns(start, count)?.into_iter().map(|(_, array)| array).collect())
+    }
+
+    fn read_columns(&self, start: u64, count: u64) -> Result<Vec<(Field, ArrayRef)>> {
+        let mut all = Vec::new();
+        for (name, source) in &self.columns {
+            let column = read(source.values(), start, count)?;
+            let mut columns = self.columns_of(name, source.values(), column, to_usize(count)?)?;
+            if let Some((_, array)) = columns.first_mut() {
+                match source {
+                    Source::Plain(_) => {}
+                    Source::Masked(_, mask) => {
+                        let mask = read(mask, start, count)?;
+                        *array = without_masked(array, &booleans(mask)?)?;
+                    }
+                    Source::Categories(_, categories) => *array = categorized(array, categories)?,
+                }
+            }
+            all.extend(columns.into_iter().map(|(renamed, array)| (field(renamed.name(), &array), array)));
+        }
+        self.apply_masks(all)
+    }
+
+    /// Makes the values null whose mask is true, and removes the masks.
+    fn apply_masks(&self, mut columns: Vec<(Field, ArrayRef)>) -> Result<Vec<(Field, ArrayRef)>> {
+        for name in &self.masked {
+            let mask = nulls::mask_of(name);
+            let Some(at) = columns.iter().position(|(field, _)| *field.name() == mask) else { continue };
+            let Some(values) = columns.iter().position(|(field, _)| field.name() == name) else { continue };
+            let is_mask = columns.get(at).is_some_and(|(_, array)| array.as_boolean_opt().is_some());
+            if !is_mask {
+                bail!("the mask `{mask}` does not have truth values");
+            }
+            let (_, mask) = columns.remove(at);
+            let values = if values > at { values - 1 } else { values };
+            let (_, array) = columns.get_mut(values).context("a column is missing")?;
+            *array = without_masked(array, mask.as_boolean())?;
+        }
+        Ok(columns)
+    }
+
+    /// Returns the columns of a dataset: the members of its records, or one column.
+    fn columns_of(
+        &self,
+        name: &str,
+        dataset: &Dataset,
+        column: Column,
+        count: usize,
+    ) -> Result<Vec<(Field, ArrayRef)>> {
+        let space = dataset.dataspace();
+        let rest = space.dims().get(1..).unwrap_or(&[]);
+        if let (Column::Compound(_), [], [_]) = (&column, rest, self.columns.as_slice()) {
+            let Column::Compound(members) = column else { bail!("the column is not a compound") };
+            let (fields, arrays) = fields(members, &self.paths)?;
+            return Ok(fields.iter().map(|field| field.as_ref().clone()).zip(arrays).collect());
+        }
+        let shape: Vec<usize> = rest.iter().map(|size| to_usize(*size)).collect::<Result<_, _>>()?;
+        let array = lists(array(column, &self.paths)?, &shape, count)?;
+        Ok(vec![(field(name, &array), array)])
+    }
+}
+
+/// Fails if there are objects that are no columns, unless they are skipped.
+fn check_supported(unsupported: &[(String, String)], skip: bool) -> Result<()> {
+    if unsupported.is_empty() || skip {
+        return Ok(());
+    }
+    let named: Vec<String> =
+        unsupported.iter().map(|(name, reason)| format!("`{name}` ({reason})")).collect();
+    bail!("these members cannot be columns: {}; --skip-unsupported leaves them out", named.join(", "))
+}
+
+/// Reads rows of a dataset.
+fn read(dataset: &Dataset, start: u64, count: u64) -> Result<Column> {
+    let mut dims = dataset.dataspace().dims().to_vec();
+    let selection = match dims.first_mut() {
+        None => Selection::All,
+        Some(_) if count == 0 => Selection::None,
+        Some(rows) => {
+            *rows = count;
+            let mut first = vec![0; dims.len()];
+            first.first_mut().into_iter().for_each(|first| *first = start);
+            Selection::region(&Region::new(&first, &dims)?)
+        }
+    };
+    Ok(dataset.read_stored(&selection)?.column()?)
+}
+
+/// Returns the names of the members of a group: first the index and the columns in the order that
+/// pandas and AnnData store, then the other members.
+fn ordered(group: &Group) -> Result<Vec<String>> {
+    let members = group.member_names()?;
+    let mut names = strings(group.attributes()?, "_index")?;
+    names.extend(strings(group.attributes()?, "column-order")?);
+    names.retain(|name| members.contains(name));
+    for member in members {
+        if !names.contains(&member) {
+            names.push(member);
+        }
+    }
+    Ok(names)
+}
+
+/// Returns the texts of an attribute; none if the attribute does not exist or is not text.
+fn strings(attributes: Vec<Attribute>, name: &str) -> Result<Vec<String>> {
+    let Some(attribute) = attributes.into_iter().find(|attribute| attribute.name() == name) else {
+        return Ok(Vec::new());
+    };
+    let is_text = attribute.datatype()?.is_string();
+    if !is_text {
+        return Ok(Vec::new());
+    }
+    Ok(attribute.read_strings::<IxDyn>()?.into_iter().collect())
+}
+
+/// Returns the column of a member of a group, or the reason why the member is no column.
+fn source(group: &Group, name: &str, paths: &Paths) -> Result<Result<Source, String>> {
+    let object = group.object(name)?;
+    match object.kind() {
+        Some(ObjectKind::Dataset) => {
+            let dataset = object.into_dataset()?;
+            let old = dataset.attributes()?.iter().any(|attribute| attribute.name() == "categories");
+            if old {
+                return Ok(Err("categories in the format of AnnData 0.6".into()));
+            }
+            Ok(Ok(Source::Plain(dataset)))
+        }
+        Some(ObjectKind::Group) => encoded(&object.into_group()?, paths),
+        _ => Ok(Err("neither a dataset nor a group".into())),
+    }
+}
+
+/// Returns the column of a group in an encoding of AnnData.
+fn encoded(group: &Group, paths: &Paths) -> Result<Result<Source, String>> {
+    let encoding = strings(group.attributes()?, ENCODING)?.into_iter().next();
+    Ok(match encoding.as_deref() {
+        Some("categorical") => {
+            let categories = group.dataset("categories")?.read_stored(&Selection::All)?.column()?;
+            Ok(Source::Categories(group.dataset("codes")?, array(categories, paths)?))
+        }
+        Some("nullable-integer" | "nullable-boolean" | "nullable-string-array") => {
+            Ok(Source::Masked(group.dataset("values")?, group.dataset("mask")?))
+        }
+        Some(other) => Err(format!("a group with the encoding `{other}`")),
+        None => Err("a group".into()),
+    })
+}
+
+fn booleans(column: Column) -> Result<BooleanArray> {
+    match column {
+        Column::Bool(values) => Ok(BooleanArray::from(values)),
+        _ => bail!("a mask does not have truth values"),
+    }
+}
+
+/// Makes the values null whose mask is true.
+fn without_masked(values: &ArrayRef, mask: &BooleanArray) -> Result<ArrayRef> {
+    Ok(arrow_select::nullif::nullif(values, mask)?)
+}
+
+/// Returns the categories of numbers.
+fn categorized(numbers: &ArrayRef, categories: &ArrayRef) -> Result<ArrayRef> {
+    use arrow_array::types::{Int8Type, Int16Type, Int64Type};
+    use arrow_schema::DataType;
+    let wide: Vec<i64> = match numbers.data_type() {
+        DataType::Int8 => {
+            numbers.as_primitive::<Int8Type>().values().iter().map(|code| (*code).into()).collect()
+        }
+        DataType::Int16 => {
+            numbers.as_primitive::<Int16Type>().values().iter().map(|code| (*code).into()).collect()
+        }
+        DataType::Int32 => {
+            numbers.as_primitive::<Int32Type>().values().iter().map(|code| (*code).into()).collect()
+        }
+        DataType::Int64 => numbers.as_primitive::<Int64Type>().values().to_vec(),
+        other => bail!("the numbers of categories have the type {other}"),
+    };
+    let key = |code: i64| -> Result<Option<i32>> {
+        // Negative numbers are missing values.
+        if code < 0 { Ok(None) } else { Ok(Some(i32::try_from(code)?)) }
+    };
+    let keys: PrimitiveArray<Int32Type> = wide.into_iter().map(key).collect::<Result<_>>()?;
+    Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(categories))?))
+}
