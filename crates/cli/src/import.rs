@@ -10,7 +10,7 @@ use crate::exchange::{self, Encoding, ImportOptions, MatrixForm, MatrixLocation,
 use crate::formats::storage::Storage;
 use crate::formats::{csv, mtx, npy, npz};
 use crate::input::Input;
-use crate::tables::{self, Kind};
+use crate::tables::{self, Kind, TableForm};
 use crate::typed::TypeName;
 
 /// The arguments of `import`.
@@ -22,6 +22,7 @@ use crate::typed::TypeName;
   hyperslab import table.csv data.h5 table --as columns  a group with a dataset for each column
   hyperslab import table.parquet data.h5 table           the same for a Parquet or Arrow file
   zcat t.gz | hyperslab import - data.h5 t --format csv  a table from standard input
+  hyperslab import table.parquet data.h5 obs --as dataframe  a data frame, as AnnData stores it
   hyperslab import matrix.csv data.h5 matrix --no-header numbers in two dimensions
   hyperslab import matrix.mtx.gz data.h5 matrix          a sparse matrix; also from .npz files of SciPy
   hyperslab import cells.h5ad:/X data.h5 matrix          a sparse matrix of AnnData or 10x
@@ -99,6 +100,8 @@ enum Form {
     Records,
     /// For tables: a group with a dataset for each column
     Columns,
+    /// For Parquet and Arrow: a group in the format of AnnData, with categories
+    Dataframe,
 }
 
 #[derive(Debug, Clone)]
@@ -167,7 +170,9 @@ fn matrix(
         None => None,
         Some(Form::Csr) => Some(MatrixForm::Csr),
         Some(Form::Sparse) => Some(MatrixForm::Sparse),
-        Some(Form::Records | Form::Columns) => bail!("--as records and --as columns are for tables"),
+        Some(Form::Records | Form::Columns | Form::Dataframe) => {
+            bail!("--as records, columns and dataframe are for tables")
+        }
     };
     if arguments.columns || arguments.null.is_some() {
         bail!("--columns and --null are for tables");
@@ -205,14 +210,15 @@ fn dense(arguments: &ImportArguments, format: Dense, input: Input, storage: &Sto
     if arguments.dtype.is_some() || arguments.deflate.is_some() {
         bail!("--dtype and --deflate are for sparse matrices; --filter gzip=6 compresses other datasets");
     }
-    let columns = match arguments.form {
-        None => arguments.columns,
-        Some(Form::Columns) => true,
-        Some(Form::Records) => false,
+    let form = match arguments.form {
+        None if arguments.columns => TableForm::Columns,
+        None | Some(Form::Records) => TableForm::Records,
+        Some(Form::Columns) => TableForm::Columns,
+        Some(Form::Dataframe) => TableForm::Dataframe,
         Some(Form::Csr | Form::Sparse) => bail!("--as csr and --as sparse are for matrices"),
     };
     let is_table = matches!(format, Dense::Csv | Dense::Table(_));
-    if !is_table && (arguments.form.is_some() || columns || arguments.null.is_some()) {
+    if !is_table && (arguments.form.is_some() || arguments.columns || arguments.null.is_some()) {
         bail!("--as, --columns and --null are for matrices and tables");
     }
     let shown = || format!("`{}`", arguments.input.display());
@@ -221,7 +227,7 @@ fn dense(arguments: &ImportArguments, format: Dense, input: Input, storage: &Sto
     // An unreadable input must not change the file.
     let opened = opened(arguments, format, &input).with_context(shown)?;
     create_whole(&arguments.file, &arguments.path, |new| {
-        write(&opened, new, columns, storage).with_context(shown)
+        write(&opened, new, form, storage).with_context(shown)
     })
 }
 
@@ -247,13 +253,16 @@ fn opened(arguments: &ImportArguments, format: Dense, input: &Input) -> Result<O
     })
 }
 
-fn write(opened: &Opened, new: &NewObject<'_>, columns: bool, storage: &Storage<'_>) -> Result<()> {
+fn write(opened: &Opened, new: &NewObject<'_>, form: TableForm, storage: &Storage<'_>) -> Result<()> {
     match opened {
         Opened::Npy(source) => source.write(new.file, new.dataset(), storage),
         Opened::Npz(arrays) => arrays.write(new, storage),
-        Opened::Csv(table) if columns => table.write_columns(new, storage),
-        Opened::Csv(table) => table.write(new, storage),
-        Opened::Table(table) => tables::import(table, new, columns, storage),
+        Opened::Csv(table) => match form {
+            TableForm::Records => table.write(new, storage),
+            TableForm::Columns => table.write_columns(new, storage),
+            TableForm::Dataframe => bail!("--as dataframe is for Parquet and Arrow"),
+        },
+        Opened::Table(table) => tables::import(table, new, form, storage),
     }
 }
 

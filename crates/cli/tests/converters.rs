@@ -338,6 +338,42 @@ assert pq.read_table("t.parquet").to_pydict() == {"a": [1, 2], "b": [3, 4]}"#,
 }
 
 #[test]
+fn anndata_reads_imported_data_frames() {
+    let Some(bench) = Bench::new() else { return };
+    bench.python(
+        r#"
+frame = pd.DataFrame({
+    "kind": pd.Categorical(["b", None, "a", "b"] * 3000),
+    "count": pd.array([1, None, 3, 4] * 3000, dtype="Int32"),
+    "flag": pd.array([True, None, False, True] * 3000, dtype="boolean"),
+    "x": [.5, float("nan"), 1., 2.] * 3000,
+    "name": ["p", "q", "ä", ""] * 3000,
+}, index=[f"c{i}" for i in range(12000)])
+frame.to_parquet("f.parquet")
+frame.reset_index(drop=True).to_parquet("plain.parquet", index=False)"#,
+    );
+    bench.done("import f.parquet f.h5 obs --as dataframe --filter shuffle,gzip=1");
+    bench.done("import plain.parquet f.h5 plain --as dataframe");
+    bench.done("export f.h5 obs back.parquet");
+    bench.done("check f.h5");
+    bench.python(
+        r#"
+import anndata
+want = pd.read_parquet("f.parquet")
+f = h5py.File("f.h5")
+for name, index in [("obs", list(want.index)), ("plain", [str(i) for i in range(12000)])]:
+    got = anndata.io.read_elem(f[name])
+    assert list(got.columns) == list(want.columns) and list(got.index) == index
+    assert isinstance(got["kind"].dtype, pd.CategoricalDtype) and str(got["count"].dtype) == "Int32"
+    for column in want.columns:
+        a, b = want[column], got[column]
+        assert [None if pd.isna(v) else v for v in a] == [None if pd.isna(v) else v for v in b], column
+back = pq.read_table("back.parquet").to_pandas().set_index("_index")
+assert list(back["kind"].astype(object).where(back["kind"].notna(), None)) == list(want["kind"].astype(object).where(want["kind"].notna(), None))"#,
+    );
+}
+
+#[test]
 fn arrays_and_times_of_numpy() {
     let Some(bench) = Bench::new() else { return };
     bench.python(

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use hyperslab::{File, Object};
 
-use super::Kind;
+use super::{Kind, TableForm};
 use crate::change::NewObject;
 use crate::formats::storage::Storage;
 use crate::missing_feature::missing_feature;
@@ -23,7 +23,7 @@ impl Import {
 }
 
 /// Writes no table, because a value of [`Import`] does not exist.
-pub(crate) fn import(table: &Import, _: &NewObject<'_>, _: bool, _: &Storage<'_>) -> Result<()> {
+pub(crate) fn import(table: &Import, _: &NewObject<'_>, _: TableForm, _: &Storage<'_>) -> Result<()> {
     match *table {}
 }
 

@@ -11,10 +11,10 @@ use arrow_schema::{DataType, SchemaRef};
 use hyperslab::{Dataset, Datatype, Region, Selection};
 use hyperslab_exact::{sum, to_u64};
 
-use super::Kind;
 use super::elements::{Elements, elements, joined, value_of};
 use super::types::{Element, of_fields, units};
 use super::values::{rows, values};
+use super::{Kind, TableForm, dataframe};
 use crate::change::NewObject;
 use crate::formats::nulls::{self, Nulls, mask_of, masked};
 use crate::formats::record::packed;
@@ -26,13 +26,13 @@ const MAX_TEXT_BYTES: usize = 64 << 20;
 
 /// A table whose columns are known.
 pub(crate) struct Import {
-    path: PathBuf,
-    kind: Kind,
-    schema: SchemaRef,
-    rows: u64,
-    members: Vec<(String, Element)>,
+    pub(super) path: PathBuf,
+    pub(super) kind: Kind,
+    pub(super) schema: SchemaRef,
+    pub(super) rows: u64,
+    pub(super) members: Vec<(String, Element)>,
     /// The representation of the missing values of each column.
-    nulls: Vec<Nulls>,
+    pub(super) nulls: Vec<Nulls>,
 }
 
 impl Import {
@@ -99,14 +99,18 @@ fn holds_nan(column: &dyn Array) -> bool {
     }
 }
 
-/// Writes a table to a file: a dataset of compounds, or a dataset for each column.
+/// Writes a table to a file in a form.
 pub(crate) fn import(
     table: &Import,
     new: &NewObject<'_>,
-    columns: bool,
+    form: TableForm,
     storage: &Storage<'_>,
 ) -> Result<()> {
-    let target = if columns { columns_of(table, new, storage)? } else { records_of(table, new, storage)? };
+    let target = match form {
+        TableForm::Records => records_of(table, new, storage)?,
+        TableForm::Columns => columns_of(table, new, storage)?,
+        TableForm::Dataframe => return dataframe::import(table, new, storage),
+    };
     let opened = table.kind.open(&table.path)?;
     let mut start = 0_u64;
     for batch in opened.batches {
@@ -233,7 +237,7 @@ fn write_records(dataset: &Dataset, table: &Import, batch: &RecordBatch, selecte
 }
 
 /// Returns a mask: 1 where a value is missing.
-fn missing(column: &dyn Array) -> Vec<u8> {
+pub(super) fn missing(column: &dyn Array) -> Vec<u8> {
     match column.logical_nulls() {
         Some(nulls) => nulls.iter().map(|is_valid| u8::from(!is_valid)).collect(),
         None => vec![0; column.len()],
@@ -242,7 +246,7 @@ fn missing(column: &dyn Array) -> Vec<u8> {
 
 /// Cuts a batch into halves until the texts of each part are small enough. In memory, each text has
 /// the length of the longest one.
-fn cut(batch: &RecordBatch) -> Vec<RecordBatch> {
+pub(super) fn cut(batch: &RecordBatch) -> Vec<RecordBatch> {
     let padded = |batch: &RecordBatch| {
         let longest = batch.columns().iter().map(|column| longest(column)).max().unwrap_or(0);
         longest.checked_mul(batch.num_rows())

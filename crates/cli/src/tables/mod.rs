@@ -5,6 +5,8 @@ mod absent;
 #[cfg(feature = "tables")]
 mod arrays;
 #[cfg(feature = "tables")]
+mod dataframe;
+#[cfg(feature = "tables")]
 mod elements;
 #[cfg(feature = "tables")]
 mod export;
@@ -34,6 +36,17 @@ pub(crate) enum Kind {
     Parquet,
     /// Arrow's file format, also called Feather.
     Arrow,
+}
+
+/// The form in which a table is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TableForm {
+    /// A dataset of compounds with a member for each column.
+    Records,
+    /// A group with a dataset for each column.
+    Columns,
+    /// A group in the format of AnnData.
+    Dataframe,
 }
 
 impl Kind {
