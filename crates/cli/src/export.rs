@@ -63,6 +63,8 @@ enum ExportFormat {
     Parquet,
     /// A table in the file format of Apache Arrow
     Arrow,
+    /// JSON lines: an object in each line
+    Jsonl,
     /// A sparse matrix as text, in the Matrix Market format
     Mtx,
     /// A sparse matrix of SciPy
@@ -86,6 +88,7 @@ impl ExportFormat {
             Self::Json => Writer::Elements(Format::Json),
             Self::Parquet => Writer::Table(tables::Kind::Parquet),
             Self::Arrow => Writer::Table(tables::Kind::Arrow),
+            Self::Jsonl => Writer::Table(tables::Kind::JsonLines),
             Self::Mtx => Writer::Matrix(MatrixLocation::named(out, NamedFormat::MatrixMarket)),
             Self::Npz => Writer::Matrix(MatrixLocation::named(out, NamedFormat::Npz)),
         }
@@ -109,7 +112,7 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<()> {
     };
     let writer = writer.with_context(|| {
         format!(
-            "the extension of `{}` is not one of a known format; name the format with --format npy, csv, json, raw, text, parquet, arrow, mtx or npz",
+            "the extension of `{}` is not one of a known format; name the format with --format npy, csv, json, raw, text, parquet, arrow, jsonl, mtx or npz",
             out.display()
         )
     })?;

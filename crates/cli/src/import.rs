@@ -1,4 +1,4 @@
-//! `hyperslab import`: reads npy, npz, csv, Parquet and Arrow files and sparse matrices into datasets.
+//! `hyperslab import`: reads npy, npz, csv, Parquet, Arrow and JSON lines files and sparse matrices into datasets.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ use crate::typed::TypeName;
   hyperslab import arrays.npz data.h5 arrays             a group with a dataset for each array
   hyperslab import table.csv data.h5 table               a compound with a member for each column
   hyperslab import table.csv data.h5 table --as columns  a group with a dataset for each column
-  hyperslab import table.parquet data.h5 table           the same for a Parquet or Arrow file
+  hyperslab import table.parquet data.h5 table           the same for a Parquet, Arrow or JSON lines file
   zcat t.gz | hyperslab import - data.h5 t --format csv  a table from standard input
   hyperslab import table.parquet data.h5 obs --as dataframe  a data frame, as AnnData stores it
   hyperslab import matrix.csv data.h5 matrix --no-header numbers in two dimensions
@@ -83,6 +83,8 @@ enum Format {
     Parquet,
     /// A table in the file format of Apache Arrow
     Arrow,
+    /// JSON lines: an object in each line
+    Jsonl,
     /// A sparse matrix as text, in the Matrix Market format
     Mtx,
     /// Arrays of NumPy, or a sparse matrix of SciPy
@@ -100,7 +102,7 @@ enum Form {
     Records,
     /// For tables: a group with a dataset for each column
     Columns,
-    /// For Parquet and Arrow: a group in the format of AnnData, with categories
+    /// For Parquet, Arrow and JSON lines: a group in the format of AnnData, with categories
     Dataframe,
 }
 
@@ -132,6 +134,7 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<()> {
         Some(Format::Csv) => dense(arguments, Dense::Csv, input, &storage),
         Some(Format::Parquet) => dense(arguments, Dense::Table(Kind::Parquet), input, &storage),
         Some(Format::Arrow) => dense(arguments, Dense::Table(Kind::Arrow), input, &storage),
+        Some(Format::Jsonl) => dense(arguments, Dense::Table(Kind::JsonLines), input, &storage),
         Some(Format::Mtx) => matrix(
             arguments,
             storage,
@@ -153,7 +156,7 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<()> {
         None => match location {
             Some(location) => matrix(arguments, storage, &input, location),
             None => bail!(
-                "the format of `{shown}` is not known; name it with --format npy, npz, csv, parquet, arrow or mtx"
+                "the format of `{shown}` is not known; name it with --format npy, npz, csv, parquet, arrow, jsonl or mtx"
             ),
         },
     }
@@ -260,7 +263,7 @@ fn write(opened: &Opened, new: &NewObject<'_>, form: TableForm, storage: &Storag
         Opened::Csv(table) => match form {
             TableForm::Records => table.write(new, storage),
             TableForm::Columns => table.write_columns(new, storage),
-            TableForm::Dataframe => bail!("--as dataframe is for Parquet and Arrow"),
+            TableForm::Dataframe => bail!("--as dataframe is for Parquet, Arrow and JSON lines"),
         },
         Opened::Table(table) => tables::import(table, new, form, storage),
     }
@@ -275,12 +278,14 @@ fn by_extension(path: &Path) -> Option<Format> {
     let format = match Path::new(name).extension()?.to_str()? {
         "csv" | "tsv" => Format::Csv,
         "mtx" => Format::Mtx,
+        "jsonl" | "ndjson" => Format::Jsonl,
         _ if name.len() < text.len() => return None,
         "npy" => Format::Npy,
         "npz" => Format::Npz,
         _ => match Kind::of(Path::new(name))? {
             Kind::Parquet => Format::Parquet,
             Kind::Arrow => Format::Arrow,
+            Kind::JsonLines => Format::Jsonl,
         },
     };
     Some(format)

@@ -374,6 +374,42 @@ assert list(back["kind"].astype(object).where(back["kind"].notna(), None)) == li
 }
 
 #[test]
+fn json_lines_of_pandas() {
+    let Some(bench) = Bench::new() else { return };
+    bench.python(
+        r#"
+import gzip
+t = drawn(5, 60, lists=True).drop_columns(["raw", "bytes", "f32", "large", "day", "when", "nan"])
+t = t.set_column(t.column_names.index("f64"), "f64", t["f64"].fill_null(0.25))
+with open("a.jsonl", "w") as out:
+    for row in t.to_pylist(): out.write(json.dumps(row) + "\n")
+gzip.open("a.jsonl.gz", "wt").write(open("a.jsonl").read())
+open("o.jsonl", "w").write('{"a": 1, "p": {"x": 1.5, "y": 2}}\n\n{"b": "t", "p": {"x": 2, "y": 3}, "a": null}\n')
+open("mixed.jsonl", "w").write('{"a": 1}\n{"a": "x"}\n')
+h5py.File("inf.h5", "w")["t"] = np.array([(1., ), (np.inf, )], [("x", "f8")])"#,
+    );
+    for (input, path) in [("a.jsonl", "a"), ("a.jsonl.gz", "z"), ("o.jsonl", "o")] {
+        bench.done(&format!("import {input} j.h5 {path}"));
+    }
+    bench.done("export j.h5 a back.jsonl");
+    bench.done("export j.h5 o o2.jsonl");
+    let refused = bench.run("import mixed.jsonl j.h5 mixed").failure();
+    assert!(refused.contains("line 2") && refused.contains("column `a`"), "{refused}");
+    let refused = bench.run("export inf.h5 t inf.jsonl").failure();
+    assert!(refused.contains("column `x`") && !bench.path("inf.jsonl").exists(), "{refused}");
+    let compared = bench.python(
+        r#"
+read = lambda name: [json.loads(line) for line in open(name) if line.strip()]
+a, back = read("a.jsonl"), read("back.jsonl")
+assert a == back, [(x, y) for x, y in zip(a, back) if x != y][:2]
+assert read("o2.jsonl") == [{"a": 1, "p": {"x": 1.5, "y": 2}, "b": None}, {"a": None, "p": {"x": 2.0, "y": 3}, "b": "t"}], read("o2.jsonl")
+assert (h5py.File("j.h5")["z"]["i8"] == h5py.File("j.h5")["a"]["i8"]).all()
+print(len(a))"#,
+    );
+    assert_eq!(compared, "60");
+}
+
+#[test]
 fn arrays_and_times_of_numpy() {
     let Some(bench) = Bench::new() else { return };
     bench.python(

@@ -3,7 +3,7 @@
 //! The formats of dense arrays read into a new dataset with a [`Storage`](storage::Storage);
 //! [`write()`] and [`write_defined`] write them. The formats of sparse matrices ([`mtx`], [`npz`])
 //! read and write streams of [`entries`](crate::entries). The formats of tables (`parquet`,
-//! `arrow`) need the feature `tables`, and read and write batches of rows.
+//! `arrow`, `jsonl`) need the feature `tables`, and read and write batches of rows.
 
 #[cfg(feature = "tables")]
 pub(crate) mod arrow;
@@ -11,6 +11,8 @@ mod attribute;
 pub(crate) mod csv;
 mod elements;
 mod json;
+#[cfg(feature = "tables")]
+pub(crate) mod jsonl;
 pub(crate) mod mtx;
 pub(crate) mod npy;
 pub(crate) mod npz;

@@ -36,5 +36,6 @@ fn missing(kind: Kind) -> anyhow::Error {
     missing_feature(match kind {
         Kind::Parquet => "Parquet tables",
         Kind::Arrow => "Arrow tables",
+        Kind::JsonLines => "JSON lines",
     })
 }

@@ -9,7 +9,7 @@ use arrow_schema::SchemaRef;
 
 use super::Kind;
 use crate::formats::table::{Opened, TableWriter};
-use crate::formats::{arrow, parquet};
+use crate::formats::{arrow, jsonl, parquet};
 
 impl Kind {
     /// Opens a table for reading.
@@ -17,6 +17,7 @@ impl Kind {
         match self {
             Self::Parquet => parquet::open(path),
             Self::Arrow => arrow::open(path),
+            Self::JsonLines => jsonl::open(path),
         }
     }
 
@@ -25,6 +26,7 @@ impl Kind {
         Ok(match self {
             Self::Parquet => Box::new(parquet::Writer::new(out, schema)?),
             Self::Arrow => Box::new(arrow::Writer::new(out, schema)?),
+            Self::JsonLines => Box::new(jsonl::Writer::new(out)),
         })
     }
 }

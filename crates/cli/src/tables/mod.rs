@@ -36,6 +36,8 @@ pub(crate) enum Kind {
     Parquet,
     /// Arrow's file format, also called Feather.
     Arrow,
+    /// JSON lines.
+    JsonLines,
 }
 
 /// The form in which a table is stored.
@@ -55,6 +57,7 @@ impl Kind {
         match path.extension()?.to_str()? {
             "parquet" | "pq" => Some(Self::Parquet),
             "arrow" | "feather" => Some(Self::Arrow),
+            "jsonl" | "ndjson" => Some(Self::JsonLines),
             _ => None,
         }
     }
