@@ -8,6 +8,7 @@ mod cat;
 mod change;
 mod check;
 mod compare;
+mod dates;
 mod demo;
 mod diff;
 mod digest;

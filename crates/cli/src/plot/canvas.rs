@@ -1,4 +1,4 @@
-//! The drawing area of a picture, the colour of curves, and pixel coordinates.
+//! The drawing area of a picture, and pixel coordinates.
 //!
 //! Pixel coordinates are calculated with plain operators: no side of a picture has more than 8000
 //! pixels.
@@ -8,9 +8,6 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 
 use super::numbers::pixel;
-
-/// The colour of curves.
-pub(super) const INK: RGBColor = RGBColor(0x31, 0x68, 0x8e);
 
 pub(super) type Area<'a, B> = DrawingArea<B, Shift>;
 

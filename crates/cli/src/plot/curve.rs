@@ -1,23 +1,24 @@
-//! The curve of a line plot in a picture.
+//! The curves of a picture.
 
 use anyhow::Result;
 use hyperslab_exact::to_usize;
 use plotters::prelude::*;
 
-use super::canvas::{Area, INK, between, failed};
+use super::canvas::{Area, between, failed};
+use super::colours::Colour;
 use super::figure::Figure;
 use super::layout::Frame;
-use super::line::Line;
 use super::numbers::{byte, float};
+use super::series::Curve;
 
 /// The largest size of the enlarged drawing that `smooth` averages.
 const SMOOTH_BYTES: u64 = 64 << 20;
 
-/// Draws the curve two or three times as large and averages the pixels of the drawing, so that the
+/// Draws a curve two or three times as large and averages the pixels of the drawing, so that the
 /// curve is smooth.
 pub(super) fn smooth(
     figure: &Figure,
-    line: &Line,
+    (curve, ink): (&Curve, Colour),
     frame: Frame,
     pixels: &mut [u8],
     width: u32,
@@ -30,7 +31,7 @@ pub(super) fn smooth(
         let size = (wide * times, high * times);
         let frame = Frame { left: 0, top: 0, right: i32::try_from(size.0)?, bottom: i32::try_from(size.1)? };
         let root = BitMapBackend::with_buffer(&mut large, size).into_drawing_area();
-        thick_curve(&root, figure, line, frame, times + times / 2)?;
+        thick_curve(&root, figure, curve, frame, times + times / 2)?;
         root.present().map_err(failed)?;
     }
     let count = |pixels: u32| pixels as usize;
@@ -42,32 +43,31 @@ pub(super) fn smooth(
         for (column, pixel) in across.enumerate() {
             let first = column * samples * 3;
             let lines = band.chunks_exact(row_bytes).filter_map(|line| line.get(first..));
-            for ((channel, value), ink) in pixel.iter_mut().enumerate().zip([INK.0, INK.1, INK.2]) {
-                let of_channel =
-                    lines.clone().flat_map(|line| line.iter().skip(channel).step_by(3).take(samples));
-                let sum: u64 = of_channel.map(|sample| u64::from(*sample)).sum();
+            // The enlarged curve is black, so that any channel shows its share of the pixel.
+            let drawn = lines.flat_map(|line| line.iter().step_by(3).take(samples));
+            let sum: u64 = drawn.map(|sample| u64::from(*sample)).sum();
+            let cover = (1.0 - float(sum) / f64::from(times * times) / 255.0).clamp(0.0, 1.0);
+            for (value, ink) in pixel.iter_mut().zip(ink) {
                 // The picture below stays visible in the part of the pixel that the curve leaves
                 // free.
-                let share = float(sum) / f64::from(times * times) / 255.0;
-                let ink = f64::from(ink) / 255.0;
-                let cover = ((1.0 - share) / (1.0 - ink)).clamp(0.0, 1.0);
-                *value = byte(f64::from(*value).mul_add(1.0 - cover, ink * 255.0 * cover));
+                *value = byte(f64::from(*value).mul_add(1.0 - cover, f64::from(ink) * cover));
             }
         }
     }
     Ok(())
 }
 
-/// Draws the curve with one path for each connected part.
+/// Draws a curve with one path for each connected part.
 pub(super) fn whole_curve<B: DrawingBackend>(
     root: &Area<'_, B>,
     figure: &Figure,
-    line: &Line,
+    (curve, [red, green, blue]): (&Curve, Colour),
     frame: Frame,
 ) -> Result<()> {
-    connected_parts(figure, line, frame, |points| match points.as_slice() {
-        [one] => root.draw(&Circle::new(*one, 2, INK.filled())).map_err(failed),
-        _ => root.draw(&PathElement::new(points, INK.stroke_width(1))).map_err(failed),
+    let ink = RGBColor(red, green, blue);
+    connected_parts(figure, curve, frame, |points| match points.as_slice() {
+        [one] => root.draw(&Circle::new(*one, 2, ink.filled())).map_err(failed),
+        _ => root.draw(&PathElement::new(points, ink.stroke_width(1))).map_err(failed),
     })
 }
 
@@ -76,53 +76,48 @@ pub(super) fn whole_curve<B: DrawingBackend>(
 fn thick_curve<B: DrawingBackend>(
     root: &Area<'_, B>,
     figure: &Figure,
-    line: &Line,
+    curve: &Curve,
     frame: Frame,
     stroke: u32,
 ) -> Result<()> {
     let radius = stroke.div_ceil(2);
-    connected_parts(figure, line, frame, |points| {
+    connected_parts(figure, curve, frame, |points| {
         let single = points.len() == 1;
         for point in &points {
             let radius = if single { stroke } else { radius };
-            root.draw(&Circle::new(*point, radius, INK.filled())).map_err(failed)?;
+            root.draw(&Circle::new(*point, radius, BLACK.filled())).map_err(failed)?;
         }
         for ends in points.windows(2) {
-            root.draw(&PathElement::new(ends, INK.stroke_width(stroke))).map_err(failed)?;
+            root.draw(&PathElement::new(ends, BLACK.stroke_width(stroke))).map_err(failed)?;
         }
         Ok(())
     })
 }
 
-/// Calls `put` with the points of each connected part of the curve. Buckets without numbers
+/// Calls `put` with the points of each connected part of the curve. Values that an axis cannot show
 /// separate the parts.
 fn connected_parts(
     figure: &Figure,
-    line: &Line,
+    curve: &Curve,
     frame: Frame,
     mut put: impl FnMut(Vec<(i32, i32)>) -> Result<()>,
 ) -> Result<()> {
-    let mut points: Vec<(i32, i32)> = Vec::new();
     let mut flush = |points: &mut Vec<(i32, i32)>| {
         if points.is_empty() { Ok(()) } else { put(std::mem::take(points)) }
     };
-    for (number, bucket) in line.buckets.iter().enumerate() {
-        let along = figure.x.position(line.coordinate(number)).unwrap_or(0.0);
-        let across = between(frame.left, frame.right, along);
-        let Some(values) = bucket.values_in_order() else {
-            flush(&mut points)?;
-            continue;
-        };
-        for value in values {
-            let Some(position) = figure.y.position(value) else {
+    for part in &curve.parts {
+        let mut points: Vec<(i32, i32)> = Vec::new();
+        for (x, value) in part {
+            let (Some(along), Some(position)) = (figure.x.position(*x), figure.y.position(*value)) else {
                 flush(&mut points)?;
                 continue;
             };
-            let point = (across, between(frame.bottom, frame.top, position));
+            let point = (between(frame.left, frame.right, along), between(frame.bottom, frame.top, position));
             if points.last() != Some(&point) {
                 points.push(point);
             }
         }
+        flush(&mut points)?;
     }
-    flush(&mut points)
+    Ok(())
 }

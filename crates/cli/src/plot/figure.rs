@@ -1,36 +1,39 @@
 //! The content of a picture, independent of the output format.
 
 use anyhow::{Result, bail};
-use hyperslab::{Dataset, ErrorKind};
 use serde_json::{Value as Json, json};
 
+use super::axis::{Axis, Ticks};
+use super::colours::ColourMap;
 use super::image::Image;
-use super::line::Line;
 use super::scale::Scale;
-use crate::output::escape;
+use super::series::Curve;
+use super::truecolour::Picture;
 
-/// The numbers to draw, with scales and labels.
+/// The numbers to draw, with axes and labels.
 #[derive(Debug)]
 pub(super) struct Figure {
     pub(super) content: Content,
     pub(super) title: String,
     /// The axis from left to right.
-    pub(super) x: Scale,
-    pub(super) x_label: String,
+    pub(super) x: Axis,
     /// The vertical axis: upwards, or downwards if `downwards` is set.
-    pub(super) y: Scale,
-    pub(super) y_label: String,
+    pub(super) y: Axis,
     pub(super) downwards: bool,
-    /// The scale of the colours in an image. For a line, the scale of the vertical axis.
-    pub(super) values: Scale,
-    pub(super) values_label: String,
+    /// The axis of the colours in an image. For curves, the vertical axis.
+    pub(super) values: Axis,
+    pub(super) colours: ColourMap,
+    /// The numbers as a JSON document.
+    json: Json,
 }
 
 /// The numbers of a figure.
 #[derive(Debug)]
 pub(super) enum Content {
-    Line(Line),
+    Curves(Vec<Curve>),
     Image(Image),
+    /// An image that has its own colours.
+    Picture(Picture),
 }
 
 /// The scale of the values: logarithmic or not, and its ends if the user names them.
@@ -38,61 +41,91 @@ pub(super) enum Content {
 pub(super) struct Values {
     pub(super) log: bool,
     pub(super) range: Option<(f64, f64)>,
-}
-
-/// Returns a label from the attributes `long_name` or `standard_name`, and `units`. The label is
-/// empty without these attributes.
-pub(super) fn value_label(dataset: &Dataset) -> String {
-    let text = |name: &str| match dataset.attribute(name) {
-        Err(error) if error.kind() == ErrorKind::NotFound => None,
-        found => {
-            let strings = found.ok()?.read_stored().ok()?.strings().ok()?;
-            strings.into_iter().next().filter(|text| !text.trim().is_empty())
-        }
-    };
-    let name = text("long_name").or_else(|| text("standard_name"));
-    let units = text("units").map(|units| format!("[{}]", units.trim()));
-    let words: Vec<String> = name.into_iter().chain(units).collect();
-    let short = crate::output::cut(&words.join(" "), 60);
-    escape(short.as_bytes())
+    /// The colour map that the user names.
+    pub(super) colours: Option<ColourMap>,
 }
 
 impl Figure {
-    pub(super) fn of_line(line: Line, title: String, labels: [String; 2], values: Values) -> Result<Self> {
-        let [x_label, y_label] = labels;
-        let y = match values.scale() {
+    /// Returns the figure of curves along an axis. `json` is the document with the numbers.
+    pub(super) fn of_curves(
+        curves: Vec<Curve>,
+        title: String,
+        (x, y_label): (Axis, String),
+        values: Values,
+        json: Json,
+    ) -> Result<Self> {
+        let points = || curves.iter().flat_map(Curve::points);
+        let scale = match values.scale() {
             Some(scale) => scale,
-            None => match line.y_scale(values.log) {
+            None => match Scale::of(points().map(|(_, value)| value), values.log) {
                 Some(scale) => scale.with_margin(),
                 None => bail!("{}", values.nothing_to_draw()),
             },
         };
-        let x = line.x_scale();
-        let values_label = y_label.clone();
-        let content = Content::Line(line);
-        Ok(Self { content, title, x, x_label, y, y_label, downwards: false, values: y, values_label })
+        let y = Axis::new(scale, Ticks::Numbers, y_label);
+        let (content, colours) = (Content::Curves(curves), ColourMap::Viridis);
+        Ok(Self { content, title, x, y: y.clone(), downwards: false, values: y, colours, json })
     }
 
-    pub(super) fn of_image(image: Image, title: String, labels: [String; 3], values: Values) -> Result<Self> {
-        let [y_label, x_label, values_label] = labels;
-        let Some(scale) = values.scale().or_else(|| image.value_scale(values.log)) else {
+    /// Returns the figure of an image. The first row is at the top if `downwards` is set.
+    pub(super) fn of_image(
+        image: Image,
+        title: String,
+        ([y, x], downwards): ([Axis; 2], bool),
+        values_label: String,
+        values: Values,
+    ) -> Result<Self> {
+        let Some(mut scale) = values.scale().or_else(|| image.value_scale(values.log)) else {
             bail!("{}", values.nothing_to_draw());
         };
-        let (y, x) = (image.rows.scale(), image.columns.scale());
-        let content = Content::Image(image);
-        Ok(Self { content, title, x, x_label, y, y_label, downwards: true, values: scale, values_label })
+        let is_signed = scale.low < 0.0 && scale.high > 0.0 && !values.log;
+        let colours = match values.colours {
+            Some(colours) => colours,
+            None if is_signed => ColourMap::Diverging,
+            None => ColourMap::Viridis,
+        };
+        if colours == ColourMap::Diverging && values.range.is_none() && is_signed {
+            let largest = scale.high.max(-scale.low);
+            scale = Scale { low: -largest, high: largest, log: false };
+        }
+        let values = Axis::new(scale, Ticks::Numbers, values_label);
+        let json = image.json();
+        Ok(Self { content: Content::Image(image), title, x, y, downwards, values, colours, json })
+    }
+
+    /// Returns the figure of an image that has its own colours.
+    pub(super) fn of_picture(picture: Picture, title: String, labels: [String; 2]) -> Self {
+        let [y_label, x_label] = labels;
+        let (y, x) = (picture.rows.axis(y_label), picture.columns.axis(x_label));
+        let scale = Scale { low: 0.0, high: 255.0, log: false };
+        let values = Axis::new(scale, Ticks::Numbers, String::new());
+        let json = json!({ "kind": "picture", "columns": picture.columns.cells, "colours": picture.cells });
+        let content = Content::Picture(picture);
+        Self { content, title, x, y, downwards: true, values, colours: ColourMap::Viridis, json }
+    }
+
+    /// Returns the row of an image at a row of the figure, counted from the top.
+    pub(super) fn row_from_top(&self, row: usize, rows: usize) -> usize {
+        if self.downwards { row } else { rows.max(1) - 1 - row.min(rows.max(1) - 1) }
     }
 
     pub(super) fn json(&self) -> Json {
-        let mut document = match &self.content {
-            Content::Line(line) => line.json(),
-            Content::Image(image) => image.json(),
-        };
+        let mut document = self.json.clone();
         if let Json::Object(keys) = &mut document {
             keys.insert("format".into(), json!("hyperslab plot 1"));
             keys.insert("title".into(), json!(self.title));
-            keys.insert("label".into(), json!(self.values_label));
-            keys.insert("range".into(), json!([self.values.low, self.values.high]));
+            keys.insert("label".into(), json!(self.values.name()));
+            keys.insert("range".into(), json!([self.values.scale.low, self.values.scale.high]));
+            if self.x.ticks != Ticks::Indexes {
+                let Scale { low, high, .. } = self.x.scale;
+                let ends = if self.x.reversed { [high, low] } else { [low, high] };
+                keys.insert("x".into(), json!({ "label": self.x.name(), "range": ends }));
+            }
+            if !matches!(self.content, Content::Curves(_)) && self.y.ticks != Ticks::Indexes {
+                let Scale { low, high, .. } = self.y.scale;
+                let ends = if self.y.reversed { [high, low] } else { [low, high] };
+                keys.insert("y".into(), json!({ "label": self.y.name(), "range": ends }));
+            }
         }
         document
     }

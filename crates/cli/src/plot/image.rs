@@ -4,7 +4,8 @@ use anyhow::{Context as _, Result};
 use hyperslab::{Dataset, File};
 use serde_json::{Value as Json, json};
 
-use super::numbers::{self, float, part, start_of};
+use super::axis::{Axis, Ticks};
+use super::numbers::{self, Part, float, part as part_of, start_of};
 use super::scale::Scale;
 use crate::selection::Taken;
 
@@ -14,11 +15,13 @@ pub(super) enum Reduction {
     Mean,
     Max,
     Min,
+    /// The first of the elements
+    First,
 }
 
 /// A dimension of a picture: its coordinates, and the number of cells that show these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Axis {
+pub(super) struct Span {
     pub(super) start: u64,
     pub(super) step: u64,
     pub(super) count: u64,
@@ -28,8 +31,8 @@ pub(super) struct Axis {
 /// Cells in rows. A cell without a value is NaN.
 #[derive(Debug)]
 pub(super) struct Image {
-    pub(super) rows: Axis,
-    pub(super) columns: Axis,
+    pub(super) rows: Span,
+    pub(super) columns: Span,
     pub(super) cells: Vec<f64>,
 }
 
@@ -40,7 +43,7 @@ struct Cell {
     count: u64,
 }
 
-impl Axis {
+impl Span {
     pub(super) fn new(taken: &Taken, max_cells: usize) -> Self {
         let Taken { start, step, count, .. } = *taken;
         // A count that does not fit in `usize` is also above `max_cells`.
@@ -48,8 +51,13 @@ impl Axis {
         Self { start, step, count, cells: cells.max(1) }
     }
 
+    /// Returns the axis of the indexes, with a label.
+    pub(super) fn axis(&self, label: String) -> Axis {
+        Axis::new(self.scale(), Ticks::Indexes, label)
+    }
+
     /// Returns the scale from the edge of the first coordinate to the edge of the last one.
-    pub(super) fn scale(&self) -> Scale {
+    fn scale(&self) -> Scale {
         let half = float(self.step) / 2.0;
         let end = float(self.count).mul_add(float(self.step), float(self.start));
         Scale { low: float(self.start) - half, high: end - half, log: false }.widened()
@@ -62,7 +70,7 @@ impl Axis {
 
     /// Returns the cell of the coordinate at `position` in the selection.
     pub(super) fn cell(&self, position: u64) -> usize {
-        part(position, self.count, self.cells)
+        part_of(position, self.count, self.cells)
     }
 }
 
@@ -78,6 +86,7 @@ impl Cell {
             Reduction::Mean => self.value + value,
             Reduction::Max => self.value.max(value),
             Reduction::Min => self.value.min(value),
+            Reduction::First => self.value,
         };
         self.count += 1;
     }
@@ -96,21 +105,21 @@ impl Image {
     pub(super) fn read(
         file: &File,
         dataset: &Dataset,
-        (taken, field): (&[Taken], Option<&str>),
+        part: &Part<'_>,
         (height, width): (usize, usize),
         reduction: Reduction,
     ) -> Result<Self> {
-        let mut kept = taken.iter().filter(|dimension| dimension.kept);
+        let mut kept = part.taken.iter().filter(|dimension| dimension.kept);
         let one = Taken { start: 0, step: 1, count: 1, kept: true };
-        let rows = Axis::new(kept.next().unwrap_or(&one), height);
-        let columns = Axis::new(kept.next().unwrap_or(&one), width);
+        let rows = Span::new(kept.next().unwrap_or(&one), height);
+        let columns = Span::new(kept.next().unwrap_or(&one), width);
         let mut cells = vec![Cell::EMPTY; rows.cells.checked_mul(columns.cells).context("too many cells")?];
         let (mut row, mut column) = (0_u64, 0_u64);
         // The elements come in order, so that the loop divides once for each cell, not for each
         // element.
         let (mut across, mut next) = (0_usize, columns.start_of(1));
         let mut first = 0;
-        numbers::each(file, dataset, (taken, field), |values| {
+        numbers::each(file, dataset, part, |values| {
             for value in values {
                 if column >= next {
                     across += 1;
@@ -146,7 +155,7 @@ impl Image {
             row.iter().map(|cell| Some(*cell).filter(|cell| cell.is_finite())).collect::<Vec<_>>()
         };
         let rows: Vec<_> = self.cells.chunks(self.columns.cells.max(1)).map(row).collect();
-        let axis = |axis: &Axis| json!({ "start": axis.start, "step": axis.step, "count": axis.count });
+        let axis = |axis: &Span| json!({ "start": axis.start, "step": axis.step, "count": axis.count });
         json!({ "kind": "image", "rows": axis(&self.rows), "columns": axis(&self.columns), "cells": rows })
     }
 }

@@ -56,11 +56,11 @@ impl Layout {
             Ok(i32::try_from(widest)? * CHARACTER_PIXELS)
         };
         let y_ticks = (height / 70).max(2).unsigned_abs();
-        let left = label_width(figure.y.ticks(y_ticks))? + if figure.y_label.is_empty() { 25 } else { 50 };
+        let left = label_width(figure.y.ticks(y_ticks))? + if figure.y.label().is_empty() { 25 } else { 50 };
         let bar_labels = label_width(figure.values.ticks(y_ticks))?;
         let image = matches!(figure.content, Content::Image(_));
         let beside = if image {
-            let label = if figure.values_label.is_empty() { 20 } else { 48 };
+            let label = if figure.values.label().is_empty() { 20 } else { 48 };
             GAP_PIXELS + BAR_PIXELS + bar_labels + label
         } else {
             BESIDE_PIXELS
@@ -71,8 +71,14 @@ impl Layout {
             right: (width - beside).max(left + 10),
             bottom: (height - BELOW_PIXELS).max(ABOVE_PIXELS + 10),
         };
-        if let Content::Image(image) = &figure.content {
-            frame = frame.squared(float(image.columns.count), float(image.rows.count));
+        match &figure.content {
+            Content::Image(image) => {
+                frame = frame.squared(float(image.columns.count), float(image.rows.count));
+            }
+            Content::Picture(picture) => {
+                frame = frame.squared(float(picture.columns.count), float(picture.rows.count));
+            }
+            Content::Curves(_) => {}
         }
         let bar_left = frame.right + GAP_PIXELS;
         let bar = Frame { left: bar_left, right: bar_left + BAR_PIXELS, ..frame };
@@ -83,7 +89,11 @@ impl Layout {
             y_label: frame.left - left + 14,
             bar,
             bar_label: bar.right + bar_labels + 16,
-            middle: if image { frame.left.midpoint(frame.right) } else { width / 2 },
+            middle: if !matches!(figure.content, Content::Curves(_)) {
+                frame.left.midpoint(frame.right)
+            } else {
+                width / 2
+            },
             x_ticks: (wide / widest).clamp(1, 10).unsigned_abs(),
             y_ticks,
         })

@@ -4,9 +4,8 @@ use anyhow::Result;
 use hyperslab::{Dataset, File};
 use serde_json::{Value as Json, json};
 
-use super::numbers::{self, float, start_of};
+use super::numbers::{self, Part, float, start_of};
 use super::scale::Scale;
-use crate::selection::Taken;
 
 /// The numbers of one dimension, in a limited number of buckets.
 #[derive(Debug)]
@@ -59,13 +58,8 @@ impl Bucket {
 
 impl Line {
     /// Reads the selected elements of one dimension.
-    pub(super) fn read(
-        file: &File,
-        dataset: &Dataset,
-        (taken, field): (&[Taken], Option<&str>),
-        max_buckets: usize,
-    ) -> Result<Self> {
-        let along = taken.iter().find(|dimension| dimension.kept);
+    pub(super) fn read(file: &File, dataset: &Dataset, part: &Part<'_>, max_buckets: usize) -> Result<Self> {
+        let along = part.taken.iter().find(|dimension| dimension.kept);
         let (start, step, count) = along.map_or((0, 1, 1), |kept| (kept.start, kept.step, kept.count));
         // A count that does not fit in `usize` is also above `max_buckets`.
         let parts = usize::try_from(count).map_or(max_buckets, |count| count.min(max_buckets)).max(1);
@@ -74,7 +68,7 @@ impl Line {
         // element.
         let (mut at, mut bucket) = (0_u64, 0_usize);
         let mut next = start_of(1, count, parts);
-        numbers::each(file, dataset, (taken, field), |values| {
+        numbers::each(file, dataset, part, |values| {
             for value in values {
                 if at >= next {
                     bucket += 1;
@@ -91,12 +85,16 @@ impl Line {
 
     /// Returns the coordinate of a bucket: of its middle if the bucket has several coordinates.
     pub(super) fn coordinate(&self, number: usize) -> f64 {
+        self.middle(number).mul_add(float(self.step), float(self.start))
+    }
+
+    /// Returns the position of the middle of a bucket in the selection.
+    pub(super) fn middle(&self, number: usize) -> f64 {
         let parts = self.buckets.len();
         let first = start_of(number, self.count, parts);
         let end = start_of(number + 1, self.count, parts);
         let last = if end > first { end - 1 } else { first };
-        let middle = f64::midpoint(float(first), float(last));
-        middle.mul_add(float(self.step), float(self.start))
+        f64::midpoint(float(first), float(last))
     }
 
     /// Returns the scale of the coordinates.
@@ -108,11 +106,6 @@ impl Line {
             log: false,
         }
         .widened()
-    }
-
-    /// Returns the scale of the values. `None` if there are no numbers that the scale can show.
-    pub(super) fn y_scale(&self, log: bool) -> Option<Scale> {
-        Scale::of(self.buckets.iter().flat_map(|bucket| [bucket.low, bucket.high]), log)
     }
 
     pub(super) fn json(&self) -> Json {

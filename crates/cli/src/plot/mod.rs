@@ -1,8 +1,12 @@
 //! `hyperslab plot`: a picture of a dataset.
 
+mod axis;
+mod build;
 #[cfg(feature = "plots")]
 mod canvas;
 mod colours;
+mod conventions;
+mod coordinates;
 #[cfg(feature = "plots")]
 mod curve;
 mod figure;
@@ -15,24 +19,23 @@ mod occupied;
 #[cfg(feature = "plots")]
 mod picture;
 mod scale;
+mod series;
 mod terminal;
+mod times;
+mod truecolour;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anstream::ColorChoice;
 use anyhow::{Result, bail};
-use hyperslab::{Dataset, File};
 
-use self::figure::{Figure, Values, value_label};
-use self::image::{Image, Reduction};
-use self::line::Line;
+use self::colours::ColourMap;
+use self::image::Reduction;
 use self::terminal::{Colours, Size};
-use crate::lookup;
 use crate::open::OpenArguments;
-use crate::output::{self, escape};
+use crate::output;
 use crate::output_target::OutputTarget;
-use crate::selection::{self, Taken};
 
 /// The default size of a picture, in pixels.
 #[cfg(feature = "plots")]
@@ -51,8 +54,15 @@ const TERMINAL_COLUMNS: u16 = 80;
     to the largest, so that no peak is lost. A dataset of two dimensions is drawn as an image. Of more dimensions, the last \
     two are drawn, at the first coordinate of the other dimensions or at the coordinates that -s selects.
 
+Attributes of the CF conventions (scale_factor, add_offset, _FillValue, missing_value, valid_range, units, long_name) and dimension \
+    scales are applied; --raw draws the stored values at their indexes. An image of the HDF5 image specification is drawn in its \
+    own colours.
+
 Examples:
   hyperslab plot data.h5 series/temperature
+  hyperslab plot data.h5 series/temperature series/dew_point    several lines
+  hyperslab plot data.h5 pressure --x altitude
+  hyperslab plot data.h5 counts --histogram=50 --log
   hyperslab plot data.h5 frames -s 17 -o frame.png --log
   hyperslab plot data.h5 frames -s '0:100,512,:' -o slice.svg
   hyperslab plot sparse.h5 counts --occupied"
@@ -68,9 +78,27 @@ pub(crate) struct PlotArguments {
     /// The compound member to draw. Separate the names of nested members with dots
     #[arg(long, value_name = "NAME", conflicts_with = "occupied")]
     field: Option<String>,
-    /// Use a logarithmic scale for the values. Values that are not greater than 0 are left out
+    /// Use a logarithmic scale for the values, or for the numbers of a histogram. Values that are
+    /// not greater than 0 are left out
     #[arg(long)]
     log: bool,
+    /// Draw the stored values at their indexes, without conventions, dimension scales and colours
+    #[arg(long)]
+    raw: bool,
+    /// The coordinates of a line: a dataset with a number for each element
+    #[arg(long, value_name = "DATASET", conflicts_with_all = ["histogram", "occupied", "rgb"])]
+    x: Option<String>,
+    /// Draw how many values lie in each of so many equal ranges; 100 ranges without a number. --range
+    /// names the ends
+    #[arg(long, value_name = "BINS", num_args = 0..=1, default_missing_value = "100", require_equals = true,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(series::MAX_BINS)), conflicts_with = "occupied")]
+    histogram: Option<u32>,
+    /// Draw an array with a dimension of 3 or 4 channels as an image in colours
+    #[arg(long, conflicts_with_all = ["raw", "occupied", "histogram", "field"])]
+    rgb: bool,
+    /// The colours of an image [default: diverging for values on both sides of zero, else viridis]
+    #[arg(long, value_enum, value_name = "NAME")]
+    cmap: Option<ColourMap>,
     /// Draw which chunks are stored. For sparse datasets, draw how many elements are defined
     #[arg(long, conflicts_with_all = ["log", "reduce", "range"])]
     occupied: bool,
@@ -94,8 +122,9 @@ pub(crate) struct PlotArguments {
     open: OpenArguments,
     /// The HDF5 file
     file: PathBuf,
-    /// The path of the dataset
-    dataset: String,
+    /// The path of the dataset; several datasets of one dimension are drawn as lines in one picture
+    #[arg(required = true, value_name = "DATASET")]
+    datasets: Vec<String>,
 }
 
 fn range(text: &str) -> Result<(f64, f64), String> {
@@ -128,9 +157,7 @@ enum Target {
 pub(crate) fn run(arguments: &PlotArguments) -> Result<()> {
     let target = arguments.target()?;
     let file = arguments.open.open(&arguments.file)?;
-    let shown = arguments.file.display().to_string();
-    let dataset = lookup::dataset(&file, &shown, &arguments.dataset)?;
-    let figure = arguments.figure(&file, &dataset, target)?;
+    let figure = build::figure(arguments, &file, target)?;
     if let Some(path) = &arguments.output {
         let mut out = OutputTarget::file(path, &arguments.file)?;
         match target {
@@ -189,77 +216,6 @@ impl PlotArguments {
     fn picture(&self, _: &Path) -> Result<Target> {
         Err(crate::missing_feature::missing_feature("PNG and SVG pictures"))
     }
-
-    fn figure(&self, file: &File, dataset: &Dataset, target: Target) -> Result<Figure> {
-        let taken = self.taken(dataset)?;
-        let kept = taken.iter().enumerate().filter(|(_, taken)| taken.kept);
-        let kept: Vec<usize> = kept.map(|(dimension, _)| dimension).collect();
-        if taken.iter().any(|dimension| dimension.count == 0) {
-            bail!("nothing to draw: no elements are selected");
-        }
-        let title = match &self.title {
-            Some(title) => escape(title.as_bytes()),
-            None => title(&self.file, dataset, &taken, self.field.as_deref()),
-        };
-        let label = |dimension: usize| {
-            if kept.len() == 1 && taken.len() == 1 {
-                "index".into()
-            } else {
-                format!("index of dimension {dimension}")
-            }
-        };
-        let values = Values { log: self.log, range: self.range };
-        if self.occupied {
-            let image = occupied::read(dataset, &taken, target.cells())?;
-            let sparse = dataset.sparse().chunking().is_some_and(|chunking| chunking.sparse);
-            let values_label =
-                if sparse { "share of elements that are defined" } else { "share of chunks that are stored" };
-            let values_label = values_label.to_owned();
-            let labels = match kept.as_slice() {
-                [] => [label(0), label(0), values_label],
-                [column] => [String::new(), label(*column), values_label],
-                [.., row, column] => [label(*row), label(*column), values_label],
-            };
-            let largest = image.cells.iter().copied().filter(|share| share.is_finite()).fold(0.0, f64::max);
-            let high = if sparse && largest > 0.0 { largest } else { 1.0 };
-            return Figure::of_image(image, title, labels, Values { log: false, range: Some((0.0, high)) });
-        }
-        let part = (taken.as_slice(), self.field.as_deref());
-        match kept.as_slice() {
-            [] => bail!("a single element cannot be drawn; `hyperslab cat` prints it"),
-            [dimension] => {
-                let line = Line::read(file, dataset, part, target.dots())?;
-                Figure::of_line(line, title, [label(*dimension), value_label(dataset)], values)
-            }
-            [row, column, ..] => {
-                let image = Image::read(file, dataset, part, target.cells(), self.reduce)?;
-                let labels = [label(*row), label(*column), value_label(dataset)];
-                Figure::of_image(image, title, labels, values)
-            }
-        }
-    }
-
-    /// Returns the selected coordinates. Unless `--occupied` is given, at most two dimensions are
-    /// kept, and only the first selected coordinate of each leading dimension.
-    fn taken(&self, dataset: &Dataset) -> Result<Vec<Taken>> {
-        let dataspace = dataset.dataspace();
-        let dims = dataspace.dims();
-        let mut taken = selection::parse_or_everything(self.select.as_deref(), dims)?;
-        if self.occupied {
-            return Ok(taken);
-        }
-        let mut kept = taken.iter().filter(|dimension| dimension.kept).count();
-        for dimension in taken.iter_mut().filter(|dimension| dimension.kept) {
-            if kept <= 2 {
-                break;
-            }
-            if dimension.count > 0 {
-                (dimension.count, dimension.kept) = (1, false);
-            }
-            kept -= 1;
-        }
-        Ok(taken)
-    }
 }
 
 impl Target {
@@ -292,26 +248,4 @@ fn colours() -> Colours {
         Ok("truecolor" | "24bit") => Colours::All,
         _ => Colours::Palette,
     }
-}
-
-/// Returns the default title, such as `file.h5: /path [3, :, :]`.
-fn title(file: &Path, dataset: &Dataset, taken: &[Taken], field: Option<&str>) -> String {
-    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
-    let path = dataset.name().trim_start_matches('/');
-    let whole =
-        taken.iter().zip(dataset.dataspace().dims()).all(|(taken, size)| taken.kept && taken.count == *size);
-    let part = |(taken, size): (&Taken, &u64)| match taken {
-        Taken { start, kept: false, .. } => start.to_string(),
-        Taken { start: 0, step: 1, count, .. } if count == size => ":".to_owned(),
-        Taken { start, step, count, .. } => {
-            // The last coordinate lies in the dataset. One step further may exceed 64 bits.
-            let last = start + (count - 1) * step;
-            let end = last.checked_add(*step).map_or(*size, |end| end.min(*size));
-            if *step == 1 { format!("{start}:{end}") } else { format!("{start}:{end}:{step}") }
-        }
-    };
-    let parts: Vec<String> = taken.iter().zip(dataset.dataspace().dims()).map(part).collect();
-    let member = field.map_or_else(String::new, |field| format!(".{field}"));
-    let parts = if whole { String::new() } else { format!(" [{}]", parts.join(", ")) };
-    escape(output::cut(&format!("{name}: /{path}{member}{parts}"), 90).as_bytes())
 }

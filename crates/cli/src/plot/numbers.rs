@@ -8,6 +8,7 @@ use hyperslab::{Dataset, File};
 use hyperslab_exact::{to_u64, to_usize};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::conventions::Conventions;
 use crate::output::{self, escape};
 use crate::selection::Taken;
 use crate::selection::blocks::Blocks;
@@ -21,6 +22,18 @@ const ELEMENTS_PER_BYTE: u64 = 4096;
 #[expect(clippy::cast_precision_loss, reason = "what is drawn has fewer digits")]
 pub(super) fn float(number: u64) -> f64 {
     number as f64
+}
+
+/// Converts to floating point. Numbers of more than 53 bits are rounded.
+#[expect(clippy::cast_precision_loss, reason = "dates have fewer digits")]
+pub(super) fn signed(number: i64) -> f64 {
+    number as f64
+}
+
+/// Rounds to the nearest integer. The cast clamps to the type.
+#[expect(clippy::cast_possible_truncation, reason = "the cast clamps")]
+pub(super) fn nearest(number: f64) -> i64 {
+    number.round() as i64
 }
 
 /// Rounds to an index or a number of digits. The cast clamps to the type: NaN and negative numbers
@@ -83,14 +96,25 @@ pub(super) fn check(dataset: &Dataset) -> Result<()> {
     bail!("the elements of `{}` are not numbers, but {datatype}", dataset.name())
 }
 
+/// The elements of a dataset that are drawn, and their meaning.
+#[derive(Debug)]
+pub(super) struct Part<'a> {
+    pub(super) taken: &'a [Taken],
+    /// The member of compounds.
+    pub(super) field: Option<&'a str>,
+    pub(super) conventions: Conventions,
+}
+
 /// Calls `visit` with the selected elements, or one member of them, in C order and in blocks of
 /// limited size.
 pub(super) fn each(
     file: &File,
     dataset: &Dataset,
-    (taken, field): (&[Taken], Option<&str>),
+    part: &Part<'_>,
     mut visit: impl FnMut(&[f64]),
 ) -> Result<()> {
+    let Part { taken, field, conventions } = part;
+    let field = *field;
     if field.is_none() {
         check(dataset)?;
     }
@@ -109,12 +133,13 @@ pub(super) fn each(
         _ => None,
     };
     Blocks::new(dataset, taken.to_vec()).for_each_selection(|selection| {
-        let values = match (&base, field) {
+        let mut values = match (&base, field) {
             (_, Some(field)) => dataset.field(field)?.read_raw::<f64>(selection)?,
             (None, None) => dataset.read_stored(selection)?.convert::<f64>()?,
             (Some(base), None) => enumerated(base, dataset.read_stored(selection)?.bytes())?,
         };
         bar.inc(to_u64(values.len()));
+        conventions.apply(&mut values);
         visit(&values);
         Ok(())
     })?;

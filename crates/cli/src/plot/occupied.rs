@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use hyperslab::{Dataset, Region, Selection};
 use hyperslab_exact::to_u64;
 
-use super::image::{Axis, Image};
+use super::image::{Image, Span};
 use super::numbers::float;
 use crate::selection::Taken;
 use crate::values::blocks::blocks;
@@ -25,8 +25,8 @@ struct Shares<'a> {
     taken: &'a [Taken],
     /// The dimensions of the rows and columns. Cells cover all coordinates of the other dimensions.
     drawn: [Option<usize>; 2],
-    rows: Axis,
-    columns: Axis,
+    rows: Span,
+    columns: Span,
     /// The share of each cell that is stored or defined.
     cells: Vec<f64>,
     /// The summed shares of chunks that cover the same, many cells.
@@ -60,7 +60,7 @@ pub(super) fn read(dataset: &Dataset, taken: &[Taken], (height, width): (usize, 
         // The last chunk may end beyond 64 bits. No coordinate lies there.
         let count = chunks.saturating_mul(chunk);
         let cells = usize::try_from(chunks).map_or(max_cells, |chunks| chunks.min(max_cells)).max(1);
-        Axis { start: taken.start, step: 1, count, cells }
+        Span { start: taken.start, step: 1, count, cells }
     };
     let (rows, columns) = (axis(drawn[0], height), axis(drawn[1], width));
     let cells = vec![0.0; rows.cells.checked_mul(columns.cells).context("too many cells")?];
@@ -152,7 +152,7 @@ impl Shares<'_> {
         }
         let share = depth * density;
         let [rows, columns] = sides;
-        let touched = |axis: &Axis, (start, end): (u64, u64)| axis.cell(end - 1) - axis.cell(start) + 1;
+        let touched = |axis: &Span, (start, end): (u64, u64)| axis.cell(end - 1) - axis.cell(start) + 1;
         if touched(&self.rows, rows) * touched(&self.columns, columns) > MAX_DIRECT_CELLS {
             *self.large.entry([rows, columns]).or_default() += share;
         } else {
@@ -185,7 +185,7 @@ impl Shares<'_> {
 
 /// Returns the cells that a range of positions touches, each with the share of the cell that lies
 /// in the range. The range is not empty.
-fn covered(axis: &Axis, (start, end): (u64, u64)) -> impl Iterator<Item = (usize, f64)> {
+fn covered(axis: &Span, (start, end): (u64, u64)) -> impl Iterator<Item = (usize, f64)> {
     let size = float(axis.count.max(1)) / float(to_u64(axis.cells));
     let axis = *axis;
     let (first, last) = (axis.cell(start), axis.cell(end - 1));

@@ -10,11 +10,12 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::canvas::{Area, between, failed};
-use super::colours::{NOTHING, colour};
+use super::colours::{CURVES, NOTHING};
 use super::curve::{smooth, whole_curve};
 use super::figure::{Content, Figure};
 use super::layout::{Frame, Layout};
 use super::numbers::{float, whole};
+use super::series::Curve;
 
 /// The font family in the picture. Viewers of SVG files use their own font of this family.
 const FAMILY: &str = "sans-serif";
@@ -56,8 +57,13 @@ pub(super) fn png(figure: &Figure, (width, height): (u32, u32), out: &mut impl W
     for layer in layers(figure, &layout) {
         layer.put(&mut pixels, width);
     }
-    if let Content::Line(line) = &figure.content {
-        smooth(figure, line, layout.frame, &mut pixels, width)?;
+    if let Content::Curves(curves) = &figure.content {
+        for (curve, ink) in curves.iter().zip(CURVES.iter().cycle()) {
+            smooth(figure, (curve, *ink), layout.frame, &mut pixels, width)?;
+        }
+        let root = BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area();
+        legend(&root, curves, layout.frame)?;
+        root.present().map_err(failed)?;
     }
     encode(&pixels, (width, height), out)
 }
@@ -79,8 +85,11 @@ pub(super) fn svg(figure: &Figure, size: (u32, u32), out: &mut impl Write) -> Re
     {
         let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
         draw(&root, figure, &layout)?;
-        if let Content::Line(line) = &figure.content {
-            whole_curve(&root, figure, line, layout.frame)?;
+        if let Content::Curves(curves) = &figure.content {
+            for (curve, ink) in curves.iter().zip(CURVES.iter().cycle()) {
+                whole_curve(&root, figure, (curve, *ink), layout.frame)?;
+            }
+            legend(&root, curves, layout.frame)?;
         }
         root.present().map_err(failed)?;
     }
@@ -122,17 +131,25 @@ impl Layer {
     }
 }
 
-/// Returns the pixels of an image's cells and of its colour bar. A line has no layers.
+/// Returns the pixels of an image's cells and of its colour bar. Curves have no layers.
 fn layers(figure: &Figure, layout: &Layout) -> Vec<Layer> {
-    let Content::Image(image) = &figure.content else { return Vec::new() };
     let (frame, bar) = (layout.frame, layout.bar);
-    let cells = filled(frame, |down, along| {
-        let row = whole((down * float(to_u64(image.rows.cells))).floor());
-        let column = whole((along * float(to_u64(image.columns.cells))).floor());
-        figure.values.position(image.cell(row, column)).map_or(NOTHING, colour)
-    });
-    let colours = filled(bar, |down, _| colour(1.0 - down));
-    vec![cells, colours]
+    let at = |share: f64, cells: usize| whole((share * float(to_u64(cells))).floor());
+    match &figure.content {
+        Content::Curves(_) => Vec::new(),
+        Content::Picture(picture) => vec![filled(frame, |down, along| {
+            picture.cell(at(down, picture.rows.cells), at(along, picture.columns.cells))
+        })],
+        Content::Image(image) => {
+            let colour = |position| figure.colours.colour(position);
+            let cells = filled(frame, |down, along| {
+                let row = figure.row_from_top(at(down, image.rows.cells), image.rows.cells);
+                let column = at(along, image.columns.cells);
+                figure.values.position(image.cell(row, column)).map_or(NOTHING, colour)
+            });
+            vec![cells, filled(bar, |down, _| colour(1.0 - down))]
+        }
+    }
 }
 
 /// Fills a frame with pixels. `of` returns the colour at a share of the frame's height and width.
@@ -162,7 +179,7 @@ fn draw<B: DrawingBackend>(root: &Area<'_, B>, figure: &Figure, layout: &Layout)
     let stroke = |points: [(i32, i32); 2], colour: RGBColor| {
         root.draw(&PathElement::new(points, colour.stroke_width(1))).map_err(failed)
     };
-    let line = matches!(figure.content, Content::Line(_));
+    let line = matches!(figure.content, Content::Curves(_));
     let (middle, center) = (left.midpoint(right), top.midpoint(bottom));
     write(&figure.title, (layout.middle, 14), text(TITLE_PIXELS, HPos::Center, VPos::Top))?;
     for (position, label) in figure.x.ticks(layout.x_ticks) {
@@ -182,20 +199,37 @@ fn draw<B: DrawingBackend>(root: &Area<'_, B>, figure: &Figure, layout: &Layout)
         stroke([(left - 5, at), (left, at)], FRAME)?;
         write(&label, (left - 9, at + 2), text(TEXT_PIXELS, HPos::Right, VPos::Center))?;
     }
-    write(&figure.x_label, (middle, bottom + 32), text(TEXT_PIXELS, HPos::Center, VPos::Top))?;
+    write(&figure.x.label(), (middle, bottom + 32), text(TEXT_PIXELS, HPos::Center, VPos::Top))?;
     let turned = text(TEXT_PIXELS, HPos::Center, VPos::Top).transform(FontTransform::Rotate270);
-    write(&figure.y_label, (layout.y_label, center), turned.clone())?;
-    if !line {
+    write(&figure.y.label(), (layout.y_label, center), turned.clone())?;
+    if matches!(figure.content, Content::Image(_)) {
         let bar = layout.bar;
         for (position, label) in figure.values.ticks(layout.y_ticks) {
             let at = between(bar.bottom, bar.top, position);
             stroke([(bar.right, at), (bar.right + 5, at)], FRAME)?;
             write(&label, (bar.right + 9, at + 2), text(TEXT_PIXELS, HPos::Left, VPos::Center))?;
         }
-        write(&figure.values_label, (layout.bar_label, center), turned)?;
+        write(&figure.values.label(), (layout.bar_label, center), turned)?;
         outline(root, bar)?;
     }
     outline(root, layout.frame)
+}
+
+/// Draws the names of several curves at the top of the frame.
+fn legend<B: DrawingBackend>(root: &Area<'_, B>, curves: &[Curve], frame: Frame) -> Result<()> {
+    if curves.len() < 2 {
+        return Ok(());
+    }
+    let mut y = frame.top + 14;
+    for (curve, [red, green, blue]) in curves.iter().zip(CURVES.iter().cycle()) {
+        let ink = RGBColor(*red, *green, *blue);
+        let (start, end) = (frame.left + 12, frame.left + 40);
+        root.draw(&PathElement::new([(start, y), (end, y)], ink.stroke_width(3))).map_err(failed)?;
+        let style = text(TEXT_PIXELS, HPos::Left, VPos::Center);
+        root.draw(&Text::new(curve.name.clone(), (end + 8, y + 2), style)).map_err(failed)?;
+        y += 20;
+    }
+    Ok(())
 }
 
 /// Draws the line around a frame.

@@ -12,12 +12,22 @@ impl Scale {
     /// Returns a scale that covers all finite `values`. A logarithmic scale leaves out values that
     /// are not positive. `None` if no value is left.
     pub(super) fn of(values: impl Iterator<Item = f64>, log: bool) -> Option<Self> {
+        Self::exactly(values, log).map(Self::widened)
+    }
+
+    /// Returns the scale from the least to the largest finite value. `None` if no value is left.
+    pub(super) fn exactly(values: impl Iterator<Item = f64>, log: bool) -> Option<Self> {
         let mut found: Option<(f64, f64)> = None;
         for value in values.filter(|value| value.is_finite() && (!log || *value > 0.0)) {
             let (low, high) = found.unwrap_or((value, value));
             found = Some((low.min(value), high.max(value)));
         }
-        found.map(|(low, high)| Self { low, high, log }.widened())
+        found.map(|(low, high)| Self { low, high, log })
+    }
+
+    /// Returns the scale that covers both scales.
+    pub(super) fn joined(self, other: Self) -> Self {
+        Self { low: self.low.min(other.low), high: self.high.max(other.high), ..self }
     }
 
     /// Widens the scale of a single value, so that the ends differ.
@@ -57,15 +67,37 @@ impl Scale {
         (!position.is_nan()).then(|| position.clamp(0.0, 1.0))
     }
 
-    /// Returns about `about` ticks in ascending order, each with its position and label.
-    pub(super) fn ticks(&self, about: u32) -> Vec<(f64, String)> {
+    /// Returns the value at a position. The inverse of [`position`](Self::position).
+    pub(super) fn value(&self, position: f64) -> f64 {
+        if self.log {
+            return self.low * (self.high / self.low).powf(position);
+        }
+        self.low.mul_add(1.0 - position, self.high * position)
+    }
+
+    /// Returns the values of about `about` ticks in ascending order, and their distance. The
+    /// distance on a logarithmic scale is 0.
+    pub(super) fn tick_values(&self, about: u32) -> (Vec<f64>, f64) {
         let values = if self.log { self.decades(about) } else { None };
         let (values, step) = values.unwrap_or_else(|| self.round(about));
-        let inside = values.into_iter().filter(|value| {
-            let slack = (self.high / 2.0 - self.low / 2.0) * 2e-9;
-            *value >= self.low - slack && *value <= self.high + slack
-        });
-        inside.filter_map(|value| Some((self.position(value)?, label(value, step)))).collect()
+        (self.inside(values), step)
+    }
+
+    /// Returns the whole numbers of about `about` ticks, and their distance.
+    pub(super) fn whole_ticks(&self, about: u32) -> (Vec<f64>, f64) {
+        let (values, step) = self.tick_values(about);
+        if step >= 1.0 || self.log {
+            return (values, step);
+        }
+        let first = self.low.ceil();
+        let values = (0..64_u32).map(|number| first + f64::from(number));
+        (self.inside(values.take_while(|value| *value <= self.high).collect()), 1.0)
+    }
+
+    fn inside(&self, values: Vec<f64>) -> Vec<f64> {
+        let slack = (self.high / 2.0 - self.low / 2.0) * 2e-9;
+        let is_inside = |value: &f64| *value >= self.low - slack && *value <= self.high + slack;
+        values.into_iter().filter(is_inside).collect()
     }
 
     /// Returns powers of ten; on short scales also 2 and 5 times these. `None` if fewer than two
@@ -132,7 +164,8 @@ mod tests {
     use super::*;
 
     fn labels(low: f64, high: f64, log: bool) -> Vec<String> {
-        Scale { low, high, log }.ticks(5).into_iter().map(|(_, label)| label).collect()
+        let (values, step) = Scale { low, high, log }.tick_values(5);
+        values.into_iter().map(|value| label(value, step)).collect()
     }
 
     #[test]

@@ -6,11 +6,10 @@ use std::ops::RangeInclusive;
 use anstyle::{Ansi256Color, Color, RgbColor, Style};
 use hyperslab_exact::to_u64;
 
-use super::colours::{Colour, colour};
+use super::colours::{CURVES, Colour, ColourMap};
 use super::figure::{Content, Figure};
-use super::image::Image;
-use super::line::Line;
 use super::numbers::{float, whole};
+use super::series::Curve;
 use crate::output::Screen;
 use crate::output::{DATASET, FAINT, VALUE, cut, styled, width};
 
@@ -49,32 +48,40 @@ pub(super) fn draw(figure: &Figure, size: Size, colours: Colours, out: &mut impl
     let columns = size.columns + LABEL_COLUMNS + 2;
     styled(out, DATASET, &cut(&figure.title, columns))?;
     writeln!(out)?;
-    let label =
-        if matches!(figure.content, Content::Line(_)) { &figure.y_label } else { &figure.values_label };
+    let label = figure.values.label();
     if !label.is_empty() {
-        styled(out, FAINT, &cut(label, columns))?;
+        styled(out, FAINT, &cut(&label, columns))?;
         writeln!(out)?;
     }
-    match &figure.content {
-        Content::Line(line) => {
-            let dots = Dots::of(figure, line, size);
+    let wide = match &figure.content {
+        Content::Curves(curves) => {
+            names(curves, colours, columns, out)?;
+            let dots = Dots::of(figure, curves, size);
             for row in 0..size.lines {
                 axis_left(figure, row, size.lines, out)?;
-                styled(out, VALUE, &dots.line(row))?;
+                dots.draw(row, (curves.len(), colours), out)?;
                 writeln!(out)?;
             }
+            size.columns
         }
         Content::Image(image) => {
-            for row in 0..lines_of(image, colours) {
-                axis_left(figure, row, lines_of(image, colours), out)?;
-                cells(figure, image, (row, repeated(image, size)), colours, out)?;
-                writeln!(out)?;
-            }
+            let position = |row: usize, column: usize| {
+                let row = figure.row_from_top(row, image.rows.cells);
+                figure.values.position(image.cell(row, column))
+            };
+            let shaded = |row, column| shade(position(row, column));
+            let coloured = |row, column| style_of(position(row, column), figure.colours, colours);
+            let grid = Grid::of((image.rows.cells, image.columns.cells), size, colours);
+            grid.draw(figure, shaded, coloured, out)?;
+            grid.columns * grid.repeated
         }
-    }
-    let wide = match &figure.content {
-        Content::Line(_) => size.columns,
-        Content::Image(image) => image.columns.cells * repeated(image, size),
+        Content::Picture(picture) => {
+            let shaded = |row, column| shade(Some(lightness(picture.cell(row, column))));
+            let coloured = |row, column| colour_of(picture.cell(row, column), colours);
+            let grid = Grid::of((picture.rows.cells, picture.columns.cells), size, colours);
+            grid.draw(figure, shaded, coloured, out)?;
+            grid.columns * grid.repeated
+        }
     };
     axis_below(figure, wide, out)?;
     if matches!(figure.content, Content::Image(_)) {
@@ -83,14 +90,70 @@ pub(super) fn draw(figure: &Figure, size: Size, colours: Colours, out: &mut impl
     Ok(())
 }
 
-/// Returns the number of characters in a cell: images of few columns become wider.
-fn repeated(image: &Image, size: Size) -> usize {
-    size.columns.checked_div(image.columns.cells).unwrap_or(1).clamp(1, 4)
+/// Draws the names of several curves.
+fn names(curves: &[Curve], colours: Colours, columns: usize, out: &mut impl Screen) -> io::Result<()> {
+    if curves.len() < 2 {
+        return Ok(());
+    }
+    let mut left = columns;
+    for (curve, ink) in curves.iter().zip(CURVES.iter().cycle()) {
+        let text = format!("── {}   ", cut(&curve.name, 40));
+        let Some(rest) = left.checked_sub(width(&text)) else { break };
+        left = rest;
+        if colours == Colours::None {
+            write!(out, "{text}")?;
+        } else {
+            out.styled(Style::new().fg_color(Some(colour_of(*ink, colours))), &text)?;
+        }
+    }
+    writeln!(out)
 }
 
-/// Returns the number of text lines of an image: with colours, a line shows two rows.
-fn lines_of(image: &Image, colours: Colours) -> usize {
-    if colours == Colours::None { image.rows.cells } else { image.rows.cells.div_ceil(2) }
+/// The grid of characters that shows the cells of an image.
+struct Grid {
+    rows: usize,
+    columns: usize,
+    /// The number of characters in a cell: images of few columns become wider.
+    repeated: usize,
+    colours: Colours,
+}
+
+impl Grid {
+    fn of((rows, columns): (usize, usize), size: Size, colours: Colours) -> Self {
+        let repeated = size.columns.checked_div(columns).unwrap_or(1).clamp(1, 4);
+        Self { rows, columns, repeated, colours }
+    }
+
+    /// Returns the number of text lines: with colours, a line shows two rows.
+    fn lines(&self) -> usize {
+        if self.colours == Colours::None { self.rows } else { self.rows.div_ceil(2) }
+    }
+
+    /// Draws the cells with the vertical axis. Without colours, `shaded` returns the character of a
+    /// cell; else `coloured` returns its colour.
+    fn draw(
+        &self,
+        figure: &Figure,
+        shaded: impl Fn(usize, usize) -> char,
+        coloured: impl Fn(usize, usize) -> Color,
+        out: &mut impl Screen,
+    ) -> io::Result<()> {
+        for line in 0..self.lines() {
+            axis_left(figure, line, self.lines(), out)?;
+            for column in 0..self.columns {
+                if self.colours == Colours::None {
+                    write!(out, "{}", shaded(line, column).to_string().repeat(self.repeated))?;
+                    continue;
+                }
+                let row = line * 2;
+                let below = (row + 1 < self.rows).then(|| coloured(row + 1, column));
+                let style = Style::new().fg_color(Some(coloured(row, column))).bg_color(below);
+                out.styled(style, &"▀".repeat(self.repeated))?;
+            }
+            writeln!(out)?;
+        }
+        Ok(())
+    }
 }
 
 /// Draws the part of the vertical axis at the left of a line, with the label of its tick.
@@ -142,7 +205,7 @@ fn axis_below(figure: &Figure, wide: usize, out: &mut impl Screen) -> io::Result
     let labels: String = labels.iter().collect();
     styled(out, FAINT, &format!("{gap} {}", labels.trim_end()))?;
     writeln!(out)?;
-    let label = cut(&figure.x_label, wide);
+    let label = cut(&figure.x.label(), wide);
     // `cut` leaves at most `wide` columns.
     let indent = " ".repeat((wide - width(&label)) / 2);
     styled(out, FAINT, &format!("{gap} {indent}{label}"))?;
@@ -153,101 +216,95 @@ fn axis_below(figure: &Figure, wide: usize, out: &mut impl Screen) -> io::Result
 struct Dots {
     columns: usize,
     bits: Vec<u8>,
+    /// The number of the last curve in each character.
+    curves: Vec<usize>,
 }
 
 impl Dots {
-    fn of(figure: &Figure, line: &Line, size: Size) -> Self {
-        let mut dots = Self { columns: size.columns, bits: vec![0; size.columns * size.lines] };
+    fn of(figure: &Figure, curves: &[Curve], size: Size) -> Self {
+        let count = size.columns * size.lines;
+        let mut dots = Self { columns: size.columns, bits: vec![0; count], curves: vec![0; count] };
         let (last_x, last_y) = (float(to_u64(size.columns * 2)) - 1.0, float(to_u64(size.lines * 4)) - 1.0);
-        let mut before: Option<(usize, usize)> = None;
-        for (number, bucket) in line.buckets.iter().enumerate() {
-            let along = figure.x.position(line.coordinate(number)).unwrap_or(0.0);
-            let x = whole(along * last_x);
-            let Some(values) = bucket.values_in_order() else {
-                before = None;
-                continue;
-            };
-            for value in values {
-                let Some(position) = figure.y.position(value) else {
-                    before = None;
-                    continue;
-                };
-                let y = whole((1.0 - position) * last_y);
-                dots.stroke(before.unwrap_or((x, y)), (x, y));
-                before = Some((x, y));
+        for (number, curve) in curves.iter().enumerate() {
+            for part in &curve.parts {
+                let mut before: Option<(usize, usize)> = None;
+                for (x, value) in part {
+                    let (Some(along), Some(position)) = (figure.x.position(*x), figure.y.position(*value))
+                    else {
+                        before = None;
+                        continue;
+                    };
+                    let point = (whole(along * last_x), whole((1.0 - position) * last_y));
+                    dots.stroke(number, before.unwrap_or(point), point);
+                    before = Some(point);
+                }
             }
         }
         dots
     }
 
     /// Sets the dots of a straight stroke.
-    fn stroke(&mut self, (from_x, from_y): (usize, usize), (to_x, to_y): (usize, usize)) {
+    fn stroke(&mut self, curve: usize, (from_x, from_y): (usize, usize), (to_x, to_y): (usize, usize)) {
         let steps = from_x.abs_diff(to_x).max(from_y.abs_diff(to_y));
         for step in 0..=steps {
             let share = if steps == 0 { 1.0 } else { float(to_u64(step)) / float(to_u64(steps)) };
             let at = |from: usize, to: usize| {
                 whole(float(to_u64(from)).mul_add(1.0 - share, float(to_u64(to)) * share))
             };
-            self.set(at(from_x, to_x), at(from_y, to_y));
+            self.set(curve, at(from_x, to_x), at(from_y, to_y));
         }
     }
 
-    fn set(&mut self, x: usize, y: usize) {
+    fn set(&mut self, curve: usize, x: usize, y: usize) {
         const BITS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
         let bit = BITS.get(y % 4).and_then(|row| row.get(x % 2)).copied().unwrap_or(0);
-        if let Some(cell) = self.bits.get_mut(y / 4 * self.columns + x / 2) {
+        let at = y / 4 * self.columns + x / 2;
+        if let (Some(cell), Some(owner)) = (self.bits.get_mut(at), self.curves.get_mut(at)) {
             *cell |= bit;
+            *owner = curve;
         }
     }
 
-    /// Returns a row of characters.
-    fn line(&self, row: usize) -> String {
-        let cells = self.bits.iter().skip(row * self.columns).take(self.columns);
-        let line: String = cells
-            .map(
-                |bits| {
-                    if *bits == 0 { ' ' } else { char::from_u32(0x2800 | u32::from(*bits)).unwrap_or(' ') }
-                },
-            )
-            .collect();
-        line.trim_end().to_owned()
-    }
-}
-
-/// Draws one line of an image. Each cell has `wide` characters.
-fn cells(
-    figure: &Figure,
-    image: &Image,
-    (line, wide): (usize, usize),
-    colours: Colours,
-    out: &mut impl Screen,
-) -> io::Result<()> {
-    let position = |row: usize, column: usize| figure.values.position(image.cell(row, column));
-    for column in 0..image.columns.cells {
-        if colours == Colours::None {
-            write!(out, "{}", shade(position(line, column)).to_string().repeat(wide))?;
-            continue;
+    /// Draws a row of characters.
+    fn draw(&self, row: usize, (curves, colours): (usize, Colours), out: &mut impl Screen) -> io::Result<()> {
+        let cells = self.bits.iter().zip(&self.curves).skip(row * self.columns).take(self.columns);
+        let braille =
+            |bits: u8| if bits == 0 { ' ' } else { char::from_u32(0x2800 | u32::from(bits)).unwrap_or(' ') };
+        let line: String = cells.clone().map(|(bits, _)| braille(*bits)).collect();
+        let line = line.trim_end();
+        if curves < 2 || colours == Colours::None {
+            return styled(out, VALUE, line);
         }
-        let row = line * 2;
-        let above = style_of(position(row, column), colours);
-        let below = (row + 1 < image.rows.cells).then(|| style_of(position(row + 1, column), colours));
-        let style = Style::new().fg_color(Some(above)).bg_color(below);
-        out.styled(style, &"▀".repeat(wide))?;
+        for (character, (_, curve)) in line.chars().zip(cells) {
+            let ink = CURVES.iter().cycle().nth(*curve % CURVES.len()).copied().unwrap_or_default();
+            let style = Style::new().fg_color(Some(colour_of(ink, colours)));
+            out.styled(style, &character.to_string())?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Returns the colour at a position of the scale. `None` is the colour of cells without a value.
-fn style_of(position: Option<f64>, colours: Colours) -> Color {
+fn style_of(position: Option<f64>, map: ColourMap, colours: Colours) -> Color {
     let Some(position) = position else {
         // Darker than in pictures, because most terminals are dark.
         return Color::Ansi256(Ansi256Color(236));
     };
-    let [red, green, blue] = colour(position);
+    colour_of(map.colour(position), colours)
+}
+
+/// Returns a colour as the output supports it.
+fn colour_of(colour: Colour, colours: Colours) -> Color {
+    let [red, green, blue] = colour;
     match colours {
         Colours::All => Color::Rgb(RgbColor(red, green, blue)),
-        _ => Color::Ansi256(Ansi256Color(palette([red, green, blue]))),
+        _ => Color::Ansi256(Ansi256Color(palette(colour))),
     }
+}
+
+/// Returns the lightness of a colour between 0 and 1.
+fn lightness([red, green, blue]: Colour) -> f64 {
+    (f64::from(red) * 0.299 + f64::from(green) * 0.587 + f64::from(blue) * 0.114) / 255.0
 }
 
 /// Returns the nearest colour of the palette's cube of 6 × 6 × 6 colours.
@@ -270,9 +327,10 @@ fn shade(position: Option<f64>) -> char {
 /// Draws the colour scale with the values at its ends.
 fn legend(figure: &Figure, colours: Colours, out: &mut impl Screen) -> io::Result<()> {
     const LEGEND_COLUMNS: u32 = 24;
-    let step = (figure.values.high - figure.values.low) / 100.0;
-    let low = super::scale::label(figure.values.low, step);
-    let high = super::scale::label(figure.values.high, step);
+    let scale = figure.values.scale;
+    let step = (scale.high - scale.low) / 100.0;
+    let low = super::scale::label(scale.low, step);
+    let high = super::scale::label(scale.high, step);
     write!(out, "{}", " ".repeat(LABEL_COLUMNS + 2))?;
     styled(out, FAINT, &format!("{low} "))?;
     for number in 0..LEGEND_COLUMNS {
@@ -280,11 +338,11 @@ fn legend(figure: &Figure, colours: Colours, out: &mut impl Screen) -> io::Resul
         if colours == Colours::None {
             write!(out, "{}", shade(position))?;
         } else {
-            let style = Style::new().fg_color(Some(style_of(position, colours)));
+            let style = Style::new().fg_color(Some(style_of(position, figure.colours, colours)));
             out.styled(style, "█")?;
         }
     }
-    let log = if figure.values.log { "  logarithmic" } else { "" };
+    let log = if scale.log { "  logarithmic" } else { "" };
     styled(out, FAINT, &format!(" {high}{log}"))?;
     writeln!(out)
 }

@@ -10,7 +10,6 @@ mod objects;
 mod source;
 mod storage;
 mod text;
-mod time;
 mod types;
 mod values;
 

@@ -7,7 +7,6 @@ use super::List;
 use super::memory::in_memory;
 use super::names::{Quotes, escaped};
 use super::source::SourceFile;
-use super::time;
 use super::types::datatype;
 
 /// The indent of a datatype's text, of datasets and of attributes.
@@ -59,7 +58,7 @@ impl List<'_> {
         if object.header_info()?.version > 1
             && let Some(modified) = object.modified()?.filter(|modified| *modified > 0)
         {
-            self.line("Modified:", &time::utc(modified))?;
+            self.line("Modified:", &crate::dates::utc(modified))?;
         }
         if let Some(comment) = object.comment()? {
             self.line("Comment:", &format!("\"{}\"", escaped(&comment, Quotes::Yes)))?;

@@ -1,4 +1,4 @@
-//! Modification times.
+//! Dates of seconds since 1970-01-01.
 
 /// The seconds of a day.
 const DAY_SECONDS: i64 = 86_400;
@@ -7,7 +7,7 @@ const DAY_SECONDS: i64 = 86_400;
 const ERA_DAYS: i64 = 146_097;
 
 /// Returns seconds since 1970-01-01 as text, such as `2015-03-03 08:05:15 UTC`.
-pub(super) fn utc(seconds: i64) -> String {
+pub(crate) fn utc(seconds: i64) -> String {
     let (days, second) = (seconds.div_euclid(DAY_SECONDS), seconds.rem_euclid(DAY_SECONDS));
     // Years begin with March here, so that the leap day is the last day of a year. Eras have 400
     // years; the first era began on 0000-03-01. The number of days is far below 64 bits.

@@ -1,0 +1,156 @@
+//! The coordinates of dimensions: dimension scales, and datasets that the user names.
+
+use anyhow::{Context as _, Result, bail};
+use hyperslab::datatype::DatatypeClass;
+use hyperslab::{Dataset, ObjectKind, Value};
+use hyperslab_exact::to_u64;
+
+use super::axis::{Axis, Ticks};
+use super::conventions::{self, Conventions};
+use super::numbers::{float, whole};
+use super::scale::Scale;
+use crate::selection::Taken;
+
+/// The largest number of coordinates that are read.
+const MAX_COORDINATES: u64 = 1 << 24;
+
+/// The largest difference of two distances of even coordinates, relative to the distance.
+const MAX_UNEVENNESS: f64 = 1e-3;
+
+/// The coordinates of the selected elements of a dimension.
+#[derive(Debug, Clone)]
+pub(super) struct Coordinates {
+    pub(super) values: Vec<f64>,
+    pub(super) label: String,
+    ticks: Ticks,
+}
+
+impl Coordinates {
+    /// Returns the coordinates of a dimension from its dimension scale. `None` without a scale of
+    /// numbers.
+    pub(super) fn of_dimension(dataset: &Dataset, dimension: usize, taken: &Taken) -> Result<Option<Self>> {
+        let Some(scale) = scale_of(dataset, dimension)? else { return Ok(None) };
+        let size = dataset.dataspace().dims().get(dimension).copied();
+        if scale.dataspace().dims().first().copied() != size || taken.count > MAX_COORDINATES {
+            return Ok(None);
+        }
+        Self::read(&scale, taken).map(Some)
+    }
+
+    /// Reads the coordinates in a dataset of one dimension.
+    pub(super) fn read(scale: &Dataset, taken: &Taken) -> Result<Self> {
+        let mut all = scale.read_stored(..)?.convert::<f64>()?;
+        Conventions::of(scale)?.apply(&mut all);
+        let mut values = Vec::new();
+        for number in 0..taken.count {
+            let at = number.checked_mul(taken.step).and_then(|steps| steps.checked_add(taken.start));
+            let at = at.and_then(|at| usize::try_from(at).ok());
+            let value = at.and_then(|at| all.get(at)).context("a dimension scale is too short")?;
+            values.push(*value);
+        }
+        let mut label = conventions::label(scale);
+        let unit = conventions::time_unit(scale);
+        if label.is_empty() && unit.is_none() || label.starts_with('[') {
+            let name = scale.name().rsplit('/').next().unwrap_or_default().to_owned();
+            label = crate::output::escape(format!("{name} {label}").trim().as_bytes());
+        }
+        Ok(Self { values, label, ticks: unit.map_or(Ticks::Numbers, Ticks::Times) })
+    }
+
+    /// Returns the axis of a line: from the least to the largest coordinate.
+    pub(super) fn line_axis(&self, log: bool) -> Result<Axis> {
+        let scale = Scale::of(self.values.iter().copied(), log).context("the axis has no coordinates")?;
+        Ok(Axis::new(scale, self.ticks.clone(), self.label.clone()))
+    }
+
+    /// Returns the axis of an image: from the edge of the first cell to the edge of the last one.
+    /// The ticks of uneven coordinates are at indexes.
+    pub(super) fn image_axis(&self) -> Axis {
+        let count = to_u64(self.values.len());
+        let (first, last) = (self.values.first().copied(), self.values.last().copied());
+        if let (Some(first), Some(last), true) = (first, last, count > 1 && self.is_even()) {
+            let half = (last - first) / float(count - 1) / 2.0;
+            let (start, end) = (first - half, last + half);
+            let scale = Scale { low: start.min(end), high: start.max(end), log: false };
+            let mut axis = Axis::new(scale, self.ticks.clone(), self.label.clone());
+            axis.reversed = start > end;
+            return axis;
+        }
+        let scale = Scale { low: -0.5, high: float(count) - 0.5, log: false };
+        Axis::new(scale, Ticks::Coordinates(self.values.clone()), self.label.clone())
+    }
+
+    /// Returns true if the coordinates increase.
+    pub(super) fn increases(&self) -> bool {
+        match (self.values.first(), self.values.last()) {
+            (Some(first), Some(last)) => last > first,
+            _ => false,
+        }
+    }
+
+    fn is_even(&self) -> bool {
+        let (Some(first), Some(last)) = (self.values.first(), self.values.last()) else { return false };
+        let count = to_u64(self.values.len());
+        let step = (last - first) / float(count.max(2) - 1);
+        let limit = step.abs() * MAX_UNEVENNESS;
+        step.is_finite()
+            && step != 0.0
+            && self.values.windows(2).all(|pair| match pair {
+                [one, next] => (next - one - step).abs() <= limit,
+                _ => false,
+            })
+    }
+
+    /// Returns the coordinate at a position between the elements, such as 2.5.
+    pub(super) fn at(&self, position: f64) -> f64 {
+        let (below, above) = (whole(position.floor()), whole(position.ceil()));
+        match (self.values.get(below), self.values.get(above)) {
+            (Some(one), Some(other)) => f64::midpoint(*one, *other),
+            _ => f64::NAN,
+        }
+    }
+}
+
+/// Returns the first dimension scale of a dimension that has numbers.
+fn scale_of(dataset: &Dataset, dimension: usize) -> Result<Option<Dataset>> {
+    let Some(list) = conventions::attribute(dataset, "DIMENSION_LIST")? else { return Ok(None) };
+    let is_list = matches!(list.datatype()?.class, DatatypeClass::VariableLength(_));
+    if !is_list {
+        return Ok(None);
+    }
+    let values = list.read_dyn()?;
+    let Some(Value::Sequence(scales)) = values.get(&[dimension]) else { return Ok(None) };
+    for scale in &scales {
+        let Value::Reference(reference) = scale else { continue };
+        if reference.is_null() {
+            continue;
+        }
+        let object = reference.object().context("a dimension scale")?;
+        if object.kind() != Some(ObjectKind::Dataset) {
+            continue;
+        }
+        let scale = object.into_dataset()?;
+        if scale.datatype().is_number() && scale.dataspace().dims().len() == 1 {
+            // A netCDF dimension without a variable is a scale without meaning.
+            let name = conventions::text(&scale, "NAME").unwrap_or_default();
+            if !name.starts_with("This is a netCDF dimension but not a netCDF variable") {
+                return Ok(Some(scale));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the coordinates of a dataset that the user names.
+pub(super) fn named(scale: &Dataset, taken: &Taken) -> Result<Coordinates> {
+    let dims = scale.dataspace().dims().to_vec();
+    let [size] = dims.as_slice() else {
+        bail!("`{}` has {} dimensions; coordinates have one", scale.name(), dims.len());
+    };
+    let end = taken.count.checked_mul(taken.step).and_then(|length| length.checked_add(taken.start));
+    if *size > MAX_COORDINATES || end.is_none_or(|end| end >= size.saturating_add(taken.step)) {
+        bail!("`{}` has {size} elements, which do not fit the selected elements", scale.name());
+    }
+    super::numbers::check(scale)?;
+    Coordinates::read(scale, taken)
+}
