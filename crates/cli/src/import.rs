@@ -1,12 +1,13 @@
-//! `hyperslab import`: reads npy, npz, csv, Parquet, Arrow and JSON lines files and sparse matrices into datasets.
+//! `hyperslab import`: reads arrays, tables and sparse matrices of other formats into HDF5 files.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use hyperslab::filter::FilterSpec;
 
-use crate::change::{NewObject, create_whole, shape};
+use crate::change::{create_whole, shape};
 use crate::exchange::{self, Encoding, ImportOptions, MatrixForm, MatrixLocation, NamedFormat};
+use crate::formats::new_object::NewObject;
 use crate::formats::storage::Storage;
 use crate::formats::{csv, mtx, npy, npz};
 use crate::input::Input;

@@ -51,8 +51,8 @@ impl OutputTarget {
         Ok(Self::Stdout(plain_stdout(escapes_nothing)))
     }
 
-    /// Opens a file for writing; `-` is standard output. Fails if `path` is the file `source`, which
-    /// the command reads.
+    /// Opens a file for writing; `-` is standard output. Fails if `path` is the file `source`,
+    /// which the command reads.
     pub(crate) fn named(path: &Path, source: &Path, content: Content) -> Result<Self> {
         if path == Path::new(STANDARD) { Self::stdout(content) } else { Self::file(path, source) }
     }

@@ -212,3 +212,114 @@ fn datasets_that_cannot_be_drawn_are_reported() {
         assert!(reported.contains(why), "{arguments:?}: {reported}");
     }
 }
+
+/// Makes a file with the conventions of netCDF and of the image specification.
+const CONVENTIONS: &str = "
+import h5py, numpy as np, sys
+f = h5py.File(sys.argv[1], 'w')
+def scale(name, values, **attributes):
+    made = f.create_dataset(name, data=values)
+    for key, value in attributes.items(): made.attrs[key] = value
+    made.make_scale(name)
+    return made
+lat = scale('lat', np.array([-60., 0., 60.]), units='degrees_north', long_name='latitude')
+lev = scale('lev', np.array([1000., 500., 10.]), units='hPa')
+lon = scale('lon', np.arange(0., 40., 10.), units='degrees_east')
+time = scale('time', np.arange(4), units='days since 2020-02-28')
+packed = f.create_dataset('packed', data=np.arange(12, dtype='i2').reshape(3, 4))
+packed.attrs.update(scale_factor=.5, add_offset=10., _FillValue=np.int16(3), valid_max=np.int16(10), units='K')
+packed.dims[0].attach_scale(lat); packed.dims[1].attach_scale(lon)
+levels = f.create_dataset('levels', data=np.arange(12.).reshape(3, 4)); levels.dims[0].attach_scale(lev)
+for number in range(2):
+    line = f.create_dataset(f'line{number}', data=np.arange(4.) + number); line.dims[0].attach_scale(time)
+f['signed'] = np.array([[-1., 2.], [0., 1.]])
+f['values'] = np.array([0., 1., 1., 2., 2., 2., 10.])
+f['x'] = np.array([3., 1., 2., 0., 5., 4., 6.])
+image = np.zeros((20, 30, 3), 'u1'); image[:10, :, 0] = 255; image[10:, :, 2] = 255
+def picture(name, data, **attributes):
+    made = f.create_dataset(name, data=data)
+    for key, value in attributes.items(): made.attrs[key] = value if isinstance(value, h5py.Reference) else np.bytes_(value)
+picture('rgb', image, CLASS='IMAGE', IMAGE_SUBCLASS='IMAGE_TRUECOLOR', INTERLACE_MODE='INTERLACE_PIXEL')
+picture('planes', np.moveaxis(image, -1, 0), CLASS='IMAGE', IMAGE_SUBCLASS='IMAGE_TRUECOLOR', INTERLACE_MODE='INTERLACE_PLANE')
+f['plain'] = image
+f['palette'] = np.array([[255, 0, 0], [0, 0, 255]], 'u1')
+picture('indexed', np.repeat([[0], [1]], 10, 0).repeat(30, 1).astype('u1'), CLASS='IMAGE', IMAGE_SUBCLASS='IMAGE_INDEXED', PALETTE=f['palette'].ref)
+";
+
+fn with_conventions(folder: &TempDir) -> Option<String> {
+    let path = folder.path().join("cf.h5");
+    hyperslab_testkit::referee::python()?.run_script(CONVENTIONS, [&path]).unwrap();
+    Some(path.to_str().unwrap().to_owned())
+}
+
+#[test]
+fn conventions_and_dimension_scales_are_applied() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(file) = with_conventions(&folder) else { return };
+    let packed = document(&[&file, "packed"]);
+    // Values are packed; the fill value and values above the valid ones are missing.
+    let row = |numbers: [Value; 4]| Value::from(numbers.to_vec());
+    assert_eq!(packed["cells"][0], row([json!(10.0), json!(10.5), json!(11.0), json!(null)]));
+    assert_eq!(packed["cells"][2], row([json!(14.0), json!(14.5), json!(15.0), json!(null)]));
+    assert_eq!(packed["x"], json!({ "label": "lon [degrees_east]", "range": [-5.0, 35.0] }));
+    assert_eq!(packed["y"], json!({ "label": "latitude [degrees_north]", "range": [-90.0, 90.0] }));
+    let raw = document(&[&file, "packed", "--raw"]);
+    assert_eq!(raw["cells"][0], json!([0.0, 1.0, 2.0, 3.0]));
+    assert_eq!(raw.get("x"), None);
+
+    // North is at the top: the last row of the file. Uneven levels label their rows.
+    let text = drawn(&[&file, "packed", "--size", "60x6"]);
+    let line_with =
+        |shade: char| text.lines().position(|line| line.contains(shade)).unwrap_or_else(|| panic!("{text}"));
+    assert!(line_with('█') < line_with('·'), "{text}");
+    let text = drawn(&[&file, "levels", "--size", "60x6"]);
+    assert!(text.contains("1000 ┤") && text.contains("10 ┤"), "{text}");
+}
+
+#[test]
+fn several_lines_against_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(file) = with_conventions(&folder) else { return };
+    let text = drawn(&[&file, "line0", "line1", "--size", "100x8"]);
+    assert!(text.contains("── line0") && text.contains("── line1"), "{text}");
+    assert!(text.contains("2020-02-28") && text.contains("2020-03-02"), "{text}");
+    let lines = document(&[&file, "line0", "line1"]);
+    assert_eq!(lines["lines"].as_array().unwrap().len(), 2);
+    assert!(refused(&[&file, "line0", "signed"]).contains("`/signed`"));
+}
+
+#[test]
+fn histograms_and_values_against_values() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(file) = with_conventions(&folder) else { return };
+    let histogram = document(&[&file, "values", "--histogram=5"]);
+    let points: Vec<(f64, f64)> = serde_json::from_value(histogram["parts"][0].clone()).unwrap();
+    let steps: Vec<f64> = points.iter().skip(1).step_by(2).map(|(_, count)| *count).collect();
+    assert_eq!(steps, [3.0, 3.0, 0.0, 0.0, 1.0, 0.0]);
+    let part = document(&[&file, "values", "--histogram=2", "--range", "1:3"]);
+    let points: Vec<(f64, f64)> = serde_json::from_value(part["parts"][0].clone()).unwrap();
+    assert_eq!(points[1..5], [(1.0, 2.0), (2.0, 2.0), (2.0, 3.0), (3.0, 3.0)]);
+    let against = document(&[&file, "values", "--x", "x"]);
+    assert_eq!(against["parts"][0][1], json!([1.0, 1.0]));
+    assert!(refused(&[&file, "values", "--x", "line0"]).contains("4 elements"));
+}
+
+#[cfg(feature = "plots")]
+#[test]
+fn images_have_their_own_colours() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(file) = with_conventions(&folder) else { return };
+    let out = folder.path().join("out.png");
+    let name = out.to_str().unwrap();
+    for arguments in [&["rgb"][..], &["planes"], &["indexed"], &["plain", "--rgb"]] {
+        drawn(&[&[file.as_str()], arguments, &["-o", name, "--size", "400x300"]].concat());
+        let (width, height, pixels) = pixels(&out);
+        let pixel = |x: usize, y: usize| &pixels[(y * width + x) * 3..][..3];
+        assert_eq!(pixel(width / 2, height / 3), [255, 0, 0], "{arguments:?}");
+        assert_eq!(pixel(width / 2, height * 2 / 3), [0, 0, 255], "{arguments:?}");
+    }
+    // The least and the largest value are equally far from zero.
+    let signed = document(&[&file, "signed"]);
+    assert_eq!(signed["range"], json!([-2.0, 2.0]));
+    assert_eq!(document(&[&file, "signed", "--cmap", "viridis"])["range"], json!([-1.0, 2.0]));
+}

@@ -13,7 +13,7 @@ use hyperslab::{File, FileOptions, OpenOptions};
 pub(crate) use attr::{AttrArguments, attr};
 pub(crate) use copy::{CpArguments, cp};
 pub(crate) use links::{LnArguments, MkdirArguments, MvArguments, RmArguments, ln, mkdir, mv, rm};
-pub(crate) use whole::{NewObject, create_whole};
+pub(crate) use whole::create_whole;
 
 /// Opens a file for changes.
 pub(crate) fn open(path: &Path) -> Result<File> {

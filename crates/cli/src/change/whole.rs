@@ -3,41 +3,11 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use hyperslab::{DatasetBuilder, File, FileOptions, Group};
+use hyperslab::{File, FileOptions};
 
 use super::{change, named, open};
+use crate::formats::new_object::NewObject;
 use crate::interrupted::new_file_for;
-
-/// The object that a command creates. Until the object is complete, no link leads to it.
-#[derive(Debug)]
-pub(crate) struct NewObject<'f> {
-    pub(crate) file: &'f File,
-    /// A group without a link, which holds the object.
-    holder: Group,
-    name: String,
-}
-
-impl NewObject<'_> {
-    /// Returns the builder of a dataset, which becomes the object.
-    pub(crate) fn dataset(&self) -> DatasetBuilder {
-        self.holder.new_dataset(&self.name)
-    }
-
-    /// Creates a group, which becomes the object.
-    pub(crate) fn group(&self) -> Result<Group> {
-        Ok(self.holder.create_group(&self.name)?)
-    }
-
-    /// Returns the group in which the object is created.
-    pub(crate) fn holder(&self) -> &Group {
-        &self.holder
-    }
-
-    /// Returns the name of the object in its group.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-}
 
 /// Creates an object at `path` of the file `to`, which is created if it does not exist. `work`
 /// creates the object. After an error in `work`, a new file does not exist, and an existing file
@@ -73,9 +43,9 @@ fn create_in(file: &File, path: &str, work: impl FnOnce(&NewObject<'_>) -> Resul
     // The object lives as long as its handle. The next writer reclaims its space after a crash.
     file.remove(&holder)?;
     let name = path.rsplit('/').find(|name| !name.is_empty()).unwrap_or(path).to_owned();
-    let new = NewObject { file, holder: group, name };
+    let new = NewObject::new(file, group, name);
     work(&new)?;
-    let object = new.holder.object(&new.name)?;
+    let object = new.holder().object(new.name())?;
     Ok(file.link_hard(path, &object)?)
 }
 

@@ -9,8 +9,9 @@ use hyperslab::vfd::is_same_file;
 
 use super::location::{self, MatrixLocation};
 use super::{folder_of, group};
-use crate::change::{NewObject, create_whole};
+use crate::change::create_whole;
 use crate::entries::{Converted, Element, Keys, Source, dataset, transfer};
+use crate::formats::new_object::NewObject;
 use crate::input::Input;
 use crate::typed::TypeName;
 

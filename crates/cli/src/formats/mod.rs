@@ -14,6 +14,7 @@ mod json;
 #[cfg(feature = "tables")]
 pub(crate) mod jsonl;
 pub(crate) mod mtx;
+pub(crate) mod new_object;
 pub(crate) mod npy;
 pub(crate) mod npz;
 pub(crate) mod nulls;

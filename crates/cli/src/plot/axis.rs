@@ -95,9 +95,16 @@ impl Axis {
         if log || self.ticks != Ticks::Numbers || !is_far {
             return 0.0;
         }
-        // The digits that all values on the scale share.
-        let unit = 10_f64.powf(span.log10().floor() + 1.0);
-        (low / unit).floor() * unit
+        // The roundest number near the scale.
+        let middle = f64::midpoint(low, high);
+        let mut unit = 10_f64.powf(largest.log10().floor());
+        loop {
+            let offset = (middle / unit).round() * unit;
+            if (middle - offset).abs() <= span * 2.0 || unit <= span / 10.0 {
+                return offset;
+            }
+            unit /= 10.0;
+        }
     }
 }
 
@@ -123,6 +130,8 @@ mod tests {
     fn large_numbers_have_an_offset() {
         let far = axis(1e9, 1e9 + 10.0, Ticks::Numbers);
         assert_eq!((labels(&far).join(" "), far.label()), ("0 2 4 6 8 10".into(), "x  + 1000000000".into()));
+        let margin = axis(1e9 - 0.5, 1e9 + 10.0, Ticks::Numbers);
+        assert_eq!(margin.label(), "x  + 1000000000");
         let near = axis(0.0, 10.0, Ticks::Numbers);
         assert_eq!(near.label(), "x");
     }

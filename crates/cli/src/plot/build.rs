@@ -90,13 +90,11 @@ impl Builder<'_> {
         if let Some(title) = &self.arguments.title {
             return escape(title.as_bytes());
         }
-        match all {
-            [one] => title(&self.arguments.file, one, self.arguments.field.as_deref()),
-            _ => {
-                let name = self.arguments.file.file_name().unwrap_or(self.arguments.file.as_os_str());
-                escape(name.as_encoded_bytes())
-            }
+        if let [one] = all {
+            return title(&self.arguments.file, one, self.arguments.field.as_deref());
         }
+        let name = self.arguments.file.file_name().unwrap_or(self.arguments.file.as_os_str());
+        escape(name.as_encoded_bytes())
     }
 
     /// Returns the label of the indexes of a dimension.
@@ -121,7 +119,7 @@ impl Builder<'_> {
     /// Draws datasets of one dimension as lines.
     fn lines(&self, all: &[Drawn]) -> Result<Figure> {
         let (mut curves, mut axis, mut documents) = (Vec::new(), None::<Axis>, Vec::new());
-        let mut label: Option<String> = None;
+        let mut labels = Vec::new();
         for drawn in all {
             let [dimension] = *drawn.kept.as_slice() else {
                 bail!("`{}` does not have one selected dimension; select one with -s", drawn.dataset.name());
@@ -150,26 +148,25 @@ impl Builder<'_> {
                 None => this,
                 Some(axis) => axis.joined(this),
             });
-            let its_label = self.label(drawn);
-            // Lines of several quantities share no label.
-            label = Some(match label {
-                Some(label) if label != its_label => String::new(),
-                _ => its_label,
-            });
+            labels.push(self.label(drawn));
         }
+        labels.dedup();
+        // Lines of several quantities share no label.
+        let label = match labels.as_slice() {
+            [one] => one.clone(),
+            _ => String::new(),
+        };
         let Some(axis) = axis else { bail!("there is no dataset to draw") };
         let document = match documents.as_slice() {
             [one] => one.clone(),
             _ => json!({ "kind": "lines", "lines": documents }),
         };
-        let labels = (axis, label.unwrap_or_default());
-        Figure::of_curves(curves, self.title(all), labels, self.values(), document)
+        Figure::of_curves(curves, self.title(all), (axis, label), self.values(), document)
     }
 
     fn label(&self, drawn: &Drawn) -> String {
         if self.arguments.raw {
-            let name = conventions::text(&drawn.dataset, "long_name").unwrap_or_default();
-            return escape(output::cut(&name, 60).as_bytes());
+            return String::new();
         }
         conventions::label(&drawn.dataset)
     }
@@ -222,6 +219,13 @@ impl Builder<'_> {
             let taken =
                 selection::parse_or_everything(self.arguments.select.as_deref(), dataset.dataspace().dims())?;
             let picture = image.read(self.file, dataset, &taken, self.target.cells())?;
+            let whole = Drawn {
+                dataset: dataset.clone(),
+                taken,
+                kept: kept.clone(),
+                conventions: Conventions::default(),
+            };
+            let title = self.title(std::slice::from_ref(&whole));
             return Ok(Figure::of_picture(picture, title, ["row".into(), "column".into()]));
         }
         let [row, column] = *kept.as_slice() else {

@@ -13,8 +13,8 @@ pub(super) const NOTHING: Colour = [232, 232, 232];
 /// A map from positions on a scale to colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum ColourMap {
-    /// From dark blue over green to yellow. The lightness grows evenly, so that colour-blind readers
-    /// can distinguish the colours too
+    /// From dark blue over green to yellow. The lightness grows evenly, so that colour-blind
+    /// readers can distinguish the colours too
     Viridis,
     /// From black to white
     Gray,

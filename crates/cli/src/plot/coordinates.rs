@@ -14,6 +14,9 @@ use crate::selection::Taken;
 /// The largest number of coordinates that are read.
 const MAX_COORDINATES: u64 = 1 << 24;
 
+/// The name of a netCDF dimension without coordinates begins with these words.
+const NO_VARIABLE: &str = "This is a netCDF dimension but not a netCDF variable";
+
 /// The largest difference of two distances of even coordinates, relative to the distance.
 const MAX_UNEVENNESS: f64 = 1e-3;
 
@@ -51,7 +54,7 @@ impl Coordinates {
         let mut label = conventions::label(scale);
         let unit = conventions::time_unit(scale);
         if label.is_empty() && unit.is_none() || label.starts_with('[') {
-            let name = scale.name().rsplit('/').next().unwrap_or_default().to_owned();
+            let name = conventions::text(scale, "NAME").unwrap_or_else(|| last_name(scale));
             label = crate::output::escape(format!("{name} {label}").trim().as_bytes());
         }
         Ok(Self { values, label, ticks: unit.map_or(Ticks::Numbers, Ticks::Times) })
@@ -111,6 +114,12 @@ impl Coordinates {
     }
 }
 
+/// Returns the last name in the path of a dataset. A dataset that a reference leads to has no path.
+fn last_name(dataset: &Dataset) -> String {
+    let path = dataset.name();
+    path.strip_prefix('/').and_then(|path| path.rsplit('/').next()).unwrap_or("").to_owned()
+}
+
 /// Returns the first dimension scale of a dimension that has numbers.
 fn scale_of(dataset: &Dataset, dimension: usize) -> Result<Option<Dataset>> {
     let Some(list) = conventions::attribute(dataset, "DIMENSION_LIST")? else { return Ok(None) };
@@ -132,8 +141,8 @@ fn scale_of(dataset: &Dataset, dimension: usize) -> Result<Option<Dataset>> {
         let scale = object.into_dataset()?;
         if scale.datatype().is_number() && scale.dataspace().dims().len() == 1 {
             // A netCDF dimension without a variable is a scale without meaning.
-            let name = conventions::text(&scale, "NAME").unwrap_or_default();
-            if !name.starts_with("This is a netCDF dimension but not a netCDF variable") {
+            let name = conventions::text(&scale, "NAME");
+            if !name.is_some_and(|name| name.starts_with(NO_VARIABLE)) {
                 return Ok(Some(scale));
             }
         }
@@ -147,8 +156,9 @@ pub(super) fn named(scale: &Dataset, taken: &Taken) -> Result<Coordinates> {
     let [size] = dims.as_slice() else {
         bail!("`{}` has {} dimensions; coordinates have one", scale.name(), dims.len());
     };
-    let end = taken.count.checked_mul(taken.step).and_then(|length| length.checked_add(taken.start));
-    if *size > MAX_COORDINATES || end.is_none_or(|end| end >= size.saturating_add(taken.step)) {
+    let steps = taken.count.checked_sub(1).and_then(|last| last.checked_mul(taken.step));
+    let last = steps.and_then(|steps| steps.checked_add(taken.start));
+    if *size > MAX_COORDINATES || last.is_none_or(|last| last >= *size) {
         bail!("`{}` has {size} elements, which do not fit the selected elements", scale.name());
     }
     super::numbers::check(scale)?;

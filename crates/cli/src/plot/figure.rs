@@ -10,6 +10,10 @@ use super::scale::Scale;
 use super::series::Curve;
 use super::truecolour::Picture;
 
+/// The smallest ratio of the ends of a scale on both sides of zero for which zero is the middle of
+/// the colours.
+const MIN_SIGNED_SHARE: f64 = 0.1;
+
 /// The numbers to draw, with axes and labels.
 #[derive(Debug)]
 pub(super) struct Figure {
@@ -78,7 +82,8 @@ impl Figure {
         let Some(mut scale) = values.scale().or_else(|| image.value_scale(values.log)) else {
             bail!("{}", values.nothing_to_draw());
         };
-        let is_signed = scale.low < 0.0 && scale.high > 0.0 && !values.log;
+        let smaller = scale.high.min(-scale.low);
+        let is_signed = !values.log && smaller >= scale.high.max(-scale.low) * MIN_SIGNED_SHARE;
         let colours = match values.colours {
             Some(colours) => colours,
             None if is_signed => ColourMap::Diverging,

@@ -10,6 +10,8 @@ mod coordinates;
 #[cfg(feature = "plots")]
 mod curve;
 mod figure;
+#[cfg(feature = "plots")]
+mod fonts;
 mod image;
 #[cfg(feature = "plots")]
 mod layout;
@@ -88,7 +90,7 @@ pub(crate) struct PlotArguments {
     /// The coordinates of a line: a dataset with a number for each element
     #[arg(long, value_name = "DATASET", conflicts_with_all = ["histogram", "occupied", "rgb"])]
     x: Option<String>,
-    /// Draw how many values lie in each of so many equal ranges; 100 ranges without a number. --range
+    /// Draw the number of values in each of BINS equal ranges; 100 ranges without a number. --range
     /// names the ends
     #[arg(long, value_name = "BINS", num_args = 0..=1, default_missing_value = "100", require_equals = true,
         value_parser = clap::value_parser!(u32).range(1..=i64::from(series::MAX_BINS)), conflicts_with = "occupied")]

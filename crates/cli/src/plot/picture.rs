@@ -1,9 +1,8 @@
 //! A figure as a picture: PNG or SVG, with axes, labels, title and colour bar.
 
 use std::io::Write;
-use std::sync::OnceLock;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use base64::Engine as _;
 use hyperslab_exact::{to_u64, to_usize};
 use plotters::prelude::*;
@@ -13,14 +12,17 @@ use super::canvas::{Area, between, failed};
 use super::colours::{CURVES, NOTHING};
 use super::curve::{smooth, whole_curve};
 use super::figure::{Content, Figure};
+use super::fonts;
 use super::layout::{Frame, Layout};
 use super::numbers::{float, whole};
 use super::series::Curve;
 
-/// The font family in the picture. Viewers of SVG files use their own font of this family.
-const FAMILY: &str = "sans-serif";
 const TITLE_PIXELS: u32 = 19;
 const TEXT_PIXELS: u32 = 15;
+
+/// The distance of the names of curves, and the approximate width of their characters.
+const LEGEND_LINE_PIXELS: i32 = 20;
+const LEGEND_CHARACTER_PIXELS: i32 = 9;
 
 /// The colour of frames and text.
 const FRAME: RGBColor = RGBColor(0x44, 0x44, 0x44);
@@ -34,18 +36,9 @@ struct Layer {
     pixels: Vec<u8>,
 }
 
-/// Registers the font of this program, so that no font of the system is needed.
-fn font() -> Result<()> {
-    static KNOWN: OnceLock<bool> = OnceLock::new();
-    let known = KNOWN.get_or_init(|| {
-        plotters::style::register_font(FAMILY, FontStyle::Normal, dejavu::sans::regular()).is_ok()
-    });
-    if *known { Ok(()) } else { Err(anyhow!("the font cannot be loaded")) }
-}
-
 /// Writes the figure as PNG.
 pub(super) fn png(figure: &Figure, (width, height): (u32, u32), out: &mut impl Write) -> Result<()> {
-    font()?;
+    fonts::register()?;
     let size = to_usize(u64::from(width) * u64::from(height) * 3)?;
     let mut pixels = vec![0xff_u8; size];
     let layout = Layout::of(figure, (width, height))?;
@@ -79,7 +72,7 @@ fn encode(pixels: &[u8], (width, height): (u32, u32), out: &mut impl Write) -> R
 
 /// Writes the figure as SVG. The cells and the colour bar of an image are embedded as PNG.
 pub(super) fn svg(figure: &Figure, size: (u32, u32), out: &mut impl Write) -> Result<()> {
-    font()?;
+    fonts::register()?;
     let layout = Layout::of(figure, size)?;
     let mut text = String::new();
     {
@@ -165,15 +158,22 @@ fn filled(frame: Frame, of: impl Fn(f64, f64) -> [u8; 3]) -> Layer {
     Layer { frame, width, pixels }
 }
 
-fn text(size: u32, horizontal: HPos, vertical: VPos) -> TextStyle<'static> {
-    (FAMILY, size).into_font().color(&FRAME).pos(Pos::new(horizontal, vertical))
+/// Returns the style of a text.
+fn style_of(words: &str, size: u32, horizontal: HPos, vertical: VPos) -> TextStyle<'static> {
+    (fonts::family_for(words), size).into_font().color(&FRAME).pos(Pos::new(horizontal, vertical))
 }
 
 /// Draws the axes, labels and frames, but not the cells and the curve.
 fn draw<B: DrawingBackend>(root: &Area<'_, B>, figure: &Figure, layout: &Layout) -> Result<()> {
     root.fill(&WHITE).map_err(failed)?;
     let Frame { left, top, right, bottom } = layout.frame;
-    let write = |words: &str, at: (i32, i32), style: TextStyle<'static>| {
+    let write = |words: &str, at: (i32, i32), (size, horizontal, vertical): (u32, HPos, VPos)| {
+        let style = style_of(words, size, horizontal, vertical);
+        root.draw(&Text::new(words.to_owned(), at, style)).map_err(failed)
+    };
+    let write_upwards = |words: &str, at: (i32, i32)| {
+        let style = style_of(words, TEXT_PIXELS, HPos::Center, VPos::Top);
+        let style = style.transform(FontTransform::Rotate270);
         root.draw(&Text::new(words.to_owned(), at, style)).map_err(failed)
     };
     let stroke = |points: [(i32, i32); 2], colour: RGBColor| {
@@ -181,14 +181,14 @@ fn draw<B: DrawingBackend>(root: &Area<'_, B>, figure: &Figure, layout: &Layout)
     };
     let line = matches!(figure.content, Content::Curves(_));
     let (middle, center) = (left.midpoint(right), top.midpoint(bottom));
-    write(&figure.title, (layout.middle, 14), text(TITLE_PIXELS, HPos::Center, VPos::Top))?;
+    write(&figure.title, (layout.middle, 14), (TITLE_PIXELS, HPos::Center, VPos::Top))?;
     for (position, label) in figure.x.ticks(layout.x_ticks) {
         let at = between(left, right, position);
         if line {
             stroke([(at, top), (at, bottom)], GRID)?;
         }
         stroke([(at, bottom), (at, bottom + 5)], FRAME)?;
-        write(&label, (at, bottom + 9), text(TEXT_PIXELS, HPos::Center, VPos::Top))?;
+        write(&label, (at, bottom + 9), (TEXT_PIXELS, HPos::Center, VPos::Top))?;
     }
     for (position, label) in figure.y.ticks(layout.y_ticks) {
         let at =
@@ -197,19 +197,18 @@ fn draw<B: DrawingBackend>(root: &Area<'_, B>, figure: &Figure, layout: &Layout)
             stroke([(left, at), (right, at)], GRID)?;
         }
         stroke([(left - 5, at), (left, at)], FRAME)?;
-        write(&label, (left - 9, at + 2), text(TEXT_PIXELS, HPos::Right, VPos::Center))?;
+        write(&label, (left - 9, at + 2), (TEXT_PIXELS, HPos::Right, VPos::Center))?;
     }
-    write(&figure.x.label(), (middle, bottom + 32), text(TEXT_PIXELS, HPos::Center, VPos::Top))?;
-    let turned = text(TEXT_PIXELS, HPos::Center, VPos::Top).transform(FontTransform::Rotate270);
-    write(&figure.y.label(), (layout.y_label, center), turned.clone())?;
+    write(&figure.x.label(), (middle, bottom + 32), (TEXT_PIXELS, HPos::Center, VPos::Top))?;
+    write_upwards(&figure.y.label(), (layout.y_label, center))?;
     if matches!(figure.content, Content::Image(_)) {
         let bar = layout.bar;
         for (position, label) in figure.values.ticks(layout.y_ticks) {
             let at = between(bar.bottom, bar.top, position);
             stroke([(bar.right, at), (bar.right + 5, at)], FRAME)?;
-            write(&label, (bar.right + 9, at + 2), text(TEXT_PIXELS, HPos::Left, VPos::Center))?;
+            write(&label, (bar.right + 9, at + 2), (TEXT_PIXELS, HPos::Left, VPos::Center))?;
         }
-        write(&figure.values.label(), (layout.bar_label, center), turned)?;
+        write_upwards(&figure.values.label(), (layout.bar_label, center))?;
         outline(root, bar)?;
     }
     outline(root, layout.frame)
@@ -220,14 +219,19 @@ fn legend<B: DrawingBackend>(root: &Area<'_, B>, curves: &[Curve], frame: Frame)
     if curves.len() < 2 {
         return Ok(());
     }
-    let mut y = frame.top + 14;
+    let longest = curves.iter().map(|curve| curve.name.chars().count()).max().unwrap_or(0);
+    let width = i32::try_from(longest)? * LEGEND_CHARACTER_PIXELS + 64;
+    let height = i32::try_from(curves.len())? * LEGEND_LINE_PIXELS + 8;
+    let corners = [(frame.left + 4, frame.top + 4), (frame.left + width, frame.top + height)];
+    root.draw(&Rectangle::new(corners, WHITE.mix(0.8).filled())).map_err(failed)?;
+    let mut y = frame.top + 18;
     for (curve, [red, green, blue]) in curves.iter().zip(CURVES.iter().cycle()) {
         let ink = RGBColor(*red, *green, *blue);
         let (start, end) = (frame.left + 12, frame.left + 40);
         root.draw(&PathElement::new([(start, y), (end, y)], ink.stroke_width(3))).map_err(failed)?;
-        let style = text(TEXT_PIXELS, HPos::Left, VPos::Center);
+        let style = style_of(&curve.name, TEXT_PIXELS, HPos::Left, VPos::Center);
         root.draw(&Text::new(curve.name.clone(), (end + 8, y + 2), style)).map_err(failed)?;
-        y += 20;
+        y += LEGEND_LINE_PIXELS;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use anstyle::{Ansi256Color, Color, RgbColor, Style};
 use hyperslab_exact::to_u64;
 
-use super::colours::{CURVES, Colour, ColourMap};
+use super::colours::{CURVES, Colour, ColourMap, NOTHING};
 use super::figure::{Content, Figure};
 use super::numbers::{float, whole};
 use super::series::Curve;
@@ -276,7 +276,7 @@ impl Dots {
             return styled(out, VALUE, line);
         }
         for (character, (_, curve)) in line.chars().zip(cells) {
-            let ink = CURVES.iter().cycle().nth(*curve % CURVES.len()).copied().unwrap_or_default();
+            let ink = CURVES.iter().cycle().nth(*curve % CURVES.len()).copied().unwrap_or(NOTHING);
             let style = Style::new().fg_color(Some(colour_of(ink, colours)));
             out.styled(style, &character.to_string())?;
         }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use hyperslab::{File, Object};
 
 use super::{Kind, TableForm};
-use crate::change::NewObject;
+use crate::formats::new_object::NewObject;
 use crate::formats::storage::Storage;
 use crate::missing_feature::missing_feature;
 use crate::output_target::OutputTarget;

@@ -14,7 +14,7 @@ use hyperslab_exact::{sum, to_u64};
 use super::elements::{elements, texts};
 use super::import::{Import, cut, missing};
 use super::types::{Element, units};
-use crate::change::NewObject;
+use crate::formats::new_object::NewObject;
 use crate::formats::nulls::Nulls;
 use crate::formats::storage::Storage;
 

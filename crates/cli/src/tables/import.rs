@@ -15,7 +15,7 @@ use super::elements::{Elements, elements, joined, value_of};
 use super::types::{Element, of_fields, units};
 use super::values::{rows, values};
 use super::{Kind, TableForm, dataframe};
-use crate::change::NewObject;
+use crate::formats::new_object::NewObject;
 use crate::formats::nulls::{self, Nulls, mask_of, masked};
 use crate::formats::record::packed;
 use crate::formats::storage::Storage;

@@ -9,7 +9,7 @@ use hyperslab_exact::to_u64;
 
 use super::columns::Column;
 use super::records::{Records, detect};
-use crate::change::NewObject;
+use crate::formats::new_object::NewObject;
 use crate::formats::nulls::{self, Nulls, mask_of, masked};
 use crate::formats::record::packed;
 use crate::formats::storage::Storage;
@@ -82,7 +82,7 @@ impl Table {
             if fields.len() != columns.len() {
                 bail!(
                     "line {}: {} fields for {} columns; --delimiter names the character between fields",
-                    records.line().saturating_sub(1),
+                    records.start(),
                     fields.len(),
                     columns.len()
                 );

@@ -59,9 +59,9 @@ impl Records {
         Ok(Self { reader, record: ByteRecord::new(), left, is_first: true })
     }
 
-    /// Returns the number of the line after the last record.
-    pub(super) fn line(&self) -> u64 {
-        self.reader.position().line()
+    /// Returns the number of the first line of the last record.
+    pub(super) fn start(&self) -> u64 {
+        self.record.position().map_or(1, csv::Position::line)
     }
 
     /// Reads the fields of the next record. Returns false at the end of the file. Skips empty
@@ -70,10 +70,10 @@ impl Records {
         fields.clear();
         self.left.set(MAX_RECORD_BYTES);
         let more = self.reader.read_byte_record(&mut self.record);
-        if !more.with_context(|| format!("line {}", self.line()))? {
+        if !more.with_context(|| format!("line {}", self.reader.position().line()))? {
             return Ok(false);
         }
-        let start = self.record.position().map_or(0, csv::Position::line);
+        let start = self.start();
         for field in &self.record {
             let text = std::str::from_utf8(field).with_context(|| format!("line {start}"))?;
             fields.push(text.to_owned());

@@ -40,7 +40,7 @@ impl Kind {
             Value::Number(number) => Self::of_number(number),
             Value::String(_) => Self::Text,
             Value::Array(items) => {
-                let item = items.iter().try_fold(Self::Null, |kind, item| kind.with(item))?;
+                let item = items.iter().try_fold(Self::Null, Self::with)?;
                 Self::List(Box::new(item))
             }
             Value::Object(_) => Self::Object(Vec::new()).with(value)?,

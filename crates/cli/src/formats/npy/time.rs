@@ -1,5 +1,5 @@
-//! NumPy's times and durations, `M8[ns]` and `m8[ns]`. HDF5 stores them as integers of 64 bits, with
-//! an attribute `units` in the notation of the climate and forecast (CF) conventions.
+//! NumPy's times and durations, `M8[ns]` and `m8[ns]`. HDF5 stores times as integers of 64 bits,
+//! with an attribute `units` in the notation of the climate and forecast (CF) conventions.
 
 /// The size of a time, in bytes.
 pub(super) const BYTES: u32 = 8;

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use tempfile::NamedTempFile;
 
 use super::archive::Archive;
-use crate::change::NewObject;
+use crate::formats::new_object::NewObject;
 use crate::formats::npy;
 use crate::formats::storage::Storage;
 

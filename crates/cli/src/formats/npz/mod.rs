@@ -1,5 +1,5 @@
-//! npz files: zip archives of npy files, one for each array of NumPy's `savez`, or for each array of
-//! a sparse matrix of SciPy.
+//! npz files: zip archives of npy files, one for each array of NumPy's `savez`, or for each array
+//! of a sparse matrix of SciPy.
 
 mod archive;
 mod array;

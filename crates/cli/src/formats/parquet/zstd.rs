@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail};
 use hyperslab_exact::{to_u64, to_usize};
 use parquet::basic::Compression;
-use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use zstd_rs::Decompressor;
 
 use super::thrift::PageHeader;
@@ -19,7 +19,7 @@ pub(super) fn without_zstd(
     file: &mut File,
     metadata: &ParquetMetaData,
 ) -> Result<Option<(File, Arc<ParquetMetaData>)>> {
-    let all = || metadata.row_groups().iter().flat_map(|group| group.columns());
+    let all = || metadata.row_groups().iter().flat_map(RowGroupMetaData::columns);
     if !all().any(is_zstd) {
         return Ok(None);
     }

@@ -1,0 +1,82 @@
+//! The fonts of pictures: the font of this program, and a font of the system for text that the
+//! former cannot show.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use anyhow::{Result, anyhow};
+use fontdb::{Database, ID};
+use plotters::style::{FontStyle, register_font};
+use ttf_parser::Face;
+
+/// The family of the font of this program. Viewers of SVG files use their own font of this family.
+pub(super) const FAMILY: &str = "sans-serif";
+
+/// The largest size of a font file of the system, in bytes.
+const MAX_FONT_BYTES: usize = 64 << 20;
+
+/// Registers the font of this program, so that no font of the system is needed.
+pub(super) fn register() -> Result<()> {
+    static KNOWN: OnceLock<bool> = OnceLock::new();
+    let known =
+        KNOWN.get_or_init(|| register_font(FAMILY, FontStyle::Normal, dejavu::sans::regular()).is_ok());
+    if *known { Ok(()) } else { Err(anyhow!("the font cannot be loaded")) }
+}
+
+/// Returns the family of a font that shows all characters of a text. Without such a font, the font
+/// of this program shows a box for each unknown character.
+pub(super) fn family_for(text: &str) -> &'static str {
+    if text.is_ascii() || covers(dejavu::sans::regular(), 0, text) {
+        return FAMILY;
+    }
+    static FOUND: OnceLock<Mutex<HashMap<ID, Option<&'static str>>>> = OnceLock::new();
+    let database = system();
+    let fitting = database
+        .faces()
+        .find(|face| database.with_face_data(face.id, |data, index| covers(data, index, text)) == Some(true));
+    let Some(face) = fitting else { return FAMILY };
+    let found = FOUND.get_or_init(Mutex::default);
+    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+    found.entry(face.id).or_insert_with(|| loaded(database, face.id)).unwrap_or(FAMILY)
+}
+
+/// Returns the fonts of the system.
+fn system() -> &'static Database {
+    static FONTS: OnceLock<Database> = OnceLock::new();
+    FONTS.get_or_init(|| {
+        let mut fonts = Database::new();
+        fonts.load_system_fonts();
+        fonts
+    })
+}
+
+/// Returns true if a font has a glyph for each character that is not a space.
+fn covers(font: &[u8], index: u32, text: &str) -> bool {
+    let Ok(face) = Face::parse(font, index) else { return false };
+    text.chars().all(|character| character.is_whitespace() || face.glyph_index(character).is_some())
+}
+
+/// Registers a font of the system. Returns its family, or `None` if the font cannot be used: the
+/// drawing library reads only the first font of a file.
+fn loaded(database: &Database, id: ID) -> Option<&'static str> {
+    let copy = |data: &[u8], index: u32| {
+        (index == 0 && data.len() <= MAX_FONT_BYTES).then(|| data.to_vec().leak() as &'static [u8])
+    };
+    let data = database.with_face_data(id, copy)??;
+    let family: &'static str = format!("system font {id}").leak();
+    register_font(family, FontStyle::Normal, data).ok().map(|()| family)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_own_font_shows_european_scripts() {
+        for text in ["energy", "Größe µ", "Ενέργεια", "энергия"] {
+            assert!(covers(dejavu::sans::regular(), 0, text), "{text}");
+            assert_eq!(family_for(text), FAMILY);
+        }
+        assert!(!covers(dejavu::sans::regular(), 0, "漢字"));
+    }
+}
