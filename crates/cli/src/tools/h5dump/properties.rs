@@ -11,6 +11,17 @@ use crate::tools::ddl::elements::Elements;
 use crate::tools::ddl::space::list;
 use crate::tools::known::Paths;
 
+/// The bits of the options of szip, and their lines.
+const SZIP_OPTIONS: [(u32, &str); 7] = [
+    (2, "MODE HARDWARE"),
+    (1, "MODE K13"),
+    (4, "CODING ENTROPY"),
+    (32, "CODING NEAREST NEIGHBOUR"),
+    (8, "BYTE_ORDER LSB"),
+    (16, "BYTE_ORDER MSB"),
+    (128, "HEADER RAW"),
+];
+
 impl Dump<'_> {
     pub(super) fn properties(&mut self, dataset: &Dataset, indent: usize) -> Result<()> {
         self.layout_of(dataset, indent)?;
@@ -29,7 +40,12 @@ impl Dump<'_> {
             AllocationTime::Early => "H5D_ALLOC_TIME_EARLY",
             AllocationTime::Incremental => "H5D_ALLOC_TIME_INCR",
             AllocationTime::Late => "H5D_ALLOC_TIME_LATE",
-            _ => "H5D_ALLOC_TIME_DEFAULT",
+            // The default depends on the layout.
+            _ => match dataset.layout() {
+                Layout::Compact => "H5D_ALLOC_TIME_EARLY",
+                Layout::Contiguous { .. } => "H5D_ALLOC_TIME_LATE",
+                _ => "H5D_ALLOC_TIME_INCR",
+            },
         };
         self.line(indent + LEVEL, allocation)?;
         self.line(indent, "}")?;
@@ -107,14 +123,17 @@ impl Dump<'_> {
             4 => {
                 self.line(indent, "COMPRESSION SZIP {")?;
                 self.line(indent + LEVEL, &format!("PIXELS_PER_BLOCK {}", data(1)))?;
-                let mode = if data(0) & 4 == 0 { "NEAREST NEIGHBOUR" } else { "K13" };
-                self.line(indent + LEVEL, &format!("MODE {mode}"))?;
-                self.line(indent + LEVEL, "CODING ENTROPY")?;
+                for (option, line) in SZIP_OPTIONS {
+                    if data(0) & option != 0 {
+                        self.line(indent + LEVEL, line)?;
+                    }
+                }
                 self.line(indent, "}")?;
             }
             5 => self.line(indent, "COMPRESSION NBIT")?,
             6 => {
-                let line = format!("COMPRESSION SCALEOFFSET {{ MIN BITS {} }}", data(1));
+                // The C tool prints the kind of scaling, not the number of bits.
+                let line = format!("COMPRESSION SCALEOFFSET {{ MIN BITS {} }}", data(0));
                 self.line(indent, &line)?;
             }
             id => {
@@ -123,7 +142,9 @@ impl Dump<'_> {
                 if let Some(name) = &filter.name {
                     self.line(indent + LEVEL, &format!("COMMENT {name}"))?;
                 }
-                let numbers: Vec<String> = filter.client_data.iter().map(u32::to_string).collect();
+                // The C tool prints the values as signed integers.
+                let numbers = filter.client_data.iter().map(|value| value.cast_signed().to_string());
+                let numbers: Vec<String> = numbers.collect();
                 if !numbers.is_empty() {
                     self.line(indent + LEVEL, &format!("PARAMS {{ {} }}", numbers.join(" ")))?;
                 }

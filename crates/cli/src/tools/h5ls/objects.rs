@@ -100,7 +100,7 @@ impl List<'_> {
     ) -> String {
         let text = datatype(&in_memory(of), !self.arguments.simple, TYPE_INDENT);
         match committed {
-            Some(token) => format!("shared-{}:{} {text}", source.shared, token.address()),
+            Some(token) => format!("shared-{}:{}{text}", source.shared, token.address()),
             None => text,
         }
     }

@@ -50,7 +50,7 @@ pub(super) fn datatype(datatype: &Datatype, native: bool, indent: usize) -> Stri
         DatatypeClass::Reference(reference) => match reference.kind {
             ReferenceKind::Object1 => "object reference".into(),
             ReferenceKind::DatasetRegion1 => "dataset region reference".into(),
-            _ => format!("{}-byte unknown reference", datatype.size),
+            _ => "standard reference".into(),
         },
         DatatypeClass::Enumeration(names) => enumeration(names, &below(&names.base), indent),
         DatatypeClass::VariableLength(variable) => match variable.kind {
