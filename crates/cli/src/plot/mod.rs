@@ -30,7 +30,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anstream::ColorChoice;
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use self::colours::ColourMap;
 use self::image::Reduction;
@@ -208,7 +208,7 @@ impl PlotArguments {
         match ending.as_deref() {
             Some("png") => Ok(Target::Png(smallest.0, smallest.1)),
             Some("svg") => Ok(Target::Svg(smallest.0, smallest.1)),
-            _ => bail!("the name of the picture `{}` must end with .png or .svg", path.display()),
+            _ => anyhow::bail!("the name of the picture `{}` must end with .png or .svg", path.display()),
         }
     }
 
