@@ -156,6 +156,7 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<()> {
         }
         None => match location {
             Some(location) => matrix(arguments, storage, &input, location),
+            None if !input.path().exists() => bail!("cannot read `{shown}`: the file does not exist"),
             None => bail!(
                 "the format of `{shown}` is not known; name it with --format npy, npz, csv, parquet, arrow, jsonl or mtx"
             ),

@@ -54,7 +54,8 @@ impl OutputTarget {
     /// Opens a file for writing; `-` is standard output. Fails if `path` is the file `source`,
     /// which the command reads.
     pub(crate) fn named(path: &Path, source: &Path, content: Content) -> Result<Self> {
-        if path == Path::new(STANDARD) { Self::stdout(content) } else { Self::file(path, source) }
+        let is_stdout = [STANDARD, "/dev/stdout"].into_iter().any(|name| path == Path::new(name));
+        if is_stdout { Self::stdout(content) } else { Self::file(path, source) }
     }
 
     /// Opens a file for writing. Fails if `path` is the file `source`, which the command reads.
@@ -63,10 +64,15 @@ impl OutputTarget {
         if is_same_file(path, source) {
             bail!("`{}` is the file that is read", path.display())
         }
-        if path.exists() && !path.is_file() {
-            let writer = BufWriter::new(File::create(path).with_context(cannot)?);
+        let is_special = ["/dev", "/proc"].into_iter().any(|folder| path.starts_with(folder));
+        if path.exists() && (is_special || !path.is_file()) {
+            let writer = BufWriter::new(File::options().append(true).open(path).with_context(cannot)?);
             return Ok(Self::Device { writer, path: path.to_owned() });
         }
+        // A symbolic link stays, and its target is replaced.
+        let target =
+            if path.is_symlink() { path.canonicalize().with_context(cannot)? } else { path.to_owned() };
+        let path = target.as_path();
         let file = new_file_for(path, "")?;
         Ok(Self::New { writer: BufWriter::with_capacity(1 << 16, file), path: path.to_owned() })
     }

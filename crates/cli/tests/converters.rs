@@ -453,3 +453,17 @@ fn exported_files_have_the_usual_mode() {
         assert_eq!(mode(name), mode("usual"), "{name}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn links_and_standard_output_are_not_replaced() {
+    let Some(bench) = Bench::new() else { return };
+    bench.python(r#"h5py.File("m.h5", "w")["t"] = np.arange(3); open("real.csv", "w").write("old")"#);
+    std::os::unix::fs::symlink("real.csv", bench.path("link.csv")).unwrap();
+    bench.done("export m.h5 t link.csv");
+    assert!(bench.path("link.csv").is_symlink());
+    assert_eq!(std::fs::read_to_string(bench.path("real.csv")).unwrap(), "0\n1\n2\n");
+    assert_eq!(bench.piped("export m.h5 t /dev/stdout --format csv", b""), b"0\n1\n2\n");
+    let missing = bench.run("import nothing.xyz m.h5 n").failure();
+    assert!(missing.contains("`nothing.xyz`: the file does not exist"), "{missing}");
+}
