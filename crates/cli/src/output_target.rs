@@ -64,8 +64,9 @@ impl OutputTarget {
         if is_same_file(path, source) {
             bail!("`{}` is the file that is read", path.display())
         }
-        let is_special = ["/dev", "/proc"].into_iter().any(|folder| path.starts_with(folder));
-        if path.exists() && (is_special || !path.is_file()) {
+        // The name of an open file of this process, which may be a regular file.
+        let is_open = ["/dev/fd", "/dev/stderr", "/proc"].into_iter().any(|name| path.starts_with(name));
+        if path.exists() && (is_open || !path.is_file()) {
             let writer = BufWriter::new(File::options().append(true).open(path).with_context(cannot)?);
             return Ok(Self::Device { writer, path: path.to_owned() });
         }

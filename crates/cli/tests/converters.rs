@@ -345,6 +345,7 @@ fn anndata_reads_imported_data_frames() {
         r#"
 frame = pd.DataFrame({
     "kind": pd.Categorical(["b", None, "a", "b"] * 3000),
+    "size": pd.Categorical(["s", "l", None, "m"] * 3000, categories=["s", "m", "l"], ordered=True),
     "count": pd.array([1, None, 3, 4] * 3000, dtype="Int32"),
     "flag": pd.array([True, None, False, True] * 3000, dtype="boolean"),
     "x": [.5, float("nan"), 1., 2.] * 3000,
@@ -366,6 +367,7 @@ for name, index in [("obs", list(want.index)), ("plain", [str(i) for i in range(
     got = anndata.io.read_elem(f[name])
     assert list(got.columns) == list(want.columns) and list(got.index) == index
     assert isinstance(got["kind"].dtype, pd.CategoricalDtype) and str(got["count"].dtype) == "Int32"
+    assert got["size"].cat.ordered and not got["kind"].cat.ordered
     for column in want.columns:
         a, b = want[column], got[column]
         assert [None if pd.isna(v) else v for v in a] == [None if pd.isna(v) else v for v in b], column
@@ -466,4 +468,38 @@ fn links_and_standard_output_are_not_replaced() {
     assert_eq!(bench.piped("export m.h5 t /dev/stdout --format csv", b""), b"0\n1\n2\n");
     let missing = bench.run("import nothing.xyz m.h5 n").failure();
     assert!(missing.contains("`nothing.xyz`: the file does not exist"), "{missing}");
+}
+
+/// A killed import leaves the file as it was, or complete.
+#[cfg(unix)]
+#[test]
+fn a_killed_import_leaves_nothing() {
+    let Some(bench) = Bench::new() else { return };
+    let rows: String = (0..200_000).map(|row| format!("{row},text {row}\n")).collect();
+    std::fs::write(bench.path("large.csv"), format!("a,b\n{rows}")).unwrap();
+    let mut killed = 0;
+    for round in 0..8 {
+        bench.python(r#"h5py.File("k.h5", "w")["kept"] = [1, 2]"#);
+        let mut child = Command::new(HYPERSLAB)
+            .args(["import", "large.csv", "k.h5", "deep/t", "--as", "columns"])
+            .current_dir(bench.scratch.folder())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(100 + 250 * round));
+        child.kill().ok();
+        killed += u32::from(!child.wait().unwrap().success());
+        // The next writer removes what the killed one left.
+        bench.done("mkdir k.h5 after");
+        bench.done("check k.h5");
+        let names = bench.python(
+            r#"
+f = h5py.File("k.h5")
+assert "deep" not in f or f["deep/t/a"][-1] == 199999
+print(sorted(set(f) - {"deep"}))"#,
+        );
+        assert_eq!(names, "['after', 'kept']");
+        bench.done("rm k.h5 kept");
+        std::fs::remove_file(bench.path("k.h5")).unwrap();
+    }
+    assert!(killed > 0, "no import was killed");
 }

@@ -136,8 +136,10 @@ impl Maker<'_> {
             .context("a column is missing")?;
         let stored_name =
             if Some(name.as_str()) == index { INDEX.to_owned() } else { name.replace('/', "_") };
+        let field = self.table.schema.fields().get(number).context("a column is missing")?;
         if let Some(Some(categories)) = categories.get(number) {
-            return self.categories(&stored_name, categories);
+            let is_ordered = field.dict_is_ordered() == Some(true);
+            return self.categories(&stored_name, categories, is_ordered);
         }
         let datatype = element.stored(self.offsets)?;
         let encoding = if *element == Element::Text { "string-array" } else { "array" };
@@ -160,17 +162,16 @@ impl Maker<'_> {
             }
             Part::Values(self.dataset(self.frame, &stored_name, datatype, encoding)?, None)
         };
-        let field = self.table.schema.fields().get(number).context("a column is missing")?;
         if let (Part::Values(dataset, _), Some(units)) = (&values, units(field.data_type())) {
             dataset.set_attribute("units", units.as_str())?;
         }
         Ok(values)
     }
 
-    fn categories(&self, name: &str, categories: &[String]) -> Result<Part> {
+    fn categories(&self, name: &str, categories: &[String], is_ordered: bool) -> Result<Part> {
         let group = self.frame.create_group(name)?;
         encode(&group, "categorical", "0.2.0")?;
-        group.set_attribute("ordered", Scalar(false))?;
+        group.set_attribute("ordered", Scalar(is_ordered))?;
         let order = ByteOrder::LittleEndian;
         let datatype = match categories.len() {
             0..=0x7f => Datatype::i8(),

@@ -90,6 +90,7 @@ impl Table {
             columns.iter_mut().zip(&fields).for_each(|(column, value)| column.see(value));
             count += 1;
         }
+        records.check_end(path)?;
         columns.iter().try_for_each(Column::check)?;
         let table =
             Self { path: path.to_owned(), delimiter, header: options.header, columns, records: count };

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek as _, SeekFrom};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -18,8 +18,8 @@ const DETECT_RECORDS: usize = 50;
 /// The characters that may be detected as the delimiter, the most frequent one first.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
-/// The byte order mark, with which some programs begin a file.
-const BYTE_ORDER_MARK: &str = "\u{feff}";
+/// The byte order mark in UTF-8, with which some programs begin a file.
+const BYTE_ORDER_MARK: [u8; 3] = *b"\xef\xbb\xbf";
 
 /// A reader of the records of a file.
 pub(super) struct Records {
@@ -27,7 +27,11 @@ pub(super) struct Records {
     record: ByteRecord,
     /// The number of bytes that the record may still have.
     left: Rc<Cell<usize>>,
-    is_first: bool,
+    delimiter: u8,
+    /// The number of bytes before the first record.
+    skipped: u64,
+    /// The start of the last record. At the end of the file, `record` is empty.
+    last: Option<csv::Position>,
 }
 
 /// A file of which only some bytes can be read between two records.
@@ -53,15 +57,17 @@ impl Records {
             bail!("`{}` cannot separate fields", delimiter.escape_ascii());
         }
         let left = Rc::new(Cell::new(MAX_RECORD_BYTES));
-        let limited = Limited { file: File::open(path)?, left: Rc::clone(&left) };
+        let mut file = File::open(path)?;
+        let skipped = skip_byte_order_mark(&mut file)?;
+        let limited = Limited { file, left: Rc::clone(&left) };
         let reader =
             ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(limited);
-        Ok(Self { reader, record: ByteRecord::new(), left, is_first: true })
+        Ok(Self { reader, record: ByteRecord::new(), left, delimiter, skipped, last: None })
     }
 
     /// Returns the number of the first line of the last record.
     pub(super) fn start(&self) -> u64 {
-        self.record.position().map_or(1, csv::Position::line)
+        self.last.as_ref().map_or(1, csv::Position::line)
     }
 
     /// Reads the fields of the next record. Returns false at the end of the file. Skips empty
@@ -73,19 +79,55 @@ impl Records {
         if !more.with_context(|| format!("line {}", self.reader.position().line()))? {
             return Ok(false);
         }
+        self.last = self.record.position().cloned();
         let start = self.start();
         for field in &self.record {
             let text = std::str::from_utf8(field).with_context(|| format!("line {start}"))?;
             fields.push(text.to_owned());
         }
-        if std::mem::take(&mut self.is_first)
-            && let Some(first) = fields.first_mut()
-            && let Some(rest) = first.strip_prefix(BYTE_ORDER_MARK)
-        {
-            *first = rest.trim_matches('"').to_owned();
-        }
         Ok(true)
     }
+
+    /// Checks that the last record of the file at `path` has no quoted field without an end. The
+    /// reader accepts such a field, which contains the rest of the file.
+    pub(super) fn check_end(&self, path: &Path) -> Result<()> {
+        let Some(position) = &self.last else { return Ok(()) };
+        let start = position.byte().checked_add(self.skipped).context("a record is too far in the file")?;
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(start))?;
+        let mut bytes = Vec::new();
+        file.take(MAX_RECORD_BYTES as u64).read_to_end(&mut bytes)?;
+        if ends_in_quotes(&bytes, self.delimiter) {
+            bail!("line {}: a quoted field does not end", self.start());
+        }
+        Ok(())
+    }
+}
+
+/// Moves behind the byte order mark of a file. Returns the number of its bytes.
+fn skip_byte_order_mark(file: &mut File) -> Result<u64> {
+    let mut head = Vec::new();
+    file.by_ref().take(BYTE_ORDER_MARK.len() as u64).read_to_end(&mut head)?;
+    let skipped = if head == BYTE_ORDER_MARK { BYTE_ORDER_MARK.len() as u64 } else { 0 };
+    file.seek(SeekFrom::Start(skipped))?;
+    Ok(skipped)
+}
+
+/// Returns true if records end inside a quoted field. Quotation marks inside other fields are
+/// text.
+fn ends_in_quotes(records: &[u8], delimiter: u8) -> bool {
+    let (mut quoted, mut begins) = (false, true);
+    let mut bytes = records.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' if quoted && bytes.next_if_eq(&b'"').is_some() => {}
+            b'"' if quoted => quoted = false,
+            b'"' if begins => quoted = true,
+            _ => {}
+        }
+        begins = !quoted && (byte == delimiter || byte == b'\n' || byte == b'\r');
+    }
+    quoted
 }
 
 /// Returns the delimiter that cuts the first records into the same number of fields, more than one.
@@ -133,7 +175,26 @@ mod tests {
         let read = records("a,b\r\n\n\"x, \"\"y\"\"\",\"two\nlines\"\n,\n").unwrap();
         assert_eq!(read, [["a", "b"], ["x, \"y\"", "two\nlines"], ["", ""]]);
         assert_eq!(records("\u{feff}a").unwrap(), [["a"]]);
-        assert_eq!(records("\u{feff}\"a\",b").unwrap(), [["a", "b"]]);
+        assert_eq!(records("\u{feff}\"a,\"\"x\",b").unwrap(), [["a,\"x", "b"]]);
+    }
+
+    #[test]
+    fn a_quoted_field_without_an_end_is_found() {
+        for (text, is_wrong) in [
+            ("1,\"x\n2,y\n", true),
+            ("a,b\n\u{e9},\"", true),
+            ("1,\"x\"\"", true),
+            ("1,\"x\"\n", false),
+            ("5\" pipe,1\n", false),
+            ("\u{feff}\"a\nb\",\"\"\n", false),
+            ("", false),
+        ] {
+            let path = file(text);
+            let mut records = Records::open(&path, b',').unwrap();
+            let mut fields = Vec::new();
+            while records.next(&mut fields).unwrap() {}
+            assert_eq!(records.check_end(&path).is_err(), is_wrong, "{text:?}");
+        }
     }
 
     #[test]

@@ -63,7 +63,11 @@ fn rewritten(
         decompressed(&stored, at, &mut pages)?
     } else {
         // The pages keep their distances.
-        let moved = |page: i64| -> Result<i64> { Ok(offset + (page - i64::try_from(start)?)) };
+        let first = i64::try_from(start)?;
+        let moved = |page: i64| {
+            let distance = page.checked_sub(first).and_then(|distance| distance.checked_add(offset));
+            distance.context("the offset of a page is too large")
+        };
         pages = (
             column.dictionary_page_offset().map(moved).transpose()?,
             Some(moved(column.data_page_offset())?),

@@ -258,3 +258,30 @@ pub(crate) fn discard(side: &dyn SideFile, journal: Arc<dyn Driver>, is_whole: b
     drop(journal);
     side.remove().map_err(|source| Error::Io { action: "cannot remove the journal".into(), source })
 }
+
+#[cfg(test)]
+mod tests {
+    use hyperslab_vfd::Core;
+
+    use super::*;
+
+    #[test]
+    fn a_replay_writes_nothing_past_the_committed_length() {
+        let header = JournalHeader::new(7);
+        let mut chain = JournalChain::new(header);
+        let mut bytes = header.encode().unwrap();
+        bytes.extend(chain.extents(0, &[]).unwrap());
+        // The second change ends past the file, the third one begins where no memory is.
+        for offset in [512, 1020, 1 << 60] {
+            bytes.extend(chain.bytes(offset, &[1; 8], &[2; 8]).unwrap());
+        }
+        bytes.extend(chain.commit(1024).unwrap());
+        let file = Core::from_vec("file", vec![1; 1024]);
+        replay(&Core::from_vec("journal", bytes), &file).unwrap();
+        let mut found = vec![0; 1024];
+        file.read_at(0, &mut found).unwrap();
+        assert_eq!(file.len().unwrap(), 1024);
+        let changed: Vec<usize> = (0..1024).filter(|at| found[*at] == 2).collect();
+        assert_eq!(changed, (512..520).chain(1020..1024).collect::<Vec<_>>());
+    }
+}
