@@ -179,6 +179,11 @@ for name in ["n.parquet", "n.csv"]:
     assert f["v"]["n"].tolist() == [1, -1, 3] and f["v"]["x"].tolist() == [.5, -1, 2]
     assert "null_masks" not in f["v"].attrs"#,
     );
+    // A mask that is gone must not turn missing values into zeros.
+    bench.done("import n.parquet gone.h5 g --as columns");
+    bench.done("rm gone.h5 g/n_mask");
+    let refused = bench.run("export gone.h5 g gone.parquet").failure();
+    assert!(refused.contains("`n_mask`") && !bench.path("gone.parquet").exists(), "{refused}");
     let refused = bench.run("import n.parquet n.parquet.h5 w --null x").failure();
     assert!(refused.contains("column `n`") && refused.contains("n.parquet"), "{refused}");
 }

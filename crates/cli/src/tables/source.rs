@@ -143,8 +143,14 @@ impl Table {
     fn apply_masks(&self, mut columns: Vec<(Field, ArrayRef)>) -> Result<Vec<(Field, ArrayRef)>> {
         for name in &self.masked {
             let mask = nulls::mask_of(name);
-            let Some(at) = columns.iter().position(|(field, _)| *field.name() == mask) else { continue };
-            let Some(values) = columns.iter().position(|(field, _)| field.name() == name) else { continue };
+            let column = |name: &str| columns.iter().position(|(field, _)| field.name() == name);
+            let Some(values) = column(name) else { continue };
+            let Some(at) = column(&mask) else {
+                bail!(
+                    "the attribute `{}` names the column `{name}`, which has no mask `{mask}`",
+                    nulls::ATTRIBUTE
+                );
+            };
             let is_mask = columns.get(at).is_some_and(|(_, array)| array.as_boolean_opt().is_some());
             if !is_mask {
                 bail!("the mask `{mask}` does not have truth values");
