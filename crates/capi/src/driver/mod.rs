@@ -1,0 +1,74 @@
+//! File drivers: those of the library, and those that users register.
+
+pub mod class;
+pub mod user;
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use crate::ctypes::hid_t;
+use crate::error::{Failure, Outcome};
+use crate::id::{self, Entry, register_as};
+use crate::symbols as s;
+pub use class::H5FD_class_t;
+
+/// A driver with an identifier.
+#[derive(Debug)]
+pub enum DriverHandle {
+    /// A driver of the library.
+    Library {
+        /// The identifier.
+        id: hid_t,
+        /// The name.
+        name: &'static str,
+    },
+    /// A driver of a user.
+    User(user::UserDriver),
+}
+
+impl DriverHandle {
+    /// Returns the identifier of the driver.
+    pub fn id(&self) -> hid_t {
+        match self {
+            Self::Library { id, .. } => *id,
+            Self::User(driver) => driver.id(),
+        }
+    }
+}
+
+/// The configuration of a user's driver in an access list: a block that the driver copies.
+#[derive(Debug, Clone)]
+pub struct UserInfo(pub Arc<user::InfoBlock>);
+
+/// The names of the library's drivers.
+const LIBRARY: &[(hid_t, &str)] = &[
+    (s::CORE_DRIVER, "core"),
+    (s::FAMILY_DRIVER, "family"),
+    (s::LOG_DRIVER, "log"),
+    (s::MULTI_DRIVER, "multi"),
+    (s::ONION_DRIVER, "onion"),
+    (s::SEC2_DRIVER, "sec2"),
+    (s::SPLITTER_DRIVER, "splitter"),
+    (s::STDIO_DRIVER, "stdio"),
+];
+
+/// Registers the library's drivers.
+pub fn register() {
+    for (id, name) in LIBRARY {
+        register_as(*id, Entry::Driver(Arc::new(DriverHandle::Library { id: *id, name })));
+    }
+}
+
+/// Returns the driver of an identifier.
+///
+/// # Errors
+/// Fails with a bad type for other identifiers.
+pub fn find(id: hid_t) -> Outcome<Arc<DriverHandle>> {
+    match id::find(id) {
+        Some(Entry::Driver(driver)) => Ok(driver),
+        _ => Err(Failure::bad_type("not a file driver")),
+    }
+}
+
+/// A configuration that the library does not interpret.
+pub type Opaque = *const c_void;

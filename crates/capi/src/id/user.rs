@@ -1,0 +1,57 @@
+//! Kinds of identifiers that users register, and their objects.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use parking_lot::Mutex;
+
+use crate::ctypes::{FIRST_USER_KIND, herr_t};
+
+/// A function that frees an object of a user's kind (`H5I_free_t`).
+pub type Free = unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> herr_t;
+
+/// The largest number of a kind, which has seven bits in an identifier.
+const MAX_KIND: c_int = 126;
+
+/// An object of a user's kind: a pointer that only the user interprets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UserObject {
+    /// The number of the kind.
+    pub kind: c_int,
+    /// The address of the object, as a number, because the library never uses it.
+    pub address: usize,
+}
+
+/// A registered kind.
+#[derive(Debug, Clone, Copy)]
+pub struct UserKind {
+    /// The number of the kind.
+    pub number: c_int,
+    /// The function that frees objects.
+    pub free: Option<Free>,
+    /// The number of identifiers that the user reserves; the library reserves none.
+    pub reserved: c_uint,
+}
+
+static KINDS: Mutex<Vec<UserKind>> = Mutex::new(Vec::new());
+
+/// Registers a kind and returns its number; `None` if all numbers are taken.
+pub fn register(free: Option<Free>, reserved: c_uint) -> Option<c_int> {
+    let mut kinds = KINDS.lock();
+    let taken = |number| kinds.iter().any(|kind| kind.number == number);
+    let number = (FIRST_USER_KIND..=MAX_KIND).find(|number| !taken(*number))?;
+    kinds.push(UserKind { number, free, reserved });
+    Some(number)
+}
+
+/// Returns the kind with a number.
+pub fn find(number: c_int) -> Option<UserKind> {
+    KINDS.lock().iter().find(|kind| kind.number == number).copied()
+}
+
+/// Removes a kind. Returns `false` if the kind does not exist.
+pub fn remove(number: c_int) -> bool {
+    let mut kinds = KINDS.lock();
+    let before = kinds.len();
+    kinds.retain(|kind| kind.number != number);
+    kinds.len() != before
+}

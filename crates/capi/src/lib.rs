@@ -1,0 +1,35 @@
+//! The C ABI of HDF5 over hyperslab.
+//!
+//! The shared library `libhdf5.so` exports the functions and data symbols of HDF5 2.2, so programs
+//! load it in place of the C library without being rebuilt. One module for each family of functions
+//! has the family's name in lower case: `h5a` has the functions of attributes. The modules without
+//! `h5` hold what the families share.
+//!
+//! - [`export`]: the frame of each function; [`pointer`]: the arguments.
+//! - [`id`]: identifiers; [`error`]: failures and error stacks; [`plist`]: property lists.
+//! - [`datatype`], [`space`], [`file`], [`group`], [`dataset`], [`attribute`]: the objects.
+
+#![expect(non_camel_case_types, reason = "types have the names of the C interface")]
+#![expect(non_snake_case, reason = "functions have the names of the C interface")]
+#![expect(non_upper_case_globals, reason = "data symbols have the names of the C interface")]
+
+pub mod attribute;
+pub mod ctypes;
+pub mod dataset;
+pub mod datatype;
+pub mod driver;
+pub mod error;
+pub mod export;
+pub mod file;
+pub mod group;
+pub mod h5;
+pub mod h5e;
+pub mod h5es;
+pub mod h5f;
+pub mod id;
+pub mod init;
+pub mod memory;
+pub mod plist;
+pub mod pointer;
+pub mod space;
+pub mod symbols;

@@ -1,0 +1,229 @@
+//! Property list classes.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+
+use super::PropertyList;
+use super::settings::{
+    DatasetAccess, DatasetCreate, FileAccess, FileCreate, FileMount, GroupCreate, LinkAccess, LinkCreate,
+    ObjectCopy, ObjectCreate, Settings, StringCreate, Transfer,
+};
+use super::user::Properties;
+use crate::ctypes::{herr_t, hid_t};
+use crate::id::{Entry, register_as};
+use crate::symbols as s;
+
+/// A function that is called when a list is created, copied or closed.
+pub type ListFunction = unsafe extern "C" fn(hid_t, *mut c_void) -> herr_t;
+/// A function that is called when a list is copied.
+pub type CopyFunction = unsafe extern "C" fn(hid_t, hid_t, *mut c_void) -> herr_t;
+
+/// The functions of a class.
+#[derive(Debug, Clone, Copy)]
+pub struct ClassCallbacks {
+    /// Called when a list is created, with its data.
+    pub create: (Option<ListFunction>, *mut c_void),
+    /// Called when a list is copied, with its data.
+    pub copy: (Option<CopyFunction>, *mut c_void),
+    /// Called when a list is closed, with its data.
+    pub close: (Option<ListFunction>, *mut c_void),
+}
+
+impl Default for ClassCallbacks {
+    fn default() -> Self {
+        let none = std::ptr::null_mut();
+        Self { create: (None, none), copy: (None, none), close: (None, none) }
+    }
+}
+
+// SAFETY: the pointers are opaque to the library, which only passes them to the user's functions.
+#[expect(unsafe_code, reason = "classes with opaque data of users cross threads")]
+unsafe impl Send for ClassCallbacks {}
+// SAFETY: see above.
+#[expect(unsafe_code, reason = "classes with opaque data of users cross threads")]
+unsafe impl Sync for ClassCallbacks {}
+
+/// The class of the library whose properties a class has: its own, or those of its nearest parent
+/// of the library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say the classes")]
+pub enum LibraryClass {
+    Root,
+    ObjectCreate,
+    FileCreate,
+    FileAccess,
+    DatasetCreate,
+    DatasetAccess,
+    Transfer,
+    FileMount,
+    GroupCreate,
+    GroupAccess,
+    DatatypeCreate,
+    DatatypeAccess,
+    StringCreate,
+    AttributeCreate,
+    AttributeAccess,
+    ObjectCopy,
+    LinkCreate,
+    LinkAccess,
+    MapCreate,
+    MapAccess,
+    ReferenceAccess,
+    ConnectorInitialize,
+}
+
+impl LibraryClass {
+    /// Returns the default values of the class's properties.
+    pub fn defaults(self) -> Settings {
+        match self {
+            Self::Root | Self::ConnectorInitialize => Settings::Empty,
+            Self::ObjectCreate | Self::DatatypeCreate | Self::MapCreate => {
+                Settings::ObjectCreate(ObjectCreate::default())
+            }
+            Self::FileCreate => Settings::FileCreate(FileCreate::default()),
+            Self::FileAccess | Self::ReferenceAccess => Settings::FileAccess(FileAccess::default()),
+            Self::DatasetCreate => Settings::DatasetCreate(DatasetCreate::default()),
+            Self::DatasetAccess => Settings::DatasetAccess(DatasetAccess::default()),
+            Self::Transfer => Settings::Transfer(Transfer::default()),
+            Self::FileMount => Settings::FileMount(FileMount::default()),
+            Self::GroupCreate => Settings::GroupCreate(GroupCreate::default()),
+            Self::StringCreate | Self::AttributeCreate => Settings::StringCreate(StringCreate::default()),
+            Self::LinkCreate => Settings::LinkCreate(LinkCreate::default()),
+            Self::GroupAccess
+            | Self::DatatypeAccess
+            | Self::AttributeAccess
+            | Self::LinkAccess
+            | Self::MapAccess => Settings::LinkAccess(LinkAccess::default()),
+            Self::ObjectCopy => Settings::ObjectCopy(ObjectCopy::default()),
+        }
+    }
+}
+
+/// A class of property lists.
+#[derive(Debug)]
+pub struct PropertyClass {
+    /// The name.
+    pub name: Vec<u8>,
+    /// The parent; `None` for the root class.
+    pub parent: Option<Arc<PropertyClass>>,
+    /// The class of the library.
+    pub library: LibraryClass,
+    /// The properties that users registered.
+    pub user: RwLock<Properties>,
+    /// The functions of the user.
+    pub callbacks: ClassCallbacks,
+}
+
+impl PropertyClass {
+    /// Returns whether this class is `other`, or a descendant of it.
+    pub fn is_a(self: &Arc<Self>, other: &Arc<Self>) -> bool {
+        let mut class = Some(self);
+        while let Some(this) = class {
+            if Arc::ptr_eq(this, other) {
+                return true;
+            }
+            class = this.parent.as_ref();
+        }
+        false
+    }
+}
+
+/// The classes of the library: identifier, name, identifier of the parent, class, and the
+/// identifier of the default list. Parents come before their children.
+const CLASSES: &[(hid_t, &str, hid_t, LibraryClass, hid_t)] = {
+    use LibraryClass as L;
+    &[
+        (s::CLASS_ROOT, "root", 0, L::Root, 0),
+        (s::CLASS_OBJECT_CREATE, "object create", s::CLASS_ROOT, L::ObjectCreate, 0),
+        (s::CLASS_GROUP_CREATE, "group create", s::CLASS_OBJECT_CREATE, L::GroupCreate, s::LIST_GROUP_CREATE),
+        (s::CLASS_FILE_CREATE, "file create", s::CLASS_GROUP_CREATE, L::FileCreate, s::LIST_FILE_CREATE),
+        (s::CLASS_FILE_ACCESS, "file access", s::CLASS_ROOT, L::FileAccess, s::LIST_FILE_ACCESS),
+        (
+            s::CLASS_DATASET_CREATE,
+            "dataset create",
+            s::CLASS_OBJECT_CREATE,
+            L::DatasetCreate,
+            s::LIST_DATASET_CREATE,
+        ),
+        (s::CLASS_LINK_ACCESS, "link access", s::CLASS_ROOT, L::LinkAccess, s::LIST_LINK_ACCESS),
+        (
+            s::CLASS_DATASET_ACCESS,
+            "dataset access",
+            s::CLASS_LINK_ACCESS,
+            L::DatasetAccess,
+            s::LIST_DATASET_ACCESS,
+        ),
+        (s::CLASS_DATASET_XFER, "data transfer", s::CLASS_ROOT, L::Transfer, s::LIST_DATASET_XFER),
+        (s::CLASS_FILE_MOUNT, "file mount", s::CLASS_ROOT, L::FileMount, s::LIST_FILE_MOUNT),
+        (s::CLASS_GROUP_ACCESS, "group access", s::CLASS_LINK_ACCESS, L::GroupAccess, s::LIST_GROUP_ACCESS),
+        (
+            s::CLASS_DATATYPE_CREATE,
+            "datatype create",
+            s::CLASS_OBJECT_CREATE,
+            L::DatatypeCreate,
+            s::LIST_DATATYPE_CREATE,
+        ),
+        (
+            s::CLASS_DATATYPE_ACCESS,
+            "datatype access",
+            s::CLASS_LINK_ACCESS,
+            L::DatatypeAccess,
+            s::LIST_DATATYPE_ACCESS,
+        ),
+        (s::CLASS_STRING_CREATE, "string create", s::CLASS_ROOT, L::StringCreate, 0),
+        (
+            s::CLASS_ATTRIBUTE_CREATE,
+            "attribute create",
+            s::CLASS_STRING_CREATE,
+            L::AttributeCreate,
+            s::LIST_ATTRIBUTE_CREATE,
+        ),
+        (
+            s::CLASS_ATTRIBUTE_ACCESS,
+            "attribute access",
+            s::CLASS_LINK_ACCESS,
+            L::AttributeAccess,
+            s::LIST_ATTRIBUTE_ACCESS,
+        ),
+        (s::CLASS_OBJECT_COPY, "object copy", s::CLASS_ROOT, L::ObjectCopy, s::LIST_OBJECT_COPY),
+        (s::CLASS_LINK_CREATE, "link create", s::CLASS_STRING_CREATE, L::LinkCreate, s::LIST_LINK_CREATE),
+        (s::CLASS_MAP_CREATE, "map create", s::CLASS_OBJECT_CREATE, L::MapCreate, s::LIST_MAP_CREATE),
+        (s::CLASS_MAP_ACCESS, "map access", s::CLASS_LINK_ACCESS, L::MapAccess, s::LIST_MAP_ACCESS),
+        (
+            s::CLASS_REFERENCE_ACCESS,
+            "reference access",
+            s::CLASS_FILE_ACCESS,
+            L::ReferenceAccess,
+            s::LIST_REFERENCE_ACCESS,
+        ),
+        (
+            s::CLASS_VOL_INITIALIZE,
+            "vol initialization",
+            s::CLASS_ROOT,
+            L::ConnectorInitialize,
+            s::LIST_VOL_INITIALIZE,
+        ),
+    ]
+};
+
+/// Registers the classes and the default lists of the library.
+pub fn register() {
+    let mut made: Vec<(hid_t, Arc<PropertyClass>)> = Vec::with_capacity(CLASSES.len());
+    for (id, name, parent, library, list) in CLASSES {
+        let parent = made.iter().find(|(id, _)| id == parent).map(|(_, class)| Arc::clone(class));
+        let class = Arc::new(PropertyClass {
+            name: name.as_bytes().to_vec(),
+            parent,
+            library: *library,
+            user: RwLock::default(),
+            callbacks: ClassCallbacks::default(),
+        });
+        made.push((*id, Arc::clone(&class)));
+        register_as(*id, Entry::PropertyClass(Arc::clone(&class)));
+        if *list != 0 {
+            register_as(*list, Entry::PropertyList(Arc::new(PropertyList::new(class))));
+        }
+    }
+}

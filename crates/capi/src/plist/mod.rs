@@ -1,0 +1,130 @@
+//! Property list classes and property lists.
+
+pub mod callbacks;
+pub mod classes;
+pub mod driver_choice;
+pub mod metadata_cache;
+pub mod settings;
+pub mod user;
+
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+
+pub use classes::PropertyClass;
+pub use settings::Settings;
+
+use crate::ctypes::{H5P_DEFAULT, hid_t};
+use crate::error::{Failure, Outcome};
+use crate::id::{self, Entry};
+use settings::{
+    DatasetAccess, DatasetCreate, FileAccess, FileCreate, FileMount, GroupCreate, LinkAccess, LinkCreate,
+    ObjectCopy, ObjectCreate, StringCreate, Transfer,
+};
+
+/// A property list.
+#[derive(Debug)]
+pub struct PropertyList {
+    /// The class.
+    pub class: Arc<PropertyClass>,
+    /// The properties of the library.
+    pub settings: RwLock<Settings>,
+    /// The properties of the user.
+    pub user: RwLock<user::Properties>,
+}
+
+impl PropertyList {
+    /// Returns a list of a class with the default values of the library's properties, and without
+    /// properties of the user.
+    pub fn new(class: Arc<PropertyClass>) -> Self {
+        let settings = RwLock::new(class.library.defaults());
+        Self { class, settings, user: RwLock::default() }
+    }
+}
+
+/// Returns the property list of an identifier.
+///
+/// # Errors
+/// Fails with a bad type for other identifiers.
+pub fn find(id: hid_t) -> Outcome<Arc<PropertyList>> {
+    match id::find(id) {
+        Some(Entry::PropertyList(list)) => Ok(list),
+        _ => Err(Failure::bad_type("not a property list")),
+    }
+}
+
+/// Defines a function that returns a copy of the properties of one class, and one that changes
+/// them. The first one takes `H5P_DEFAULT` for the default values.
+macro_rules! access {
+    ($($read:ident $change:ident $name:literal: $type:ty {$($pattern:pat => $part:expr),* $(,)?})*) => {$(
+        #[doc = concat!("Returns a copy of the properties of ", $name, ". `H5P_DEFAULT` has the default values.")]
+        ///
+        /// # Errors
+        /// Fails with a bad type for other identifiers.
+        pub fn $read(id: hid_t) -> Outcome<$type> {
+            if id == H5P_DEFAULT {
+                return Ok(<$type>::default());
+            }
+            match &*find(id)?.settings.read() {
+                $($pattern => Ok($part.clone()),)*
+                _ => Err(Failure::bad_type(concat!("not a property list for ", $name))),
+            }
+        }
+
+        #[doc = concat!("Changes the properties of ", $name, ".")]
+        ///
+        /// # Errors
+        /// Fails with a bad type for other identifiers. Returns the errors of `change`.
+        pub fn $change<T>(id: hid_t, change: impl FnOnce(&mut $type) -> Outcome<T>) -> Outcome<T> {
+            match &mut *find(id)?.settings.write() {
+                $($pattern => change($part),)*
+                _ => Err(Failure::bad_type(concat!("not a property list for ", $name))),
+            }
+        }
+    )*};
+}
+
+access! {
+    object_create change_object_create "new objects": ObjectCreate {
+        Settings::ObjectCreate(it) => it,
+        Settings::FileCreate(FileCreate { group: GroupCreate { object: it, .. }, .. }) => it,
+        Settings::GroupCreate(GroupCreate { object: it, .. }) => it,
+        Settings::DatasetCreate(DatasetCreate { object: it, .. }) => it,
+    }
+    group_create change_group_create "new groups": GroupCreate {
+        Settings::FileCreate(FileCreate { group: it, .. }) => it,
+        Settings::GroupCreate(it) => it,
+    }
+    file_create change_file_create "new files": FileCreate {
+        Settings::FileCreate(it) => it,
+    }
+    file_access change_file_access "access to files": FileAccess {
+        Settings::FileAccess(it) => it,
+    }
+    file_mount change_file_mount "mounts of files": FileMount {
+        Settings::FileMount(it) => it,
+    }
+    dataset_create change_dataset_create "new datasets": DatasetCreate {
+        Settings::DatasetCreate(it) => it,
+    }
+    dataset_access change_dataset_access "access to datasets": DatasetAccess {
+        Settings::DatasetAccess(it) => it,
+    }
+    link_access change_link_access "access by links": LinkAccess {
+        Settings::LinkAccess(it) => it,
+        Settings::DatasetAccess(DatasetAccess { link: it, .. }) => it,
+    }
+    link_create change_link_create "new links": LinkCreate {
+        Settings::LinkCreate(it) => it,
+    }
+    string_create change_string_create "new names": StringCreate {
+        Settings::StringCreate(it) => it,
+        Settings::LinkCreate(LinkCreate { name: it, .. }) => it,
+    }
+    transfer change_transfer "transfers of elements": Transfer {
+        Settings::Transfer(it) => it,
+    }
+    object_copy change_object_copy "copies of objects": ObjectCopy {
+        Settings::ObjectCopy(it) => it,
+    }
+}
