@@ -10,8 +10,6 @@
 //! - [`datatype`], [`space`], [`file`], [`group`], [`dataset`], [`attribute`]: the objects.
 
 #![expect(non_camel_case_types, reason = "types have the names of the C interface")]
-#![expect(non_snake_case, reason = "functions have the names of the C interface")]
-#![expect(non_upper_case_globals, reason = "data symbols have the names of the C interface")]
 
 pub mod attribute;
 pub mod ctypes;
