@@ -36,6 +36,10 @@ returned! {
     *const c_char = std::ptr::null();
 }
 
+impl Returned for Option<crate::convert::user::Function> {
+    const FAILURE: Self = None;
+}
+
 /// Runs the body of an exported function.
 ///
 /// The error stack of the thread is cleared first, unless `keep` is true: functions that read or

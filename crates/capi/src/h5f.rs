@@ -1,13 +1,555 @@
 //! Files (`H5F*`).
 
-use crate::error::Outcome;
-use crate::file::SharedFile;
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::Arc;
+
+use crate::ctypes::{H5P_DEFAULT, IdKind, herr_t, hid_t, hsize_t, hssize_t, htri_t};
+use crate::error::{Because, Failure, Outcome, codes};
+use crate::file::open::{self, Request};
+use crate::file::{
+    self, FileHandle, H5F_ACC_CREAT, H5F_ACC_EXCL, H5F_ACC_RDWR, H5F_ACC_SWMR_READ, H5F_ACC_SWMR_WRITE,
+    H5F_ACC_TRUNC, SharedFile, closing, location,
+};
+use crate::id::{self, Entry};
+use crate::plist::settings::{FileAccess, FileCreate};
+use crate::plist::{self, Settings};
+use crate::pointer::{Buffer, Out, Text, TextBuffer};
+use crate::{export, symbols};
+
+/// The close degree with which the identifiers of objects are closed too (`H5F_CLOSE_STRONG`).
+const CLOSE_STRONG: c_int = 3;
+/// The close degree with which open objects are an error (`H5F_CLOSE_SEMI`).
+const CLOSE_SEMI: c_int = 2;
+/// Counts only the objects of this identifier's file (`H5F_OBJ_LOCAL`).
+const OBJ_LOCAL: c_uint = 0x20;
+/// The bits of the kinds of objects that `H5Fget_obj_count` counts.
+const KINDS: [(c_uint, IdKind); 5] = [
+    (0x01, IdKind::File),
+    (0x02, IdKind::Dataset),
+    (0x04, IdKind::Group),
+    (0x08, IdKind::Datatype),
+    (0x10, IdKind::Attribute),
+];
 
 /// Writes and closes a file whose last identifier is gone.
 ///
 /// # Errors
 /// Returns the error of writing the file.
 pub fn finish(file: &SharedFile) -> Outcome<()> {
-    file.file.clone().close()?;
+    let closed = file.file.clone().close();
+    let driver = file.user_driver.as_ref().map_or(Ok(()), |driver| driver.close());
+    closed?;
+    driver
+}
+
+/// Returns the file of an identifier of any object in a file.
+fn file_of(entry: &Entry) -> Option<Arc<SharedFile>> {
+    match entry {
+        Entry::File(file) => Some(Arc::clone(&file.shared)),
+        Entry::Group(group) => Some(Arc::clone(&group.location.shared)),
+        Entry::Dataset(dataset) => Some(Arc::clone(&dataset.location.shared)),
+        Entry::Attribute(attribute) => Some(Arc::clone(&attribute.location.shared)),
+        Entry::Datatype(datatype) => {
+            datatype.0.read().committed.as_ref().map(|(_, place)| Arc::clone(&place.shared))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the open objects of a file, or of all files, whose kinds are in `kinds`.
+fn objects(shared: Option<&Arc<SharedFile>>, kinds: c_uint) -> Vec<(hid_t, Entry)> {
+    let wanted = KINDS.iter().filter(|(bit, _)| kinds & bit != 0);
+    let all = wanted.flat_map(|(_, kind)| id::list(*kind as c_int));
+    let belongs = |entry: &Entry| match (shared, file_of(entry)) {
+        (Some(shared), Some(file)) => Arc::ptr_eq(shared, &file),
+        (None, Some(_)) => true,
+        (_, None) => false,
+    };
+    all.filter(|(_, entry)| belongs(entry)).collect()
+}
+
+/// Closes a file whose identifier is already removed.
+///
+/// # Errors
+/// Returns the error of writing the file.
+pub fn close_handle(handle: Arc<FileHandle>) -> Outcome<()> {
+    let shared = Arc::clone(&handle.shared);
+    drop(handle);
+    let others = objects(Some(&shared), 0x01);
+    if others.is_empty() && shared.access.read().close_degree == CLOSE_STRONG {
+        for (id, _) in objects(Some(&shared), 0x1e) {
+            let entry = id::take(id);
+            closing(|| drop(entry))?;
+        }
+    }
+    closing(|| drop(shared))
+}
+
+fn close(file_id: hid_t) -> Outcome<()> {
+    let handle = file::find(file_id).because(codes::ARGS, codes::BADTYPE, "not a file")?;
+    let last = id::references(file_id) == Some(1);
+    if last && handle.shared.access.read().close_degree == CLOSE_SEMI {
+        let files = objects(Some(&handle.shared), 0x01).len();
+        let open = objects(Some(&handle.shared), 0x1e).len();
+        if files == 1 && open > 0 {
+            return Err(Failure::new(codes::FILE, codes::CANTCLOSEFILE, "objects of the file are open"));
+        }
+    }
+    // A flush at each close of an identifier, because other identifiers may keep the file open.
+    if last && *handle.shared.flags.read() & H5F_ACC_RDWR != 0 {
+        handle.shared.file.flush()?;
+    }
+    drop(handle);
+    crate::h5i::release(file_id)?;
     Ok(())
+}
+
+/// Opens a file with an access list, and registers an identifier.
+fn opened(name: &[u8], flags: c_uint, fapl: hid_t, create: Option<FileCreate>) -> Outcome<hid_t> {
+    let access = plist::file_access(fapl).because(codes::ARGS, codes::BADTYPE, "not a file access list")?;
+    let shared = Request { name, flags, access, create }.run()?;
+    let kept = flags & (H5F_ACC_RDWR | H5F_ACC_SWMR_READ | H5F_ACC_SWMR_WRITE);
+    Ok(open::register(shared, kept, name))
+}
+
+fn create(name: Text, flags: c_uint, fcpl: hid_t, fapl: hid_t) -> Outcome<hid_t> {
+    let name = name.name("file name")?;
+    let allowed = H5F_ACC_EXCL | H5F_ACC_TRUNC | H5F_ACC_SWMR_WRITE | H5F_ACC_CREAT | H5F_ACC_RDWR;
+    if flags & !allowed != 0 || flags & H5F_ACC_EXCL != 0 && flags & H5F_ACC_TRUNC != 0 {
+        return Err(Failure::bad_value("invalid flags"));
+    }
+    let create = plist::file_create(fcpl).because(codes::ARGS, codes::BADTYPE, "not a file creation list")?;
+    let exclusive = if flags & (H5F_ACC_EXCL | H5F_ACC_TRUNC) == 0 { H5F_ACC_EXCL } else { 0 };
+    let id = opened(name, flags | H5F_ACC_RDWR | exclusive, fapl, Some(create))?;
+    if flags & H5F_ACC_SWMR_WRITE != 0 {
+        file::find(id)?.shared.file.start_swmr_write()?;
+    }
+    Ok(id)
+}
+
+fn open_file(name: Text, flags: c_uint, fapl: hid_t) -> Outcome<hid_t> {
+    let name = name.name("file name")?;
+    let write_modes = H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ;
+    if flags & !write_modes != 0 {
+        return Err(Failure::bad_value("invalid flags"));
+    }
+    if flags & H5F_ACC_SWMR_WRITE != 0 && flags & H5F_ACC_RDWR == 0 {
+        return Err(Failure::bad_value("SWMR writing requires write access"));
+    }
+    if flags & H5F_ACC_SWMR_READ != 0 && flags & H5F_ACC_RDWR != 0 {
+        return Err(Failure::bad_value("SWMR reading excludes write access"));
+    }
+    opened(name, flags, fapl, None)
+}
+
+/// Returns the creation properties of an open file.
+fn creation_of(shared: &SharedFile) -> Outcome<FileCreate> {
+    let info = shared.file.info();
+    let root = shared.file.root();
+    let group = crate::h5g::creation_of(root)?;
+    let strategy = match info.file_space.strategy {
+        hyperslab::FileSpaceStrategy::FreeSpaceAndAggregators => 0,
+        hyperslab::FileSpaceStrategy::Page => 1,
+        hyperslab::FileSpaceStrategy::Aggregators => 2,
+        hyperslab::FileSpaceStrategy::None => 3,
+    };
+    Ok(FileCreate {
+        group,
+        user_block: info.user_block,
+        offset_bytes: info.size_of_offsets,
+        length_bytes: info.size_of_lengths,
+        group_internal_k: info.group_internal_k.into(),
+        group_leaf_k: info.group_leaf_k.into(),
+        chunk_k: info.indexed_storage_k.into(),
+        shared_indexes: info
+            .shared_messages
+            .indexes
+            .iter()
+            .map(|index| (index.types.into(), index.min_size))
+            .collect(),
+        shared_max_list: info.shared_messages.max_list.into(),
+        shared_min_btree: info.shared_messages.min_btree.into(),
+        strategy,
+        persist: info.file_space.persist,
+        threshold: info.file_space.threshold,
+        page_size: info.file_space.page_size,
+    })
+}
+
+/// Writes the dirty data of the file of an object.
+///
+/// # Errors
+/// Fails for identifiers that are not in a file. Returns I/O errors.
+pub fn flush(object: hid_t) -> Outcome<herr_t> {
+    let entry = id::find(object).ok_or_else(|| Failure::bad_type("not a file or an object in a file"))?;
+    let shared = file_of(&entry).ok_or_else(|| Failure::bad_type("not a file or an object in a file"))?;
+    if *shared.flags.read() & H5F_ACC_RDWR != 0 {
+        shared.file.flush()?;
+    }
+    Ok(0)
+}
+
+/// Information on a file (`H5F_info2_t`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+#[expect(missing_docs, reason = "the names are those of the C interface")]
+pub struct H5F_info2_t {
+    pub super_version: c_uint,
+    pub super_size: hsize_t,
+    pub super_ext_size: hsize_t,
+    pub free_version: c_uint,
+    pub free_meta_size: hsize_t,
+    pub free_tot_space: hsize_t,
+    pub sohm_version: c_uint,
+    pub sohm_hdr_size: hsize_t,
+    pub sohm_index_size: hsize_t,
+    pub sohm_heap_size: hsize_t,
+}
+
+/// Information on a file (`H5F_info1_t`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+#[expect(missing_docs, reason = "the names are those of the C interface")]
+pub struct H5F_info1_t {
+    pub super_ext_size: hsize_t,
+    pub sohm_hdr_size: hsize_t,
+    pub sohm_index_size: hsize_t,
+    pub sohm_heap_size: hsize_t,
+}
+
+const _: () = assert!(size_of::<H5F_info2_t>() == 80 && size_of::<H5F_info1_t>() == 32);
+
+fn image(shared: &SharedFile) -> Outcome<Vec<u8>> {
+    let bytes = shared.file.to_bytes()?;
+    Ok(bytes)
+}
+
+export! {
+    /// Returns whether a file is an HDF5 file.
+    fn H5Fis_accessible(name: Text, fapl: hid_t) -> htri_t {
+        let name = name.name("file name")?;
+        let access = plist::file_access(fapl)?;
+        match (Request { name, flags: 0, access, create: None }).run() {
+            Ok(file) => {
+                closing(|| drop(file))?;
+                Ok(1)
+            }
+            Err(failure) if failure.causes.iter().any(|cause| cause.minor == codes::NOTHDF5) => Ok(0),
+            Err(failure) => Err(failure.then(codes::IO, codes::CANTINIT, "cannot open the file")),
+        }
+    }
+
+    /// Returns whether a file is an HDF5 file.
+    fn H5Fis_hdf5(name: Text) -> htri_t {
+        let name = name.name("file name")?;
+        match (Request { name, flags: 0, access: FileAccess::default(), create: None }).run() {
+            Ok(file) => {
+                closing(|| drop(file))?;
+                Ok(1)
+            }
+            Err(failure) if failure.causes.iter().any(|cause| cause.minor == codes::NOTHDF5) => Ok(0),
+            Err(failure) => Err(failure.then(codes::IO, codes::CANTINIT, "cannot open the file")),
+        }
+    }
+
+    /// Creates a file.
+    fn H5Fcreate(name: Text, flags: c_uint, fcpl: hid_t, fapl: hid_t) -> hid_t {
+        create(name, flags, fcpl, fapl)
+            .because(codes::FILE, codes::CANTCREATE, "unable to synchronously create file")
+    }
+
+    /// Opens a file.
+    fn H5Fopen(name: Text, flags: c_uint, fapl: hid_t) -> hid_t {
+        open_file(name, flags, fapl)
+            .because(codes::FILE, codes::CANTOPENFILE, "unable to synchronously open file")
+    }
+
+    /// Returns another identifier of an open file.
+    fn H5Freopen(file_id: hid_t) -> hid_t {
+        let handle = file::find(file_id)?;
+        Ok(open::register(Arc::clone(&handle.shared), handle.flags, &handle.name))
+    }
+
+    /// Writes the dirty data of a file.
+    fn H5Fflush(object: hid_t, scope: c_int) -> herr_t {
+        if !(0..=1).contains(&scope) {
+            return Err(Failure::bad_value("not a scope"));
+        }
+        flush(object).because(codes::FILE, codes::CANTFLUSH, "unable to synchronously flush file")
+    }
+
+    /// Closes an identifier of a file.
+    fn H5Fclose(file_id: hid_t) -> herr_t {
+        close(file_id).because(codes::FILE, codes::CANTCLOSEFILE, "unable to synchronously close file")?;
+        Ok(0)
+    }
+
+    /// Deletes a file.
+    fn H5Fdelete(name: Text, fapl: hid_t) -> herr_t {
+        let name = name.name("file name")?;
+        let access = plist::file_access(fapl)?;
+        let shared = Request { name, flags: 0, access, create: None }
+            .run()
+            .because(codes::FILE, codes::NOTHDF5, "not an HDF5 file")?;
+        if Arc::strong_count(&shared) > 1 {
+            return Err(Failure::new(codes::FILE, codes::CANTDELETEFILE, "the file is open"));
+        }
+        closing(|| drop(shared))?;
+        file::remove(name).because(codes::FILE, codes::CANTDELETEFILE, "unable to delete the file")?;
+        Ok(0)
+    }
+
+    /// Returns a list with the creation properties of a file.
+    fn H5Fget_create_plist(file_id: hid_t) -> hid_t {
+        let create = creation_of(&file::find(file_id)?.shared)?;
+        plist::make::register(symbols::CLASS_FILE_CREATE, Settings::FileCreate(create))
+    }
+
+    /// Returns a list with the access properties of a file.
+    fn H5Fget_access_plist(file_id: hid_t) -> hid_t {
+        let shared = Arc::clone(&file::find(file_id)?.shared);
+        let mut access = shared.access.read().clone();
+        if access.close_degree == 0 {
+            access.close_degree = 1;
+        }
+        access.image = None;
+        plist::make::register(symbols::CLASS_FILE_ACCESS, Settings::FileAccess(access))
+    }
+
+    /// Returns the flags with which a file was opened.
+    fn H5Fget_intent(file_id: hid_t, intent: Out<c_uint>) -> herr_t {
+        let handle = file::find(file_id)?;
+        let swmr = *handle.shared.flags.read() & (H5F_ACC_SWMR_READ | H5F_ACC_SWMR_WRITE);
+        intent.put(handle.flags & H5F_ACC_RDWR | swmr);
+        Ok(0)
+    }
+
+    /// Returns the number of a file, which no other open file has.
+    fn H5Fget_fileno(file_id: hid_t, number: Out<u64>) -> herr_t {
+        number.put(file::find(file_id)?.shared.number);
+        Ok(0)
+    }
+
+    /// Returns the number of open objects.
+    fn H5Fget_obj_count(file_id: hid_t, kinds: c_uint) -> isize {
+        Ok(open_objects(file_id, kinds)?.len().cast_signed())
+    }
+
+    /// Returns the identifiers of open objects.
+    fn H5Fget_obj_ids(file_id: hid_t, kinds: c_uint, max: usize, ids: Out<hid_t>) -> isize {
+        let found: Vec<hid_t> = open_objects(file_id, kinds)?.into_iter().map(|(id, _)| id).collect();
+        ids.require("identifiers")?.fill(&found, max)?;
+        Ok(found.len().min(max).cast_signed())
+    }
+
+    /// Returns the handle of the driver: a pointer to the file descriptor, or the buffer in memory.
+    fn H5Fget_vfd_handle(file_id: hid_t, fapl: hid_t, handle: Out<*mut c_void>) -> herr_t {
+        let shared = Arc::clone(&file::find(file_id)?.shared);
+        handle.require("file handle")?;
+        handle.put(crate::driver::handle::of(&shared, fapl)?);
+        Ok(0)
+    }
+
+    /// Mounts a file on a group.
+    fn H5Fmount(loc: hid_t, name: Text, child: hid_t, fmpl: hid_t) -> herr_t {
+        let (child, name) = (file::find(child)?, name.name("name")?);
+        plist::file_mount(fmpl).because(codes::ARGS, codes::BADTYPE, "not a file mount list")?;
+        let (object, place) = file::traverse::open(loc, name, H5P_DEFAULT)
+            .because(codes::FILE, codes::MOUNT, "unable to mount file")?;
+        if Arc::ptr_eq(&place.shared, &child.shared) {
+            return Err(Failure::new(codes::FILE, codes::MOUNT, "a file cannot be mounted on itself"));
+        }
+        let token = object.into_group()?.token();
+        let mut mounts = place.shared.mounts.write();
+        if mounts.iter().any(|mount| mount.group == token) {
+            return Err(Failure::new(codes::FILE, codes::MOUNT, "a file is mounted there"));
+        }
+        mounts.push(file::Mount { group: token, child });
+        Ok(0)
+    }
+
+    /// Ends a mount.
+    fn H5Funmount(loc: hid_t, name: Text) -> herr_t {
+        let name = name.name("name")?;
+        let (_, start) = location::find(loc)?;
+        let (object, place) = file::traverse::open(loc, name, H5P_DEFAULT)
+            .because(codes::FILE, codes::MOUNT, "unable to unmount file")?;
+        let is_root = object.token() == place.shared.file.root().token();
+        let before = start.shared.mounts.read().len();
+        let removed = {
+            let mut mounts = start.shared.mounts.write();
+            let at = mounts.iter().position(|mount| {
+                is_root && Arc::ptr_eq(&mount.child.shared, &place.shared) || mount.group == object.token()
+            });
+            at.map(|at| mounts.remove(at))
+        };
+        drop(object);
+        drop(place);
+        if removed.is_none() || before == 0 {
+            return Err(Failure::new(codes::FILE, codes::MOUNT, "no file is mounted there"));
+        }
+        closing(|| drop(removed))?;
+        Ok(0)
+    }
+
+    /// Returns the free space of a file in bytes.
+    fn H5Fget_freespace(file_id: hid_t) -> hssize_t {
+        let free = file::find(file_id)?.shared.file.free_space()?;
+        Ok(hssize_t::try_from(free).unwrap_or(hssize_t::MAX)) // Larger than any file.
+    }
+
+    /// Returns the free sections of a file. hyperslab reports none.
+    fn H5Fget_free_sections(file_id: hid_t, kind: c_int, count: usize, sections: Out<[hsize_t; 2]>) -> isize {
+        let _ = (kind, count, sections);
+        file::find(file_id)?;
+        Ok(0)
+    }
+
+    /// Returns the size of a file in bytes.
+    fn H5Fget_filesize(file_id: hid_t, size: Out<hsize_t>) -> herr_t {
+        let shared = Arc::clone(&file::find(file_id)?.shared);
+        size.require("size")?.put(shared.file.stored_length()?);
+        Ok(0)
+    }
+
+    /// Returns the end of the allocated space of a file.
+    fn H5Fget_eoa(file_id: hid_t, end: Out<u64>) -> herr_t {
+        let shared = Arc::clone(&file::find(file_id)?.shared);
+        end.put(shared.file.end_of_allocation()?);
+        Ok(0)
+    }
+
+    /// Increases the end of the allocated space of a file.
+    fn H5Fincrement_filesize(file_id: hid_t, increment: hsize_t) -> herr_t {
+        let _ = increment;
+        file::find(file_id)?;
+        Err(Failure::unsupported("H5Fincrement_filesize"))
+    }
+
+    /// Returns the bytes of a whole file.
+    fn H5Fget_file_image(file_id: hid_t, buffer: Buffer, size: usize) -> isize {
+        let bytes = image(&file::find(file_id)?.shared)
+            .because(codes::FILE, codes::CANTGET, "unable to get file image")?;
+        if !buffer.is_null() {
+            if size < bytes.len() {
+                return Err(Failure::new(codes::FILE, codes::CANTGET, "the buffer is too small for the image"));
+            }
+            buffer.put(&bytes, size);
+        }
+        Ok(bytes.len().cast_signed())
+    }
+
+    /// Returns the name of a file.
+    fn H5Fget_name(object: hid_t, buffer: TextBuffer, size: usize) -> isize {
+        let name = match id::find(object) {
+            Some(Entry::File(file)) => file.name.clone(),
+            Some(entry) => file_of(&entry)
+                .map(|shared| shared.name.clone())
+                .ok_or_else(|| Failure::bad_type("not a file or an object in a file"))?,
+            None => return Err(Failure::bad_type("not a file or an object in a file")),
+        };
+        buffer.put(&name, size);
+        crate::text::length(&name)
+    }
+
+    /// Returns information on a file.
+    fn H5Fget_info2(object: hid_t, info: Out<H5F_info2_t>) -> herr_t {
+        let (_, place) = location::find(object)?;
+        let found = place.shared.file.info();
+        let super_size = match found.superblock_version {
+            0 => 24 + 4 * u64::from(found.size_of_offsets) + 40,
+            1 => 28 + 4 * u64::from(found.size_of_offsets) + 40,
+            _ => 16 + 4 * u64::from(found.size_of_offsets),
+        };
+        let free_tot_space = place.shared.file.free_space()?;
+        info.require("info")?.put(H5F_info2_t {
+            super_version: found.superblock_version.into(),
+            super_size,
+            free_tot_space,
+            ..H5F_info2_t::default()
+        });
+        Ok(0)
+    }
+
+    /// Returns information on a file.
+    fn H5Fget_info1(object: hid_t, info: Out<H5F_info1_t>) -> herr_t {
+        location::find(object)?;
+        info.require("info")?.put(H5F_info1_t::default());
+        Ok(0)
+    }
+
+    /// Starts SWMR writing.
+    fn H5Fstart_swmr_write(file_id: hid_t) -> herr_t {
+        let handle = file::find(file_id)?;
+        let shared = &handle.shared;
+        let access = shared.access.read().libver;
+        if access.0 < 2 {
+            return Err(Failure::new(codes::FILE, codes::CANTCONVERT, "the file's format does not allow SWMR"));
+        }
+        if *shared.flags.read() & H5F_ACC_RDWR == 0 {
+            return Err(Failure::new(codes::FILE, codes::BADVALUE, "the file is open for reading only"));
+        }
+        shared.file.start_swmr_write()
+            .because(codes::FILE, codes::CANTCONVERT, "unable to start SWMR writing")?;
+        *shared.flags.write() |= H5F_ACC_SWMR_WRITE;
+        Ok(0)
+    }
+
+    /// Closes the cached files of external links. hyperslab caches none.
+    fn H5Fclear_elink_file_cache(file_id: hid_t) -> herr_t {
+        file::find(file_id)?;
+        Ok(0)
+    }
+
+    /// Sets the versions of structures that are written from now on.
+    fn H5Fset_libver_bounds(file_id: hid_t, low: c_int, high: c_int) -> herr_t {
+        let handle = file::find(file_id)?;
+        handle.shared.file.set_libver(open::bounds((low, high))?)?;
+        handle.shared.access.write().libver = (low, high);
+        Ok(0)
+    }
+
+    /// Sets the versions of structures to the newest ones.
+    fn H5Fset_latest_format(file_id: hid_t, latest: bool) -> herr_t {
+        let bounds = if latest { (5, 5) } else { (0, 5) };
+        let handle = file::find(file_id)?;
+        handle.shared.file.set_libver(open::bounds(bounds)?)?;
+        handle.shared.access.write().libver = bounds;
+        Ok(0)
+    }
+
+    /// Changes a file to the oldest format that holds its contents.
+    fn H5Fformat_convert(file_id: hid_t) -> herr_t {
+        file::find(file_id)?;
+        Err(Failure::unsupported("H5Fformat_convert"))
+    }
+
+    /// Returns whether new object headers are made as small as possible.
+    fn H5Fget_dset_no_attrs_hint(file_id: hid_t, minimize: Out<bool>) -> herr_t {
+        let handle = file::find(file_id)?;
+        minimize.require("result")?.put(handle.shared.minimizes_headers());
+        Ok(0)
+    }
+
+    /// Sets whether new object headers are made as small as possible.
+    fn H5Fset_dset_no_attrs_hint(file_id: hid_t, minimize: bool) -> herr_t {
+        file::find(file_id)?.shared.minimize_headers(minimize);
+        Ok(0)
+    }
+}
+
+fn open_objects(file_id: hid_t, kinds: c_uint) -> Outcome<Vec<(hid_t, Entry)>> {
+    if kinds & 0x1f == 0 {
+        return Err(Failure::bad_value("not a kind of objects"));
+    }
+    // `H5F_OBJ_ALL` as a file means all files.
+    if file_id == hid_t::from(0x1f) || file_id == hid_t::from(0x3f) {
+        return Ok(objects(None, kinds));
+    }
+    let handle = file::find(file_id)?;
+    let mut found = objects(Some(&handle.shared), kinds);
+    if kinds & OBJ_LOCAL != 0 {
+        found.retain(|(id, entry)| !matches!(entry, Entry::File(_)) || *id == file_id);
+    }
+    Ok(found)
 }

@@ -51,3 +51,88 @@ pub fn text(text: &[u8]) -> *mut c_char {
     }
     block.cast()
 }
+
+unsafe extern "C" {
+    fn fwrite(bytes: *const c_void, size: usize, count: usize, stream: *mut c_void) -> usize;
+    fn fflush(stream: *mut c_void) -> i32;
+}
+
+/// Writes bytes to a stream of C.
+pub fn write_to_stream(bytes: &[u8], stream: *mut c_void) {
+    // SAFETY: the caller passes an open stream of C, as the documentation of the printing
+    // functions states; the bytes live during the call.
+    unsafe {
+        fwrite(bytes.as_ptr().cast(), 1, bytes.len(), stream);
+        fflush(stream);
+    }
+}
+
+/// Closes a file descriptor that the library opened for a program.
+pub fn close_descriptor(descriptor: i32) {
+    // SAFETY: the descriptor comes from the library, and no value owns it.
+    unsafe { libc::close(descriptor) };
+}
+
+/// Stores a value in the memory of a driver's file.
+pub fn put<T>(to: *mut T, value: T) {
+    // SAFETY: the driver returned the pointer to a struct that begins with `T`, as the
+    // documentation of `H5FDregister` states.
+    unsafe { to.write(value) };
+}
+
+/// Returns a block of C's allocator that holds a value. The block lives as long as the process.
+pub fn keep<T: Copy>(value: T) -> *mut T {
+    let block = allocate(size_of::<T>(), true).cast::<T>();
+    if !block.is_null() {
+        put(block, value);
+    }
+    block
+}
+
+/// Returns the bytes that a function of the user delivered.
+pub fn bytes_of_user<'a>(source: *const c_void, length: usize) -> &'a [u8] {
+    if source.is_null() {
+        return &[];
+    }
+    // SAFETY: the user's function states the length of its buffer, as the documentation of the
+    // function that calls it says.
+    unsafe { std::slice::from_raw_parts(source.cast(), length) }
+}
+
+use crate::driver::class::{H5FD_class_t, H5FD_t};
+
+/// Returns a copy of the functions of a driver.
+pub fn driver_class(class: *const H5FD_class_t) -> H5FD_class_t {
+    // SAFETY: the caller checks that the pointer is not null; the program promises a whole table.
+    unsafe { class.read() }
+}
+
+/// Returns the functions of an open file's driver; `None` if a pointer is null.
+pub fn class_of_driver(file: *const H5FD_t) -> Option<H5FD_class_t> {
+    if file.is_null() {
+        return None;
+    }
+    // SAFETY: the program passes a file that a driver opened, whose first part the library set.
+    let class = unsafe { (*file).cls };
+    (!class.is_null()).then(|| driver_class(class))
+}
+
+/// Sets the driver in the library's part of a driver's file.
+pub fn set_class(file: *mut H5FD_t, driver: i64, class: &H5FD_class_t) {
+    // SAFETY: the driver returned the pointer to a struct that begins with `H5FD_t`; the table
+    // lives as long as the driver is registered.
+    unsafe {
+        (*file).driver_id = driver;
+        (*file).cls = class;
+    }
+}
+
+/// Returns the text behind a pointer of a table of functions; empty for a null pointer.
+pub fn text_of<'a>(text: *const c_char) -> &'a [u8] {
+    if text.is_null() {
+        return &[];
+    }
+    // SAFETY: the table's owner keeps the text, which ends with a zero byte, while the table is
+    // registered.
+    unsafe { std::ffi::CStr::from_ptr(text) }.to_bytes()
+}

@@ -174,7 +174,7 @@ impl<V: AttributeValue + ?Sized> AttributeValue for &V {
 
 impl Object {
     /// Runs `work` with the right to change the file. `subject` is the context of errors.
-    fn change<T>(
+    pub(crate) fn change<T>(
         &self,
         subject: impl FnOnce() -> String,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T>,
@@ -187,7 +187,11 @@ impl Object {
     }
 
     /// Runs `set`, which sets an attribute. The object header is written later.
-    fn set<'a>(&self, name: &str, set: impl FnOnce(&mut Edit<'_>) -> Result<()> + 'a) -> Result<()> {
+    pub(crate) fn set<'a>(
+        &self,
+        name: &str,
+        set: impl FnOnce(&mut Edit<'_>) -> Result<()> + 'a,
+    ) -> Result<()> {
         self.file().container.store.check_not_swmr_writer("no attribute can be made, deleted or changed")?;
         let mut edit = self.file().edit_deferred()?;
         set(&mut edit).map_err(|error| {

@@ -223,9 +223,13 @@ impl Group {
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group is damaged.
     pub fn link(&self, name: &str) -> Result<Option<Link>> {
+        self.link_of_bytes(name.as_bytes())
+    }
+
+    pub(crate) fn link_of_bytes(&self, name: &[u8]) -> Result<Option<Link>> {
         let (header, _reading) = self.object.header_held()?;
         let container = &self.file().container;
-        let found = groups::find_link(container, &header, name.as_bytes())?;
+        let found = groups::find_link(container, &header, name)?;
         Ok(found.map(|link| Link::new(link, |address| ObjectToken::of(&container.store, address))))
     }
 

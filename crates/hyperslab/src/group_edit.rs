@@ -173,6 +173,24 @@ impl Group {
         Ok(outcome)
     }
 
+    /// Runs `make` with the right to change the file and with the address of this group. The write
+    /// of the group is deferred.
+    pub(crate) fn add_here<T>(
+        &self,
+        subject: impl FnOnce() -> String,
+        make: impl FnOnce(&mut Edit<'_>, Address) -> Result<T>,
+    ) -> Result<T> {
+        let file = self.file();
+        file.container
+            .store
+            .check_not_swmr_writer("no object can be made, deleted or changed")
+            .map_err(|error| error.context(group_context(self)))?;
+        let mut edit = file.edit_deferred().map_err(|error| error.context(group_context(self)))?;
+        let outcome = make(&mut edit, self.address()).map_err(|error| error.context(subject()))?;
+        file.finish(edit)?;
+        Ok(outcome)
+    }
+
     /// Returns the path if it is a single name.
     fn own_name<'p>(&self, path: &'p str) -> Option<&'p str> {
         (!path.is_empty() && path != "." && !path.contains('/')).then_some(path)
@@ -222,6 +240,9 @@ impl Group {
                 Some(ObjectKind::Group) => Ok(ObjectHeader::address(&header)),
                 _ => Err(Error::Misuse(format!("`{name}` is not a group and cannot have members"))),
             },
+            Ok(objects::Resolved::UserDefined { class, name, .. }) => {
+                Err(objects::user_defined(class, &name))
+            }
             Ok(objects::Resolved::External { .. }) => {
                 Err(Error::Misuse(format!("`{name}` leads to another file: open that one to change it")))
             }
@@ -451,6 +472,7 @@ impl Group {
         }
         match objects::resolve(&self.file().container, start, before.as_bytes())? {
             objects::Resolved::Object(header) => Ok((header.address(), name)),
+            objects::Resolved::UserDefined { class, name, .. } => Err(objects::user_defined(class, &name)),
             objects::Resolved::External { .. } => {
                 Err(Error::Misuse(format!("`{before}` leads to another file: open that one to change it")))
             }

@@ -78,7 +78,9 @@
 
 mod access_options;
 mod attribute;
+mod attribute_bytes;
 mod attribute_edit;
+mod byte_names;
 mod conversion;
 mod copy;
 mod create;
@@ -107,15 +109,19 @@ mod reference;
 mod repack;
 mod selection;
 mod slice;
+mod space;
 mod sparse;
 mod stored;
 mod swmr;
+mod unlinked;
 pub mod vfd;
 mod walk;
 
 pub use access_options::AccessOptions;
 pub use attribute::Attribute;
+pub use attribute_bytes::AttributeElements;
 pub use attribute_edit::{AttributeContent, AttributeValue, Scalar};
+pub use byte_names::{ByteNames, Found};
 pub use copy::CopyOptions;
 pub use create::{Creating, FileOptions};
 pub use creation_order::CreationOrder;

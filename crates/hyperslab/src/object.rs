@@ -123,6 +123,18 @@ impl Object {
         Known::forget(&self.header);
     }
 
+    /// Returns the object of a handle and a header, at `path` relative to `group`.
+    pub(crate) fn of_parts(
+        group: &Group,
+        handle: ObjectHandle,
+        header: Arc<RwLock<Known<ObjectHeader>>>,
+        kind: Option<ObjectKind>,
+        path: &str,
+    ) -> Self {
+        let (file, name) = (Arc::clone(group.file()), group.name_of(path).into());
+        Self { handle, file, header, kind, name }
+    }
+
     /// Returns an object that was just created at `path`, relative to this object. The header is
     /// not read.
     pub(crate) fn made(&self, handle: ObjectHandle, kind: ObjectKind, path: &str) -> Self {
@@ -164,8 +176,11 @@ impl Object {
                 let header = Known::new(&file, header);
                 Ok(Self { handle, file, header, kind, name })
             }
-            objects::Resolved::External { file, path } => {
+            objects::Resolved::External { file, path, .. } => {
                 self.follow_external(&file, &path).map_err(|error| error.context(whole()))
+            }
+            objects::Resolved::UserDefined { class, name, .. } => {
+                Err(objects::user_defined(class, &name).context(whole()))
             }
         }
     }

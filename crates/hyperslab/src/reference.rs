@@ -12,7 +12,7 @@ use ndarray::{Array, Dimension};
 
 #[cfg(feature = "ndarray")]
 use crate::H5Type;
-use crate::{Attribute, Dataset, Object, ObjectToken, Selection};
+use crate::{Attribute, Dataset, File, Object, ObjectToken, Selection};
 
 /// The target of a reference.
 #[derive(Debug, Clone, PartialEq)]
@@ -214,6 +214,53 @@ impl Reference {
 }
 
 /// The text that names a target in messages.
+impl File {
+    /// Returns the element of `size` bytes that refers to `target`, in the form that elements of
+    /// references of the kind `kind` have in this file. Stores the parts that an element cannot
+    /// hold.
+    ///
+    /// ```
+    /// use hyperslab::datatype::{Datatype, DatatypeClass};
+    /// use hyperslab::ReferenceTarget;
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let group = file.create_group("group")?;
+    /// let DatatypeClass::Reference(kind) = Datatype::object_reference(8).class else { return Ok(()) };
+    /// let element = file.store_reference(kind, 8, &ReferenceTarget::object(&group))?;
+    /// assert_eq!(file.reference(kind, &element)?.object()?.token(), group.token());
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if a reference of this kind cannot
+    /// refer to `target`, or if the file is open for reading only.
+    pub fn store_reference(
+        &self,
+        kind: crate::datatype::Reference,
+        size: usize,
+        target: &ReferenceTarget,
+    ) -> Result<Vec<u8>> {
+        let file = self.root().file();
+        let mut edit = file.edit()?;
+        let stored = target.stored(&file.container.store)?;
+        let element = file.store_reference(&mut edit, kind, size, &stored)?;
+        file.finish(edit)?;
+        Ok(element)
+    }
+
+    /// Returns the reference of the kind `kind` whose stored form is `element`.
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the element is damaged or the
+    /// heap has no such data.
+    pub fn reference(&self, kind: crate::datatype::Reference, element: &[u8]) -> Result<Reference> {
+        let file = self.root().file();
+        let _reading = file.reading()?;
+        let container = &file.container;
+        let target = EngineTarget::read(&container.store, &container.heap, kind, element)?;
+        Ok(Reference::new(Arc::clone(file), ReferenceTarget::new(&container.store, target)))
+    }
+}
+
 struct TargetText<'a>(&'a ReferenceTarget);
 
 impl fmt::Display for TargetText<'_> {

@@ -1,5 +1,7 @@
 //! Attributes with identifiers.
 
+pub mod list;
+
 use std::sync::Arc;
 
 use hyperslab::{Attribute, Object};

@@ -1,5 +1,9 @@
 //! Datasets with identifiers.
 
+pub mod create;
+pub mod elements;
+pub mod transfer;
+
 use std::sync::Arc;
 
 use hyperslab::Dataset;

@@ -1,6 +1,7 @@
 //! File drivers: those of the library, and those that users register.
 
 pub mod class;
+pub mod handle;
 pub mod user;
 
 use std::ffi::c_void;
@@ -72,3 +73,37 @@ pub fn find(id: hid_t) -> Outcome<Arc<DriverHandle>> {
 
 /// A configuration that the library does not interpret.
 pub type Opaque = *const c_void;
+
+/// Returns the driver with a name.
+pub fn by_name(name: &[u8]) -> Option<(hid_t, Arc<DriverHandle>)> {
+    all().into_iter().find(|(_, driver)| match &**driver {
+        DriverHandle::Library { name: own, .. } => own.as_bytes() == name,
+        DriverHandle::User(user) => crate::memory::text_of(user.class.name) == name,
+    })
+}
+
+/// Returns the driver with a number.
+pub fn by_value(value: std::ffi::c_int) -> Option<(hid_t, Arc<DriverHandle>)> {
+    all().into_iter().find(|(_, driver)| match &**driver {
+        DriverHandle::Library { id, .. } => VALUES.contains(&(*id, value)),
+        DriverHandle::User(user) => user.class.value == value,
+    })
+}
+
+/// The numbers of the library's drivers (`H5FD_class_value_t`).
+const VALUES: &[(hid_t, std::ffi::c_int)] = &[
+    (s::SEC2_DRIVER, 0),
+    (s::CORE_DRIVER, 1),
+    (s::LOG_DRIVER, 2),
+    (s::FAMILY_DRIVER, 3),
+    (s::MULTI_DRIVER, 4),
+    (s::STDIO_DRIVER, 5),
+    (s::SPLITTER_DRIVER, 6),
+    (s::ONION_DRIVER, 10),
+];
+
+fn all() -> Vec<(hid_t, Arc<DriverHandle>)> {
+    let library = LIBRARY.iter().map(|(id, _)| *id);
+    let users = id::list(crate::ctypes::IdKind::Driver as std::ffi::c_int).into_iter().map(|(id, _)| id);
+    library.chain(users).filter_map(|id| Some((id, find(id).ok()?))).collect()
+}

@@ -1,6 +1,8 @@
 //! Open files, and the places of objects in them.
 
 pub mod location;
+pub mod open;
+pub mod traverse;
 pub mod registry;
 
 use std::ffi::c_uint;
@@ -13,7 +15,7 @@ pub use location::{Location, Name};
 pub use registry::{find_open, identity_of};
 
 use crate::ctypes::hid_t;
-use crate::error::{Failure, Outcome};
+use crate::error::{Failure, Outcome, codes};
 use crate::id::{self, Entry};
 use crate::plist::settings::FileAccess;
 
@@ -50,8 +52,8 @@ pub struct SharedFile {
     pub mounts: RwLock<Vec<Mount>>,
     /// The file that the driver of the user has open, for `H5Fget_vfd_handle`.
     pub user_driver: Option<Arc<crate::driver::user::UserFile>>,
-    /// The bytes of the whole file are written to this path at the end (core driver).
-    pub backing: Option<std::path::PathBuf>,
+    /// Whether new object headers are made as small as possible.
+    pub minimize: std::sync::atomic::AtomicBool,
 }
 
 /// A file that is mounted on a group.
@@ -80,6 +82,16 @@ impl SharedFile {
         Location { shared: Arc::clone(self), name: Name::known(b"/".to_vec()) }
     }
 
+    /// Returns whether new object headers are made as small as possible.
+    pub fn minimizes_headers(&self) -> bool {
+        self.minimize.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    /// Sets whether new object headers are made as small as possible.
+    pub fn minimize_headers(&self, yes: bool) {
+        self.minimize.store(yes, std::sync::atomic::Ordering::Relaxed);
+    }
+
     /// Returns the bytes of an address in the file.
     pub fn offset_bytes(&self) -> u8 {
         self.file.info().size_of_offsets
@@ -89,6 +101,7 @@ impl SharedFile {
 impl Drop for SharedFile {
     fn drop(&mut self) {
         registry::forget(self.number);
+        crate::driver::handle::close(self.number);
         if let Err(failure) = crate::h5f::finish(self) {
             registry::keep_error(failure);
         }
@@ -104,6 +117,16 @@ pub fn closing<T>(release: impl FnOnce() -> T) -> Outcome<T> {
     registry::take_error();
     let value = release();
     registry::take_error().map_or(Ok(value), Err)
+}
+
+/// Removes the file at a path.
+///
+/// # Errors
+/// Returns the error of the file system.
+pub fn remove(name: &[u8]) -> Outcome<()> {
+    use std::os::unix::ffi::OsStrExt as _;
+    std::fs::remove_file(std::ffi::OsStr::from_bytes(name))
+        .map_err(|error| Failure::new(codes::VFL, codes::CANTDELETEFILE, error.to_string()))
 }
 
 /// Returns the file of an identifier.

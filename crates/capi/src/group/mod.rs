@@ -1,5 +1,7 @@
 //! Groups with identifiers.
 
+pub mod links;
+
 use std::sync::Arc;
 
 use hyperslab::Group;

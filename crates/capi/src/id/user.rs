@@ -30,6 +30,8 @@ pub struct UserKind {
     pub free: Option<Free>,
     /// The number of identifiers that the user reserves; the library reserves none.
     pub reserved: c_uint,
+    /// The number of references to the kind.
+    pub count: c_int,
 }
 
 static KINDS: Mutex<Vec<UserKind>> = Mutex::new(Vec::new());
@@ -39,7 +41,7 @@ pub fn register(free: Option<Free>, reserved: c_uint) -> Option<c_int> {
     let mut kinds = KINDS.lock();
     let taken = |number| kinds.iter().any(|kind| kind.number == number);
     let number = (FIRST_USER_KIND..=MAX_KIND).find(|number| !taken(*number))?;
-    kinds.push(UserKind { number, free, reserved });
+    kinds.push(UserKind { number, free, reserved, count: 1 });
     Some(number)
 }
 
@@ -54,4 +56,26 @@ pub fn remove(number: c_int) -> bool {
     let before = kinds.len();
     kinds.retain(|kind| kind.number != number);
     kinds.len() != before
+}
+
+fn change(number: c_int, by: c_int) -> Option<c_int> {
+    let mut kinds = KINDS.lock();
+    let kind = kinds.iter_mut().find(|kind| kind.number == number)?;
+    kind.count = kind.count.checked_add(by)?;
+    Some(kind.count)
+}
+
+/// Adds a reference to a kind, and returns the new number.
+pub fn add_reference(number: c_int) -> Option<c_int> {
+    change(number, 1)
+}
+
+/// Releases a reference to a kind, and returns the remaining number.
+pub fn drop_reference(number: c_int) -> Option<c_int> {
+    change(number, -1)
+}
+
+/// Returns the number of references to a kind.
+pub fn references(number: c_int) -> Option<c_int> {
+    change(number, 0)
 }

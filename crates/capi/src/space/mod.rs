@@ -61,3 +61,19 @@ pub fn copy_of(id: hid_t) -> Outcome<CSpace> {
 pub fn register(space: CSpace) -> hid_t {
     id::register(Entry::Dataspace(Arc::new(SpaceHandle(RwLock::new(space)))))
 }
+
+/// Returns the selection of a dataspace with its offset.
+///
+/// # Errors
+/// Fails if the offset moves the selection below 0.
+pub fn effective(space: &CSpace) -> Outcome<Selection> {
+    Ok(space.selection.clone())
+}
+
+/// Returns the number of selected elements.
+///
+/// # Errors
+/// Fails if the number does not fit in 64 bits.
+pub fn count(space: &CSpace) -> Outcome<u64> {
+    Ok(space.extent.selected(&space.selection)?)
+}

@@ -24,6 +24,21 @@ pub enum Resolved {
         file: Vec<u8>,
         /// Path in that file.
         path: Vec<u8>,
+        /// Path of the names before the link in this file.
+        group: Vec<u8>,
+    },
+    /// A user-defined link, and the rest of the path.
+    UserDefined {
+        /// The class.
+        class: u8,
+        /// The value.
+        value: Vec<u8>,
+        /// The name of the link.
+        name: Vec<u8>,
+        /// The group that has the link.
+        group: Address,
+        /// The remaining names.
+        rest: Vec<u8>,
     },
 }
 
@@ -40,6 +55,7 @@ pub fn resolve_from(container: &Container, start: Arc<ObjectHeader>, path: &[u8]
     // The names that remain, in reverse order.
     let mut names: Vec<Vec<u8>> = components(path).rev().map(<[u8]>::to_vec).collect();
     let mut soft_links = 0;
+    let mut walked = Vec::new();
     let mut header = start;
     if header.address() != at {
         header = Arc::new(ObjectHeader::load(&container.store, at)?);
@@ -48,7 +64,11 @@ pub fn resolve_from(container: &Container, start: Arc<ObjectHeader>, path: &[u8]
         let link = group::find(container, &header, &name)?
             .ok_or_else(|| Error::NotFound { subject: "link", name: lossy(&name) })?;
         match link.target {
-            LinkTarget::Hard(address) => at = address,
+            LinkTarget::Hard(address) => {
+                at = address;
+                walked.push(b'/');
+                walked.extend_from_slice(&name);
+            }
             LinkTarget::Soft(target) => {
                 soft_links += 1;
                 if soft_links > MAX_SOFT_LINKS {
@@ -59,17 +79,16 @@ pub fn resolve_from(container: &Container, start: Arc<ObjectHeader>, path: &[u8]
                 }
                 if target.starts_with(b"/") {
                     at = root;
+                    walked.clear();
                 }
                 names.extend(components(&target).rev().map(<[u8]>::to_vec));
             }
             LinkTarget::External { file, path } => {
-                return Ok(Resolved::External { file, path: rest(path, &names) });
+                return Ok(Resolved::External { file, path: rest(path, &names), group: walked });
             }
-            LinkTarget::UserDefined { class, .. } => {
-                return Err(Error::unsupported(format!(
-                    "following the user-defined link `{}` of class {class}",
-                    lossy(&name)
-                )));
+            LinkTarget::UserDefined { class, value } => {
+                let rest = rest(Vec::new(), &names);
+                return Ok(Resolved::UserDefined { class, value, name, group: header.address(), rest });
             }
         }
         if header.address() != at {
@@ -90,6 +109,26 @@ fn rest(mut path: Vec<u8>, names: &[Vec<u8>]) -> Vec<u8> {
         path.extend_from_slice(name);
     }
     path
+}
+
+impl Resolved {
+    /// Returns the object, or an error if the path led out of the file.
+    ///
+    /// # Errors
+    /// Returns [`Error::Misuse`] for an external link, and [`Error::Unsupported`] for a user-defined
+    /// link.
+    pub fn in_file(self, path: &[u8]) -> Result<Arc<ObjectHeader>> {
+        match self {
+            Self::Object(header) => Ok(header),
+            Self::External { .. } => Err(Error::Misuse(format!("`{}` leads to another file", lossy(path)))),
+            Self::UserDefined { class, name, .. } => Err(user_defined(class, &name)),
+        }
+    }
+}
+
+/// Returns the error of a user-defined link that cannot be followed.
+pub fn user_defined(class: u8, name: &[u8]) -> Error {
+    Error::unsupported(format!("following the user-defined link `{}` of class {class}", lossy(name)))
 }
 
 /// Returns a name as text, with replacement characters for invalid UTF-8.

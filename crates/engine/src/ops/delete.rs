@@ -34,6 +34,27 @@ impl OpenFile {
         })
     }
 
+    /// Increases the reference count of an object.
+    ///
+    /// # Errors
+    /// Returns [`Error::Limit`](crate::Error::Limit) if the count exceeds 32 bits.
+    pub fn add_reference(&self, edit: &mut Edit<'_>, object: Address) -> Result<()> {
+        self.flush_editors(edit)?;
+        delete::add_reference(edit, object)
+    }
+
+    /// Decreases the reference count of an object. An object without references is deleted as
+    /// [`remove_link`](Self::remove_link) states.
+    ///
+    /// # Errors
+    /// Returns the errors of deleting the object.
+    pub fn drop_reference(&self, edit: &mut Edit<'_>, object: Address) -> Result<()> {
+        self.flush_editors(edit)?;
+        delete::drop_reference(&self.container, edit, object, &mut |edit, header| {
+            self.free_raw_data(edit, header)
+        })
+    }
+
     /// Deletes an object with a link count of 0, and all objects that only it links to.
     /// [`Store::unlinked_objects`](crate::store::Store::unlinked_objects) lists such objects of a
     /// process that crashed.

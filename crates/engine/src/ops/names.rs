@@ -11,7 +11,7 @@ pub mod objects {
     pub use crate::object::header::ObjectHeader;
     pub use crate::object::header_edit::{AttributeOrder, NewHeader, now};
     pub use crate::object::kind::ObjectKind;
-    pub use crate::object::path::{Resolved, lossy, resolve, resolve_from};
+    pub use crate::object::path::{Resolved, lossy, resolve, resolve_from, user_defined};
 }
 
 /// Groups and their links.

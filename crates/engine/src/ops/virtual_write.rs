@@ -268,10 +268,11 @@ impl<'a> Targets<'a> {
                     return Ok((file, open));
                 }
                 Resolved::Object(_) => return Err(Error::Misuse("the object is not a dataset".into())),
-                Resolved::External { file: other, path } => {
+                Resolved::External { file: other, path, .. } => {
                     file = self.file(&file, &other)?;
                     name = path;
                 }
+                Resolved::UserDefined { class, name, .. } => return Err(path::user_defined(class, &name)),
             }
         }
         Err(Error::Misuse(format!("more than {MAX_DEPTH} consecutive external links")))

@@ -99,6 +99,16 @@ impl<'a> Edit<'a> {
         self.writing.as_ref().map_or(LibverBounds::DEFAULT, |writing| writing.bounds)
     }
 
+    /// Sets the versions of the library that must be able to read the structures that are written
+    /// from now on.
+    ///
+    /// # Errors
+    /// Returns [`Error::Misuse`] if the file is open for reading only.
+    pub fn set_bounds(&mut self, bounds: LibverBounds) -> Result<()> {
+        self.writing()?.bounds = bounds;
+        Ok(())
+    }
+
     pub(super) fn writing(&mut self) -> Result<&mut Writing> {
         let store = self.store;
         self.writing

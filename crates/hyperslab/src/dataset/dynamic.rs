@@ -11,7 +11,7 @@ use super::Dataset;
 use super::elements::Elements;
 #[cfg(feature = "ndarray")]
 use crate::Reference;
-use crate::datatype::convert::Conversions;
+use crate::datatype::convert::{Conversions, VariableSource};
 use crate::dynamic::DynArray;
 use crate::{Datatype, IntoSelection, Selection, Value, conversion};
 
@@ -164,6 +164,45 @@ impl Dataset {
     pub fn write_bytes(&self, selection: impl IntoSelection, memory: &Datatype, bytes: &[u8]) -> Result<()> {
         let selection = self.resolve(selection)?;
         self.write_converted(selection.selection(), memory, bytes)
+    }
+
+    /// Writes the selected elements from the bytes of elements of the datatype `memory`, whose
+    /// variable-length data is in `heap`.
+    ///
+    /// ```
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// use std::sync::Arc;
+    /// use hyperslab::datatype::convert::{VariableArena, VariableSink};
+    /// use hyperslab::{CharacterSet, Datatype, Ix1};
+    /// let names = file.new_dataset("names").write_strings(&["", ""])?;
+    /// let (arena, mut bytes) = (VariableArena::default(), vec![0; 32]);
+    /// for (descriptor, text) in bytes.chunks_exact_mut(16).zip(["one", "three"]) {
+    ///     arena.store(text.as_bytes(), text.len(), descriptor)?;
+    /// }
+    /// let memory = Datatype::variable_string(CharacterSet::Utf8, 8);
+    /// names.write_bytes_from(.., &memory, &bytes, Arc::new(arena))?;
+    /// assert_eq!(names.read_strings::<Ix1>(..)?[1], "three");
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`write`](Self::write) and of the heap.
+    pub fn write_bytes_from(
+        &self,
+        selection: impl IntoSelection,
+        memory: &Datatype,
+        bytes: &[u8],
+        heap: Arc<dyn VariableSource>,
+    ) -> Result<()> {
+        let selection = self.resolve(selection)?;
+        let selection = selection.selection();
+        if self.datatype().is_variable_length() {
+            return self.write_variable_length(selection, memory, bytes, Some(heap));
+        }
+        let plan = Conversions::clone(&self.conversions).with_source_heap(heap).plan(memory, self.datatype());
+        let plan = plan.map_err(|error| self.context(error.into()))?;
+        let from = WriteSource::converted(bytes, &plan).partial(leaves_parts(memory, self.datatype()));
+        self.write_from(selection, &from)
     }
 
     /// Writes the selected elements from the bytes of elements of the datatype `memory`.

@@ -1,13 +1,14 @@
 //! Writing variable-length data and references: strings, sequences, dynamic values.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use hyperslab_engine::ops::elements::WriteSource;
 use hyperslab_engine::{Error, Result};
 use hyperslab_exact::to_u64;
 
 use super::Dataset;
-use crate::datatype::convert::{VariableArena, VariableSink as _};
+use crate::datatype::convert::{VariableArena, VariableSink as _, VariableSource};
 use crate::dynamic::{DESCRIPTOR_BYTES, Encoder};
 use crate::{Datatype, DatatypeClass, H5Type, IntoSelection, ReferenceTarget, Selection, Value};
 
@@ -77,7 +78,7 @@ impl Dataset {
         let arena = VariableArena::default();
         let bytes = self.sequence_descriptors(sequences, &arena)?;
         let memory = Datatype::sequence(T::datatype(), 8);
-        self.write_variable_length(selection.selection(), &memory, &bytes, Some(arena))
+        self.write_variable_length(selection.selection(), &memory, &bytes, Some(Arc::new(arena)))
     }
 
     /// Stores sequences in `arena` and returns their descriptors.
@@ -125,7 +126,7 @@ impl Dataset {
         let arena = VariableArena::default();
         let encoder = Encoder::new(self.datatype()).map_err(|error| self.context(error))?;
         let bytes = encoder.encode(values, &arena).map_err(|error| self.context(error))?;
-        self.write_variable_length(selection.selection(), encoder.memory(), &bytes, Some(arena))
+        self.write_variable_length(selection.selection(), encoder.memory(), &bytes, Some(Arc::new(arena)))
     }
 
     /// Writes references of any kind to the selected elements.
@@ -179,16 +180,16 @@ impl Dataset {
         selection: &Selection,
         memory: &Datatype,
         bytes: &[u8],
-        arena: Option<VariableArena>,
+        heap: Option<Arc<dyn VariableSource>>,
     ) -> Result<()> {
         if self.is_structured() {
-            let contents = self.converted_elements(memory, bytes, arena)?;
+            let contents = self.converted_elements(memory, bytes, heap)?;
             return self.write_from(selection, &contents.write_source());
         }
         let file = self.object.file();
         let mut conversions = (*self.conversions).clone();
-        if let Some(arena) = arena {
-            conversions = conversions.with_source_heap(std::sync::Arc::new(arena));
+        if let Some(heap) = heap {
+            conversions = conversions.with_source_heap(heap);
         }
         self.check_count(selection, bytes.len() / (memory.size as usize).max(1))?;
         self.replace_variable_length(selection, |edit| {

@@ -6,7 +6,7 @@ use hyperslab_engine::ops::elements::{ForeignHeap, WriteSource};
 use hyperslab_engine::{Error, Result};
 
 use crate::dataset::zeroed_elements;
-use crate::datatype::convert::{Conversions, VariableArena, VariableSink as _};
+use crate::datatype::convert::{Conversions, VariableSink as _, VariableSource};
 use crate::{Dataset, Datatype};
 
 /// Elements in the dataset's datatype, and a heap in memory with their variable-length data.
@@ -45,20 +45,20 @@ impl Dataset {
         Ok(contents)
     }
 
-    /// Converts elements of the datatype `memory` to the dataset's datatype. `arena` holds the
+    /// Converts elements of the datatype `memory` to the dataset's datatype. `heap` holds the
     /// variable-length data of the elements in memory.
     pub(crate) fn converted_elements(
         &self,
         memory: &Datatype,
         bytes: &[u8],
-        arena: Option<VariableArena>,
+        heap: Option<Arc<dyn VariableSource>>,
     ) -> Result<HeapElements> {
         let count = bytes.len() / (memory.size as usize).max(1);
         let mut contents = self.heap_elements(count)?;
         let mut conversions =
             Conversions::clone(self.conversions()).with_destination_heap(Arc::clone(&contents.heap) as _);
-        if let Some(arena) = arena {
-            conversions = conversions.with_source_heap(Arc::new(arena));
+        if let Some(heap) = heap {
+            conversions = conversions.with_source_heap(heap);
         }
         let plan = conversions.plan(memory, self.datatype()).map_err(|error| self.context(error.into()))?;
         plan.convert(bytes, &mut contents.elements, count)

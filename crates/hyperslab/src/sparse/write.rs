@@ -83,7 +83,7 @@ impl SparseView<'_> {
         let arena = VariableArena::default();
         let bytes = self.dataset.sequence_descriptors(sequences, &arena)?;
         let memory = Datatype::sequence(T::datatype(), 8);
-        let contents = self.dataset.converted_elements(&memory, &bytes, Some(arena))?;
+        let contents = self.dataset.converted_elements(&memory, &bytes, Some(std::sync::Arc::new(arena)))?;
         self.write_heap_elements(points, &contents)
     }
 

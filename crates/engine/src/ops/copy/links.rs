@@ -99,10 +99,11 @@ impl Copier<'_> {
     ) -> Result<Option<Original>> {
         match path::resolve(&source.container, group, path) {
             Ok(Resolved::Object(header)) => Ok(Some(Original { file, address: header.address() })),
-            Ok(Resolved::External { file, path }) if self.options.expand_external_links => {
+            Ok(Resolved::External { file, path, .. }) if self.options.expand_external_links => {
                 self.follow_out(source, &file, &path)
             }
             Ok(Resolved::External { .. }) | Err(Error::NotFound { .. } | Error::Misuse(_)) => Ok(None),
+            Ok(Resolved::UserDefined { class, name, .. }) => Err(path::user_defined(class, &name)),
             Err(error) => Err(error),
         }
     }
@@ -121,10 +122,10 @@ impl Copier<'_> {
                     let file = self.number_of(&other);
                     return Ok(Some(Original { file, address: header.address() }));
                 }
-                Ok(Resolved::External { file: next, path: rest }) => {
+                Ok(Resolved::External { file: next, path: rest, .. }) => {
                     (from, name, path) = (other, next, rest);
                 }
-                Err(_) => return Ok(None),
+                Ok(Resolved::UserDefined { .. }) | Err(_) => return Ok(None),
             }
         }
         Ok(None)

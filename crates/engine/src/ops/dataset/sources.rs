@@ -217,10 +217,11 @@ impl Sources<'_> {
                     let dataset = OpenDataset::open_nested(&file, &header, &self.inside()?)?;
                     return Ok((file, dataset));
                 }
-                Resolved::External { file: other, path } => {
+                Resolved::External { file: other, path, .. } => {
                     file = file.other(&other)?;
                     name = path;
                 }
+                Resolved::UserDefined { class, name, .. } => return Err(path::user_defined(class, &name)),
             }
         }
         Err(Error::Misuse(format!("more than {MAX_DEPTH} consecutive external links")))

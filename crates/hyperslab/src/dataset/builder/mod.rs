@@ -2,12 +2,16 @@
 
 mod describe;
 
-use hyperslab_engine::Result;
-use hyperslab_engine::format::{AllocationTime as StoredAllocation, FillWriteTime};
-use hyperslab_engine::ops::NewLayout;
-use hyperslab_engine::ops::datasets::ExternalPiece;
+use hyperslab_engine::format::{
+    AllocationTime as StoredAllocation, FillWriteTime, Layout as StoredLayout,
+    VirtualMapping as StoredMapping,
+};
+use hyperslab_engine::ops::datasets::{DatasetDescription, ExternalPiece};
 use hyperslab_engine::ops::groups::LinkTarget as EngineTarget;
 use hyperslab_engine::ops::objects::NewHeader;
+use hyperslab_engine::ops::{NewDataset, NewLayout};
+use hyperslab_engine::store::{Edit, ObjectHandle};
+use hyperslab_engine::{Address, Result};
 use hyperslab_filter::FilterSpec;
 
 use super::data::ArrayData;
@@ -336,26 +340,51 @@ impl DatasetBuilder {
     pub fn create(self) -> Result<Dataset> {
         let (group, path) = (self.group.clone(), self.path.clone());
         let subject = || format!("cannot create the dataset `{path}`");
+        let (mut new, mappings, _committed) = self.prepare().map_err(|error| error.context(subject()))?;
+        let (handle, description) = group.add(subject, &path, |edit, parent, name| {
+            group.refuse(edit, parent, name)?;
+            let (made, description) = make(&group, edit, &mut new, mappings)?;
+            group.insert(edit, parent, name, EngineTarget::Hard(made))?;
+            Ok((edit.store().hold(made)?, description))
+        })?;
+        finish(&group, handle, &path, description)
+    }
+
+    /// Creates the dataset in `group`. `place` gets the function that creates the object, and links
+    /// the object.
+    pub(crate) fn create_in(
+        self,
+        group: &Group,
+        path: &str,
+        place: impl FnOnce(&mut Edit<'_>, Address, &mut Make<'_>) -> Result<(Address, DatasetDescription)>,
+    ) -> Result<Dataset> {
+        let subject = || format!("cannot create the dataset `{path}`");
+        let (mut new, mappings, _committed) = self.prepare().map_err(|error| error.context(subject()))?;
+        let mut mappings = Some(mappings);
+        let (handle, description) = group.add_here(subject, |edit, parent| {
+            let mut make = |edit: &mut Edit<'_>| {
+                make(group, edit, &mut new, mappings.take().unwrap_or_default()) // Called once.
+            };
+            let (made, description) = place(edit, parent, &mut make)?;
+            Ok((edit.store().hold(made)?, description))
+        })?;
+        finish(group, handle, path, description)
+    }
+
+    /// Returns the group in which the dataset is created.
+    pub(crate) fn group(&self) -> &Group {
+        &self.group
+    }
+
+    /// Returns the description of the new dataset, its mappings, and the committed datatype, which
+    /// must stay open while the dataset is created.
+    fn prepare(self) -> Result<(NewDataset, Vec<StoredMapping>, Option<CommittedDatatype>)> {
         let mappings = match &self.storage {
             Storage::Virtual(mappings) => mappings.iter().map(VirtualMapping::stored).collect(),
             _ => Vec::new(),
         };
-        let _committed = self.committed.clone();
-        let mut new = self.describe().map_err(|error| error.context(subject()))?;
-        let is_virtual = matches!(new.layout, NewLayout::Virtual { .. });
-        let (handle, description) = group.add(subject, &path, |edit, parent, name| {
-            group.refuse(edit, parent, name)?;
-            if let NewLayout::Virtual { heap, index } = &mut new.layout {
-                (*heap, *index) = group.file().store_mappings(edit, mappings)?;
-            }
-            let (made, description) = group.file().create_dataset_deferred(edit, &new)?;
-            group.insert(edit, parent, name, EngineTarget::Hard(made))?;
-            Ok((edit.store().hold(made)?, description))
-        })?;
-        if is_virtual {
-            return group.open_made(handle, &path)?.into_dataset();
-        }
-        Dataset::made(group.made(handle, ObjectKind::Dataset, &path), description)
+        let committed = self.committed.clone();
+        Ok((self.describe()?, mappings, committed))
     }
 
     /// Creates the dataset and writes all elements. The datatype and the shape default to those of
@@ -410,4 +439,32 @@ impl DatasetBuilder {
         dataset.write_scalar(.., value)?;
         Ok(dataset)
     }
+}
+
+/// A function that creates the object of a dataset.
+pub(crate) type Make<'a> = dyn FnMut(&mut Edit<'_>) -> Result<(Address, DatasetDescription)> + 'a;
+
+fn make(
+    group: &Group,
+    edit: &mut Edit<'_>,
+    new: &mut NewDataset,
+    mappings: Vec<StoredMapping>,
+) -> Result<(Address, DatasetDescription)> {
+    if let NewLayout::Virtual { heap, index } = &mut new.layout {
+        (*heap, *index) = group.file().store_mappings(edit, mappings)?;
+    }
+    group.file().create_dataset_deferred(edit, new)
+}
+
+/// Returns the handle of a dataset that was just created.
+fn finish(
+    group: &Group,
+    handle: ObjectHandle,
+    path: &str,
+    description: DatasetDescription,
+) -> Result<Dataset> {
+    if matches!(description.layout.layout, StoredLayout::Virtual(_)) {
+        return group.open_made(handle, path)?.into_dataset();
+    }
+    Dataset::made(group.made(handle, ObjectKind::Dataset, path), description)
 }

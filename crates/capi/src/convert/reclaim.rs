@@ -1,0 +1,68 @@
+//! Release of the variable-length data of elements in memory.
+
+#![expect(unsafe_code, reason = "elements in memory contain pointers of the library's heap")]
+
+use hyperslab::datatype::VariableLengthKind;
+use hyperslab::{Datatype, DatatypeClass};
+
+use super::heap::{Heap, sequence};
+
+/// Frees the variable-length data of one element, and sets its pointers to null.
+pub fn element(datatype: &Datatype, bytes: &mut [u8], heap: &Heap) {
+    match &datatype.class {
+        DatatypeClass::VariableLength(variable) => match variable.kind {
+            VariableLengthKind::String { .. } => {
+                if let Ok(element) = <&mut [u8; 8]>::try_from(bytes) {
+                    release(usize::from_ne_bytes(*element), heap);
+                    *element = [0; 8];
+                }
+            }
+            VariableLengthKind::Sequence => {
+                let Some(found) = sequence(bytes) else { return };
+                let size = variable.base.size as usize;
+                if !found.p.is_null() && is_nested(&variable.base) && size > 0 {
+                    // SAFETY: the element states the number of its items, which the library's heap
+                    // or the program allocated.
+                    let items = unsafe {
+                        std::slice::from_raw_parts_mut(found.p.cast::<u8>(), found.len.saturating_mul(size))
+                    };
+                    items.chunks_exact_mut(size).for_each(|item| element(&variable.base, item, heap));
+                }
+                release(found.p as usize, heap);
+                bytes.fill(0);
+            }
+        },
+        DatatypeClass::Array(array) if is_nested(&array.base) => {
+            let size = (array.base.size as usize).max(1);
+            bytes.chunks_exact_mut(size).for_each(|item| element(&array.base, item, heap));
+        }
+        DatatypeClass::Compound(compound) => {
+            for member in compound.members.iter().filter(|member| is_nested(&member.datatype)) {
+                let start = member.offset as usize;
+                let part = bytes.get_mut(start..).and_then(|rest| rest.get_mut(..member.datatype.size as usize));
+                if let Some(part) = part {
+                    element(&member.datatype, part, heap);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn release(address: usize, heap: &Heap) {
+    if address != 0 {
+        heap.release(address as *mut std::ffi::c_void);
+    }
+}
+
+/// Returns whether elements of a datatype contain variable-length data.
+pub fn is_nested(datatype: &Datatype) -> bool {
+    match &datatype.class {
+        DatatypeClass::VariableLength(_) => true,
+        DatatypeClass::Array(array) => is_nested(&array.base),
+        DatatypeClass::Compound(compound) => {
+            compound.members.iter().any(|member| is_nested(&member.datatype))
+        }
+        _ => false,
+    }
+}

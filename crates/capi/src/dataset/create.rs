@@ -1,0 +1,378 @@
+//! New datasets with the properties of C's lists, and the lists of existing datasets.
+
+use std::sync::Arc;
+
+use hyperslab::filter::FilterSpec;
+use hyperslab::{
+    AllocationTime, Dataset, DatasetBuilder, Dataspace, Datatype, FillStatus, FillTime, Group, Layout, Section,
+    VirtualMapping,
+};
+
+use super::DatasetHandle;
+use crate::convert::{Rules, defaults};
+use crate::ctypes::{H5S_UNLIMITED, hid_t};
+use crate::datatype::{self, form};
+use crate::error::{Because, Failure, Outcome, codes};
+use crate::file::Location;
+use crate::file::open::creation_order;
+use crate::plist::settings::{
+    DatasetAccess, DatasetCreate, FillChoice, FilterEntry, LayoutChoice, MappingChoice, StructuredChoice,
+};
+use crate::space;
+
+/// The flag of chunks whose partial ones at the edges are not filtered.
+const UNFILTERED_EDGES: u32 = 0x02;
+/// The flag of structured chunks with defined elements (`H5D_SPARSE_CHUNK`).
+const SPARSE: u32 = 0x01;
+
+/// A new dataset as a call describes it.
+#[derive(Debug)]
+pub struct NewDataset {
+    /// The datatype's identifier.
+    pub datatype: hid_t,
+    /// The dataspace's identifier.
+    pub space: hid_t,
+    /// The creation properties.
+    pub create: DatasetCreate,
+}
+
+impl NewDataset {
+    /// Returns the builder of the dataset in a file.
+    ///
+    /// # Errors
+    /// Fails if the description is not valid.
+    pub fn builder(&self, group: &Group, place: &Location) -> Outcome<DatasetBuilder> {
+        let handle = datatype::find(self.datatype)?;
+        let ctype = handle.0.read().clone();
+        let width = place.shared.offset_bytes();
+        let in_file = form::file(&ctype.datatype, width);
+        if ctype.datatype.size == 0 {
+            return Err(Failure::new(codes::DATATYPE, codes::BADTYPE, "the datatype has no size"));
+        }
+        let mut builder = group.new_dataset("");
+        builder = match &ctype.committed {
+            Some((committed, at)) if Arc::ptr_eq(&at.shared, &place.shared) => builder.committed(committed),
+            _ => builder.datatype(in_file.clone()),
+        };
+        let extent = space::copy_of(self.space)?.extent;
+        builder = with_extent(builder, &extent);
+        builder = self.with_layout(builder, &extent)?;
+        builder = self.with_fill(builder, &ctype.datatype, &in_file)?;
+        let object = &self.create.object;
+        let small = |count: u32| u16::try_from(count).map_err(|_| Failure::bad_value("number of attributes"));
+        builder = builder
+            .attribute_order(creation_order(object.attribute_order))
+            .attribute_phase_change(small(object.max_compact)?, small(object.min_dense)?)
+            .track_times(object.track_times);
+        Ok(builder)
+    }
+
+    fn with_layout(&self, builder: DatasetBuilder, extent: &Dataspace) -> Outcome<DatasetBuilder> {
+        let create = &self.create;
+        let mut builder = match create.layout {
+            LayoutChoice::Compact => builder.compact(),
+            LayoutChoice::Contiguous if create.external.is_empty() => builder.contiguous(),
+            LayoutChoice::Contiguous => return self.external(builder),
+            LayoutChoice::Chunked => {
+                check_chunk(&create.chunk, extent)?;
+                let builder = builder.chunks(&create.chunk);
+                if create.chunk_options & UNFILTERED_EDGES != 0 { builder.unfiltered_edges() } else { builder }
+            }
+            LayoutChoice::Virtual => builder.virtual_sources(&mappings(&create.mappings)?),
+            LayoutChoice::Structured => return self.structured(builder, extent),
+        };
+        if create.layout != LayoutChoice::Chunked && !create.filters.is_empty() {
+            // The C library ignores optional filters of other layouts, and refuses mandatory ones.
+            let mandatory = create.filters.iter().any(|filter| filter.flags & 1 == 0);
+            if mandatory && !matches!(extent, Dataspace::Null | Dataspace::Scalar) {
+                let text = "filters require a chunked layout";
+                return Err(Failure::new(codes::DATASET, codes::BADVALUE, text));
+            }
+            return Ok(builder);
+        }
+        for filter in &create.filters {
+            builder = builder.filter(spec(filter)?);
+        }
+        Ok(builder)
+    }
+
+    fn external(&self, builder: DatasetBuilder) -> Outcome<DatasetBuilder> {
+        let mut pieces = Vec::new();
+        for (name, offset, size) in &self.create.external {
+            let name = std::str::from_utf8(name)
+                .map_err(|_| Failure::unsupported("names of external files that are not UTF-8"))?;
+            let offset = u64::try_from(*offset).map_err(|_| Failure::bad_value("negative offset"))?;
+            pieces.push((name, offset, (*size != H5S_UNLIMITED).then_some(*size)));
+        }
+        Ok(builder.external(&pieces))
+    }
+
+    fn structured(&self, builder: DatasetBuilder, extent: &Dataspace) -> Outcome<DatasetBuilder> {
+        let structured = &self.create.structured;
+        check_chunk(&structured.chunk, extent)?;
+        let mut builder = if structured.flags & SPARSE != 0 {
+            builder.sparse(&structured.chunk)
+        } else {
+            builder.variable_chunks(&structured.chunk)
+        };
+        let sections = [Section::Selection, Section::Values, Section::Heap];
+        for (section, filters) in sections.into_iter().zip(&structured.filters) {
+            let filters: Vec<FilterSpec> = filters.iter().map(spec).collect::<Outcome<_>>()?;
+            if !filters.is_empty() {
+                builder = builder.section_filters(section, &filters);
+            }
+        }
+        if self.create.chunk_options & UNFILTERED_EDGES != 0 {
+            builder = builder.unfiltered_edges();
+        }
+        Ok(builder)
+    }
+
+    fn with_fill(
+        &self,
+        builder: DatasetBuilder,
+        memory: &Datatype,
+        file: &Datatype,
+    ) -> Outcome<DatasetBuilder> {
+        let mut builder = match &self.create.fill {
+            FillChoice::Default => builder,
+            FillChoice::Undefined => builder.no_fill(),
+            FillChoice::Value(datatype, value) => {
+                if form::depends_on_form(memory) {
+                    return fill_of_form(builder, memory, file, value);
+                }
+                let plan = Rules::default().plan(datatype, file)?;
+                let mut element = vec![0; file.size as usize];
+                plan.convert(value, &mut element, 1)?;
+                builder.fill_stored(&element)
+            }
+        };
+        builder = builder.fill_time(match self.create.fill_time {
+            0 => FillTime::Allocation,
+            1 => FillTime::Never,
+            _ => FillTime::IfSet,
+        });
+        Ok(match self.create.allocation_time {
+            Some(1) => builder.allocation_time(AllocationTime::Early),
+            Some(2) => builder.allocation_time(AllocationTime::Late),
+            Some(3) => builder.allocation_time(AllocationTime::Incremental),
+            _ => builder,
+        })
+    }
+}
+
+/// Sets the fill value of elements with variable-length data or references: only null values can
+/// be stored without a heap.
+fn fill_of_form(
+    builder: DatasetBuilder,
+    memory: &Datatype,
+    file: &Datatype,
+    value: &[u8],
+) -> Outcome<DatasetBuilder> {
+    let _ = memory;
+    if value.iter().all(|byte| *byte == 0) {
+        return Ok(builder.fill_stored(&vec![0; file.size as usize]));
+    }
+    Err(Failure::unsupported("fill values of variable length"))
+}
+
+fn with_extent(builder: DatasetBuilder, extent: &Dataspace) -> DatasetBuilder {
+    match extent {
+        Dataspace::Null => builder.null(),
+        Dataspace::Scalar => builder.shape(&[]),
+        Dataspace::Simple(simple) => {
+            let builder = builder.shape(&simple.dims);
+            match &simple.max_dims {
+                Some(max_dims) => builder.max_shape(max_dims),
+                None => builder,
+            }
+        }
+    }
+}
+
+fn check_chunk(chunk: &[u64], extent: &Dataspace) -> Outcome<()> {
+    if chunk.is_empty() {
+        return Err(Failure::new(codes::DATASET, codes::CANTINIT, "no chunk dimensions are set"));
+    }
+    let Dataspace::Simple(simple) = extent else {
+        return Err(Failure::new(codes::DATASET, codes::CANTINIT, "scalar and null dataspaces have no chunks"));
+    };
+    if chunk.len() != simple.dims.len() {
+        let text = "dimensionality of chunks doesn't match the dataspace";
+        return Err(Failure::new(codes::DATASET, codes::BADVALUE, text));
+    }
+    let maximum = extent.max_dims();
+    for ((size, dim), max) in chunk.iter().zip(&simple.dims).zip(maximum.iter()) {
+        if *max == Some(*dim) && size > dim && *dim != 0 {
+            let text = "chunk size must be <= maximum dimension size for fixed-sized dimensions";
+            return Err(Failure::new(codes::DATASET, codes::BADVALUE, text));
+        }
+    }
+    Ok(())
+}
+
+fn spec(filter: &FilterEntry) -> Outcome<FilterSpec> {
+    filter.spec().because(codes::PLINE, codes::BADVALUE, "not a filter identifier")
+}
+
+fn mappings(choices: &[MappingChoice]) -> Outcome<Vec<VirtualMapping>> {
+    let mapping = |choice: &MappingChoice| {
+        Ok(VirtualMapping {
+            file: choice.file.clone(),
+            dataset: choice.dataset.clone(),
+            selection: explicit(&choice.space)?,
+            source_selection: choice.source.1.clone(),
+        })
+    };
+    choices.iter().map(mapping).collect()
+}
+
+/// Returns a selection of a virtual dataset as the file stores it.
+fn explicit((extent, selection): &(Dataspace, hyperslab::Selection)) -> Outcome<hyperslab::Selection> {
+    let _ = extent;
+    Ok(selection.clone())
+}
+
+/// Returns the handle of an open dataset.
+pub fn handle(dataset: &Dataset, location: Location, access: DatasetAccess) -> DatasetHandle {
+    let heap = Arc::new(crate::convert::heap::Heap::default());
+    let memory = form::memory(dataset.datatype());
+    let dataset = dataset.with_conversions(defaults().with_destination_heap(heap));
+    DatasetHandle { dataset, memory, location, access }
+}
+
+/// Returns the creation properties of a dataset.
+///
+/// # Errors
+/// Returns the errors of reading the object header.
+pub fn properties(handle: &DatasetHandle) -> Outcome<DatasetCreate> {
+    let dataset = &handle.dataset;
+    let mut create = DatasetCreate {
+        object: crate::h5g::object_creation_of(dataset)?,
+        filters: dataset.filters().into_iter().map(entry).collect(),
+        ..DatasetCreate::default()
+    };
+    let external = dataset.external_files();
+    create.external = external
+        .into_iter()
+        .map(|piece| {
+            let offset = i64::try_from(piece.offset).unwrap_or(i64::MAX); // The C type bounds offsets.
+            (piece.name, offset, piece.size.unwrap_or(H5S_UNLIMITED))
+        })
+        .collect();
+    match dataset.layout() {
+        Layout::Compact => create.layout = LayoutChoice::Compact,
+        Layout::Chunked(chunking) => {
+            create.layout = LayoutChoice::Chunked;
+            create.chunk = chunking.shape;
+            create.chunk_options = if chunking.edges_unfiltered { UNFILTERED_EDGES } else { 0 };
+        }
+        Layout::Virtual => {
+            create.layout = LayoutChoice::Virtual;
+            create.mappings = mapping_choices(dataset)?;
+        }
+        Layout::Structured => {
+            create.layout = LayoutChoice::Structured;
+            create.structured = structured_choice(dataset);
+        }
+        _ => {}
+    }
+    let fill = dataset.fill_value();
+    create.fill = match fill.status {
+        FillStatus::Undefined => FillChoice::Undefined,
+        FillStatus::Default => FillChoice::Default,
+        FillStatus::User(bytes) => FillChoice::Value(dataset.datatype().clone(), bytes),
+    };
+    create.fill_time = match fill.time {
+        FillTime::Allocation => 0,
+        FillTime::Never => 1,
+        _ => 2,
+    };
+    create.allocation_time = match fill.allocation {
+        AllocationTime::Early => Some(1),
+        AllocationTime::Late => Some(2),
+        AllocationTime::Incremental => Some(3),
+        _ => None,
+    };
+    Ok(create)
+}
+
+fn entry(filter: hyperslab::FilterInfo) -> FilterEntry {
+    FilterEntry {
+        id: filter.id.into(),
+        flags: filter.flags.into(),
+        data: filter.client_data,
+        name: filter.name.map(String::into_bytes),
+    }
+}
+
+fn mapping_choices(dataset: &Dataset) -> Outcome<Vec<MappingChoice>> {
+    let extent = dataset.dataspace();
+    let choice = |mapping: VirtualMapping| {
+        let source = source_extent(&mapping, &extent);
+        MappingChoice {
+            space: (extent.clone(), mapping.selection),
+            file: mapping.file,
+            dataset: mapping.dataset,
+            source: (source, mapping.source_selection),
+        }
+    };
+    Ok(dataset.virtual_mappings()?.into_iter().map(choice).collect())
+}
+
+/// Returns the extent of a mapping's source as far as the mapping states it: the file does not store
+/// the extent.
+fn source_extent(mapping: &VirtualMapping, virtual_extent: &Dataspace) -> Dataspace {
+    use hyperslab::{Hyperslab, Selection};
+    match &mapping.source_selection {
+        Selection::Hyperslab(Hyperslab::Regular(regular)) => {
+            let end = |((start, stride), (count, block)): ((&u64, &u64), (&u64, &u64))| {
+                if *count == H5S_UNLIMITED || *block == H5S_UNLIMITED {
+                    return start.saturating_add(1); // An unlimited dimension, of which one step is known.
+                }
+                // Saturates, because the extent is only reported.
+                start.saturating_add(count.saturating_sub(1).saturating_mul(*stride)).saturating_add(*block)
+            };
+            let axes = regular.start.iter().zip(&regular.stride).zip(regular.count.iter().zip(&regular.block));
+            Dataspace::simple(&axes.map(end).collect::<Vec<u64>>())
+        }
+        Selection::Hyperslab(Hyperslab::Irregular { rank, blocks }) => {
+            let mut dims = vec![0; *rank];
+            for block in blocks {
+                for (dim, end) in dims.iter_mut().zip(&block.end) {
+                    *dim = (*dim).max(end.saturating_add(1)); // Only reported.
+                }
+            }
+            Dataspace::simple(&dims)
+        }
+        Selection::Points(points) => {
+            let mut dims = vec![0; points.rank];
+            for point in points.points() {
+                for (dim, at) in dims.iter_mut().zip(point) {
+                    *dim = (*dim).max(at.saturating_add(1)); // Only reported.
+                }
+            }
+            Dataspace::simple(&dims)
+        }
+        _ => match mapping.selection.bounding_box(virtual_extent.dims()) {
+            Ok(Some(region)) => Dataspace::simple(&region.count),
+            _ => virtual_extent.clone(),
+        },
+    }
+}
+
+fn structured_choice(dataset: &Dataset) -> StructuredChoice {
+    let Some(chunking) = dataset.sparse().chunking() else { return StructuredChoice::default() };
+    let mut filters: [Vec<FilterEntry>; 3] = Default::default();
+    for (section, list) in chunking.sections {
+        let number = match section {
+            Section::Selection => 0,
+            Section::Values => 1,
+            Section::Heap => 2,
+        };
+        if let Some(to) = filters.get_mut(number) {
+            *to = list.into_iter().map(entry).collect();
+        }
+    }
+    StructuredChoice { chunk: chunking.shape, flags: if chunking.sparse { SPARSE } else { 2 }, filters }
+}

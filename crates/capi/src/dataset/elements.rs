@@ -1,0 +1,115 @@
+//! Elements of a buffer in memory that a dataspace selects.
+
+use hyperslab::{Dataspace, Selection};
+
+use crate::error::{Failure, Outcome, codes};
+use crate::pointer::Buffer;
+use crate::space::{CSpace, effective};
+
+/// A function that gets an element and its coordinates, and returns `false` to stop.
+pub type Visit<'a> = dyn FnMut(&mut [u8], &[u64]) -> Outcome<bool> + 'a;
+
+/// Returns the runs of the selected elements in memory: first element and number of elements, in
+/// the order of the selection.
+///
+/// # Errors
+/// Fails if the selection exceeds the extent.
+pub fn runs(space: &CSpace) -> Outcome<Vec<(u64, u64)>> {
+    match &space.extent {
+        Dataspace::Null => Ok(Vec::new()),
+        Dataspace::Scalar if space.selection == Selection::None => Ok(Vec::new()),
+        Dataspace::Scalar => Ok(vec![(0, 1)]),
+        Dataspace::Simple(_) => {
+            let selection = effective(space)?;
+            let runs = selection.linear_runs(space.extent.dims())?;
+            Ok(runs.map(|run| (run.offset, run.length)).collect())
+        }
+    }
+}
+
+/// Returns the number of elements of memory that the runs reach: the end of the last one.
+pub fn end(runs: &[(u64, u64)]) -> Outcome<usize> {
+    let end = runs.iter().map(|(start, count)| start.checked_add(*count)).max().flatten();
+    if runs.is_empty() {
+        return Ok(0);
+    }
+    let end = end.ok_or_else(|| Failure::new(codes::DATASPACE, codes::OVERFLOW, "the selection overflows"))?;
+    Ok(hyperslab_exact::to_usize(end)?)
+}
+
+/// Returns the number of bytes of `count` elements.
+///
+/// # Errors
+/// Fails if the number does not fit in memory.
+pub fn bytes(count: usize, size: usize) -> Outcome<usize> {
+    count.checked_mul(size).ok_or_else(|| Failure::new(codes::RESOURCE, codes::OVERFLOW, "the elements overflow"))
+}
+
+/// Calls `visit` for each selected element of a buffer.
+///
+/// # Errors
+/// Returns the errors of `visit`. Fails if the buffer is null.
+pub fn for_each(space: &CSpace, size: usize, buffer: Buffer, visit: &mut Visit<'_>) -> Outcome<()> {
+    let runs = runs(space)?;
+    let length = bytes(end(&runs)?, size)?;
+    let dims = space.extent.dims().to_vec();
+    let mut coordinates = vec![0; dims.len()];
+    for (start, count) in runs {
+        for element in start..start + count {
+            let mut rest = element;
+            for (coordinate, dim) in coordinates.iter_mut().zip(&dims).rev() {
+                (*coordinate, rest) = (rest.checked_rem(*dim).unwrap_or(0), rest.checked_div(*dim).unwrap_or(0));
+            }
+            let at = bytes(hyperslab_exact::to_usize(element)?, size)?;
+            let all = buffer.bytes(length, "buffer")?;
+            let Some(bytes) = all.get_mut(at..).and_then(|rest| rest.get_mut(..size)) else {
+                return Err(Failure::new(codes::INTERNAL, codes::BADRANGE, "an element lies outside of its buffer"));
+            };
+            if !visit(bytes, &coordinates)? {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Copies the runs of a buffer into one block.
+///
+/// # Errors
+/// Fails if a run lies outside of the buffer.
+pub fn gather(memory: &[u8], runs: &[(u64, u64)], size: usize) -> Outcome<Vec<u8>> {
+    let mut packed = Vec::new();
+    for (start, count) in runs {
+        packed.extend_from_slice(memory.get(range(*start, *count, size)?).ok_or_else(outside)?);
+    }
+    Ok(packed)
+}
+
+/// Copies one block into the runs of a buffer.
+///
+/// # Errors
+/// Fails if a run lies outside of the buffer.
+pub fn scatter(packed: &[u8], memory: &mut [u8], runs: &[(u64, u64)], size: usize) -> Outcome<()> {
+    let mut rest = packed;
+    for (start, count) in runs {
+        let to = memory.get_mut(range(*start, *count, size)?).ok_or_else(outside)?;
+        let (now, later) = rest.split_at_checked(to.len()).ok_or_else(outside)?;
+        to.copy_from_slice(now);
+        rest = later;
+    }
+    Ok(())
+}
+
+/// Returns the bytes of a run in a buffer.
+///
+/// # Errors
+/// Fails if the range overflows.
+pub fn range(start: u64, count: u64, size: usize) -> Outcome<std::ops::Range<usize>> {
+    let start = bytes(hyperslab_exact::to_usize(start)?, size)?;
+    let length = bytes(hyperslab_exact::to_usize(count)?, size)?;
+    Ok(start..start.checked_add(length).ok_or_else(outside)?)
+}
+
+fn outside() -> Failure {
+    Failure::new(codes::INTERNAL, codes::BADRANGE, "a run lies outside of its buffer")
+}

@@ -1,0 +1,221 @@
+//! Reads and writes of elements with the dataspaces of C.
+
+use hyperslab::{Dataspace, Datatype, Selection};
+
+use super::DatasetHandle;
+use super::elements::{bytes, end, gather, range, runs, scatter};
+use crate::convert::{Rules, reclaim};
+use crate::ctypes::{H5S_ALL, H5S_BLOCK, hid_t};
+use crate::datatype::form;
+use crate::error::{Because, Failure, Outcome, codes};
+use crate::pointer::{Buffer, Data};
+use crate::space::{self, CSpace, effective};
+
+/// The elements of one transfer: those of the file, and their places in memory.
+#[derive(Debug)]
+pub struct Plan {
+    /// The selection in the file.
+    pub selection: Selection,
+    /// The number of elements.
+    pub count: usize,
+    /// The runs in memory, in the order of the selection.
+    pub runs: Vec<(u64, u64)>,
+}
+
+impl Plan {
+    /// Returns the plan of a transfer between the dataspaces of a call.
+    ///
+    /// # Errors
+    /// Fails if a selection exceeds its extent, or if the numbers of elements differ.
+    pub fn of(dataset: &DatasetHandle, memory: hid_t, file: hid_t) -> Outcome<Self> {
+        let extent = dataset.dataset.dataspace();
+        let file_space = match file {
+            H5S_ALL => CSpace::all(extent.clone()),
+            id => {
+                let mut space = space::copy_of(id)?;
+                if space.extent.rank() != extent.rank() && !matches!(extent, Dataspace::Null) {
+                    let text = "the file dataspace has another rank than the dataset";
+                    return Err(Failure::new(codes::ARGS, codes::BADVALUE, text));
+                }
+                space.extent = extent.clone();
+                space
+            }
+        };
+        let count = space::count(&file_space)?;
+        let selection = file_selection(&file_space)?;
+        let runs = match memory {
+            H5S_ALL if file == H5S_ALL => whole(count),
+            H5S_ALL => runs(&file_space)?,
+            H5S_BLOCK => whole(count),
+            id => runs(&space::copy_of(id)?)?,
+        };
+        let in_memory = runs.iter().map(|(_, count)| *count).fold(0, u64::saturating_add); // Only compared.
+        if in_memory != count {
+            let text = format!("src and dest dataspaces have different number of elements selected: {count} in the file, {in_memory} in memory");
+            return Err(Failure::new(codes::ARGS, codes::BADVALUE, text));
+        }
+        Ok(Self { selection, count: hyperslab_exact::to_usize(count)?, runs })
+    }
+
+    /// Returns the only run in memory, if the elements are contiguous.
+    fn one_run(&self) -> Option<(u64, u64)> {
+        match self.runs.as_slice() {
+            [run] => Some(*run),
+            _ => None,
+        }
+    }
+}
+
+fn whole(count: u64) -> Vec<(u64, u64)> {
+    if count == 0 { Vec::new() } else { vec![(0, count)] }
+}
+
+fn file_selection(space: &CSpace) -> Outcome<Selection> {
+    match space.extent {
+        Dataspace::Simple(_) => effective(space),
+        _ => Ok(space.selection.clone()),
+    }
+}
+
+const NO_READ: &str = "can't synchronously read data";
+const NO_WRITE: &str = "can't synchronously write data";
+
+/// Reads elements of a dataset into a buffer.
+///
+/// # Errors
+/// Fails if there is no conversion, if the dataspaces do not fit, or if the file cannot be read.
+pub fn read(
+    dataset: &DatasetHandle,
+    memory: &Datatype,
+    spaces: (hid_t, hid_t),
+    dxpl: hid_t,
+    buffer: Buffer,
+) -> Outcome<()> {
+    let rules = Rules::of(dxpl).because(codes::ARGS, codes::BADTYPE, "not a dataset transfer list")?;
+    let plan = Plan::of(dataset, spaces.0, spaces.1)?;
+    if plan.count == 0 {
+        return Ok(());
+    }
+    let size = memory.size as usize;
+    let target = buffer.bytes(bytes(end(&plan.runs)?, size)?, "output buffer")?;
+    if let Some((start, count)) = plan.one_run() {
+        let target = target.get_mut(range(start, count, size)?).unwrap_or_default();
+        return read_packed(dataset, memory, &plan, &rules, target)
+            .because(codes::DATASET, codes::READERROR, NO_READ);
+    }
+    let mut packed = gather(target, &plan.runs, size)?;
+    read_packed(dataset, memory, &plan, &rules, &mut packed).because(codes::DATASET, codes::READERROR, NO_READ)?;
+    scatter(&packed, target, &plan.runs, size)
+}
+
+/// Reads the selected elements into a buffer that has no others.
+fn read_packed(
+    dataset: &DatasetHandle,
+    memory: &Datatype,
+    plan: &Plan,
+    rules: &Rules,
+    target: &mut [u8],
+) -> Outcome<()> {
+    let handle = &dataset.dataset;
+    if !rules.call_user(&dataset.memory, memory) {
+        return handle.read_bytes(&plan.selection, memory, target).map_err(conversion);
+    }
+    // Functions of the user run on this thread, after the elements are in memory.
+    let mut stored = vec![0; bytes(plan.count, dataset.memory.size as usize)?];
+    handle.read_bytes(&plan.selection, &dataset.memory, &mut stored).map_err(conversion)?;
+    let conversion = rules.plan(&dataset.memory, memory)?;
+    let outcome = conversion.convert(&stored, target, plan.count);
+    free(&dataset.memory, &mut stored);
+    Ok(outcome?)
+}
+
+/// Frees the variable-length data of elements that were read only to be converted.
+fn free(datatype: &Datatype, elements: &mut [u8]) {
+    if reclaim::is_nested(datatype) {
+        let heap = crate::convert::heap::Heap::default();
+        for element in elements.chunks_exact_mut((datatype.size as usize).max(1)) {
+            reclaim::element(datatype, element, &heap);
+        }
+    }
+}
+
+/// Returns a failure whose code says that the conversion is missing, if so.
+fn conversion(error: hyperslab::Error) -> Failure {
+    let is_conversion = matches!(
+        error.without_context(),
+        hyperslab::Error::Convert(hyperslab::datatype::convert::ConvertError::Unsupported { .. })
+    );
+    let failure = Failure::from(error);
+    if is_conversion {
+        return failure.then(codes::DATATYPE, codes::CANTINIT, "no appropriate function for conversion path");
+    }
+    failure
+}
+
+/// Writes elements of a buffer to a dataset.
+///
+/// # Errors
+/// As [`read`].
+pub fn write(
+    dataset: &DatasetHandle,
+    memory: &Datatype,
+    spaces: (hid_t, hid_t),
+    dxpl: hid_t,
+    buffer: Data,
+) -> Outcome<()> {
+    let rules = Rules::of(dxpl).because(codes::ARGS, codes::BADTYPE, "not a dataset transfer list")?;
+    let plan = Plan::of(dataset, spaces.0, spaces.1)?;
+    if plan.count == 0 {
+        return Ok(());
+    }
+    let size = memory.size as usize;
+    let source = buffer.bytes(bytes(end(&plan.runs)?, size)?, "input buffer")?;
+    let packed;
+    let elements = match plan.one_run() {
+        Some((start, count)) => source.get(range(start, count, size)?).unwrap_or_default(),
+        None => {
+            packed = gather(source, &plan.runs, size)?;
+            packed.as_slice()
+        }
+    };
+    write_packed(dataset, memory, &plan, &rules, elements).because(codes::DATASET, codes::WRITEERROR, NO_WRITE)
+}
+
+fn write_packed(
+    dataset: &DatasetHandle,
+    memory: &Datatype,
+    plan: &Plan,
+    rules: &Rules,
+    elements: &[u8],
+) -> Outcome<()> {
+    let handle = &dataset.dataset;
+    if rules.call_user(memory, &dataset.memory) {
+        let conversion = rules.plan(memory, &dataset.memory)?;
+        let mut converted = vec![0; bytes(plan.count, dataset.memory.size as usize)?];
+        let partial = needs_old_elements(memory, &dataset.memory);
+        if partial {
+            handle.read_bytes(&plan.selection, &dataset.memory, &mut converted)?;
+        }
+        conversion.convert(elements, &mut converted, plan.count)?;
+        let outcome = handle.write_bytes_from(&plan.selection, &dataset.memory, &converted, rules.heap());
+        if !partial {
+            free(&dataset.memory, &mut converted);
+        }
+        return Ok(outcome?);
+    }
+    if form::depends_on_form(&dataset.memory) || form::depends_on_form(memory) {
+        return handle.write_bytes_from(&plan.selection, memory, elements, rules.heap()).map_err(conversion);
+    }
+    handle.write_bytes(&plan.selection, memory, elements).map_err(conversion)
+}
+
+/// Returns whether a write of elements in memory keeps members of the elements in the file.
+fn needs_old_elements(memory: &Datatype, file: &Datatype) -> bool {
+    use hyperslab::DatatypeClass::Compound;
+    match (&memory.class, &file.class) {
+        (Compound(memory), Compound(file)) => {
+            file.members.iter().any(|member| !memory.members.iter().any(|other| other.name == member.name))
+        }
+        _ => false,
+    }
+}

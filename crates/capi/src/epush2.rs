@@ -1,0 +1,104 @@
+//! The variadic function `H5Epush2`, which formats its text with C's `vsnprintf`.
+//!
+//! Rust cannot define variadic functions yet. The entry builds C's list of arguments in assembly
+//! and passes the list to [`push`].
+
+#![expect(unsafe_code, reason = "the arguments of a variadic function are read by assembly")]
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+
+use crate::ctypes::{herr_t, hid_t};
+use crate::pointer::Text;
+
+/// The longest text of a record, in bytes.
+const MAX_TEXT_BYTES: usize = 4096;
+
+unsafe extern "C" {
+    fn vsnprintf(buffer: *mut c_char, size: usize, format: *const c_char, list: *mut c_void) -> c_int;
+}
+
+/// Formats the text and adds the record.
+///
+/// # Safety
+/// `list` is a list of arguments that `format` describes.
+unsafe extern "C" fn push(fixed: *const Fixed, list: *mut c_void) -> herr_t {
+    // SAFETY: the entry below passes the record of the arguments that it saved on its stack.
+    let fixed = unsafe { &*fixed };
+    let mut buffer = [0; MAX_TEXT_BYTES];
+    if !fixed.format.is_null() {
+        // SAFETY: the buffer has the stated size; the caller of `H5Epush2` promises that the
+        // arguments fit the format.
+        unsafe { vsnprintf(buffer.as_mut_ptr(), MAX_TEXT_BYTES, fixed.format, list) };
+    }
+    // SAFETY: `vsnprintf` ends the text with a zero byte, and the buffer began with zeros.
+    let text = unsafe { CStr::from_ptr(buffer.as_ptr()) };
+    crate::init::start();
+    let place = (Text::of(fixed.file), Text::of(fixed.function), fixed.line);
+    crate::h5e::push_formatted(fixed.stack, place, (fixed.class, fixed.major, fixed.minor), text)
+}
+
+/// The arguments before the variable ones, as the entry stores them.
+#[repr(C)]
+#[derive(Debug)]
+struct Fixed {
+    stack: hid_t,
+    file: *const c_char,
+    function: *const c_char,
+    line: c_uint,
+    class: hid_t,
+    major: hid_t,
+    minor: hid_t,
+    format: *const c_char,
+}
+
+/// Adds a record with a formatted text to a stack. In the calling convention of x86-64 System V,
+/// the first six arguments are in registers, and the next ones are on the stack: `minor`, `format`,
+/// and the variable arguments. Floating-point arguments are in vector registers.
+///
+/// # Safety
+/// The arguments are as the C function requires.
+#[cfg(all(target_arch = "x86_64", unix))]
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+pub unsafe extern "C" fn H5Epush2() -> herr_t {
+    // The frame holds: at 0 the list of arguments (24 bytes), at 32 the saved registers (176
+    // bytes: 48 of integers, 128 of vectors), at 208 the record `Fixed` (64 bytes).
+    std::arch::naked_asm!(
+        "push rbp",
+        "mov rbp, rsp",
+        "sub rsp, 272",
+        "test al, al",
+        "je 2f",
+        "movaps [rsp + 80], xmm0",
+        "movaps [rsp + 96], xmm1",
+        "movaps [rsp + 112], xmm2",
+        "movaps [rsp + 128], xmm3",
+        "movaps [rsp + 144], xmm4",
+        "movaps [rsp + 160], xmm5",
+        "movaps [rsp + 176], xmm6",
+        "movaps [rsp + 192], xmm7",
+        "2:",
+        "mov [rsp + 208], rdi",
+        "mov [rsp + 216], rsi",
+        "mov [rsp + 224], rdx",
+        "mov [rsp + 232], ecx",
+        "mov [rsp + 240], r8",
+        "mov [rsp + 248], r9",
+        "mov rax, [rbp + 16]",
+        "mov [rsp + 256], rax",
+        "mov rax, [rbp + 24]",
+        "mov [rsp + 264], rax",
+        "mov dword ptr [rsp], 48",
+        "mov dword ptr [rsp + 4], 48",
+        "lea rax, [rbp + 32]",
+        "mov [rsp + 8], rax",
+        "lea rax, [rsp + 32]",
+        "mov [rsp + 16], rax",
+        "lea rdi, [rsp + 208]",
+        "mov rsi, rsp",
+        "call {push}",
+        "leave",
+        "ret",
+        push = sym push,
+    )
+}

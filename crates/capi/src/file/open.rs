@@ -1,0 +1,367 @@
+//! Opening and creating files with the properties of C's lists.
+
+use std::ffi::{OsStr, c_int, c_uint};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use hyperslab::vfd::{Access, Core, CoreOptions, Driver, Family, FamilyPattern, Multi, MultiMember, Sec2};
+use hyperslab::{
+    AccessOptions, CreationOrder, Durability, ExternalFiles, File, FileDriver, FileLocking, FileOptions,
+    FileSpace, FileSpaceStrategy, GroupOptions, LibraryVersion, LibverBounds, Limits, OpenOptions,
+    SharedMessageIndexInfo, SharedMessages,
+};
+use parking_lot::RwLock;
+
+use super::{
+    FileHandle, H5F_ACC_EXCL, H5F_ACC_RDWR, H5F_ACC_SWMR_READ, H5F_ACC_SWMR_WRITE, H5F_ACC_TRUNC, SharedFile,
+    find_open, identity_of,
+};
+use crate::ctypes::HADDR_UNDEF;
+use crate::driver::user::UserFile;
+use crate::error::{Because, Failure, Outcome, codes};
+use crate::plist::driver_choice::DriverChoice;
+use crate::plist::settings::{FileAccess, FileCreate, GroupCreate, ObjectCreate};
+
+/// The values of `H5F_libver_t`, in order.
+const VERSIONS: [LibraryVersion; 6] = [
+    LibraryVersion::Earliest,
+    LibraryVersion::V18,
+    LibraryVersion::V110,
+    LibraryVersion::V112,
+    LibraryVersion::V114,
+    LibraryVersion::V200,
+];
+
+/// The tracking of creation orders that the flags of a property state.
+pub fn creation_order(flags: c_uint) -> CreationOrder {
+    match flags & 3 {
+        0 => CreationOrder::Untracked,
+        1 => CreationOrder::Tracked,
+        _ => CreationOrder::Indexed,
+    }
+}
+
+/// Returns a number of links or attributes for the file, which stores 16 bits.
+fn small(count: c_uint) -> Outcome<u16> {
+    u16::try_from(count).map_err(|_| Failure::bad_value("a number of links or attributes above 65535"))
+}
+
+/// Returns the options of a new group.
+///
+/// # Errors
+/// Fails if a number does not fit in the file.
+pub fn group_options(create: &GroupCreate) -> Outcome<GroupOptions> {
+    let ObjectCreate { max_compact, min_dense, attribute_order, track_times } = create.object;
+    let mut options = GroupOptions::new()
+        .link_order(creation_order(create.link_order))
+        .attribute_order(creation_order(attribute_order))
+        .attribute_phase_change(small(max_compact)?, small(min_dense)?)
+        .link_phase_change(small(create.max_compact)?, small(create.min_dense)?)
+        .estimated_links(small(create.estimated_links)?, small(create.estimated_name_length)?)
+        .track_times(track_times && attribute_order != 0);
+    if create.local_heap_size != 0 {
+        let size = u32::try_from(create.local_heap_size).map_err(|_| Failure::bad_value("heap size"))?;
+        options = options.local_heap_size(size);
+    }
+    Ok(options)
+}
+
+/// Returns the versions of structures that a list allows.
+///
+/// # Errors
+/// Fails if the bounds are in the wrong order.
+pub fn bounds((low, high): (c_int, c_int)) -> Outcome<LibverBounds> {
+    let version = |number: c_int| usize::try_from(number).ok().and_then(|number| VERSIONS.get(number).copied());
+    let (Some(low), Some(high)) = (version(low), version(high)) else {
+        return Err(Failure::bad_value("an unknown library version"));
+    };
+    Ok(LibverBounds::new(low, high)?)
+}
+
+fn options<M: Default>(access: &FileAccess) -> Outcome<AccessOptions<M>> {
+    let limits = Limits { result_bytes: u64::MAX, ..Limits::default() };
+    let mut options = AccessOptions::<M>::new()
+        .libver(bounds(access.libver)?)
+        .limits(limits)
+        .filters(crate::filter::registry())
+        .metadata_block(access.metadata_block)
+        .small_data_block(access.small_data_block)
+        .alignment(access.alignment_threshold, access.alignment)
+        .external_files(ExternalFiles::Anywhere)
+        .durability(match access.durability {
+            0 => Durability::Full,
+            1 => Durability::Ordered,
+            _ => Durability::None,
+        });
+    if let Some((used, ignored)) = access.locking {
+        let locking = match (used, ignored) {
+            (false, _) => FileLocking::Off,
+            (true, true) => FileLocking::BestEffort,
+            (true, false) => FileLocking::On,
+        };
+        // The environment decides over the property, as in the C library.
+        if std::env::var_os("HDF5_USE_FILE_LOCKING").is_none() {
+            options = options.locking(locking);
+        }
+    }
+    if let Some(prefix) = std::env::var_os("HDF5_EXTFILE_PREFIX") {
+        options = options.raw_data_folder(prefix);
+    }
+    Ok(options)
+}
+
+fn creation(access: &FileAccess, create: &FileCreate) -> Outcome<FileOptions> {
+    let rank = |value: c_uint| u16::try_from(value).map_err(|_| Failure::bad_value("a rank above 65535"));
+    let strategy = match create.strategy {
+        1 => FileSpaceStrategy::Page,
+        2 => FileSpaceStrategy::Aggregators,
+        3 => FileSpaceStrategy::None,
+        _ => FileSpaceStrategy::FreeSpaceAndAggregators,
+    };
+    let indexes = create.shared_indexes.iter().map(|(types, min_size)| {
+        let types = u16::try_from(types >> 0).unwrap_or(0) & SharedMessageIndexInfo::ALL; // Only known types.
+        SharedMessageIndexInfo { types, min_size: *min_size }
+    });
+    let shared = SharedMessages {
+        indexes: indexes.collect(),
+        max_list: small(create.shared_max_list)?,
+        min_btree: small(create.shared_min_btree)?,
+    };
+    let space = FileSpace {
+        strategy,
+        persist: create.persist,
+        threshold: create.threshold,
+        page_size: create.page_size,
+    };
+    let mut options = options::<hyperslab::Creating>(access)?
+        .user_block(create.user_block)
+        .sizes(create.offset_bytes, create.length_bytes)
+        .symbol_table_ranks(rank(create.group_internal_k)?, rank(create.group_leaf_k)?)
+        .chunk_btree_rank(rank(create.chunk_k)?)
+        .root_group(group_options(&create.group)?);
+    if space != default_space() {
+        options = options.file_space(space);
+    }
+    if !create.shared_indexes.is_empty() {
+        options = options.shared_messages(shared);
+    }
+    Ok(options)
+}
+
+/// Returns the file space of a list that nobody changed, which needs no message in the file.
+fn default_space() -> FileSpace {
+    let create = FileCreate::default();
+    FileSpace {
+        strategy: FileSpaceStrategy::FreeSpaceAndAggregators,
+        persist: create.persist,
+        threshold: create.threshold,
+        page_size: create.page_size,
+    }
+}
+
+/// A request to open or create a file.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// The name of the file.
+    pub name: &'a [u8],
+    /// The flags: `H5F_ACC_*`.
+    pub flags: c_uint,
+    /// The access properties.
+    pub access: FileAccess,
+    /// The properties of a new file; `None` to open a file.
+    pub create: Option<FileCreate>,
+}
+
+impl Request<'_> {
+    fn path(&self) -> &Path {
+        Path::new(OsStr::from_bytes(self.name))
+    }
+
+    fn writes(&self) -> bool {
+        self.create.is_some() || self.flags & H5F_ACC_RDWR != 0
+    }
+
+    /// Opens or creates the file, or shares the file if this process has it open already.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be opened, or is open with other rights.
+    pub fn run(self) -> Outcome<Arc<SharedFile>> {
+        let on_disk = matches!(
+            self.access.driver,
+            DriverChoice::Sec2 | DriverChoice::Stdio | DriverChoice::Log { .. } | DriverChoice::Core { .. }
+        );
+        if on_disk && let Some(open) = identity_of(self.path()).and_then(|identity| find_open(&identity)) {
+            return self.share(open);
+        }
+        let (file, user_driver) = self.open_new()?;
+        let identity = match &self.access.driver {
+            DriverChoice::Core { backing_store: false, .. } | DriverChoice::User(..) => None,
+            _ => identity_of(self.path()),
+        };
+        let writes = self.writes();
+        let kept = self.flags & (H5F_ACC_SWMR_READ | H5F_ACC_SWMR_WRITE);
+        let flags = if writes { kept | H5F_ACC_RDWR } else { kept };
+        let shared = SharedFile {
+            file,
+            number: SharedFile::next_number(),
+            identity,
+            name: self.name.to_vec(),
+            access: RwLock::new(self.access),
+            flags: RwLock::new(flags),
+            mounts: RwLock::default(),
+            user_driver,
+            minimize: false.into(),
+        };
+        Ok(shared.shared())
+    }
+
+    fn share(&self, open: Arc<SharedFile>) -> Outcome<Arc<SharedFile>> {
+        let flags = *open.flags.read();
+        if self.create.is_some() {
+            let text = if self.flags & H5F_ACC_EXCL != 0 {
+                "the file exists"
+            } else {
+                "cannot truncate a file that is open"
+            };
+            return Err(Failure::new(codes::FILE, codes::CANTOPENFILE, text));
+        }
+        if self.writes() && flags & H5F_ACC_RDWR == 0 {
+            return Err(Failure::new(codes::FILE, codes::CANTOPENFILE, "the file is open for reading only"));
+        }
+        let swmr = H5F_ACC_SWMR_READ | H5F_ACC_SWMR_WRITE;
+        if self.flags & swmr != flags & swmr && (self.flags | flags) & H5F_ACC_SWMR_WRITE != 0 {
+            let text = "the file is open with another SWMR access";
+            return Err(Failure::new(codes::FILE, codes::CANTOPENFILE, text));
+        }
+        let degree = (self.access.close_degree, open.access.read().close_degree);
+        if degree.0 != 0 && degree.0 != degree.1 {
+            let text = "the close degree differs from the open file's";
+            return Err(Failure::new(codes::FILE, codes::CANTINIT, text));
+        }
+        Ok(open)
+    }
+
+    fn open_new(&self) -> Outcome<(File, Option<Arc<UserFile>>)> {
+        let journal = !matches!(self.access.driver, DriverChoice::User(..));
+        let _ = journal;
+        match (&self.access.driver, &self.create) {
+            (DriverChoice::User(driver, info), _) => {
+                let user = UserFile::open(driver, info, self.name, self.flags, HADDR_UNDEF)?;
+                let file = self.with_driver(Arc::clone(&user) as Arc<dyn Driver>)?;
+                Ok((file, Some(user)))
+            }
+            (DriverChoice::Sec2 | DriverChoice::Stdio | DriverChoice::Log { .. }, Some(create)) => {
+                let options = creation(&self.access, create)?;
+                let file = if self.flags & H5F_ACC_EXCL != 0 && self.flags & H5F_ACC_TRUNC == 0 {
+                    options.create_new(self.path())?
+                } else {
+                    options.create(self.path())?
+                };
+                Ok((file, None))
+            }
+            (DriverChoice::Sec2 | DriverChoice::Log { .. }, None) => {
+                Ok((self.opening()?.driver(FileDriver::Sec2).open(self.path())?, None))
+            }
+            (DriverChoice::Stdio, None) => {
+                Ok((self.opening()?.driver(FileDriver::Stdio).open(self.path())?, None))
+            }
+            (driver, _) => Ok((self.with_driver(self.driver(driver)?)?, None)),
+        }
+    }
+
+    fn opening(&self) -> Outcome<OpenOptions> {
+        Ok(options::<hyperslab::Opening>(&self.access)?
+            .write(self.flags & H5F_ACC_RDWR != 0)
+            .swmr_read(self.flags & H5F_ACC_SWMR_READ != 0)
+            .swmr_write(self.flags & H5F_ACC_SWMR_WRITE != 0))
+    }
+
+    fn with_driver(&self, driver: Arc<dyn Driver>) -> Outcome<File> {
+        Ok(match &self.create {
+            Some(create) => creation(&self.access, create)?.create_driver(driver)?,
+            None => self.opening()?.open_driver(driver)?,
+        })
+    }
+
+    /// Returns the access of the drivers of the library to the bytes.
+    fn mode(&self) -> Access {
+        match self.create {
+            Some(_) if self.flags & H5F_ACC_EXCL != 0 && self.flags & H5F_ACC_TRUNC == 0 => Access::CreateNew,
+            Some(_) => Access::Truncate,
+            None if self.flags & H5F_ACC_RDWR != 0 => Access::ReadWrite,
+            None => Access::ReadOnly,
+        }
+    }
+
+    fn driver(&self, driver: &DriverChoice) -> Outcome<Arc<dyn Driver>> {
+        let failed = (codes::VFL, codes::CANTINIT, "cannot open the file");
+        Ok(match driver {
+            DriverChoice::Core { increment, backing_store, .. } => {
+                let options =
+                    CoreOptions { increment: (*increment).max(1), backing_store: *backing_store, ..CoreOptions::default() };
+                self.core(options)?
+            }
+            DriverChoice::Family { member_size, .. } => {
+                let text = String::from_utf8_lossy(self.name);
+                let pattern = FamilyPattern::parse(&text).map_err(driver_error).because(failed.0, failed.1, failed.2)?;
+                let size = (*member_size != 0).then_some(*member_size);
+                Arc::new(Family::open(pattern, self.mode(), size).map_err(driver_error)?)
+            }
+            DriverChoice::Split { metadata, raw, .. } => {
+                let (metadata, raw) = (String::from_utf8_lossy(metadata), String::from_utf8_lossy(raw));
+                let members = MultiMember::split(self.path(), &metadata, &raw);
+                Arc::new(Multi::open(members, self.mode()).map_err(driver_error)?)
+            }
+            DriverChoice::Multi(_) => {
+                let members = MultiMember::multi(self.path());
+                Arc::new(Multi::open(members, self.mode()).map_err(driver_error)?)
+            }
+            DriverChoice::Splitter(_) | DriverChoice::Onion(_) => {
+                return Err(Failure::unsupported("files of the splitter and the onion driver"));
+            }
+            _ => Arc::new(Sec2::open(self.path(), self.mode()).map_err(driver_error)?),
+        })
+    }
+
+    fn core(&self, options: CoreOptions) -> Outcome<Arc<dyn Driver>> {
+        let name = String::from_utf8_lossy(self.name).into_owned();
+        if let (Some(image), None) = (&self.access.image, &self.create) {
+            if options.backing_store {
+                std::fs::write(self.path(), image).map_err(|error| io_error(&error))?;
+                return Ok(Arc::new(Core::open(self.path(), self.mode(), options).map_err(driver_error)?));
+            }
+            return Ok(Arc::new(Core::with_options(name, image.to_vec(), options)));
+        }
+        if self.create.is_some() && !options.backing_store {
+            if self.mode() == Access::CreateNew && self.path().exists() {
+                let text = "the file exists, errno = 17";
+                return Err(Failure::new(codes::FILE, codes::FILEEXISTS, text));
+            }
+            return Ok(Arc::new(Core::with_options(name, Vec::new(), options)));
+        }
+        Ok(Arc::new(Core::open(self.path(), self.mode(), options).map_err(driver_error)?))
+    }
+}
+
+fn driver_error(error: hyperslab::vfd::DriverError) -> Failure {
+    let number = std::error::Error::source(&error)
+        .and_then(|source| source.downcast_ref::<std::io::Error>())
+        .and_then(std::io::Error::raw_os_error);
+    let text = match number {
+        Some(number) => format!("{error}, errno = {number}"),
+        None => error.to_string(),
+    };
+    Failure::new(codes::VFL, codes::CANTOPENFILE, text)
+}
+
+fn io_error(error: &std::io::Error) -> Failure {
+    let number = error.raw_os_error().unwrap_or_default();
+    Failure::new(codes::VFL, codes::CANTOPENFILE, format!("{error}, errno = {number}"))
+}
+
+/// Returns a new identifier of an open file.
+pub fn register(shared: Arc<SharedFile>, flags: c_uint, name: &[u8]) -> crate::ctypes::hid_t {
+    let handle = FileHandle { shared, flags, name: name.to_vec() };
+    crate::id::register(crate::id::Entry::File(Arc::new(handle)))
+}

@@ -1,0 +1,72 @@
+//! The links of a group in the orders in which programs ask for them.
+
+use std::ffi::c_int;
+
+use hyperslab::{CreationOrder, Group, Link};
+
+use crate::ctypes::{Index, Order, hsize_t};
+use crate::error::{Because, Failure, Outcome, codes};
+
+/// Returns the index of an iteration.
+///
+/// # Errors
+/// Fails for other numbers.
+pub fn index(number: c_int) -> Outcome<Index> {
+    match number {
+        0 => Ok(Index::Name),
+        1 => Ok(Index::CreationOrder),
+        _ => Err(Failure::bad_value("not an index")),
+    }
+}
+
+/// Returns the order of an iteration.
+///
+/// # Errors
+/// Fails for other numbers.
+pub fn order(number: c_int) -> Outcome<Order> {
+    match number {
+        0 => Ok(Order::Increasing),
+        1 => Ok(Order::Decreasing),
+        2 => Ok(Order::Native),
+        _ => Err(Failure::bad_value("not an order")),
+    }
+}
+
+/// Returns the links of a group in an order.
+///
+/// # Errors
+/// Fails if the group does not track the order of creation.
+pub fn sorted(group: &Group, index: Index, order: Order) -> Outcome<Vec<Link>> {
+    if index == Index::CreationOrder && group.link_order()? == CreationOrder::Untracked {
+        let text = "the group does not track the creation order of its links";
+        return Err(Failure::new(codes::SYM, codes::NOTFOUND, text));
+    }
+    let mut links = group.links()?;
+    match index {
+        Index::Name => links.sort_by(|one, other| one.name.cmp(&other.name)),
+        Index::CreationOrder => links.sort_by_key(|link| link.creation_order),
+    }
+    if order == Order::Decreasing {
+        links.reverse();
+    }
+    Ok(links)
+}
+
+/// Returns one link of a group by its position in an order.
+///
+/// # Errors
+/// Fails if there are fewer links.
+pub fn at(group: &Group, index: Index, order: Order, number: hsize_t) -> Outcome<Link> {
+    let links = sorted(group, index, order)?;
+    let number = usize::try_from(number).map_err(|_| Failure::bad_value("the position is out of range"))?;
+    links.into_iter().nth(number).because(codes::ARGS, codes::BADVALUE, "the position is out of range")
+}
+
+/// Returns the creation order that the next link of a group gets.
+///
+/// # Errors
+/// Returns the errors of reading the group.
+pub fn next_creation_order(group: &Group) -> Outcome<i64> {
+    let last = group.links()?.into_iter().filter_map(|link| link.creation_order).max();
+    Ok(last.map_or(0, |last| i64::try_from(last).unwrap_or(i64::MAX).saturating_add(1))) // Only reported.
+}

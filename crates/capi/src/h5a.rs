@@ -1,0 +1,437 @@
+//! Attributes (`H5A*`): creation, elements, names.
+
+use std::ffi::{c_int, c_uint};
+use std::sync::Arc;
+
+use hyperslab::{AttributeElements, CharacterSet, Object};
+use parking_lot::RwLock;
+
+use crate::attribute::{self, AttributeHandle, list};
+use crate::convert::Rules;
+use crate::ctypes::{H5P_DEFAULT, herr_t, hid_t, hsize_t, htri_t};
+use crate::datatype::{self, CType, TypeHandle, TypeState, form};
+use crate::error::{Because, Failure, Outcome, codes};
+use crate::export;
+use crate::file::location::{self, Location, Name};
+use crate::file::traverse::{self, Place};
+use crate::id::{self, Entry};
+use crate::plist::{self, Settings};
+use crate::pointer::{Buffer, Data, Out, Text, TextBuffer};
+use crate::space::{self, CSpace};
+use crate::symbols;
+
+/// Information on an attribute (`H5A_info_t`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the names are those of the C interface")]
+pub struct H5A_info_t {
+    pub corder_valid: bool,
+    pub corder: c_uint,
+    pub cset: c_int,
+    pub data_size: hsize_t,
+}
+
+const _: () = assert!(size_of::<H5A_info_t>() == 24);
+
+/// Returns a new identifier of an attribute.
+///
+/// # Errors
+/// Fails if the object has no attribute with this name.
+pub fn register((owner, location): Place, name: &[u8]) -> Outcome<hid_t> {
+    let attribute = RwLock::new(owner.attribute_named(name)?);
+    Ok(id::register(Entry::Attribute(Arc::new(AttributeHandle { owner, location, attribute }))))
+}
+
+/// Returns the object of an identifier that may have attributes.
+fn owner(loc: hid_t) -> Outcome<Place> {
+    if matches!(id::find(loc), Some(Entry::Attribute(_))) {
+        return Err(Failure::bad_type("location is not valid for an attribute"));
+    }
+    location::find(loc)
+}
+
+fn create(place: Place, name: &[u8], type_id: hid_t, space_id: hid_t, acpl: hid_t) -> Outcome<hid_t> {
+    let charset = match acpl {
+        H5P_DEFAULT => CharacterSet::Ascii,
+        list => {
+            let create = plist::string_create(list)?;
+            if create.charset == 1 { CharacterSet::Utf8 } else { CharacterSet::Ascii }
+        }
+    };
+    let ctype = datatype::find(type_id)?.0.read().clone();
+    let extent = space::copy_of(space_id)?.extent;
+    let shared = &place.1.shared;
+    if place.0.attribute_named(name).is_ok() {
+        let text = "attribute already exists";
+        return Err(Failure::new(codes::ATTR, codes::ALREADYEXISTS, text));
+    }
+    let in_file = form::file(&ctype.datatype, shared.offset_bytes());
+    let committed = match &ctype.committed {
+        Some((committed, at)) if Arc::ptr_eq(&at.shared, shared) => Some(Arc::clone(committed)),
+        _ => None,
+    };
+    let count = extent.element_count().because(codes::DATASPACE, codes::OVERFLOW, "too many elements")?;
+    let size = crate::dataset::elements::bytes(hyperslab_exact::to_usize(count)?, in_file.size as usize)?;
+    let zeros = vec![0; size];
+    let elements = AttributeElements {
+        name,
+        charset,
+        datatype: &in_file,
+        committed: committed.as_deref(),
+        dataspace: &extent,
+        memory: &in_file,
+        bytes: &zeros,
+    };
+    place.0.set_attribute_elements(&elements, &hyperslab::datatype::convert::Conversions::default())?;
+    register(place, name)
+}
+
+/// Writes all elements of an attribute.
+fn write(attribute_id: hid_t, type_id: hid_t, buffer: Data) -> Outcome<()> {
+    let handle = attribute::find(attribute_id)?;
+    let memory = datatype::copy_of(type_id)?;
+    let attribute = handle.attribute.read().clone();
+    let (in_file, extent) = (attribute.datatype()?, attribute.dataspace()?);
+    let count = hyperslab_exact::to_usize(extent.element_count().unwrap_or(0))?; // It was stored.
+    let bytes = buffer.bytes(count * memory.size as usize, "buffer")?;
+    let rules = Rules::of(H5P_DEFAULT)?;
+    let in_memory = form::memory(&in_file);
+    let committed = match attribute.committed_datatype()? {
+        Some(token) => Some(handle.location.shared.file.root().object_at(token)?.into_datatype()?),
+        None => None,
+    };
+    let converted;
+    let (memory, bytes) = if rules.call_user(&memory, &in_memory) {
+        let plan = rules.plan(&memory, &in_memory)?;
+        let mut out = vec![0; count * in_memory.size as usize];
+        plan.convert(bytes, &mut out, count)?;
+        converted = out;
+        (in_memory, converted.as_slice())
+    } else {
+        (memory, bytes)
+    };
+    let name = attribute.name_bytes().to_vec();
+    let elements = AttributeElements {
+        name: &name,
+        charset: attribute.charset(),
+        datatype: &in_file,
+        committed: committed.as_ref(),
+        dataspace: &extent,
+        memory: &memory,
+        bytes,
+    };
+    let conversions = crate::convert::defaults().with_source_heap(rules.heap());
+    handle.owner.set_attribute_elements(&elements, &conversions).map_err(conversion)
+}
+
+/// Returns a failure whose code says that the conversion is missing, if so.
+fn conversion(error: hyperslab::Error) -> Failure {
+    let missing = matches!(error.without_context(), hyperslab::Error::Convert(_));
+    let failure = Failure::from(error);
+    if missing { failure.then(codes::ATTR, codes::UNSUPPORTED, "unable to convert between datatypes") } else { failure }
+}
+
+/// Reads all elements of an attribute.
+fn read(attribute_id: hid_t, type_id: hid_t, buffer: Buffer) -> Outcome<()> {
+    let handle = attribute::find(attribute_id)?;
+    let memory = datatype::copy_of(type_id)?;
+    let attribute = handle.attribute.read().clone();
+    let (in_file, extent) = (attribute.datatype()?, attribute.dataspace()?);
+    let count = hyperslab_exact::to_usize(extent.element_count().unwrap_or(0))?; // It was stored.
+    if count == 0 {
+        return Ok(());
+    }
+    let target = buffer.bytes(crate::dataset::elements::bytes(count, memory.size as usize)?, "buffer")?;
+    let rules = Rules::of(H5P_DEFAULT)?;
+    let conversions = crate::convert::defaults().with_destination_heap(rules.heap());
+    let in_memory = form::memory(&in_file);
+    if !rules.call_user(&in_memory, &memory) {
+        return attribute.read_bytes(&memory, &conversions, target).map_err(conversion);
+    }
+    let mut stored = vec![0; count * in_memory.size as usize];
+    attribute.read_bytes(&in_memory, &conversions, &mut stored)?;
+    Ok(rules.plan(&in_memory, &memory)?.convert(&stored, target, count)?)
+}
+
+fn datatype_of(attribute_id: hid_t) -> Outcome<hid_t> {
+    let handle = attribute::find(attribute_id)?;
+    let attribute = handle.attribute.read().clone();
+    let committed = match attribute.committed_datatype()? {
+        Some(token) => {
+            let object = handle.location.shared.file.root().object_at(token)?;
+            let place = Location { shared: Arc::clone(&handle.location.shared), name: Name::default() };
+            Some((Arc::new(object.into_datatype()?), place))
+        }
+        None => None,
+    };
+    let datatype = form::memory(&attribute.datatype()?);
+    let state = CType { datatype, state: TypeState::ReadOnly, committed };
+    Ok(id::register(Entry::Datatype(Arc::new(TypeHandle(state.into())))))
+}
+
+/// Returns information on an attribute.
+///
+/// # Errors
+/// Returns the errors of reading the attribute.
+pub fn info(owner: &Object, attribute: &hyperslab::Attribute) -> Outcome<H5A_info_t> {
+    let tracked = owner.attribute_order()? != hyperslab::CreationOrder::Untracked;
+    let elements = attribute.dataspace()?.element_count().unwrap_or(0); // It was stored.
+    Ok(H5A_info_t {
+        corder_valid: tracked && attribute.creation_order().is_some(),
+        corder: attribute.creation_order().unwrap_or(0),
+        cset: i32::from(attribute.charset() == CharacterSet::Utf8),
+        data_size: elements * u64::from(attribute.datatype()?.size),
+    })
+}
+
+fn rename(owner: &Object, from: &[u8], to: &[u8]) -> Outcome<()> {
+    if from == to {
+        return Ok(());
+    }
+    let charset = owner.attribute_named(from)?.charset();
+    owner.rename_attribute_named(from, to, charset)?;
+    for (_, entry) in id::list(crate::ctypes::IdKind::Attribute as c_int) {
+        let Entry::Attribute(handle) = entry else { continue };
+        if handle.owner.token() == owner.token() && handle.attribute.read().name_bytes() == from {
+            *handle.attribute.write() = handle.owner.attribute_named(to)?;
+        }
+    }
+    Ok(())
+}
+
+fn exists(owner: &Object, name: &[u8]) -> Outcome<htri_t> {
+    match owner.attribute_named(name) {
+        Ok(_) => Ok(1),
+        Err(error) if error.kind() == hyperslab::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(error.into()),
+    }
+}
+
+const NO_CREATE: &str = "unable to synchronously create attribute";
+const NO_OPEN: &str = "unable to synchronously open attribute";
+
+export! {
+    /// Creates an attribute.
+    fn H5Acreate2(loc: hid_t, name: Text, type_id: hid_t, space_id: hid_t, acpl: hid_t, aapl: hid_t) -> hid_t {
+        let _ = aapl;
+        let name = name.name("attribute name")?;
+        create(owner(loc)?, name, type_id, space_id, acpl).because(codes::ATTR, codes::CANTCREATE, NO_CREATE)
+    }
+
+    /// Creates an attribute.
+    fn H5Acreate1(loc: hid_t, name: Text, type_id: hid_t, space_id: hid_t, acpl: hid_t) -> hid_t {
+        let name = name.name("attribute name")?;
+        create(owner(loc)?, name, type_id, space_id, acpl).because(codes::ATTR, codes::CANTINIT, NO_CREATE)
+    }
+
+    /// Creates an attribute of the object at a path.
+    fn H5Acreate_by_name(
+        loc: hid_t, object: Text, name: Text, type_id: hid_t, space_id: hid_t, acpl: hid_t, aapl: hid_t, lapl: hid_t,
+    ) -> hid_t {
+        let _ = aapl;
+        let (object, name) = (object.name("object name")?, name.name("attribute name")?);
+        traverse::open(loc, object, lapl)
+            .and_then(|place| create(place, name, type_id, space_id, acpl))
+            .because(codes::ATTR, codes::CANTCREATE, NO_CREATE)
+    }
+
+    /// Opens an attribute.
+    fn H5Aopen(loc: hid_t, name: Text, aapl: hid_t) -> hid_t {
+        let _ = aapl;
+        register(owner(loc)?, name.name("attribute name")?).because(codes::ATTR, codes::CANTOPENOBJ, NO_OPEN)
+    }
+
+    /// Opens an attribute.
+    fn H5Aopen_name(loc: hid_t, name: Text) -> hid_t {
+        register(owner(loc)?, name.name("attribute name")?).because(codes::ATTR, codes::CANTOPENOBJ, NO_OPEN)
+    }
+
+    /// Opens an attribute by its position.
+    fn H5Aopen_idx(loc: hid_t, number: c_uint) -> hid_t {
+        let place = owner(loc)?;
+        let name = list::at(&place.0, (1, 0), number.into()).or_else(|_| list::at(&place.0, (0, 0), number.into()))
+            .because(codes::ATTR, codes::CANTOPENOBJ, NO_OPEN)?;
+        register(place, &name).because(codes::ATTR, codes::CANTOPENOBJ, NO_OPEN)
+    }
+
+    /// Opens an attribute of the object at a path.
+    fn H5Aopen_by_name(loc: hid_t, object: Text, name: Text, aapl: hid_t, lapl: hid_t) -> hid_t {
+        let _ = aapl;
+        let (object, name) = (object.name("object name")?, name.name("attribute name")?);
+        traverse::open(loc, object, lapl)
+            .and_then(|place| register(place, name))
+            .because(codes::ATTR, codes::CANTOPENOBJ, NO_OPEN)
+    }
+
+    /// Opens an attribute by its position in an order.
+    fn H5Aopen_by_idx(
+        loc: hid_t, object: Text, index: c_int, order: c_int, number: hsize_t, aapl: hid_t, lapl: hid_t,
+    ) -> hid_t {
+        let _ = aapl;
+        let object = object.name("object name")?;
+        traverse::open(loc, object, lapl)
+            .and_then(|place| {
+                let name = list::at(&place.0, (index, order), number)?;
+                register(place, &name)
+            })
+            .because(codes::ATTR, codes::CANTOPENOBJ, NO_OPEN)
+    }
+
+    /// Writes all elements.
+    fn H5Awrite(attribute_id: hid_t, type_id: hid_t, buffer: Data) -> herr_t {
+        write(attribute_id, type_id, buffer)
+            .because(codes::ATTR, codes::WRITEERROR, "unable to synchronously write attribute")?;
+        Ok(0)
+    }
+
+    /// Reads all elements.
+    fn H5Aread(attribute_id: hid_t, type_id: hid_t, buffer: Buffer) -> herr_t {
+        read(attribute_id, type_id, buffer)
+            .because(codes::ATTR, codes::READERROR, "unable to synchronously read attribute")?;
+        Ok(0)
+    }
+
+    /// Closes an attribute.
+    fn H5Aclose(attribute_id: hid_t) -> herr_t {
+        attribute::find(attribute_id)?;
+        crate::h5i::release(attribute_id).because(codes::ATTR, codes::CANTDEC, "unable to close attribute")?;
+        Ok(0)
+    }
+
+    /// Returns an identifier of a copy of the dataspace.
+    fn H5Aget_space(attribute_id: hid_t) -> hid_t {
+        let handle = attribute::find(attribute_id)?;
+        let extent = handle.attribute.read().clone().dataspace()?;
+        Ok(space::register(CSpace::all(extent)))
+    }
+
+    /// Returns an identifier of the datatype.
+    fn H5Aget_type(attribute_id: hid_t) -> hid_t {
+        datatype_of(attribute_id).because(codes::ATTR, codes::CANTGET, "can't get datatype ID of attribute")
+    }
+
+    /// Returns a list with the creation properties.
+    fn H5Aget_create_plist(attribute_id: hid_t) -> hid_t {
+        let handle = attribute::find(attribute_id)?;
+        let charset = i32::from(handle.attribute.read().charset() == CharacterSet::Utf8);
+        let create = plist::settings::StringCreate { charset };
+        plist::make::register(symbols::CLASS_ATTRIBUTE_CREATE, Settings::StringCreate(create))
+    }
+
+    /// Returns the name.
+    fn H5Aget_name(attribute_id: hid_t, size: usize, buffer: TextBuffer) -> isize {
+        let handle = attribute::find(attribute_id)?;
+        let name = handle.attribute.read().name_bytes().to_vec();
+        buffer.put(&name, size);
+        crate::text::length(&name)
+    }
+
+    /// Returns the name of an attribute by its position.
+    fn H5Aget_name_by_idx(
+        loc: hid_t, object: Text, index: c_int, order: c_int, number: hsize_t, buffer: TextBuffer, size: usize,
+        lapl: hid_t,
+    ) -> isize {
+        let (object, _) = traverse::open(loc, object.name("object name")?, lapl)?;
+        let name = list::at(&object, (index, order), number).because(codes::ATTR, codes::CANTGET, "can't get name")?;
+        buffer.put(&name, size);
+        crate::text::length(&name)
+    }
+
+    /// Returns the bytes that the elements take in the file.
+    fn H5Aget_storage_size(attribute_id: hid_t) -> hsize_t {
+        let handle = attribute::find(attribute_id)?;
+        let attribute = handle.attribute.read().clone();
+        Ok(info(&handle.owner, &attribute)?.data_size)
+    }
+
+    /// Returns information on an attribute.
+    fn H5Aget_info(attribute_id: hid_t, result: Out<H5A_info_t>) -> herr_t {
+        let handle = attribute::find(attribute_id)?;
+        let attribute = handle.attribute.read().clone();
+        result.require("info")?.put(info(&handle.owner, &attribute)?);
+        Ok(0)
+    }
+
+    /// Returns information on an attribute of the object at a path.
+    fn H5Aget_info_by_name(loc: hid_t, object: Text, name: Text, result: Out<H5A_info_t>, lapl: hid_t) -> herr_t {
+        let (object, _) = traverse::open(loc, object.name("object name")?, lapl)?;
+        let attribute = object.attribute_named(name.name("attribute name")?)
+            .because(codes::ATTR, codes::CANTGET, "unable to get attribute info")?;
+        result.require("info")?.put(info(&object, &attribute)?);
+        Ok(0)
+    }
+
+    /// Returns information on an attribute by its position.
+    fn H5Aget_info_by_idx(
+        loc: hid_t, object: Text, index: c_int, order: c_int, number: hsize_t, result: Out<H5A_info_t>, lapl: hid_t,
+    ) -> herr_t {
+        let (object, _) = traverse::open(loc, object.name("object name")?, lapl)?;
+        let name = list::at(&object, (index, order), number)
+            .because(codes::ATTR, codes::CANTGET, "unable to get attribute info")?;
+        result.require("info")?.put(info(&object, &object.attribute_named(&name)?)?);
+        Ok(0)
+    }
+
+    /// Returns the number of attributes.
+    fn H5Aget_num_attrs(loc: hid_t) -> c_int {
+        let (object, _) = owner(loc)?;
+        let count = object.attribute_count()?;
+        c_int::try_from(count).map_err(|_| Failure::new(codes::ATTR, codes::CANTCOUNT, "too many attributes"))
+    }
+
+    /// Renames an attribute.
+    fn H5Arename(loc: hid_t, from: Text, to: Text) -> herr_t {
+        let (object, _) = owner(loc)?;
+        rename(&object, from.name("old attribute name")?, to.name("new attribute name")?)
+            .because(codes::ATTR, codes::CANTRENAME, "can't synchronously rename attribute")?;
+        Ok(0)
+    }
+
+    /// Renames an attribute of the object at a path.
+    fn H5Arename_by_name(loc: hid_t, object: Text, from: Text, to: Text, lapl: hid_t) -> herr_t {
+        let (object, _) = traverse::open(loc, object.name("object name")?, lapl)?;
+        rename(&object, from.name("old attribute name")?, to.name("new attribute name")?)
+            .because(codes::ATTR, codes::CANTRENAME, "can't synchronously rename attribute")?;
+        Ok(0)
+    }
+
+    /// Removes an attribute.
+    fn H5Adelete(loc: hid_t, name: Text) -> herr_t {
+        let (object, _) = owner(loc)?;
+        object.remove_attribute_named(name.name("attribute name")?)
+            .because(codes::ATTR, codes::CANTDELETE, "unable to delete attribute")?;
+        Ok(0)
+    }
+
+    /// Removes an attribute of the object at a path.
+    fn H5Adelete_by_name(loc: hid_t, object: Text, name: Text, lapl: hid_t) -> herr_t {
+        let (object, _) = traverse::open(loc, object.name("object name")?, lapl)?;
+        object.remove_attribute_named(name.name("attribute name")?)
+            .because(codes::ATTR, codes::CANTDELETE, "unable to delete attribute")?;
+        Ok(0)
+    }
+
+    /// Removes an attribute by its position.
+    fn H5Adelete_by_idx(loc: hid_t, object: Text, index: c_int, order: c_int, number: hsize_t, lapl: hid_t) -> herr_t {
+        let (object, _) = traverse::open(loc, object.name("object name")?, lapl)?;
+        let name = list::at(&object, (index, order), number)
+            .because(codes::ATTR, codes::CANTDELETE, "unable to delete attribute")?;
+        object.remove_attribute_named(&name)
+            .because(codes::ATTR, codes::CANTDELETE, "unable to delete attribute")?;
+        Ok(0)
+    }
+
+    /// Returns whether an attribute exists.
+    fn H5Aexists(object: hid_t, name: Text) -> htri_t {
+        let (object, _) = owner(object)?;
+        exists(&object, name.name("attribute name")?)
+            .because(codes::ATTR, codes::CANTGET, "unable to determine if attribute exists")
+    }
+
+    /// Returns whether an attribute of the object at a path exists.
+    fn H5Aexists_by_name(loc: hid_t, object: Text, name: Text, lapl: hid_t) -> htri_t {
+        let (object, _) = traverse::open(loc, object.name("object name")?, lapl)?;
+        exists(&object, name.name("attribute name")?)
+            .because(codes::ATTR, codes::CANTGET, "unable to determine if attribute exists")
+    }
+}

@@ -1,0 +1,145 @@
+//! The metadata cache and the page buffer of files (`H5Fget_mdc_*`, `H5Fget_page_buffering_stats`).
+//!
+//! hyperslab's caches have other parameters. Configurations are kept and returned; rates of hits
+//! are 0, because nothing counts them.
+
+use std::ffi::{c_int, c_uint};
+
+use crate::ctypes::{haddr_t, herr_t, hid_t, hsize_t};
+use crate::error::{Failure, codes};
+use crate::plist::metadata_cache::H5AC_cache_config_t;
+use crate::pointer::{In, Out};
+use crate::{export, file};
+
+/// The number of retries of each kind of metadata (`H5F_retry_info_t`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the names are those of the C interface")]
+pub struct H5F_retry_info_t {
+    pub nbins: c_uint,
+    pub retries: [*mut u32; 21],
+}
+
+export! {
+    /// Returns the configuration of the metadata cache.
+    fn H5Fget_mdc_config(file_id: hid_t, config: Out<H5AC_cache_config_t>) -> herr_t {
+        let handle = file::find(file_id)?;
+        let asked = config.require("configuration")?.get();
+        if asked.is_none_or(|asked| asked.version != 1) {
+            return Err(Failure::new(codes::FILE, codes::CANTGET, "unknown version of the configuration"));
+        }
+        config.put(handle.shared.access.read().metadata_cache);
+        Ok(0)
+    }
+
+    /// Sets the configuration of the metadata cache.
+    fn H5Fset_mdc_config(file_id: hid_t, config: In<H5AC_cache_config_t>) -> herr_t {
+        let handle = file::find(file_id)?;
+        let config = config.value("configuration")?;
+        if config.version != 1 {
+            return Err(Failure::new(codes::FILE, codes::CANTSET, "unknown version of the configuration"));
+        }
+        handle.shared.access.write().metadata_cache = config;
+        Ok(0)
+    }
+
+    /// Returns the rate of hits of the metadata cache.
+    fn H5Fget_mdc_hit_rate(file_id: hid_t, rate: Out<f64>) -> herr_t {
+        file::find(file_id)?;
+        rate.require("hit rate")?.put(0.0);
+        Ok(0)
+    }
+
+    /// Starts the count of hits of the metadata cache again.
+    fn H5Freset_mdc_hit_rate_stats(file_id: hid_t) -> herr_t {
+        file::find(file_id)?;
+        Ok(0)
+    }
+
+    /// Returns the sizes of the metadata cache: maximum, clean minimum, current bytes and entries.
+    fn H5Fget_mdc_size(
+        file_id: hid_t,
+        max: Out<usize>,
+        min_clean: Out<usize>,
+        current: Out<usize>,
+        entries: Out<c_int>,
+    ) -> herr_t {
+        let config = file::find(file_id)?.shared.access.read().metadata_cache;
+        max.put(config.initial_size);
+        min_clean.put(config.initial_size / 2);
+        current.put(4096);
+        entries.put(4);
+        Ok(0)
+    }
+
+    /// Returns the place of the metadata cache image; files of hyperslab have none.
+    fn H5Fget_mdc_image_info(file_id: hid_t, address: Out<haddr_t>, size: Out<hsize_t>) -> herr_t {
+        let info = file::find(file_id)?.shared.file.info();
+        address.put(crate::ctypes::HADDR_UNDEF);
+        size.put(info.cache_image.unwrap_or(0));
+        Ok(0)
+    }
+
+    /// Starts the log of the metadata cache, which hyperslab does not write.
+    fn H5Fstart_mdc_logging(file_id: hid_t) -> herr_t {
+        let handle = file::find(file_id)?;
+        if !handle.shared.access.read().cache_log.0 {
+            return Err(Failure::new(codes::FILE, codes::LOGGING, "no log is set"));
+        }
+        Ok(0)
+    }
+
+    /// Ends the log of the metadata cache.
+    fn H5Fstop_mdc_logging(file_id: hid_t) -> herr_t {
+        let handle = file::find(file_id)?;
+        if !handle.shared.access.read().cache_log.0 {
+            return Err(Failure::new(codes::FILE, codes::LOGGING, "no log is set"));
+        }
+        Ok(0)
+    }
+
+    /// Returns the state of the log of the metadata cache.
+    fn H5Fget_mdc_logging_status(file_id: hid_t, enabled: Out<bool>, active: Out<bool>) -> herr_t {
+        let handle = file::find(file_id)?;
+        let (on, _, starts) = handle.shared.access.read().cache_log.clone();
+        enabled.put(on);
+        active.put(on && starts);
+        Ok(0)
+    }
+
+    /// Returns the retries of reading metadata of a SWMR file.
+    fn H5Fget_metadata_read_retry_info(file_id: hid_t, info: Out<H5F_retry_info_t>) -> herr_t {
+        file::find(file_id)?;
+        info.require("info")?.put(H5F_retry_info_t { nbins: 0, retries: [std::ptr::null_mut(); 21] });
+        Ok(0)
+    }
+
+    /// Starts the counts of the page buffer again.
+    fn H5Freset_page_buffering_stats(file_id: hid_t) -> herr_t {
+        let handle = file::find(file_id)?;
+        if handle.shared.access.read().page_buffer.0 == 0 {
+            return Err(Failure::new(codes::FILE, codes::CANTGET, "the file has no page buffer"));
+        }
+        Ok(0)
+    }
+
+    /// Returns the counts of the page buffer for metadata and raw data.
+    fn H5Fget_page_buffering_stats(
+        file_id: hid_t,
+        accesses: Out<[c_uint; 2]>,
+        hits: Out<[c_uint; 2]>,
+        misses: Out<[c_uint; 2]>,
+        evictions: Out<[c_uint; 2]>,
+        bypasses: Out<[c_uint; 2]>,
+    ) -> herr_t {
+        let handle = file::find(file_id)?;
+        if handle.shared.access.read().page_buffer.0 == 0 {
+            return Err(Failure::new(codes::FILE, codes::CANTGET, "the file has no page buffer"));
+        }
+        for counts in [accesses, hits, misses, evictions, bypasses] {
+            counts.put([0, 0]);
+        }
+        Ok(0)
+    }
+}
+

@@ -1,0 +1,288 @@
+//! Groups (`H5G*`).
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::sync::Arc;
+
+use hyperslab::{CreationOrder, Group, GroupStorage, ObjectKind};
+
+use crate::call_user;
+use crate::ctypes::{H5P_DEFAULT, Index, Order, herr_t, hid_t, hsize_t};
+use crate::error::{Because, Failure, Outcome, codes};
+use crate::export;
+use crate::file::location::{self, Location};
+use crate::file::open::group_options;
+use crate::file::traverse::{self, Parent};
+use crate::group::{GroupHandle, links};
+use crate::id::{self, Entry};
+use crate::plist::settings::{GroupCreate, ObjectCreate};
+use crate::plist::{self, Settings};
+use crate::pointer::{Out, Text, TextBuffer};
+use crate::symbols;
+
+/// Information on a group (`H5G_info_t`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the names are those of the C interface")]
+pub struct H5G_info_t {
+    pub storage_type: c_int,
+    pub nlinks: hsize_t,
+    pub max_corder: i64,
+    pub mounted: bool,
+}
+
+const _: () = assert!(size_of::<H5G_info_t>() == 32);
+
+/// A function that visits the members of a group (`H5G_iterate_t`).
+pub type Visit = unsafe extern "C" fn(hid_t, *const c_char, *mut c_void) -> herr_t;
+
+/// Returns a new identifier of a group.
+pub fn register(group: Group, location: Location) -> hid_t {
+    id::register(Entry::Group(Arc::new(GroupHandle { group, location })))
+}
+
+/// Returns the flags of a tracked creation order.
+pub fn order_flags(order: CreationOrder) -> c_uint {
+    match order {
+        CreationOrder::Untracked => 0,
+        CreationOrder::Tracked => 1,
+        CreationOrder::Indexed => 3,
+    }
+}
+
+/// Returns the creation properties that all objects have.
+///
+/// # Errors
+/// Returns the errors of reading the object header.
+pub fn object_creation_of(object: &hyperslab::Object) -> Outcome<ObjectCreate> {
+    let change = object.attribute_phase_change()?;
+    Ok(ObjectCreate {
+        max_compact: change.max_compact.into(),
+        min_dense: change.min_dense.into(),
+        attribute_order: order_flags(object.attribute_order()?),
+        track_times: object.tracks_times()?,
+    })
+}
+
+/// Returns the creation properties of a group.
+///
+/// # Errors
+/// Returns the errors of reading the group.
+pub fn creation_of(group: &Group) -> Outcome<GroupCreate> {
+    let (change, estimated) = (group.link_phase_change()?, group.estimated_links()?);
+    Ok(GroupCreate {
+        object: object_creation_of(group)?,
+        local_heap_size: 0,
+        estimated_links: estimated.count.into(),
+        estimated_name_length: estimated.name_length.into(),
+        max_compact: change.max_compact.into(),
+        min_dense: change.min_dense.into(),
+        link_order: order_flags(group.link_order()?),
+    })
+}
+
+fn create(loc: hid_t, name: &[u8], lists: (hid_t, hid_t, hid_t)) -> Outcome<hid_t> {
+    let (charset, intermediate) = traverse::link_creation(lists.0)?;
+    let create =
+        plist::group_create(lists.1).because(codes::ARGS, codes::BADTYPE, "not a group creation list")?;
+    let Parent { group, place, last } = traverse::parent(loc, name, lists.2, intermediate)?;
+    let made = group.by_bytes().create_group(last, charset, group_options(&create)?)?;
+    let location = Location { name: place.name.join(last), shared: place.shared };
+    Ok(register(made, location))
+}
+
+fn open(loc: hid_t, name: Text, gapl: hid_t) -> Outcome<hid_t> {
+    let (object, place) = traverse::open(loc, name.name("group name")?, gapl)?;
+    let group = object.into_group().map_err(Failure::from);
+    Ok(register(group.because(codes::SYM, codes::BADTYPE, "not a group")?, place))
+}
+
+fn info_of(group: &Group, place: &Location) -> Outcome<H5G_info_t> {
+    let storage_type = match group.storage()? {
+        GroupStorage::SymbolTable => 0,
+        GroupStorage::Compact => 1,
+        GroupStorage::Dense => 2,
+    };
+    let count = hyperslab_exact::to_u64(group.len()?);
+    let max_corder = match group.link_order()? {
+        CreationOrder::Untracked => 0,
+        _ => links::next_creation_order(group)?,
+    };
+    let mounted = place.shared.mounts.read().iter().any(|mount| mount.group == group.token());
+    Ok(H5G_info_t { storage_type, nlinks: count, max_corder, mounted })
+}
+
+/// Returns the group of an identifier that may stand for a group.
+fn group_of(loc: hid_t) -> Outcome<(Group, Location)> {
+    let (object, place) = location::find(loc)?;
+    let group = object.into_group().map_err(Failure::from);
+    Ok((group.because(codes::ARGS, codes::BADTYPE, "not a group")?, place))
+}
+
+/// The kinds of objects as programs of HDF5 1.6 know them (`H5G_obj_t`).
+fn old_kind(group: &Group, place: &Location, name: &[u8]) -> Outcome<c_int> {
+    let link = group.by_bytes().link(name)?.because(codes::SYM, codes::NOTFOUND, "the link does not exist")?;
+    match link.target {
+        hyperslab::LinkTarget::Hard(_) => {}
+        hyperslab::LinkTarget::Soft(_) => return Ok(3),
+        _ => return Ok(4),
+    }
+    let start = ((**group).clone(), place.clone());
+    let (object, _) = traverse::follow(start, name, &plist::settings::LinkAccess::default())?;
+    Ok(match object.kind() {
+        Some(ObjectKind::Group) => 0,
+        Some(ObjectKind::Dataset) => 1,
+        Some(ObjectKind::Datatype) => 2,
+        _ => -1,
+    })
+}
+
+export! {
+    /// Creates a group.
+    fn H5Gcreate2(loc: hid_t, name: Text, lcpl: hid_t, gcpl: hid_t, gapl: hid_t) -> hid_t {
+        let name = name.name("group name")?;
+        create(loc, name, (lcpl, gcpl, gapl))
+            .because(codes::SYM, codes::CANTCREATE, "unable to synchronously create group")
+    }
+
+    /// Creates a group.
+    fn H5Gcreate1(loc: hid_t, name: Text, size_hint: usize) -> hid_t {
+        let _ = size_hint;
+        let name = name.name("group name")?;
+        create(loc, name, (H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT))
+            .because(codes::SYM, codes::CANTINIT, "unable to create group")
+    }
+
+    /// Creates a group without a link.
+    fn H5Gcreate_anon(loc: hid_t, gcpl: hid_t, gapl: hid_t) -> hid_t {
+        let _ = gapl;
+        let create =
+            plist::group_create(gcpl).because(codes::ARGS, codes::BADTYPE, "not a group creation list")?;
+        let (_, place) = location::find(loc)?;
+        let root = place.shared.file.root();
+        let made = root.create_unlinked_group(group_options(&create)?)
+            .because(codes::SYM, codes::CANTCREATE, "unable to create group")?;
+        let location = Location { shared: place.shared, name: location::Name::default() };
+        Ok(register(made, location))
+    }
+
+    /// Opens a group.
+    fn H5Gopen2(loc: hid_t, name: Text, gapl: hid_t) -> hid_t {
+        open(loc, name, gapl).because(codes::SYM, codes::CANTOPENOBJ, "unable to synchronously open group")
+    }
+
+    /// Opens a group.
+    fn H5Gopen1(loc: hid_t, name: Text) -> hid_t {
+        open(loc, name, H5P_DEFAULT).because(codes::SYM, codes::CANTOPENOBJ, "unable to open group")
+    }
+
+    /// Closes a group.
+    fn H5Gclose(group: hid_t) -> herr_t {
+        crate::group::find(group)?;
+        crate::h5i::release(group).because(codes::SYM, codes::CANTRELEASE, "unable to close group")?;
+        Ok(0)
+    }
+
+    /// Returns a list with the creation properties of a group.
+    fn H5Gget_create_plist(group: hid_t) -> hid_t {
+        let create = creation_of(&crate::group::find(group)?.group)?;
+        plist::make::register(symbols::CLASS_GROUP_CREATE, Settings::GroupCreate(create))
+    }
+
+    /// Returns information on a group.
+    fn H5Gget_info(loc: hid_t, info: Out<H5G_info_t>) -> herr_t {
+        let (group, place) = group_of(loc)?;
+        info.require("info")?.put(info_of(&group, &place)?);
+        Ok(0)
+    }
+
+    /// Returns information on a group at a path.
+    fn H5Gget_info_by_name(loc: hid_t, name: Text, info: Out<H5G_info_t>, lapl: hid_t) -> herr_t {
+        let (object, place) = traverse::open(loc, name.name("group name")?, lapl)
+            .because(codes::SYM, codes::CANTGET, "unable to get group info")?;
+        info.require("info")?.put(info_of(&object.into_group()?, &place)?);
+        Ok(0)
+    }
+
+    /// Returns information on a member of a group.
+    fn H5Gget_info_by_idx(
+        loc: hid_t,
+        name: Text,
+        index: c_int,
+        order: c_int,
+        number: hsize_t,
+        info: Out<H5G_info_t>,
+        lapl: hid_t,
+    ) -> herr_t {
+        let (object, place) = traverse::open(loc, name.name("group name")?, lapl)?;
+        let link = links::at(&object.clone().into_group()?, links::index(index)?, links::order(order)?, number)?;
+        let (object, place) = traverse::follow((object, place), &link.name, &plist::link_access(lapl)?)?;
+        info.require("info")?.put(info_of(&object.into_group()?, &place)?);
+        Ok(0)
+    }
+
+    /// Writes the dirty data of a group's file.
+    fn H5Gflush(group: hid_t) -> herr_t {
+        crate::group::find(group)?;
+        crate::h5f::flush(group).because(codes::SYM, codes::CANTFLUSH, "unable to flush group")
+    }
+
+    /// Reads a group's metadata again.
+    fn H5Grefresh(group: hid_t) -> herr_t {
+        crate::h5o::refresh(group).because(codes::SYM, codes::CANTLOAD, "unable to refresh group")
+    }
+
+    /// Returns the number of links of a group.
+    fn H5Gget_num_objs(loc: hid_t, count: Out<hsize_t>) -> herr_t {
+        let (group, _) = group_of(loc)?;
+        count.require("count")?.put(hyperslab_exact::to_u64(group.len()?));
+        Ok(0)
+    }
+
+    /// Returns the name of a member, by its position in the order of names.
+    fn H5Gget_objname_by_idx(loc: hid_t, number: hsize_t, name: TextBuffer, size: usize) -> isize {
+        let (group, _) = group_of(loc)?;
+        let link = links::at(&group, Index::Name, Order::Increasing, number)?;
+        name.put(&link.name, size);
+        crate::text::length(&link.name)
+    }
+
+    /// Returns the kind of a member, by its position in the order of names.
+    fn H5Gget_objtype_by_idx(loc: hid_t, number: hsize_t) -> c_int {
+        let (group, place) = group_of(loc)?;
+        let link = links::at(&group, Index::Name, Order::Increasing, number)?;
+        old_kind(&group, &place, &link.name)
+    }
+
+    /// Visits the members of a group.
+    fn H5Giterate(
+        loc: hid_t,
+        name: Text,
+        position: Out<c_int>,
+        function: Option<Visit>,
+        data: *mut c_void,
+    ) -> herr_t {
+        let function = function.ok_or_else(|| Failure::bad_value("no function"))?;
+        let (object, place) = traverse::open(loc, name.name("group name")?, H5P_DEFAULT)?;
+        let group = object.into_group()?;
+        let listed = links::sorted(&group, Index::Name, Order::Increasing)?;
+        let first = usize::try_from(position.get().unwrap_or(0)).map_err(|_| Failure::bad_value("position"))?;
+        if first > 0 && first >= listed.len() {
+            return Err(Failure::bad_value("the position is behind the last member"));
+        }
+        let group_id = register(group, place);
+        let mut outcome = 0;
+        for (at, link) in listed.iter().enumerate().skip(first) {
+            let name = crate::error::stack::text(&link.name);
+            outcome = call_user!(function, group_id, name.as_ptr(), data);
+            position.put(c_int::try_from(at + 1).unwrap_or(c_int::MAX)); // The C type bounds positions.
+            if outcome != 0 {
+                break;
+            }
+        }
+        crate::h5i::release(group_id)?;
+        if outcome < 0 {
+            return Err(Failure::new(codes::SYM, codes::BADITER, "the user's function failed"));
+        }
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,361 @@
+//! Information on links, and visits of links (`H5Lget_*`, `H5Literate*`, `H5Lvisit*`).
+
+use std::collections::HashSet;
+use std::ffi::{c_char, c_int, c_void};
+
+use hyperslab::{CharacterSet, Group, Link, LinkTarget, ObjectKind};
+
+use crate::call_user;
+use crate::ctypes::{H5O_token_t, Index, Order, herr_t, hid_t, hsize_t};
+use crate::error::{Because, Failure, Outcome, codes};
+use crate::export;
+use crate::file::location::{self, Location};
+use crate::file::traverse::{self, Place};
+use crate::group::links;
+use crate::h5l;
+use crate::pointer::{Buffer, Out, Text, TextBuffer};
+
+/// Information on a link (`H5L_info1_t`). `value` is the address of a hard link's object, or the
+/// size of the value of another link.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the names are those of the C interface")]
+pub struct H5L_info1_t {
+    pub kind: c_int,
+    pub corder_valid: bool,
+    pub corder: i64,
+    pub cset: c_int,
+    pub value: u64,
+}
+
+/// Information on a link (`H5L_info2_t`). `value` is the token of a hard link's object, or the size
+/// of the value of another link.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the names are those of the C interface")]
+pub struct H5L_info2_t {
+    pub kind: c_int,
+    pub corder_valid: bool,
+    pub corder: i64,
+    pub cset: c_int,
+    pub value: H5O_token_t,
+}
+
+const _: () = assert!(size_of::<H5L_info1_t>() == 32 && size_of::<H5L_info2_t>() == 40);
+
+/// A function that visits links (`H5L_iterate1_t`).
+pub type Visit1 = unsafe extern "C" fn(hid_t, *const c_char, *const H5L_info1_t, *mut c_void) -> herr_t;
+/// A function that visits links (`H5L_iterate2_t`).
+pub type Visit2 = unsafe extern "C" fn(hid_t, *const c_char, *const H5L_info2_t, *mut c_void) -> herr_t;
+
+/// A function that visits links, with its data.
+#[derive(Debug, Clone, Copy)]
+enum Visit {
+    First(Visit1, *mut c_void),
+    Second(Visit2, *mut c_void),
+}
+
+/// Returns the bytes of a link's value: the target of a soft link with a zero byte, the names of an
+/// external link, or the value of a user-defined link.
+fn value(link: &Link) -> Option<Vec<u8>> {
+    match &link.target {
+        LinkTarget::Soft(path) => Some([path.as_slice(), b"\0"].concat()),
+        LinkTarget::External { file, path } => {
+            Some([b"\0".as_slice(), file.as_slice(), b"\0", path.as_slice(), b"\0"].concat())
+        }
+        LinkTarget::UserDefined { class, value } => {
+            let query = h5l::class((*class).into()).and_then(|class| class.query_func);
+            let Some(query) = query else { return Some(value.clone()) };
+            let name = crate::error::stack::text(&link.name);
+            let null = std::ptr::null_mut();
+            let size = call_user!(query, name.as_ptr(), value.as_ptr().cast(), value.len(), null, 0);
+            let mut bytes = vec![0; usize::try_from(size).ok()?];
+            let to = bytes.as_mut_ptr().cast();
+            call_user!(query, name.as_ptr(), value.as_ptr().cast(), value.len(), to, bytes.len());
+            Some(bytes)
+        }
+        _ => None,
+    }
+}
+
+fn kind(link: &Link) -> c_int {
+    match &link.target {
+        LinkTarget::Hard(_) => 0,
+        LinkTarget::Soft(_) => 1,
+        LinkTarget::External { .. } => h5l::EXTERNAL,
+        LinkTarget::UserDefined { class, .. } => (*class).into(),
+        _ => -1,
+    }
+}
+
+fn first(link: &Link) -> H5L_info1_t {
+    let value = match &link.target {
+        LinkTarget::Hard(token) => token.address(),
+        _ => hyperslab_exact::to_u64(value(link).unwrap_or_default().len()),
+    };
+    let (corder_valid, corder) = order_of(link);
+    H5L_info1_t { kind: kind(link), corder_valid, corder, cset: cset(link), value }
+}
+
+fn second(link: &Link) -> H5L_info2_t {
+    let info = first(link);
+    let H5L_info1_t { kind, corder_valid, corder, cset, value } = info;
+    H5L_info2_t { kind, corder_valid, corder, cset, value: H5O_token_t::of(value) }
+}
+
+fn order_of(link: &Link) -> (bool, i64) {
+    match link.creation_order {
+        Some(order) => (true, i64::try_from(order).unwrap_or(i64::MAX)), // Only reported.
+        None => (false, 0),
+    }
+}
+
+fn cset(link: &Link) -> c_int {
+    i32::from(link.charset == CharacterSet::Utf8)
+}
+
+/// Returns the link at a path.
+fn link(loc: hid_t, name: Text, lapl: hid_t) -> Outcome<Link> {
+    let parent = traverse::parent(loc, name.name("link name")?, lapl, false)?;
+    parent.group.by_bytes().link(parent.last)?.because(codes::SYM, codes::NOTFOUND, "the link does not exist")
+}
+
+/// Returns a link by its position in the group at a path.
+fn by_index(
+    loc: hid_t,
+    name: Text,
+    (index, order, number): (c_int, c_int, hsize_t),
+    lapl: hid_t,
+) -> Outcome<(Link, Group, Location)> {
+    let (object, place) = traverse::open(loc, name.name("group name")?, lapl)?;
+    let group = object.into_group()?;
+    let link = links::at(&group, links::index(index)?, links::order(order)?, number)?;
+    Ok((link, group, place))
+}
+
+fn put_value(link: &Link, buffer: Buffer, size: usize) -> Outcome<herr_t> {
+    let value = value(link).because(codes::LINK, codes::BADTYPE, "a hard link has no value")?;
+    buffer.put(&value, size);
+    Ok(0)
+}
+
+const NO_INFO: &str = "unable to get link info";
+const NO_VALUE: &str = "unable to get link value";
+
+impl Visit {
+    fn call(self, group: hid_t, name: &[u8], link: &Link) -> herr_t {
+        let name = crate::error::stack::text(name);
+        match self {
+            Self::First(function, data) => {
+                let info = first(link);
+                call_user!(function, group, name.as_ptr(), &raw const info, data)
+            }
+            Self::Second(function, data) => {
+                let info = second(link);
+                call_user!(function, group, name.as_ptr(), &raw const info, data)
+            }
+        }
+    }
+}
+
+fn function<T>(function: Option<T>) -> Outcome<T> {
+    function.ok_or_else(|| Failure::bad_value("no callback function"))
+}
+
+fn iterate(
+    (object, place): Place,
+    (index, order): (c_int, c_int),
+    position: Out<hsize_t>,
+    visit: Visit,
+) -> Outcome<herr_t> {
+    let order = (links::index(index)?, links::order(order)?);
+    let group = object.into_group().map_err(Failure::from).because(codes::ARGS, codes::BADTYPE, "not a group")?;
+    let listed = links::sorted(&group, order.0, order.1)?;
+    let first = usize::try_from(position.get().unwrap_or(0)).map_err(|_| Failure::bad_value("position"))?;
+    if first > listed.len() || first > 0 && first == listed.len() {
+        return Err(Failure::bad_value("the position is behind the last link"));
+    }
+    let id = crate::h5g::register(group, place);
+    let mut outcome = 0;
+    let mut at = first;
+    for link in listed.iter().skip(first) {
+        outcome = visit.call(id, &link.name, link);
+        at += 1;
+        if outcome != 0 {
+            break;
+        }
+    }
+    position.put(hyperslab_exact::to_u64(at));
+    crate::h5i::release(id)?;
+    finished(outcome, "link iteration failed")
+}
+
+fn finished(outcome: herr_t, text: &'static str) -> Outcome<herr_t> {
+    if outcome < 0 { Err(Failure::new(codes::LINK, codes::BADITER, text)) } else { Ok(outcome) }
+}
+
+/// Visits all links below a group.
+fn visit_all((object, place): Place, (index, order): (c_int, c_int), visit: Visit) -> Outcome<herr_t> {
+    let order = (links::index(index)?, links::order(order)?);
+    let group = object.into_group().map_err(Failure::from).because(codes::ARGS, codes::BADTYPE, "not a group")?;
+    let id = crate::h5g::register(group.clone(), place);
+    let mut seen = HashSet::from([group.token().address()]);
+    let outcome = below(&group, b"", (id, order, visit), &mut seen);
+    crate::h5i::release(id)?;
+    finished(outcome?, "link visitation failed")
+}
+
+fn below(
+    group: &Group,
+    path: &[u8],
+    walk: (hid_t, (Index, Order), Visit),
+    seen: &mut HashSet<u64>,
+) -> Outcome<herr_t> {
+    let untracked = group.link_order()? == hyperslab::CreationOrder::Untracked;
+    let index = if untracked { Index::Name } else { walk.1.0 };
+    if untracked && walk.1.0 == Index::CreationOrder && path.is_empty() {
+        return Err(Failure::new(codes::SYM, codes::NOTFOUND, "the creation order is not tracked"));
+    }
+    for link in links::sorted(group, index, walk.1.1)? {
+        let whole = if path.is_empty() { link.name.clone() } else { [path, b"/", &link.name].concat() };
+        let outcome = walk.2.call(walk.0, &whole, &link);
+        if outcome != 0 {
+            return Ok(outcome);
+        }
+        let LinkTarget::Hard(token) = link.target else { continue };
+        if !seen.insert(token.address()) {
+            continue;
+        }
+        let member = group.object_at(token)?;
+        if member.kind() == Some(ObjectKind::Group) {
+            let outcome = below(&member.into_group()?, &whole, walk, seen)?;
+            if outcome != 0 {
+                return Ok(outcome);
+            }
+        }
+    }
+    Ok(0)
+}
+
+export! {
+    /// Returns information on a link.
+    fn H5Lget_info2(loc: hid_t, name: Text, info: Out<H5L_info2_t>, lapl: hid_t) -> herr_t {
+        info.put(second(&link(loc, name, lapl).because(codes::LINK, codes::CANTGET, NO_INFO)?));
+        Ok(0)
+    }
+
+    /// Returns information on a link.
+    fn H5Lget_info1(loc: hid_t, name: Text, info: Out<H5L_info1_t>, lapl: hid_t) -> herr_t {
+        info.put(first(&link(loc, name, lapl).because(codes::LINK, codes::CANTGET, NO_INFO)?));
+        Ok(0)
+    }
+
+    /// Returns information on a link by its position.
+    fn H5Lget_info_by_idx2(
+        loc: hid_t, group: Text, index: c_int, order: c_int, number: hsize_t, info: Out<H5L_info2_t>, lapl: hid_t,
+    ) -> herr_t {
+        let found = by_index(loc, group, (index, order, number), lapl).because(codes::LINK, codes::CANTGET, NO_INFO)?;
+        info.put(second(&found.0));
+        Ok(0)
+    }
+
+    /// Returns information on a link by its position.
+    fn H5Lget_info_by_idx1(
+        loc: hid_t, group: Text, index: c_int, order: c_int, number: hsize_t, info: Out<H5L_info1_t>, lapl: hid_t,
+    ) -> herr_t {
+        let found = by_index(loc, group, (index, order, number), lapl).because(codes::LINK, codes::CANTGET, NO_INFO)?;
+        info.put(first(&found.0));
+        Ok(0)
+    }
+
+    /// Returns the value of a link.
+    fn H5Lget_val(loc: hid_t, name: Text, buffer: Buffer, size: usize, lapl: hid_t) -> herr_t {
+        let link = link(loc, name, lapl).because(codes::LINK, codes::NOTFOUND, NO_VALUE)?;
+        put_value(&link, buffer, size).because(codes::LINK, codes::CANTGET, NO_VALUE)
+    }
+
+    /// Returns the value of a link by its position.
+    fn H5Lget_val_by_idx(
+        loc: hid_t, group: Text, index: c_int, order: c_int, number: hsize_t, buffer: Buffer, size: usize, lapl: hid_t,
+    ) -> herr_t {
+        let found = by_index(loc, group, (index, order, number), lapl).because(codes::LINK, codes::CANTGET, NO_VALUE)?;
+        put_value(&found.0, buffer, size).because(codes::LINK, codes::CANTGET, NO_VALUE)
+    }
+
+    /// Returns the name of a link by its position.
+    fn H5Lget_name_by_idx(
+        loc: hid_t, group: Text, index: c_int, order: c_int, number: hsize_t, name: TextBuffer, size: usize, lapl: hid_t,
+    ) -> isize {
+        let found = by_index(loc, group, (index, order, number), lapl)
+            .because(codes::LINK, codes::CANTGET, "unable to get link name")?;
+        name.put(&found.0.name, size);
+        crate::text::length(&found.0.name)
+    }
+
+    /// Removes a link by its position.
+    fn H5Ldelete_by_idx(loc: hid_t, group: Text, index: c_int, order: c_int, number: hsize_t, lapl: hid_t) -> herr_t {
+        let (link, group, place) = by_index(loc, group, (index, order, number), lapl)
+            .because(codes::LINK, codes::CANTDELETE, "unable to delete link")?;
+        let parent = traverse::Parent { group, place, last: b"" };
+        h5l::remove(&parent, &link.name).because(codes::LINK, codes::CANTDELETE, "unable to delete link")?;
+        Ok(0)
+    }
+
+    /// Visits the links of a group.
+    fn H5Literate2(
+        loc: hid_t, index: c_int, order: c_int, position: Out<hsize_t>, op: Option<Visit2>, data: *mut c_void,
+    ) -> herr_t {
+        iterate(location::find(loc)?, (index, order), position, Visit::Second(function(op)?, data))
+    }
+
+    /// Visits the links of a group.
+    fn H5Literate1(
+        loc: hid_t, index: c_int, order: c_int, position: Out<hsize_t>, op: Option<Visit1>, data: *mut c_void,
+    ) -> herr_t {
+        iterate(location::find(loc)?, (index, order), position, Visit::First(function(op)?, data))
+    }
+
+    /// Visits the links of the group at a path.
+    fn H5Literate_by_name2(
+        loc: hid_t, name: Text, index: c_int, order: c_int, position: Out<hsize_t>, op: Option<Visit2>,
+        data: *mut c_void, lapl: hid_t,
+    ) -> herr_t {
+        let start = traverse::open(loc, name.name("group name")?, lapl)?;
+        iterate(start, (index, order), position, Visit::Second(function(op)?, data))
+    }
+
+    /// Visits the links of the group at a path.
+    fn H5Literate_by_name1(
+        loc: hid_t, name: Text, index: c_int, order: c_int, position: Out<hsize_t>, op: Option<Visit1>,
+        data: *mut c_void, lapl: hid_t,
+    ) -> herr_t {
+        let start = traverse::open(loc, name.name("group name")?, lapl)?;
+        iterate(start, (index, order), position, Visit::First(function(op)?, data))
+    }
+
+    /// Visits all links below a group.
+    fn H5Lvisit2(loc: hid_t, index: c_int, order: c_int, op: Option<Visit2>, data: *mut c_void) -> herr_t {
+        visit_all(location::find(loc)?, (index, order), Visit::Second(function(op)?, data))
+    }
+
+    /// Visits all links below a group.
+    fn H5Lvisit1(loc: hid_t, index: c_int, order: c_int, op: Option<Visit1>, data: *mut c_void) -> herr_t {
+        visit_all(location::find(loc)?, (index, order), Visit::First(function(op)?, data))
+    }
+
+    /// Visits all links below the group at a path.
+    fn H5Lvisit_by_name2(
+        loc: hid_t, name: Text, index: c_int, order: c_int, op: Option<Visit2>, data: *mut c_void, lapl: hid_t,
+    ) -> herr_t {
+        let start = traverse::open(loc, name.name("group name")?, lapl)?;
+        visit_all(start, (index, order), Visit::Second(function(op)?, data))
+    }
+
+    /// Visits all links below the group at a path.
+    fn H5Lvisit_by_name1(
+        loc: hid_t, name: Text, index: c_int, order: c_int, op: Option<Visit1>, data: *mut c_void, lapl: hid_t,
+    ) -> herr_t {
+        let start = traverse::open(loc, name.name("group name")?, lapl)?;
+        visit_all(start, (index, order), Visit::First(function(op)?, data))
+    }
+}

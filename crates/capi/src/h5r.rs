@@ -1,0 +1,173 @@
+//! References of the first kind: object and region references (`H5Rcreate`, `H5Rdereference`, …).
+
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use hyperslab::datatype::{Reference as Kind, ReferenceKind};
+use hyperslab::{Dataspace, ObjectKind, ReferenceTarget, Selection};
+
+use crate::ctypes::{H5P_DEFAULT, herr_t, hid_t};
+use crate::error::{Because, Failure, Outcome, codes};
+use crate::export;
+use crate::file::location::{self, Location, Name};
+use crate::file::traverse::{self, Place};
+use crate::pointer::{Buffer, Data, Out, Text, TextBuffer};
+use crate::space::{self, CSpace};
+
+/// The numbers of the kinds of references (`H5R_type_t`).
+const OBJECT: c_int = 0;
+const REGION: c_int = 1;
+/// The bytes of the kinds in memory.
+const OBJECT_BYTES: usize = 8;
+const REGION_BYTES: usize = 12;
+
+fn kind(number: c_int) -> Outcome<(Kind, usize)> {
+    let reference = |kind| Kind { kind, version: 0 };
+    match number {
+        OBJECT => Ok((reference(ReferenceKind::Object1), OBJECT_BYTES)),
+        REGION => Ok((reference(ReferenceKind::DatasetRegion1), REGION_BYTES)),
+        _ => Err(Failure::bad_value("invalid reference type")),
+    }
+}
+
+fn create(buffer: Buffer, loc: hid_t, name: Text, number: c_int, space_id: hid_t) -> Outcome<()> {
+    let (kind, size) = kind(number)?;
+    let (object, place) = traverse::open(loc, name.name("name")?, H5P_DEFAULT)?;
+    let target = if number == REGION {
+        let space = space::copy_of(space_id)
+            .because(codes::ARGS, codes::BADVALUE, "a region reference needs a dataspace")?;
+        let selection = match space::effective(&space)? {
+            Selection::All => match &space.extent {
+                Dataspace::Simple(_) => Selection::region(&space.extent.region()),
+                _ => Selection::All,
+            },
+            other => other,
+        };
+        ReferenceTarget::Region(object.token(), selection)
+    } else {
+        ReferenceTarget::object(&object)
+    };
+    if number == OBJECT {
+        buffer.put(&object.token().address().to_le_bytes(), size);
+        return Ok(());
+    }
+    let element = place.shared.file.store_reference(kind, size, &target)?;
+    buffer.put(&element, size);
+    Ok(())
+}
+
+/// Returns the reference in memory of a program.
+fn reference(loc: hid_t, number: c_int, data: Data) -> Outcome<(hyperslab::Reference, Location)> {
+    let (kind, size) = kind(number)?;
+    let (_, place) = location::find(loc)?;
+    let element = data.bytes(size, "reference")?;
+    let reference = place.shared.file.reference(kind, element)?;
+    if reference.is_null() {
+        return Err(Failure::new(codes::REFERENCE, codes::BADVALUE, "the reference is null"));
+    }
+    Ok((reference, place))
+}
+
+fn target((reference, place): (hyperslab::Reference, Location)) -> Outcome<Place> {
+    let object = reference.object()?;
+    if object.link_count()? == 0 && object.kind().is_none() {
+        return Err(Failure::new(codes::REFERENCE, codes::LINKCOUNT, "dereferencing deleted object"));
+    }
+    Ok((object, Location { shared: place.shared, name: Name::default() }))
+}
+
+fn region(loc: hid_t, data: Data) -> Outcome<hid_t> {
+    let (reference, _) = reference(loc, REGION, data)?;
+    let (dataset, selection) = reference.region()?;
+    let space = CSpace { selection, ..CSpace::all(dataset.dataspace()) };
+    Ok(space::register(space))
+}
+
+fn object_kind(loc: hid_t, number: c_int, data: Data) -> Outcome<c_int> {
+    let (object, _) = target(reference(loc, number, data)?)?;
+    Ok(match object.kind() {
+        Some(ObjectKind::Group) => 0,
+        Some(ObjectKind::Dataset) => 1,
+        Some(ObjectKind::Datatype) => 2,
+        _ => -1,
+    })
+}
+
+/// Returns the path of an object: the first one that a walk over its file finds.
+///
+/// # Errors
+/// Returns the errors of reading the file.
+pub fn path_of(shared: &Arc<crate::file::SharedFile>, address: u64) -> Outcome<Option<Vec<u8>>> {
+    if shared.file.root().token().address() == address {
+        return Ok(Some(b"/".to_vec()));
+    }
+    for visited in shared.file.walk() {
+        if visited.token.address() == address {
+            let path = visited.path;
+            return Ok(Some(if path.starts_with(b"/") { path } else { [b"/".as_slice(), &path].concat() }));
+        }
+    }
+    Ok(None)
+}
+
+export! {
+    /// Stores a reference in memory of the program.
+    fn H5Rcreate(buffer: Buffer, loc: hid_t, name: Text, number: c_int, space_id: hid_t) -> herr_t {
+        if buffer.is_null() {
+            return Err(Failure::bad_value("no buffer"));
+        }
+        if number == REGION && space_id == H5P_DEFAULT {
+            return Err(Failure::bad_value("a region reference needs a dataspace"));
+        }
+        create(buffer, loc, name, number, space_id)
+            .because(codes::REFERENCE, codes::CANTCREATE, "unable to create reference")?;
+        Ok(0)
+    }
+
+    /// Opens the object of a reference.
+    fn H5Rdereference2(loc: hid_t, oapl: hid_t, number: c_int, data: Data) -> hid_t {
+        let _ = oapl;
+        reference(loc, number, data).and_then(target)
+            .and_then(|place| crate::h5o::register(place, H5P_DEFAULT))
+            .because(codes::REFERENCE, codes::CANTOPENOBJ, "unable to dereference object")
+    }
+
+    /// Opens the object of a reference.
+    fn H5Rdereference1(loc: hid_t, number: c_int, data: Data) -> hid_t {
+        reference(loc, number, data).and_then(target)
+            .and_then(|place| crate::h5o::register(place, H5P_DEFAULT))
+            .because(codes::REFERENCE, codes::CANTOPENOBJ, "unable to dereference object")
+    }
+
+    /// Returns a dataspace with the selection of a region reference.
+    fn H5Rget_region(loc: hid_t, number: c_int, data: Data) -> hid_t {
+        if number != REGION {
+            return Err(Failure::bad_value("invalid reference type"));
+        }
+        region(loc, data).because(codes::REFERENCE, codes::CANTGET, "unable to get dataspace from region reference")
+    }
+
+    /// Returns the kind of a reference's object.
+    fn H5Rget_obj_type2(loc: hid_t, number: c_int, data: Data, kind: Out<c_int>) -> herr_t {
+        let found = object_kind(loc, number, data)
+            .because(codes::REFERENCE, codes::CANTGET, "unable to determine object type")?;
+        kind.put(found);
+        Ok(0)
+    }
+
+    /// Returns the kind of a reference's object, as programs of HDF5 1.6 know it.
+    fn H5Rget_obj_type1(loc: hid_t, number: c_int, data: Data) -> c_int {
+        object_kind(loc, number, data)
+            .because(codes::REFERENCE, codes::CANTGET, "unable to determine object type")
+    }
+
+    /// Returns a path of a reference's object.
+    fn H5Rget_name(loc: hid_t, number: c_int, data: Data, name: TextBuffer, size: usize) -> isize {
+        let (found, place) = reference(loc, number, data)
+            .because(codes::REFERENCE, codes::CANTGET, "unable to get name for object reference")?;
+        let address = found.object()?.token().address();
+        let path = path_of(&place.shared, address)?.unwrap_or_default();
+        name.put(&path, size);
+        crate::text::length(&path)
+    }
+}

@@ -1,0 +1,128 @@
+//! Committed datatypes (`H5Tcommit*`, `H5Topen*`, `H5Tcommitted`).
+
+use std::sync::Arc;
+
+use crate::ctypes::{H5P_DEFAULT, herr_t, hid_t, htri_t};
+use crate::datatype::{self, TypeState, form};
+use crate::error::{Because, Failure, Outcome, codes};
+use crate::export;
+use crate::file::location::{self, Location, Name};
+use crate::file::traverse::{self, Parent};
+use crate::plist::{self, Settings};
+use crate::pointer::Text;
+use crate::symbols;
+
+fn check(type_id: hid_t) -> Outcome<()> {
+    let handle = datatype::find(type_id)?;
+    let state = handle.0.read();
+    if state.committed.is_some() {
+        return Err(Failure::new(codes::ARGS, codes::BADVALUE, "datatype is already committed"));
+    }
+    if state.state == TypeState::Immutable {
+        return Err(Failure::new(codes::ARGS, codes::BADVALUE, "datatype is immutable"));
+    }
+    Ok(())
+}
+
+fn commit(loc: hid_t, name: &[u8], type_id: hid_t, lcpl: hid_t) -> Outcome<()> {
+    check(type_id)?;
+    let handle = datatype::find(type_id)?;
+    let (charset, intermediate) = traverse::link_creation(lcpl)?;
+    let Parent { group, place, last } = traverse::parent(loc, name, H5P_DEFAULT, intermediate)?;
+    if group.by_bytes().link(last)?.is_some() {
+        return Err(Failure::new(codes::SYM, codes::EXISTS, "an object with this name exists"));
+    }
+    let in_file = form::file(&handle.datatype(), place.shared.offset_bytes());
+    let committed = group.commit_unlinked_datatype(&in_file)?;
+    group.by_bytes().insert(last, charset, hyperslab::LinkTarget::Hard(committed.token()))?;
+    let location = Location { name: place.name.join(last), shared: place.shared };
+    let mut state = handle.0.write();
+    state.committed = Some((Arc::new(committed), location));
+    state.state = TypeState::ReadOnly;
+    Ok(())
+}
+
+fn open(loc: hid_t, name: Text, tapl: hid_t) -> Outcome<hid_t> {
+    let (object, place) = traverse::open(loc, name.name("datatype name")?, tapl)?;
+    if object.kind() != Some(hyperslab::ObjectKind::Datatype) {
+        return Err(Failure::new(codes::DATATYPE, codes::BADTYPE, "not a committed datatype"));
+    }
+    crate::h5o::register((object, place), H5P_DEFAULT)
+}
+
+export! {
+    /// Stores a datatype as an object.
+    fn H5Tcommit2(loc: hid_t, name: Text, type_id: hid_t, lcpl: hid_t, tcpl: hid_t, tapl: hid_t) -> herr_t {
+        let _ = (tcpl, tapl);
+        let name = name.name("datatype name")?;
+        commit(loc, name, type_id, lcpl)
+            .because(codes::DATATYPE, codes::CANTINIT, "unable to synchronously commit datatype")?;
+        Ok(0)
+    }
+
+    /// Stores a datatype as an object.
+    fn H5Tcommit1(loc: hid_t, name: Text, type_id: hid_t) -> herr_t {
+        let name = name.name("datatype name")?;
+        commit(loc, name, type_id, H5P_DEFAULT)
+            .because(codes::DATATYPE, codes::CANTINIT, "unable to commit datatype")?;
+        Ok(0)
+    }
+
+    /// Stores a datatype as an object without a link.
+    fn H5Tcommit_anon(loc: hid_t, type_id: hid_t, tcpl: hid_t, tapl: hid_t) -> herr_t {
+        let _ = (tcpl, tapl);
+        check(type_id)?;
+        let handle = datatype::find(type_id)?;
+        let (_, place) = location::find(loc)?;
+        let in_file = form::file(&handle.datatype(), place.shared.offset_bytes());
+        let committed = place.shared.file.root().commit_unlinked_datatype(&in_file)
+            .because(codes::DATATYPE, codes::CANTINIT, "unable to commit datatype")?;
+        let location = Location { shared: place.shared, name: Name::default() };
+        let mut state = handle.0.write();
+        state.committed = Some((Arc::new(committed), location));
+        state.state = TypeState::ReadOnly;
+        Ok(0)
+    }
+
+    /// Opens a committed datatype.
+    fn H5Topen2(loc: hid_t, name: Text, tapl: hid_t) -> hid_t {
+        open(loc, name, tapl)
+            .because(codes::DATATYPE, codes::CANTOPENOBJ, "unable to synchronously open named datatype")
+    }
+
+    /// Opens a committed datatype.
+    fn H5Topen1(loc: hid_t, name: Text) -> hid_t {
+        open(loc, name, H5P_DEFAULT).because(codes::DATATYPE, codes::CANTOPENOBJ, "unable to open named datatype")
+    }
+
+    /// Returns whether a datatype is an object of a file.
+    fn H5Tcommitted(type_id: hid_t) -> htri_t {
+        Ok(htri_t::from(datatype::find(type_id)?.0.read().committed.is_some()))
+    }
+
+    /// Returns a list with the creation properties of a datatype.
+    fn H5Tget_create_plist(type_id: hid_t) -> hid_t {
+        let committed = datatype::find(type_id)?.0.read().committed.clone();
+        let create = match committed {
+            Some((committed, _)) => crate::h5g::object_creation_of(&committed)?,
+            None => plist::settings::ObjectCreate::default(),
+        };
+        plist::make::register(symbols::CLASS_DATATYPE_CREATE, Settings::ObjectCreate(create))
+    }
+
+    /// Writes the dirty data of a committed datatype's file.
+    fn H5Tflush(type_id: hid_t) -> herr_t {
+        if datatype::find(type_id)?.0.read().committed.is_none() {
+            return Err(Failure::bad_type("not a committed datatype"));
+        }
+        crate::h5f::flush(type_id).because(codes::DATATYPE, codes::CANTFLUSH, "unable to flush datatype")
+    }
+
+    /// Reads a committed datatype's metadata again.
+    fn H5Trefresh(type_id: hid_t) -> herr_t {
+        if datatype::find(type_id)?.0.read().committed.is_none() {
+            return Err(Failure::bad_type("not a committed datatype"));
+        }
+        crate::h5o::refresh(type_id).because(codes::DATATYPE, codes::CANTLOAD, "unable to refresh datatype")
+    }
+}

@@ -1,0 +1,162 @@
+//! Attributes as bytes of any datatype, with names as bytes.
+
+use hyperslab_engine::ops::attributes::{self, NewAttribute};
+use hyperslab_engine::{Error, Result};
+
+use crate::datatype::convert::Conversions;
+use crate::{Attribute, CharacterSet, CommittedDatatype, Dataspace, Datatype, Object};
+
+/// A value for an attribute: elements in memory, and the datatype in which the file stores them.
+#[derive(Debug, Clone, Copy)]
+pub struct AttributeElements<'a> {
+    /// The bytes of the name.
+    pub name: &'a [u8],
+    /// The character set of the name.
+    pub charset: CharacterSet,
+    /// The datatype in the file.
+    pub datatype: &'a Datatype,
+    /// The committed datatype that the attribute uses.
+    pub committed: Option<&'a CommittedDatatype>,
+    /// The dataspace.
+    pub dataspace: &'a Dataspace,
+    /// The datatype of the elements in memory.
+    pub memory: &'a Datatype,
+    /// The elements.
+    pub bytes: &'a [u8],
+}
+
+impl Object {
+    /// Sets an attribute to elements in memory, which `conversions` converts to the datatype in the
+    /// file. The source heap of `conversions` has the variable-length data.
+    ///
+    /// ```
+    /// use hyperslab::{AttributeElements, CharacterSet, Dataspace, H5Type};
+    /// use hyperslab::datatype::{ByteOrder, Datatype, convert::Conversions};
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// let elements = AttributeElements {
+    ///     name: b"range",
+    ///     charset: CharacterSet::Ascii,
+    ///     datatype: &Datatype::i64(ByteOrder::BigEndian),
+    ///     committed: None,
+    ///     dataspace: &Dataspace::simple(&[2]),
+    ///     memory: &u8::datatype(),
+    ///     bytes: &[3, 200],
+    /// };
+    /// file.set_attribute_elements(&elements, &Conversions::default())?;
+    /// assert_eq!(file.attribute("range")?.read::<i16, hyperslab::Ix1>()?.to_vec(), [3, 200]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`set_attribute`](Self::set_attribute), and of the conversion.
+    pub fn set_attribute_elements(
+        &self,
+        elements: &AttributeElements<'_>,
+        conversions: &Conversions,
+    ) -> Result<()> {
+        let name = String::from_utf8_lossy(elements.name);
+        self.set(&name, |edit| {
+            let (memory, datatype) = (elements.memory, elements.datatype);
+            let data = if datatype.is_variable_length() {
+                self.file().store_converted(edit, conversions, (memory, datatype), elements.bytes)?
+            } else {
+                convert(conversions, (memory, datatype), elements.bytes)?
+            };
+            let attribute = NewAttribute {
+                name: elements.name,
+                charset: elements.charset,
+                datatype,
+                committed: elements.committed.map(|committed| committed.address()),
+                dataspace: elements.dataspace,
+                data: &data,
+            };
+            self.file().set_attribute(edit, self.address(), &attribute)
+        })
+    }
+
+    /// Returns the number of attributes.
+    ///
+    /// ```
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// file.set_attribute("units", "K")?;
+    /// assert_eq!(file.attribute_count()?, 1);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`attributes`](Self::attributes).
+    pub fn attribute_count(&self) -> Result<u64> {
+        let (header, _reading) = self.header_held()?;
+        let mut count = 0;
+        attributes::for_each(&self.file().container, &header, &mut |_| {
+            count += 1;
+            Ok(std::ops::ControlFlow::Continue(()))
+        })?;
+        Ok(count)
+    }
+
+    /// Returns the attribute whose name has these bytes.
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the attribute does not exist.
+    pub fn attribute_named(&self, name: &[u8]) -> Result<Attribute> {
+        self.attribute_of_bytes(name)
+    }
+
+    /// Removes the attribute whose name has these bytes.
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the attribute does not exist.
+    pub fn remove_attribute_named(&self, name: &[u8]) -> Result<()> {
+        let subject = || format!("cannot remove the attribute `{}`", name.escape_ascii());
+        self.change(subject, |edit| self.file().remove_attribute(edit, self.address(), name))
+    }
+
+    /// Renames the attribute whose name has the bytes `from`.
+    ///
+    /// # Errors
+    /// Returns the errors of [`rename_attribute`](Self::rename_attribute).
+    pub fn rename_attribute_named(&self, from: &[u8], to: &[u8], charset: CharacterSet) -> Result<()> {
+        let subject = || format!("cannot rename the attribute `{}`", from.escape_ascii());
+        self.change(subject, |edit| {
+            attributes::rename(&self.file().container, edit, self.address(), from, (to, charset))
+        })
+    }
+}
+
+impl Attribute {
+    /// Reads all elements into a buffer, as elements of the datatype `memory`. The destination heap
+    /// of `conversions` gets the variable-length data.
+    ///
+    /// ```
+    /// use hyperslab::{H5Type, datatype::convert::Conversions};
+    /// # let file = hyperslab::FileOptions::new().create_in_memory()?;
+    /// file.set_attribute("range", [3_i32, 200])?;
+    /// let mut bytes = [0; 2];
+    /// file.attribute("range")?.read_bytes(&u8::datatype(), &Conversions::default(), &mut bytes)?;
+    /// assert_eq!(bytes, [3, 200]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Misuse`](crate::ErrorKind::Misuse) if the buffer has another size than
+    /// the elements. Returns the errors of the conversion, and
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind) if the attribute message is damaged.
+    pub fn read_bytes(&self, memory: &Datatype, conversions: &Conversions, bytes: &mut [u8]) -> Result<()> {
+        let stored = self.read_stored()?;
+        let plan = stored.conversions(conversions.clone()).plan(stored.datatype(), memory)?;
+        if stored.len().checked_mul(plan.destination_size()) != Some(bytes.len()) {
+            let message = format!("{} elements of {memory} do not have {} bytes", stored.len(), bytes.len());
+            return Err(Error::Misuse(message));
+        }
+        Ok(plan.convert(stored.bytes(), bytes, stored.len())?)
+    }
+}
+
+fn convert(conversions: &Conversions, types: (&Datatype, &Datatype), bytes: &[u8]) -> Result<Vec<u8>> {
+    let plan = conversions.plan(types.0, types.1)?;
+    let count = bytes.len().checked_div(plan.source_size()).unwrap_or(0);
+    let mut data = crate::dataset::zeroed_elements(count, plan.destination_size())?;
+    plan.convert(bytes, &mut data, count)?;
+    Ok(data)
+}
