@@ -106,6 +106,7 @@ mod recovery;
 mod reference;
 mod repack;
 mod selection;
+pub mod serialized;
 mod slice;
 mod sparse;
 mod stored;
