@@ -1,11 +1,8 @@
-//! The properties of atomic datatypes: bits, byte order, padding, text (`H5T*`).
+//! The properties of atomic datatypes: bits, byte order, padding, sign, text (`H5T*`).
 
 use std::ffi::c_int;
 
-use hyperslab::datatype::{
-    ByteOrder, FixedString, FloatOrder, FloatingPoint, Normalization, Padding, StringPadding,
-    VariableLengthKind,
-};
+use hyperslab::datatype::{ByteOrder, FixedString, FloatOrder, Padding, StringPadding, VariableLengthKind};
 use hyperslab::{CharacterSet, Datatype, DatatypeClass};
 
 use crate::ctypes::{herr_t, hid_t};
@@ -72,7 +69,10 @@ fn set_bits(datatype: &mut Datatype, size: u32, bits: Bits) -> Outcome<()> {
 }
 
 /// Changes the innermost datatype on which a datatype is built, and the sizes of those around it.
-fn change_root(
+///
+/// # Errors
+/// Fails for enumerations with members, and as the function does.
+pub fn change_root(
     datatype: &mut Datatype,
     function: &mut dyn FnMut(&mut Datatype) -> Outcome<()>,
 ) -> Outcome<()> {
@@ -206,7 +206,11 @@ fn set_pads(datatype: &mut Datatype, low: Padding, high: Padding) -> Outcome<()>
     Ok(())
 }
 
-fn padding(number: c_int) -> Outcome<Padding> {
+/// Returns the padding of a number of `H5T_pad_t`.
+///
+/// # Errors
+/// Fails with a bad value for other numbers.
+pub fn padding(number: c_int) -> Outcome<Padding> {
     match number {
         0 => Ok(Padding::Zero),
         1 => Ok(Padding::One),
@@ -215,30 +219,13 @@ fn padding(number: c_int) -> Outcome<Padding> {
     }
 }
 
-fn padding_number(padding: Padding) -> c_int {
+/// Returns the number of a kind of padding.
+pub fn padding_number(padding: Padding) -> c_int {
     match padding {
         Padding::Zero => 0,
         Padding::One => 1,
         Padding::Background => 2,
     }
-}
-
-/// Returns the floating-point number on which a datatype is built.
-fn float(datatype: &Datatype) -> Outcome<&FloatingPoint> {
-    match &class::root(datatype).class {
-        DatatypeClass::FloatingPoint(float) => Ok(float),
-        _ => Err(unsupported()),
-    }
-}
-
-fn change_float(id: hid_t, function: &mut dyn FnMut(&mut FloatingPoint) -> Outcome<()>) -> Outcome<herr_t> {
-    datatype::change(id, |datatype| {
-        change_root(datatype, &mut |datatype| match &mut datatype.class {
-            DatatypeClass::FloatingPoint(float) => function(float),
-            _ => Err(unsupported()),
-        })
-    })?;
-    Ok(0)
 }
 
 /// Returns the padding and character set of the text on which a datatype is built.
@@ -269,36 +256,6 @@ fn change_text(datatype: &mut Datatype, new: (Option<StringPadding>, Option<Char
     };
     *padding = new.0.unwrap_or(*padding);
     *charset = new.1.unwrap_or(*charset);
-    Ok(())
-}
-
-fn field(value: usize) -> Outcome<u8> {
-    u8::try_from(value).map_err(|_| Failure::bad_value("a field of the number is too large"))
-}
-
-/// Sets the fields of a floating-point number.
-fn set_fields(
-    float: &mut FloatingPoint,
-    [sign, exponent, exponent_size, mantissa, mantissa_size]: [u8; 5],
-) -> Outcome<()> {
-    let end = |at: u8, size: u8| u32::from(at) + u32::from(size);
-    let precision = u32::from(float.precision);
-    let fits = end(exponent, exponent_size) <= precision && end(mantissa, mantissa_size) <= precision;
-    if !fits || u32::from(sign) >= precision {
-        return Err(Failure::bad_value("a field lies outside of the precision"));
-    }
-    let inside = |at: u8, size: u8| sign >= at && u32::from(sign) < end(at, size);
-    if inside(exponent, exponent_size) || inside(mantissa, mantissa_size) {
-        return Err(Failure::bad_value("the sign lies in another field"));
-    }
-    let apart = end(exponent, exponent_size) <= u32::from(mantissa)
-        || end(mantissa, mantissa_size) <= u32::from(exponent);
-    if !apart {
-        return Err(Failure::bad_value("the exponent and the mantissa overlap"));
-    }
-    float.sign_location = sign;
-    (float.exponent_location, float.exponent_size) = (exponent, exponent_size);
-    (float.mantissa_location, float.mantissa_size) = (mantissa, mantissa_size);
     Ok(())
 }
 
@@ -398,99 +355,6 @@ export! {
         Ok(0)
     }
 
-    /// Stores the positions and sizes of the fields of a floating-point number.
-    fn H5Tget_fields(
-        id: hid_t,
-        sign: Out<usize>,
-        exponent: Out<usize>,
-        exponent_size: Out<usize>,
-        mantissa: Out<usize>,
-        mantissa_size: Out<usize>,
-    ) -> herr_t {
-        datatype::with(id, |datatype| {
-            let float = float(datatype)?;
-            sign.put(float.sign_location.into());
-            exponent.put(float.exponent_location.into());
-            exponent_size.put(float.exponent_size.into());
-            mantissa.put(float.mantissa_location.into());
-            mantissa_size.put(float.mantissa_size.into());
-            Ok(0)
-        })
-    }
-
-    /// Sets the positions and sizes of the fields of a floating-point number.
-    fn H5Tset_fields(
-        id: hid_t,
-        sign: usize,
-        exponent: usize,
-        exponent_size: usize,
-        mantissa: usize,
-        mantissa_size: usize,
-    ) -> herr_t {
-        change_float(id, &mut |float| {
-            let fields = [
-                field(sign)?,
-                field(exponent)?,
-                field(exponent_size)?,
-                field(mantissa)?,
-                field(mantissa_size)?,
-            ];
-            set_fields(float, fields)
-        })
-    }
-
-    /// Returns the bias of the exponent.
-    fn H5Tget_ebias(id: hid_t) -> usize {
-        datatype::with(id, |datatype| {
-            usize::try_from(float(datatype)?.exponent_bias).map_err(|_| Failure::bad_value("the bias"))
-        })
-    }
-
-    /// Sets the bias of the exponent.
-    fn H5Tset_ebias(id: hid_t, bias: usize) -> herr_t {
-        change_float(id, &mut |float| {
-            float.exponent_bias = crate::h5t::size_of(bias)?;
-            Ok(())
-        })
-    }
-
-    /// Returns the storage of the leading bit of the mantissa.
-    fn H5Tget_norm(id: hid_t) -> c_int {
-        datatype::with(id, |datatype| {
-            Ok(match float(datatype)?.normalization {
-                Normalization::Implied => 0,
-                Normalization::MsbSet => 1,
-                Normalization::None => 2,
-            })
-        })
-    }
-
-    /// Sets the storage of the leading bit of the mantissa.
-    fn H5Tset_norm(id: hid_t, normalization: c_int) -> herr_t {
-        change_float(id, &mut |float| {
-            float.normalization = match normalization {
-                0 => Normalization::Implied,
-                1 => Normalization::MsbSet,
-                2 => Normalization::None,
-                _ => return Err(Failure::bad_value("illegal normalization")),
-            };
-            Ok(())
-        })
-    }
-
-    /// Returns the padding between the fields of a floating-point number.
-    fn H5Tget_inpad(id: hid_t) -> c_int {
-        datatype::with(id, |datatype| Ok(padding_number(float(datatype)?.internal_pad)))
-    }
-
-    /// Sets the padding between the fields of a floating-point number.
-    fn H5Tset_inpad(id: hid_t, pad: c_int) -> herr_t {
-        change_float(id, &mut |float| {
-            float.internal_pad = padding(pad)?;
-            Ok(())
-        })
-    }
-
     /// Returns the character set of a string.
     fn H5Tget_cset(id: hid_t) -> c_int {
         datatype::with(id, |datatype| Ok(c_int::from(text(datatype)?.1 == CharacterSet::Utf8)))
@@ -540,7 +404,7 @@ export! {
 mod tests {
     use super::*;
     use crate::h5t::{H5Tcopy, H5Tget_size, H5Tset_size};
-    use crate::symbols::datatypes::{H5T_C_S1_g, H5T_IEEE_F32LE_g, H5T_STD_I32BE_g, H5T_STD_REF_OBJ_g};
+    use crate::symbols::datatypes::{H5T_C_S1_g, H5T_STD_I32BE_g, H5T_STD_REF_OBJ_g};
 
     #[test]
     fn bits_move_with_sizes() {
@@ -559,19 +423,14 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_checked() {
+    fn properties_of_text() {
         // SAFETY: no pointers are passed.
         unsafe {
-            let id = H5Tcopy(H5T_IEEE_F32LE_g);
-            assert_eq!(H5Tset_fields(id, 31, 20, 11, 0, 23), -1);
-            assert_eq!(H5Tset_precision(id, 16), -1);
-            assert_eq!(H5Tset_fields(id, 15, 10, 5, 0, 10), 0);
-            assert_eq!((H5Tset_precision(id, 16), H5Tset_size(id, 2), H5Tget_size(id)), (0, 0, 2));
-            assert_eq!((H5Tset_ebias(id, 15), H5Tget_ebias(id)), (0, 15));
-            assert_eq!((H5Tget_cset(id), H5Tget_sign(id)), (-1, -1));
+            assert_eq!((H5Tget_cset(H5T_STD_I32BE_g), H5Tget_strpad(H5T_STD_I32BE_g)), (-1, -1));
             let text = H5Tcopy(H5T_C_S1_g);
             assert_eq!((H5Tset_cset(text, 1), H5Tget_cset(text), H5Tset_cset(text, 2)), (0, 1, -1));
             assert_eq!((H5Tset_strpad(text, 2), H5Tget_strpad(text)), (0, 2));
+            assert_eq!(H5Tget_sign(text), -1);
         }
     }
 }

@@ -10,8 +10,8 @@ use hyperslab::datatype::ReferenceKind;
 use hyperslab::{Datatype, DatatypeClass, serialized};
 
 use crate::ctypes::{herr_t, hid_t};
-use crate::datatype::class;
 use crate::datatype::form::{SEQUENCE_BYTES, STRING_BYTES};
+use crate::datatype::{class, length};
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::pointer::{Buffer, Data, Out};
 use crate::symbols::datatypes::REFERENCE_BYTES;
@@ -23,8 +23,6 @@ const MESSAGE: u8 = 3;
 const VERSION: u8 = 0;
 /// The bytes before the message.
 const HEADER: usize = 2;
-/// The largest encoding that a call without a length accepts.
-const LIMIT: usize = 1 << 24;
 
 /// Sets the sizes of sequences, strings and references to those in memory. The sizes in the bytes
 /// are those of memory already, but the decoder assumes a file.
@@ -69,32 +67,10 @@ fn decode(bytes: &[u8]) -> Outcome<Datatype> {
     Ok(datatype)
 }
 
-/// Decodes a datatype whose length is not known.
-///
-/// Only bytes that belong to the encoding are read: each attempt takes one byte more, until the
-/// message is complete.
+/// Decodes a datatype whose length is not known. Only bytes that belong to it are read.
 fn decode_endless(buffer: Data) -> Outcome<Datatype> {
-    let mut failure = Failure::bad_value("no buffer");
-    for length in HEADER..LIMIT {
-        let Some(bytes) = buffer.get(length) else { return Err(failure) };
-        if bytes.get(..HEADER) != Some(&[MESSAGE, VERSION]) {
-            return decode(bytes);
-        }
-        match decode(bytes) {
-            Ok(datatype) => return Ok(datatype),
-            Err(error) => failure = error,
-        }
-        if !is_incomplete(bytes) {
-            return Err(failure);
-        }
-    }
-    Err(failure)
-}
-
-/// Returns whether the bytes are the start of a datatype message: a continuation may be valid.
-fn is_incomplete(bytes: &[u8]) -> bool {
-    // A prefix has a version of 1 to 5, and a known class.
-    bytes.get(HEADER).is_none_or(|byte| (1..=5).contains(&(byte >> 4)) && byte & 0xf <= 11)
+    let end = length::end_of_message(buffer, HEADER)?;
+    decode(buffer.bytes(end, "buffer")?)
 }
 
 fn from_bytes(buffer: Data, length: Option<usize>) -> Outcome<hid_t> {

@@ -35,6 +35,7 @@ pub mod h5t_composite;
 pub mod h5t_compound;
 pub mod h5t_encode;
 pub mod h5t_enum;
+pub mod h5t_float;
 pub mod h5t_native;
 pub mod id;
 pub mod init;

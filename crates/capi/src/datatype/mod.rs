@@ -6,6 +6,7 @@
 
 pub mod class;
 pub mod form;
+pub mod length;
 
 use std::sync::Arc;
 
