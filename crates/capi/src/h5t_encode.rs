@@ -6,15 +6,12 @@
 //!    datatype message
 //! ```
 
-use hyperslab::datatype::ReferenceKind;
-use hyperslab::{Datatype, DatatypeClass, serialized};
+use hyperslab::{Datatype, serialized};
 
 use crate::ctypes::{herr_t, hid_t};
-use crate::datatype::form::{SEQUENCE_BYTES, STRING_BYTES};
-use crate::datatype::{class, length};
+use crate::datatype::length;
 use crate::error::{Because, Failure, Outcome, codes};
 use crate::pointer::{Buffer, Data, Out};
-use crate::symbols::datatypes::REFERENCE_BYTES;
 use crate::{datatype, export, h5s_encode};
 
 /// The number of the datatype message.
@@ -23,34 +20,6 @@ const MESSAGE: u8 = 3;
 const VERSION: u8 = 0;
 /// The bytes before the message.
 const HEADER: usize = 2;
-
-/// Sets the sizes of sequences, strings and references to those in memory. The sizes in the bytes
-/// are those of memory already, but the decoder assumes a file.
-fn set_memory_sizes(datatype: &mut Datatype) {
-    match &mut datatype.class {
-        DatatypeClass::Compound(compound) => {
-            compound.members.iter_mut().for_each(|member| set_memory_sizes(&mut member.datatype));
-        }
-        DatatypeClass::Reference(reference) => {
-            datatype.size = match reference.kind {
-                ReferenceKind::Object1 => 8,
-                ReferenceKind::DatasetRegion1 => 12,
-                _ => REFERENCE_BYTES,
-            };
-        }
-        DatatypeClass::VariableLength(variable) => {
-            set_memory_sizes(&mut variable.base);
-            let is_string = datatype.is_variable_string();
-            datatype.size = if is_string { STRING_BYTES } else { SEQUENCE_BYTES };
-        }
-        _ => {
-            if let Some(base) = class::base_mut(datatype) {
-                set_memory_sizes(base);
-                class::update_size(datatype);
-            }
-        }
-    }
-}
 
 /// Returns the encoding of a datatype.
 fn encode(datatype: &Datatype) -> Outcome<Vec<u8>> {
@@ -62,9 +31,7 @@ fn decode(bytes: &[u8]) -> Outcome<Datatype> {
     if bytes.get(..HEADER) != Some(&[MESSAGE, VERSION]) {
         return Err(Failure::new(codes::DATATYPE, codes::BADMESG, "not an encoded datatype"));
     }
-    let mut datatype = serialized::datatype_from_bytes(bytes.get(HEADER..).unwrap_or_default())?;
-    set_memory_sizes(&mut datatype);
-    Ok(datatype)
+    Ok(serialized::datatype_from_bytes(bytes.get(HEADER..).unwrap_or_default())?)
 }
 
 /// Decodes a datatype whose length is not known. Only bytes that belong to it are read.

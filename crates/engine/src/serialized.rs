@@ -19,12 +19,13 @@ pub fn datatype_to_bytes(datatype: &Datatype) -> Result<Vec<u8>> {
     Ok(writer.finish()?)
 }
 
-/// Returns the datatype of a datatype message. Bytes after the message are ignored.
+/// Returns the datatype of a datatype message. Bytes after the message are ignored. Sizes are those
+/// that the message states, also of variable-length elements.
 ///
 /// # Errors
 /// Fails if bytes are missing or contradict the format.
 pub fn datatype_from_bytes(bytes: &[u8]) -> Result<Datatype> {
-    Ok(DatatypeMessage::decode(bytes, FileParams::DEFAULT)?.datatype)
+    Ok(DatatypeMessage::decode(bytes, FileParams::MEMORY)?.datatype)
 }
 
 /// Returns the dataspace message of an extent, in the oldest version that can store it.

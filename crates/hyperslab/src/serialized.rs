@@ -29,12 +29,15 @@ pub use hyperslab_engine::serialized::{
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Dataspace, Datatype, Selection};
+    use crate::{CharacterSet, Dataspace, Datatype, Selection};
 
     #[test]
     fn bytes_come_back() {
         let points = Datatype::array([2, 3], Datatype::i8());
         assert_eq!(datatype_from_bytes(&datatype_to_bytes(&points).unwrap()).unwrap(), points);
+        let text = Datatype { size: 8, ..Datatype::variable_string(CharacterSet::Utf8, 8) };
+        let row = Datatype::packed([("text", text), ("number", Datatype::i8())]);
+        assert_eq!(datatype_from_bytes(&datatype_to_bytes(&row).unwrap()).unwrap(), row);
         let null = extent_to_bytes(&Dataspace::Null).unwrap();
         assert_eq!(null, [2, 0, 0, 2]);
         assert_eq!(extent_from_bytes(&null).unwrap(), Dataspace::Null);
