@@ -17,7 +17,7 @@ use crate::{export, memory};
 const TAG_LIMIT: usize = 256;
 
 fn array(base: hid_t, rank: usize, dims: In<hsize_t>) -> Outcome<hid_t> {
-    if rank < 1 || rank > MAX_RANK {
+    if !(1..=MAX_RANK).contains(&rank) {
         return Err(Failure::bad_value("invalid number of dimensions"));
     }
     let dims = dims.array(rank, "dimensions")?;

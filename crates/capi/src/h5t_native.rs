@@ -188,6 +188,6 @@ mod tests {
         if let DatatypeClass::FixedPoint(fixed) = &mut odd.class {
             (fixed.precision, fixed.bit_offset) = (6, 3);
         }
-        assert_eq!(value(&[0b1_1111_000, 1, 0, 0], &odd, 2), [0xff, 0xff]);
+        assert_eq!(value(&[0b1111_1000, 1, 0, 0], &odd, 2), [0xff, 0xff]);
     }
 }
