@@ -89,6 +89,12 @@ impl TextBuffer {
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
+
+    /// Returns the argument that a pointer makes.
+    #[cfg(test)]
+    pub fn of(pointer: *mut c_char) -> Self {
+        Self(pointer)
+    }
 }
 
 /// Values that the caller passes: a single value or an array.
@@ -154,6 +160,12 @@ impl<T: Copy> In<T> {
     /// Returns the pointer.
     pub fn pointer(self) -> *const T {
         self.0
+    }
+
+    /// Returns the argument that a pointer makes.
+    #[cfg(test)]
+    pub fn of(pointer: *const T) -> Self {
+        Self(pointer, PhantomData)
     }
 }
 
@@ -221,6 +233,12 @@ impl<T: Copy> Out<T> {
     pub fn pointer(self) -> *mut T {
         self.0
     }
+
+    /// Returns the argument that a pointer makes.
+    #[cfg(test)]
+    pub fn of(pointer: *mut T) -> Self {
+        Self(pointer, PhantomData)
+    }
 }
 
 /// Returns an error unless a pointer is aligned and an array of `count` values is possible.
@@ -262,6 +280,12 @@ impl Data {
     /// Returns the pointer.
     pub fn pointer(self) -> *const c_void {
         self.0
+    }
+
+    /// Returns the argument that a pointer makes.
+    #[cfg(test)]
+    pub fn of(pointer: *const c_void) -> Self {
+        Self(pointer)
     }
 }
 

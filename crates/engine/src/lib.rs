@@ -12,6 +12,7 @@ pub mod index;
 pub mod memory;
 pub mod object;
 pub mod ops;
+pub mod serialized;
 pub mod store;
 pub mod versions;
 

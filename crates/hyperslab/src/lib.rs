@@ -108,6 +108,7 @@ mod recovery;
 mod reference;
 mod repack;
 mod selection;
+pub mod serialized;
 mod slice;
 mod space;
 mod sparse;

@@ -127,7 +127,7 @@ pub fn data_bytes(datatype: &hyperslab::Datatype, element: &[u8]) -> u64 {
             VariableLengthKind::Sequence => sequence(element).map_or(0, |found| {
                 let size = variable.base.size as usize;
                 let own = found.len.saturating_mul(size); // The data is in memory, so the product fits.
-                let bytes = crate::memory::bytes_of_user(found.p, own);
+                let bytes = memory::bytes_of_user(found.p, own);
                 let nested = bytes.chunks_exact(size.max(1)).map(|item| data_bytes(&variable.base, item));
                 hyperslab_exact::to_u64(own) + nested.sum::<u64>()
             }),

@@ -63,7 +63,7 @@ impl Rules {
         let heap = self.heap();
         let source: Arc<dyn VariableSource> = Arc::clone(&heap) as _;
         let conversions = defaults()
-            .with(Arc::new(crate::convert::user::Rule { list: self.list }))
+            .with(Arc::new(user::Rule { list: self.list }))
             .with_source_heap(source)
             .with_destination_heap(heap);
         match self.transfer.conversion_callback.function {

@@ -4,15 +4,18 @@
 //! a count and a pointer, references of any kind have 64 bytes. [`form`] translates to and from the
 //! form that files store.
 
+pub mod class;
 pub mod form;
+pub mod length;
 
 use std::sync::Arc;
 
+pub use class::equal;
 use hyperslab::{CommittedDatatype, Datatype};
 use parking_lot::RwLock;
 
 use crate::ctypes::hid_t;
-use crate::error::{Failure, Outcome};
+use crate::error::{Failure, Outcome, codes};
 use crate::file::Location;
 use crate::id::{self, Entry};
 
@@ -86,4 +89,33 @@ pub fn copy_of(id: hid_t) -> Outcome<Datatype> {
 /// Returns a new identifier of a datatype that may be changed.
 pub fn register(datatype: Datatype) -> hid_t {
     id::register(Entry::Datatype(Arc::new(TypeHandle::transient(datatype))))
+}
+
+/// Changes the datatype of an identifier. The function checks everything before it changes the
+/// datatype.
+///
+/// # Errors
+/// Fails with a bad type for other identifiers, and for datatypes that may not be changed.
+pub fn change<T>(id: hid_t, function: impl FnOnce(&mut Datatype) -> Outcome<T>) -> Outcome<T> {
+    let handle = find(id)?;
+    let mut datatype = handle.0.write();
+    if datatype.state != TypeState::Transient || datatype.committed.is_some() {
+        return Err(Failure::arguments(codes::CANTINIT, "the datatype is read-only"));
+    }
+    function(&mut datatype.datatype)
+}
+
+/// Calls a function with the datatype of an identifier. The function calls nothing of the user.
+///
+/// # Errors
+/// Fails with a bad type for other identifiers, and as the function does.
+pub fn with<T>(id: hid_t, function: impl FnOnce(&Datatype) -> Outcome<T>) -> Outcome<T> {
+    let handle = find(id)?;
+    let datatype = handle.0.read();
+    function(&datatype.datatype)
+}
+
+/// Returns the failure of an operation that the class of a datatype does not have.
+pub fn unsupported() -> Failure {
+    Failure::new(codes::DATATYPE, codes::UNSUPPORTED, "the class of the datatype has no such property")
 }

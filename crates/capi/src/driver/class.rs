@@ -54,7 +54,7 @@ pub struct H5FD_class_t {
 
 /// The part of an open file of a driver that belongs to the library. The driver's own part follows.
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 #[expect(missing_docs, reason = "the names are those of the C interface")]
 pub struct H5FD_t {
     pub driver_id: hid_t,

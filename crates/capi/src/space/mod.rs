@@ -1,9 +1,20 @@
 //! Dataspaces with identifiers: an extent and a selection.
 
+mod combine;
+mod measure;
+mod project;
+mod shape;
+
 use std::sync::Arc;
 
-use hyperslab::{Dataspace, Selection};
+use hyperslab::dataspace::MaxDims;
+use hyperslab::{Dataspace, Selection, SimpleExtent};
 use parking_lot::{Mutex, RwLock};
+
+pub use combine::{combine, operation};
+pub use measure::{bounds, corners, count, effective, intersects, is_valid, shift};
+pub use project::project;
+pub use shape::same_shape;
 
 use crate::ctypes::hid_t;
 use crate::error::{Failure, Outcome};
@@ -25,6 +36,36 @@ impl CSpace {
     pub fn all(extent: Dataspace) -> Self {
         Self { extent, selection: Selection::All, offset: Vec::new() }
     }
+
+    /// Sets the extent. The offset becomes zero. A selection of another rank becomes the selection
+    /// of all elements.
+    pub fn set_extent(&mut self, extent: Dataspace) {
+        if extent.rank() != self.extent.rank() && self.selection != Selection::None {
+            self.selection = Selection::All;
+        }
+        self.extent = extent;
+        self.offset = Vec::new();
+    }
+}
+
+/// Returns the extent of a dataspace whose extent was removed: a simple extent without dimensions,
+/// with a maximum shape.
+pub fn unset_extent() -> Dataspace {
+    Dataspace::Simple(SimpleExtent { dims: [].into_iter().collect(), max_dims: Some(MaxDims::new()) })
+}
+
+/// Returns an extent without dimensions, which the caller sets later.
+pub fn empty_extent() -> Dataspace {
+    Dataspace::simple(&[])
+}
+
+/// Returns the number of elements of an extent; `None` if it does not fit in 64 bits. A simple
+/// extent without dimensions has none.
+pub fn elements(extent: &Dataspace) -> Option<u64> {
+    match extent {
+        Dataspace::Simple(simple) if simple.dims.is_empty() => Some(0),
+        _ => extent.element_count(),
+    }
 }
 
 /// A dataspace with an identifier.
@@ -34,6 +75,8 @@ pub struct SpaceHandle(pub RwLock<CSpace>);
 /// An iterator over the runs of a selection.
 #[derive(Debug)]
 pub struct SelectionIterator {
+    /// The size of an element in bytes.
+    pub element_size: u64,
     /// The remaining runs: offset and length in bytes, the next one last.
     pub runs: Mutex<Vec<(u64, u64)>>,
 }
@@ -60,20 +103,4 @@ pub fn copy_of(id: hid_t) -> Outcome<CSpace> {
 /// Returns a new identifier of a dataspace.
 pub fn register(space: CSpace) -> hid_t {
     id::register(Entry::Dataspace(Arc::new(SpaceHandle(RwLock::new(space)))))
-}
-
-/// Returns the selection of a dataspace with its offset.
-///
-/// # Errors
-/// Fails if the offset moves the selection below 0.
-pub fn effective(space: &CSpace) -> Outcome<Selection> {
-    Ok(space.selection.clone())
-}
-
-/// Returns the number of selected elements.
-///
-/// # Errors
-/// Fails if the number does not fit in 64 bits.
-pub fn count(space: &CSpace) -> Outcome<u64> {
-    Ok(space.extent.selected(&space.selection)?)
 }

@@ -15,6 +15,10 @@ impl FileParams {
     /// Eight-byte offsets and lengths, which nearly every file has.
     pub const DEFAULT: Self = Self { size_of_offsets: 8, size_of_lengths: 8 };
 
+    /// Structures outside of files, without addresses: the size of a variable-length datatype is
+    /// the one that its message states, because elements in memory have other sizes than in files.
+    pub const MEMORY: Self = Self { size_of_offsets: 0, size_of_lengths: 8 };
+
     /// Returns [`Self::size_of_offsets`] as a `usize`.
     pub const fn offset_width(self) -> usize {
         self.size_of_offsets as usize

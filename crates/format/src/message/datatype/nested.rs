@@ -23,7 +23,7 @@ use hyperslab_datatype::{
 
 use super::text::{charset_from, charset_number, padding_from, padding_number};
 use super::{PACKED_VERSION, Prefix, Start, decode_at, encode_at};
-use crate::codec::{Limits, Reader, Result, Writer};
+use crate::codec::{FileParams, Limits, Reader, Result, Writer};
 
 /// Only version of the encoding of revised references.
 const REVISED_ENCODING_VERSION: u8 = 1;
@@ -66,6 +66,9 @@ pub(super) fn encode_reference(reference: Reference, start: Start, w: &mut Write
 /// Returns the size in bytes of a variable-length element in a file: a length, the address of a
 /// global heap collection, and the number of an object.
 fn heap_element_size(prefix: &Prefix) -> u32 {
+    if prefix.params == FileParams::MEMORY {
+        return prefix.size;
+    }
     8 + u32::from(prefix.params.size_of_offsets)
 }
 
@@ -79,7 +82,9 @@ pub(super) fn decode_variable_length(r: &mut Reader<'_>, prefix: &Prefix) -> Res
         other => return Err(r.unsupported(format!("variable-length type {other}"))),
     };
     let mut base = Box::new(decode_at(r, prefix.params, prefix.depth + 1)?.datatype);
-    if let DatatypeClass::Reference(Reference { version: REVISED_ENCODING_VERSION, .. }) = base.class {
+    if let DatatypeClass::Reference(Reference { version: REVISED_ENCODING_VERSION, .. }) = base.class
+        && prefix.params != FileParams::MEMORY
+    {
         // libhdf5 stores the reference's size in libhdf5's own memory. Elements in the file have
         // this size.
         base.size = 10 + u32::from(prefix.params.size_of_offsets);

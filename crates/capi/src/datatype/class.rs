@@ -1,0 +1,190 @@
+//! The classes of datatypes as the C interface numbers them, the comparison of datatypes, and the
+//! types on which others are built.
+
+use std::ffi::c_int;
+
+use hyperslab::datatype::{Array, Compound, Enumeration, VariableLength, VariableLengthKind};
+use hyperslab::{Datatype, DatatypeClass};
+
+/// The numbers of classes (`H5T_class_t`).
+pub const INTEGER: c_int = 0;
+/// Floating-point numbers.
+pub const FLOAT: c_int = 1;
+/// Times.
+pub const TIME: c_int = 2;
+/// Strings, also those of variable length.
+pub const STRING: c_int = 3;
+/// Bit fields.
+pub const BITFIELD: c_int = 4;
+/// Opaque bytes.
+pub const OPAQUE: c_int = 5;
+/// Compounds.
+pub const COMPOUND: c_int = 6;
+/// References.
+pub const REFERENCE: c_int = 7;
+/// Enumerations.
+pub const ENUM: c_int = 8;
+/// Sequences of variable length.
+pub const VLEN: c_int = 9;
+/// Arrays.
+pub const ARRAY: c_int = 10;
+/// Complex numbers.
+pub const COMPLEX: c_int = 11;
+/// The number of classes.
+pub const CLASSES: c_int = 12;
+
+/// Returns the number of the class of a datatype.
+pub fn number(datatype: &Datatype) -> c_int {
+    match &datatype.class {
+        DatatypeClass::FixedPoint(_) => INTEGER,
+        DatatypeClass::FloatingPoint(_) => FLOAT,
+        DatatypeClass::Time(_) => TIME,
+        DatatypeClass::String(_) => STRING,
+        DatatypeClass::Bitfield(_) => BITFIELD,
+        DatatypeClass::Opaque(_) => OPAQUE,
+        DatatypeClass::Compound(_) => COMPOUND,
+        DatatypeClass::Reference(_) => REFERENCE,
+        DatatypeClass::Enumeration(_) => ENUM,
+        DatatypeClass::VariableLength(variable) => match variable.kind {
+            VariableLengthKind::String { .. } => STRING,
+            VariableLengthKind::Sequence => VLEN,
+        },
+        DatatypeClass::Array(_) => ARRAY,
+        DatatypeClass::Complex(_) => COMPLEX,
+    }
+}
+
+/// Returns the datatype on which a datatype is built; `None` if there is none.
+pub fn base(datatype: &Datatype) -> Option<&Datatype> {
+    match &datatype.class {
+        DatatypeClass::Enumeration(enumeration) => Some(&enumeration.base),
+        DatatypeClass::VariableLength(variable) => Some(&variable.base),
+        DatatypeClass::Array(array) => Some(&array.base),
+        DatatypeClass::Complex(complex) => Some(&complex.base),
+        _ => None,
+    }
+}
+
+/// Returns the datatype on which a datatype is built, for changes; `None` if there is none. The
+/// caller updates the sizes with [`update_size`].
+pub fn base_mut(datatype: &mut Datatype) -> Option<&mut Datatype> {
+    match &mut datatype.class {
+        DatatypeClass::Enumeration(enumeration) => Some(&mut enumeration.base),
+        DatatypeClass::VariableLength(variable) => Some(&mut variable.base),
+        DatatypeClass::Array(array) => Some(&mut array.base),
+        DatatypeClass::Complex(complex) => Some(&mut complex.base),
+        _ => None,
+    }
+}
+
+/// Sets the size of a datatype from the size of the datatype on which it is built.
+pub fn update_size(datatype: &mut Datatype) {
+    datatype.size = match &datatype.class {
+        DatatypeClass::Enumeration(enumeration) => enumeration.base.size,
+        // Saturates, because a type of this size is refused wherever it is used.
+        DatatypeClass::Array(array) => {
+            array.dims.iter().fold(array.base.size, |size, dim| size.saturating_mul(*dim))
+        }
+        DatatypeClass::Complex(complex) => complex.base.size.saturating_mul(2),
+        _ => datatype.size,
+    };
+}
+
+/// Returns the innermost datatype on which a datatype is built.
+pub fn root(datatype: &Datatype) -> &Datatype {
+    let mut root = datatype;
+    while let Some(inner) = base(root) {
+        root = inner;
+    }
+    root
+}
+
+/// Returns whether a class occurs in a datatype or in its parts.
+pub fn contains(datatype: &Datatype, class: c_int) -> bool {
+    let is_string = datatype.is_variable_string();
+    number(datatype) == class
+        || match &datatype.class {
+            DatatypeClass::Compound(compound) => {
+                compound.members.iter().any(|member| contains(&member.datatype, class))
+            }
+            _ => !is_string && base(datatype).is_some_and(|base| contains(base, class)),
+        }
+}
+
+/// Returns whether two datatypes are equal. The order of members does not matter.
+pub fn equal(a: &Datatype, b: &Datatype) -> bool {
+    if a.size != b.size {
+        return false;
+    }
+    match (&a.class, &b.class) {
+        (DatatypeClass::Compound(a), DatatypeClass::Compound(b)) => equal_compounds(a, b),
+        (DatatypeClass::Enumeration(a), DatatypeClass::Enumeration(b)) => equal_enumerations(a, b),
+        (DatatypeClass::VariableLength(a), DatatypeClass::VariableLength(b)) => {
+            let (VariableLength { kind: kind_a, base: a }, VariableLength { kind: kind_b, base: b }) = (a, b);
+            // The base of a string is a type of one byte in all files, signed or not.
+            kind_a == kind_b && (*kind_a != VariableLengthKind::Sequence || equal(a, b))
+        }
+        (DatatypeClass::Array(a), DatatypeClass::Array(b)) => {
+            let (Array { dims: dims_a, base: a }, Array { dims: dims_b, base: b }) = (a, b);
+            dims_a == dims_b && equal(a, b)
+        }
+        (DatatypeClass::Complex(a), DatatypeClass::Complex(b)) => equal(&a.base, &b.base),
+        (DatatypeClass::Reference(a), DatatypeClass::Reference(b)) => a.kind == b.kind,
+        (a, b) => a == b,
+    }
+}
+
+fn equal_compounds(a: &Compound, b: &Compound) -> bool {
+    if a.members.len() != b.members.len() {
+        return false;
+    }
+    let sorted = |compound: &Compound| {
+        let mut order: Vec<usize> = (0..compound.members.len()).collect();
+        order.sort_by_key(|index| compound.members.get(*index).map(|member| member.name.as_slice()));
+        order
+    };
+    sorted(a).into_iter().zip(sorted(b)).all(|(a_index, b_index)| {
+        match (a.members.get(a_index), b.members.get(b_index)) {
+            (Some(a), Some(b)) => a.name == b.name && a.offset == b.offset && equal(&a.datatype, &b.datatype),
+            _ => false,
+        }
+    })
+}
+
+fn equal_enumerations(a: &Enumeration, b: &Enumeration) -> bool {
+    let mut sorted_a: Vec<_> = a.members.iter().map(|member| (&member.name, &member.value)).collect();
+    let mut sorted_b: Vec<_> = b.members.iter().map(|member| (&member.name, &member.value)).collect();
+    sorted_a.sort();
+    sorted_b.sort();
+    sorted_a == sorted_b && equal(&a.base, &b.base)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyperslab::CharacterSet;
+    use hyperslab::datatype::{ByteOrder::LittleEndian, Member};
+
+    #[test]
+    fn the_order_of_members_does_not_matter() {
+        let member = |name: &[u8], offset, datatype| Member { name: name.to_vec(), offset, datatype };
+        let (a, b) = (member(b"a", 0, Datatype::i32(LittleEndian)), member(b"b", 4, Datatype::u8()));
+        let one = Datatype::compound(8, vec![a.clone(), b.clone()]);
+        let two = Datatype::compound(8, vec![b.clone(), a.clone()]);
+        assert!(equal(&one, &two));
+        assert!(!equal(&one, &Datatype::compound(12, vec![b, a.clone()])));
+        assert!(!equal(&one, &Datatype::compound(8, vec![a.clone(), member(b"b", 5, Datatype::u8())])));
+        assert!(!equal(&one, &Datatype::compound(8, vec![a])));
+    }
+
+    #[test]
+    fn properties_of_text_matter() {
+        let (ascii, utf8) = (CharacterSet::Ascii, CharacterSet::Utf8);
+        assert!(!equal(&Datatype::variable_string(ascii, 8), &Datatype::variable_string(utf8, 8)));
+        assert!(!equal(&Datatype::opaque(4, "a"), &Datatype::opaque(4, "b")));
+        assert!(equal(&Datatype::opaque(4, "a"), &Datatype::opaque(4, "a")));
+        let sequence = Datatype::sequence(Datatype::u8(), 8);
+        assert!(contains(&Datatype::array([2], sequence), VLEN));
+        assert!(!contains(&Datatype::variable_string(ascii, 8), INTEGER));
+    }
+}

@@ -1,0 +1,219 @@
+//! Dataspaces and their extents (`H5S*`).
+
+use std::ffi::c_int;
+
+use hyperslab::Dataspace;
+use hyperslab::dataspace::MAX_RANK;
+
+use crate::ctypes::{H5S_UNLIMITED, herr_t, hid_t, hsize_t, hssize_t, htri_t};
+use crate::error::{Failure, Outcome};
+use crate::pointer::{In, Out};
+use crate::space::{self, CSpace};
+use crate::{export, id};
+
+/// The classes of extents (`H5S_class_t`).
+const NO_CLASS: c_int = -1;
+const SCALAR: c_int = 0;
+const SIMPLE: c_int = 1;
+const NULL: c_int = 2;
+
+/// Returns the number of the class of an extent.
+fn class_of(extent: &Dataspace) -> c_int {
+    match extent {
+        Dataspace::Null => NULL,
+        Dataspace::Scalar => SCALAR,
+        Dataspace::Simple(_) if *extent == space::unset_extent() => NO_CLASS,
+        Dataspace::Simple(_) => SIMPLE,
+    }
+}
+
+/// Returns the extent that the arguments of a call describe.
+fn extent_of(rank: c_int, dims: In<hsize_t>, max: In<hsize_t>) -> Outcome<Dataspace> {
+    let rank = usize::try_from(rank).map_err(|_| Failure::bad_value("the rank is negative"))?;
+    if rank > MAX_RANK {
+        return Err(Failure::bad_value("the rank is too large"));
+    }
+    if rank == 0 {
+        return Ok(Dataspace::Scalar);
+    }
+    let dims = dims.array(rank, "current dimensions")?;
+    if dims.contains(&H5S_UNLIMITED) {
+        return Err(Failure::bad_value("a current dimension is unlimited"));
+    }
+    let Some(max) = max.optional(rank, "maximum dimensions")? else { return Ok(Dataspace::simple(dims)) };
+    if max.iter().zip(dims).any(|(max, size)| max < size) {
+        return Err(Failure::bad_value("a maximum dimension is smaller than the current dimension"));
+    }
+    let max: Vec<Option<u64>> = max.iter().map(|max| (*max != H5S_UNLIMITED).then_some(*max)).collect();
+    Dataspace::extendible(dims, &max).map_err(|error| Failure::bad_value(error.to_string()))
+}
+
+export! {
+    /// Creates a dataspace of a class.
+    fn H5Screate(class: c_int) -> hid_t {
+        let extent = match class {
+            SCALAR => Dataspace::Scalar,
+            SIMPLE => space::empty_extent(),
+            NULL => Dataspace::Null,
+            _ => return Err(Failure::bad_value("not a class of dataspaces")),
+        };
+        Ok(space::register(CSpace::all(extent)))
+    }
+
+    /// Creates a simple dataspace.
+    fn H5Screate_simple(rank: c_int, dims: In<hsize_t>, max: In<hsize_t>) -> hid_t {
+        Ok(space::register(CSpace::all(extent_of(rank, dims, max)?)))
+    }
+
+    /// Copies a dataspace with its selection.
+    fn H5Scopy(space: hid_t) -> hid_t {
+        Ok(space::register(space::copy_of(space)?))
+    }
+
+    /// Closes a dataspace.
+    fn H5Sclose(space: hid_t) -> herr_t {
+        space::find(space)?;
+        id::decrement(space);
+        Ok(0)
+    }
+
+    /// Returns the number of elements of the extent.
+    fn H5Sget_simple_extent_npoints(space: hid_t) -> hssize_t {
+        let space = space::find(space)?;
+        let number = space::elements(&space.0.read().extent);
+        // A number beyond 64 bits wraps in the C library; no array has so many elements.
+        Ok(number.map_or(-1, u64::cast_signed))
+    }
+
+    /// Returns the number of dimensions.
+    fn H5Sget_simple_extent_ndims(space: hid_t) -> c_int {
+        rank(&space::find(space)?.0.read().extent)
+    }
+
+    /// Returns the number of dimensions, and stores the current and maximum dimensions.
+    fn H5Sget_simple_extent_dims(space: hid_t, dims: Out<hsize_t>, max: Out<hsize_t>) -> c_int {
+        let space = space::find(space)?;
+        let space = space.0.read();
+        let extent = &space.extent;
+        dims.fill(extent.dims(), extent.rank())?;
+        if !max.is_null() {
+            let values: Vec<u64> =
+                extent.max_dims().iter().map(|size| size.unwrap_or(H5S_UNLIMITED)).collect();
+            max.fill(&values, extent.rank())?;
+        }
+        rank(extent)
+    }
+
+    /// Returns the class of the extent.
+    fn H5Sget_simple_extent_type(space: hid_t) -> c_int {
+        Ok(class_of(&space::find(space)?.0.read().extent))
+    }
+
+    /// Returns whether the extent is simple or scalar.
+    fn H5Sis_simple(space: hid_t) -> htri_t {
+        let class = class_of(&space::find(space)?.0.read().extent);
+        Ok(htri_t::from(class == SIMPLE || class == SCALAR))
+    }
+
+    /// Sets the extent.
+    fn H5Sset_extent_simple(space: hid_t, rank: c_int, dims: In<hsize_t>, max: In<hsize_t>) -> herr_t {
+        let space = space::find(space)?;
+        let extent = extent_of(rank, dims, max)?;
+        space.0.write().set_extent(extent);
+        Ok(0)
+    }
+
+    /// Removes the extent.
+    fn H5Sset_extent_none(space: hid_t) -> herr_t {
+        space::find(space)?.0.write().set_extent(space::unset_extent());
+        Ok(0)
+    }
+
+    /// Copies the extent of another dataspace.
+    fn H5Sextent_copy(target: hid_t, source: hid_t) -> herr_t {
+        let target = space::find(target)?;
+        let extent = space::copy_of(source)?.extent;
+        target.0.write().set_extent(extent);
+        Ok(0)
+    }
+
+    /// Returns whether two dataspaces have equal extents.
+    fn H5Sextent_equal(first: hid_t, second: hid_t) -> htri_t {
+        let (a, b) = (space::copy_of(first)?.extent, space::copy_of(second)?.extent);
+        let equal = class_of(&a) == class_of(&b) && a.dims() == b.dims() && a.max_dims() == b.max_dims();
+        Ok(htri_t::from(equal))
+    }
+
+    /// Sets the offset of the selection.
+    fn H5Soffset_simple(space: hid_t, offset: In<hssize_t>) -> herr_t {
+        let space = space::find(space)?;
+        let rank = space.0.read().extent.rank();
+        if rank == 0 {
+            let text = "a dataspace without dimensions has no offset";
+            return Err(Failure::arguments(crate::error::codes::UNSUPPORTED, text));
+        }
+        let offset = offset.array(rank, "offset")?.to_vec();
+        let zero = offset.iter().all(|by| *by == 0);
+        space.0.write().offset = if zero { Vec::new() } else { offset };
+        Ok(0)
+    }
+}
+
+fn rank(extent: &Dataspace) -> Outcome<c_int> {
+    c_int::try_from(extent.rank()).map_err(|_| Failure::bad_value("the rank is too large"))
+}
+
+#[cfg(test)]
+#[expect(unsafe_code, reason = "the tests call exported functions")]
+mod tests {
+    use super::*;
+    use crate::error::{codes, stack};
+
+    fn simple(dims: &[u64], max: Option<&[u64]>) -> hid_t {
+        let max = max.map_or(In::of(std::ptr::null()), |max| In::of(max.as_ptr()));
+        // SAFETY: the arrays have as many values as the rank states.
+        unsafe { H5Screate_simple(c_int::try_from(dims.len()).unwrap(), In::of(dims.as_ptr()), max) }
+    }
+
+    #[test]
+    fn extents() {
+        let id = simple(&[3, 4], Some(&[3, H5S_UNLIMITED]));
+        assert!(id > 0);
+        let (mut dims, mut max) = ([0; 2], [0; 2]);
+        // SAFETY: the arrays have two values.
+        unsafe {
+            assert_eq!(H5Sget_simple_extent_npoints(id), 12);
+            assert_eq!(
+                H5Sget_simple_extent_dims(id, Out::of(dims.as_mut_ptr()), Out::of(max.as_mut_ptr())),
+                2
+            );
+            assert_eq!((dims, max), ([3, 4], [3, H5S_UNLIMITED]));
+            assert_eq!((H5Sis_simple(id), H5Sget_simple_extent_type(id)), (1, SIMPLE));
+            let other = simple(&[3, 4], None);
+            assert_eq!(H5Sextent_equal(id, other), 0);
+            assert_eq!(H5Sextent_copy(other, id), 0);
+            assert_eq!(H5Sextent_equal(id, other), 1);
+            assert_eq!(H5Sset_extent_none(other), 0);
+            assert_eq!(H5Sget_simple_extent_type(other), NO_CLASS);
+            assert_eq!((H5Sclose(id), H5Sclose(id)), (0, -1));
+            assert_eq!(
+                stack::copy().last().map(|record| (record.major, record.minor)),
+                Some((codes::ARGS, codes::BADTYPE))
+            );
+        }
+    }
+
+    #[test]
+    fn other_classes() {
+        // SAFETY: no pointers are passed.
+        unsafe {
+            let (null, scalar) = (H5Screate(NULL), H5Screate(SCALAR));
+            assert_eq!((H5Sget_simple_extent_npoints(null), H5Sget_simple_extent_npoints(scalar)), (0, 1));
+            assert_eq!((H5Sis_simple(null), H5Sis_simple(scalar)), (0, 1));
+            assert_eq!(H5Screate(7), -1);
+        }
+        assert_eq!(simple(&[H5S_UNLIMITED], None), -1);
+        assert_eq!(simple(&[5], Some(&[4])), -1);
+        assert_eq!(simple(&[1; 33], None), -1);
+    }
+}

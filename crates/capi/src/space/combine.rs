@@ -1,0 +1,97 @@
+//! Set operations on the selections of one extent.
+
+use std::ffi::c_int;
+
+use hyperslab::dataspace::Dims;
+use hyperslab::{Dataspace, Hyperslab, Region, Selection, SetOperation, UNLIMITED};
+
+use super::corners;
+use crate::error::{Failure, Outcome, codes};
+
+/// Returns the set operation of a number of `H5S_seloper_t`.
+///
+/// # Errors
+/// Fails for other numbers, also for the operations on lists of points.
+pub fn operation(number: c_int) -> Outcome<SetOperation> {
+    Ok(match number {
+        0 => SetOperation::Set,
+        1 => SetOperation::Or,
+        2 => SetOperation::And,
+        3 => SetOperation::Xor,
+        4 => SetOperation::NotB,
+        5 => SetOperation::NotA,
+        _ => return Err(Failure::arguments(codes::UNSUPPORTED, "not a selection operation")),
+    })
+}
+
+/// Combines two selections of an extent. Both are without their offsets.
+///
+/// # Errors
+/// Fails for lists of points, and for results without end.
+pub fn combine(
+    a: &Selection,
+    operation: SetOperation,
+    b: &Selection,
+    extent: &Dataspace,
+) -> Outcome<Selection> {
+    if operation == SetOperation::Set {
+        return Ok(b.clone());
+    }
+    let (a, b) = (blocks_of(a, extent), blocks_of(b, extent));
+    if a == Selection::None {
+        return Ok(if operation.keeps(false, true) { b } else { a });
+    }
+    if b == Selection::None {
+        return Ok(if operation.keeps(true, false) { a } else { b });
+    }
+    if matches!(a, Selection::Points(_)) || matches!(b, Selection::Points(_)) {
+        let text = "hyperslabs and points cannot be combined";
+        return Err(Failure::new(codes::DATASPACE, codes::UNSUPPORTED, text));
+    }
+    let limits = limits(&a, operation, &b, extent)?;
+    Ok(a.combine(operation, &b, &limits)?)
+}
+
+/// Returns a selection of all elements as a hyperslab, and each other selection as it is.
+fn blocks_of(selection: &Selection, extent: &Dataspace) -> Selection {
+    match selection {
+        Selection::All if extent.dims().contains(&0) => Selection::None,
+        Selection::All if extent.rank() > 0 => Selection::region(&Region::whole(extent.dims())),
+        other => other.clone(),
+    }
+}
+
+/// Returns the shape of an extent that contains both selections. Of a hyperslab without end, only
+/// the part within the other selection matters.
+fn limits(a: &Selection, operation: SetOperation, b: &Selection, extent: &Dataspace) -> Outcome<Dims> {
+    let limits = Dims::from_elem(u64::MAX, extent.rank());
+    // The elements of an endless selection outside of the other one must not be in the result.
+    let endless = match (is_endless(a), is_endless(b)) {
+        (false, false) => return Ok(limits),
+        (true, false) if !operation.keeps(true, false) => b,
+        (false, true) if !operation.keeps(false, true) => a,
+        _ => {
+            let text = "the result of the operation has no end";
+            return Err(Failure::new(codes::DATASPACE, codes::UNSUPPORTED, text));
+        }
+    };
+    let Some((_, high)) = corners(endless, extent) else { return Ok(limits) };
+    let open = open_dimensions(if std::ptr::eq(endless, b) { a } else { b });
+    let limit = |(open, last): (bool, &u64)| if open { last.saturating_add(1) } else { u64::MAX };
+    Ok(open.into_iter().zip(&high).map(limit).collect())
+}
+
+fn is_endless(selection: &Selection) -> bool {
+    matches!(selection, Selection::Hyperslab(Hyperslab::Regular(slab)) if slab.is_unlimited())
+}
+
+/// Returns for each dimension whether the hyperslab has no end in it.
+fn open_dimensions(selection: &Selection) -> Vec<bool> {
+    match selection {
+        Selection::Hyperslab(Hyperslab::Regular(slab)) => {
+            let counts = slab.count.iter().zip(&slab.block);
+            counts.map(|(count, block)| *count == UNLIMITED || *block == UNLIMITED).collect()
+        }
+        _ => Vec::new(),
+    }
+}
