@@ -136,3 +136,19 @@ pub fn text_of<'a>(text: *const c_char) -> &'a [u8] {
     // registered.
     unsafe { std::ffi::CStr::from_ptr(text) }.to_bytes()
 }
+
+/// Returns an array to which a struct of the program points.
+///
+/// # Errors
+/// Fails with a bad value if the pointer is null or not aligned.
+pub fn array_of_user<'a, T>(array: *const T, count: usize) -> crate::error::Outcome<&'a [T]> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    if array.is_null() || !array.is_aligned() {
+        return Err(crate::error::Failure::bad_value("an array of the struct is missing"));
+    }
+    // SAFETY: the program promises that the array has `count` values, as the documentation of the
+    // struct says.
+    Ok(unsafe { std::slice::from_raw_parts(array, count) })
+}

@@ -239,6 +239,12 @@ impl<T: Copy> Out<T> {
     pub fn of(pointer: *mut T) -> Self {
         Self(pointer, PhantomData)
     }
+
+    /// Returns the argument that leads to values of the library. The values must live as long as
+    /// the argument is used.
+    pub fn to(values: &mut [T]) -> Self {
+        Self(values.as_mut_ptr(), PhantomData)
+    }
 }
 
 /// Returns an error unless a pointer is aligned and an array of `count` values is possible.

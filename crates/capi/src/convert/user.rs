@@ -83,7 +83,6 @@ pub fn class(datatype: &Datatype) -> u8 {
         DatatypeClass::VariableLength(_) => 9,
         DatatypeClass::Array(_) => 10,
         DatatypeClass::Complex(_) => 11,
-        _ => u8::MAX,
     }
 }
 

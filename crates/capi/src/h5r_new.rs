@@ -1,0 +1,239 @@
+//! References of the second kind (`H5R_ref_t`): to objects, regions and attributes, also of other
+//! files.
+//!
+//! The 64 bytes of a reference in memory hold a number; the table below holds the target. The
+//! program closes a reference with `H5Rdestroy`.
+
+use std::collections::HashMap;
+use std::ffi::c_int;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hyperslab::{ObjectKind, ReferenceTarget, Selection};
+use parking_lot::Mutex;
+
+use crate::ctypes::{H5P_DEFAULT, herr_t, hid_t};
+use crate::error::{Because, Failure, Outcome, codes};
+use crate::export;
+use crate::file::SharedFile;
+use crate::file::location::{Location, Name};
+use crate::file::traverse::{self, Place};
+use crate::pointer::{In, Out, Text, TextBuffer};
+use crate::space::{self, CSpace};
+
+/// A reference in memory (`H5R_ref_t`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct H5R_ref_t {
+    /// The number of the reference, then zeros.
+    pub data: [u64; 8],
+}
+
+const _: () = assert!(size_of::<H5R_ref_t>() == 64);
+
+/// A reference of the program.
+#[derive(Debug, Clone)]
+pub struct Held {
+    /// The file of the target.
+    pub shared: Arc<SharedFile>,
+    /// The target.
+    pub target: ReferenceTarget,
+}
+
+/// The numbers of the kinds of references (`H5R_type_t`).
+const OBJECT: c_int = 2;
+const REGION: c_int = 3;
+const ATTRIBUTE: c_int = 4;
+
+static HELD: Mutex<Option<HashMap<u64, Held>>> = Mutex::new(None);
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// Marks the first word of the references of this table.
+const MARK: u64 = 0x4852_4546_0000_0000;
+
+impl H5R_ref_t {
+    /// Returns a new reference in memory.
+    pub fn hold(held: Held) -> Self {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        HELD.lock().get_or_insert_default().insert(number, held);
+        Self { data: [MARK, number, 0, 0, 0, 0, 0, 0] }
+    }
+
+    /// Returns the target.
+    ///
+    /// # Errors
+    /// Fails for values that no function of the library made.
+    pub fn held(self) -> Outcome<Held> {
+        let [mark, number, ..] = self.data;
+        let found = if mark == MARK { HELD.lock().get_or_insert_default().get(&number).cloned() } else { None };
+        found.because(codes::ARGS, codes::BADVALUE, "invalid reference pointer")
+    }
+}
+
+fn create(loc: hid_t, name: Text, oapl: hid_t, target: impl FnOnce(&Place) -> Outcome<ReferenceTarget>) -> Outcome<H5R_ref_t> {
+    let _ = oapl;
+    let place = traverse::open(loc, name.name("object name")?, H5P_DEFAULT)?;
+    let target = target(&place)?;
+    Ok(H5R_ref_t::hold(Held { shared: place.1.shared, target }))
+}
+
+fn token(target: &ReferenceTarget) -> Outcome<hyperslab::ObjectToken> {
+    match target {
+        ReferenceTarget::Object(token) | ReferenceTarget::Region(token, _) | ReferenceTarget::Attribute(token, _) => {
+            Ok(*token)
+        }
+        _ => Err(Failure::new(codes::REFERENCE, codes::BADVALUE, "the reference is null")),
+    }
+}
+
+fn object(reference: In<H5R_ref_t>) -> Outcome<Place> {
+    let held = reference.value("reference pointer")?.held()?;
+    let object = held.shared.file.root().object_at(token(&held.target)?)?;
+    Ok((object, Location { shared: held.shared, name: Name::default() }))
+}
+
+fn put(text: &[u8], buffer: TextBuffer, size: usize) -> Outcome<isize> {
+    buffer.put(text, size);
+    crate::text::length(text)
+}
+
+fn kind(target: &ReferenceTarget) -> c_int {
+    match target {
+        ReferenceTarget::Region(..) => REGION,
+        ReferenceTarget::Attribute(..) => ATTRIBUTE,
+        _ => OBJECT,
+    }
+}
+
+export! {
+    /// Creates a reference to an object.
+    fn H5Rcreate_object(loc: hid_t, name: Text, oapl: hid_t, reference: Out<H5R_ref_t>) -> herr_t {
+        reference.require("reference pointer")?;
+        let made = create(loc, name, oapl, |place| Ok(ReferenceTarget::object(&place.0)))
+            .because(codes::REFERENCE, codes::CANTCREATE, "unable to create object reference")?;
+        reference.put(made);
+        Ok(0)
+    }
+
+    /// Creates a reference to selected elements of a dataset.
+    fn H5Rcreate_region(loc: hid_t, name: Text, space_id: hid_t, oapl: hid_t, reference: Out<H5R_ref_t>) -> herr_t {
+        reference.require("reference pointer")?;
+        let space = space::copy_of(space_id)?;
+        let made = create(loc, name, oapl, |place| {
+            let selection = match space::effective(&space)? {
+                Selection::All => Selection::region(&space.extent.region()),
+                other => other,
+            };
+            Ok(ReferenceTarget::Region(place.0.token(), selection))
+        });
+        reference.put(made.because(codes::REFERENCE, codes::CANTCREATE, "unable to create region reference")?);
+        Ok(0)
+    }
+
+    /// Creates a reference to an attribute.
+    fn H5Rcreate_attr(loc: hid_t, name: Text, attribute: Text, oapl: hid_t, reference: Out<H5R_ref_t>) -> herr_t {
+        reference.require("reference pointer")?;
+        let attribute = attribute.name("attribute name")?;
+        let made = create(loc, name, oapl, |place| {
+            Ok(ReferenceTarget::Attribute(place.0.token(), attribute.to_vec()))
+        });
+        reference.put(made.because(codes::REFERENCE, codes::CANTCREATE, "unable to create attribute reference")?);
+        Ok(0)
+    }
+
+    /// Closes a reference.
+    fn H5Rdestroy(reference: Out<H5R_ref_t>) -> herr_t {
+        let value = reference.require("reference pointer")?.get().unwrap_or(H5R_ref_t { data: [0; 8] });
+        let [mark, number, ..] = value.data;
+        if mark == MARK {
+            let removed = HELD.lock().get_or_insert_default().remove(&number);
+            crate::file::closing(|| drop(removed))?;
+        }
+        reference.put(H5R_ref_t { data: [0; 8] });
+        Ok(0)
+    }
+
+    /// Returns the kind of a reference.
+    fn H5Rget_type(reference: In<H5R_ref_t>) -> c_int {
+        Ok(kind(&reference.value("reference pointer")?.held()?.target))
+    }
+
+    /// Returns whether two references have the same target.
+    fn H5Requal(one: In<H5R_ref_t>, other: In<H5R_ref_t>) -> c_int {
+        let (one, other) = (one.value("reference pointer")?.held()?, other.value("reference pointer")?.held()?);
+        Ok(i32::from(Arc::ptr_eq(&one.shared, &other.shared) && one.target == other.target))
+    }
+
+    /// Copies a reference.
+    fn H5Rcopy(source: In<H5R_ref_t>, destination: Out<H5R_ref_t>) -> herr_t {
+        let held = source.value("reference pointer")?.held()?;
+        destination.require("reference pointer")?.put(H5R_ref_t::hold(held));
+        Ok(0)
+    }
+
+    /// Opens the object of a reference.
+    fn H5Ropen_object(reference: In<H5R_ref_t>, rapl: hid_t, oapl: hid_t) -> hid_t {
+        let _ = (rapl, oapl);
+        object(reference).and_then(|place| crate::h5o::register(place, H5P_DEFAULT))
+            .because(codes::REFERENCE, codes::CANTOPENOBJ, "unable to open object by reference")
+    }
+
+    /// Returns a dataspace with the selection of a reference to a region.
+    fn H5Ropen_region(reference: In<H5R_ref_t>, rapl: hid_t, oapl: hid_t) -> hid_t {
+        let _ = (rapl, oapl);
+        let held = reference.value("reference pointer")?.held()?;
+        let ReferenceTarget::Region(token, selection) = &held.target else {
+            return Err(Failure::new(codes::ARGS, codes::BADVALUE, "not a region reference"));
+        };
+        let dataset = held.shared.file.root().object_at(*token)?.into_dataset()?;
+        let space = CSpace { selection: selection.clone(), ..CSpace::all(dataset.dataspace()) };
+        Ok(space::register(space))
+    }
+
+    /// Opens the attribute of a reference.
+    fn H5Ropen_attr(reference: In<H5R_ref_t>, rapl: hid_t, aapl: hid_t) -> hid_t {
+        let _ = (rapl, aapl);
+        let held = reference.value("reference pointer")?.held()?;
+        let ReferenceTarget::Attribute(_, name) = &held.target else {
+            return Err(Failure::new(codes::ARGS, codes::BADVALUE, "not an attribute reference"));
+        };
+        crate::h5a::register(object(reference)?, name)
+            .because(codes::REFERENCE, codes::CANTOPENOBJ, "unable to open attribute by reference")
+    }
+
+    /// Returns the kind of a reference's object.
+    fn H5Rget_obj_type3(reference: In<H5R_ref_t>, rapl: hid_t, result: Out<c_int>) -> herr_t {
+        let _ = rapl;
+        let (object, _) = object(reference)
+            .because(codes::REFERENCE, codes::CANTGET, "unable to get object type")?;
+        result.put(match object.kind() {
+            Some(ObjectKind::Group) => 0,
+            Some(ObjectKind::Dataset) => 1,
+            Some(ObjectKind::Datatype) => 2,
+            _ => -1,
+        });
+        Ok(0)
+    }
+
+    /// Returns the name of a reference's file.
+    fn H5Rget_file_name(reference: In<H5R_ref_t>, name: TextBuffer, size: usize) -> isize {
+        put(&reference.value("reference pointer")?.held()?.shared.name, name, size)
+    }
+
+    /// Returns a path of a reference's object.
+    fn H5Rget_obj_name(reference: In<H5R_ref_t>, rapl: hid_t, name: TextBuffer, size: usize) -> isize {
+        let _ = rapl;
+        let held = reference.value("reference pointer")?.held()?;
+        let path = crate::h5r::path_of(&held.shared, token(&held.target)?.address())?;
+        put(&path.unwrap_or_default(), name, size)
+    }
+
+    /// Returns the name of a reference's attribute.
+    fn H5Rget_attr_name(reference: In<H5R_ref_t>, name: TextBuffer, size: usize) -> isize {
+        let held = reference.value("reference pointer")?.held()?;
+        let ReferenceTarget::Attribute(_, attribute) = &held.target else {
+            return Err(Failure::new(codes::ARGS, codes::BADVALUE, "not an attribute reference"));
+        };
+        put(attribute, name, size)
+    }
+}
