@@ -26,6 +26,8 @@ pub mod h5es;
 pub mod h5f;
 pub mod h5p;
 pub mod h5p_dataset_access;
+pub mod h5p_file_access;
+pub mod h5p_file_cache;
 pub mod h5p_file_create;
 pub mod h5p_links;
 pub mod h5p_objects;

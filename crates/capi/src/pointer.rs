@@ -105,6 +105,11 @@ impl<T> Clone for In<T> {
 impl<T> Copy for In<T> {}
 
 impl<T: Copy> In<T> {
+    /// Returns the argument that a pointer makes. The pointer comes from C.
+    pub fn of(pointer: *const T) -> Self {
+        Self(pointer, PhantomData)
+    }
+
     /// Returns whether the pointer is null.
     pub fn is_null(self) -> bool {
         self.0.is_null()
@@ -171,6 +176,11 @@ impl<T> Clone for Out<T> {
 impl<T> Copy for Out<T> {}
 
 impl<T: Copy> Out<T> {
+    /// Returns the argument that a pointer makes. The pointer comes from C.
+    pub fn of(pointer: *mut T) -> Self {
+        Self(pointer, PhantomData)
+    }
+
     /// Returns whether the pointer is null.
     pub fn is_null(self) -> bool {
         self.0.is_null()
@@ -238,6 +248,11 @@ fn check<T>(pointer: *const T, count: usize, subject: &str) -> Outcome<()> {
 pub struct Data(*const c_void);
 
 impl Data {
+    /// Returns the argument that a pointer makes. The pointer comes from C.
+    pub fn of(pointer: *const c_void) -> Self {
+        Self(pointer)
+    }
+
     /// Returns the bytes, or `None` for a null pointer.
     pub fn get<'a>(self, length: usize) -> Option<&'a [u8]> {
         if self.0.is_null() || isize::try_from(length).is_err() {
