@@ -72,3 +72,8 @@ pub fn find(id: hid_t) -> Outcome<Arc<DriverHandle>> {
 
 /// A configuration that the library does not interpret.
 pub type Opaque = *const c_void;
+
+/// Returns the identifier of the library's driver with a name.
+pub fn library_id(name: &[u8]) -> Option<hid_t> {
+    LIBRARY.iter().find(|(_, known)| known.as_bytes() == name).map(|(id, _)| *id)
+}

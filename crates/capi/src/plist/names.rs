@@ -8,6 +8,17 @@ use super::settings::{DatasetAccess, DatasetCreate, FileCreate, GroupCreate, Lin
 use crate::ctypes::{herr_t, hsize_t};
 use crate::error::{Failure, Outcome};
 
+/// The form of a value in an encoded list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// One byte.
+    Byte,
+    /// A number of fixed width, after its width.
+    Number,
+    /// A size without its leading zeros, after its width.
+    Size,
+}
+
 /// A property of the library.
 #[derive(Debug, Clone, Copy)]
 pub struct Known {
@@ -15,6 +26,8 @@ pub struct Known {
     pub name: &'static str,
     /// The size of the value in bytes.
     pub size: usize,
+    /// The form of the value in an encoded list.
+    pub form: Form,
     /// Returns the value.
     read: fn(&Settings) -> Option<Vec<u8>>,
     /// Sets the value.
@@ -45,13 +58,16 @@ impl Known {
 
 /// A value with a form in C.
 trait Scalar: Sized {
+    const FORM: Form;
     fn store(&self) -> Vec<u8>;
     fn load(bytes: &[u8]) -> Option<Self>;
 }
 
 macro_rules! scalars {
-    ($($type:ty)*) => {$(
+    ($($type:ty = $form:ident)*) => {$(
         impl Scalar for $type {
+            const FORM: Form = Form::$form;
+
             #[expect(clippy::host_endian_bytes, reason = "values are in the memory of C programs")]
             fn store(&self) -> Vec<u8> {
                 self.to_ne_bytes().to_vec()
@@ -65,9 +81,11 @@ macro_rules! scalars {
     )*};
 }
 
-scalars! { u8 c_int c_uint hsize_t usize f64 i64 }
+scalars! { u8 = Byte c_int = Number c_uint = Number hsize_t = Size usize = Size f64 = Number }
 
 impl Scalar for bool {
+    const FORM: Form = Form::Byte;
+
     fn store(&self) -> Vec<u8> {
         vec![u8::from(*self)]
     }
@@ -84,6 +102,7 @@ macro_rules! properties {
             $(Known {
                 name: $name,
                 size: size_of::<$type>(),
+                form: <$type as Scalar>::FORM,
                 read: |settings| match settings {
                     $pattern => Some(Scalar::store(&$field)),
                     _ => None,
@@ -96,7 +115,7 @@ macro_rules! properties {
                     _ => None,
                 },
             },)*
-            $(Known { name: $other, size: $size, read: |_| None, write: |_, _| None },)*
+            $(Known { name: $other, size: $size, form: Form::Number, read: |_| None, write: |_, _| None },)*
         ];
     };
 }
