@@ -80,8 +80,11 @@ fn callbacks(class: &Arc<PropertyClass>) -> Vec<ClassCallbacks> {
 
 /// Returns a new list of a class with its identifier.
 fn create_list(class: &Arc<PropertyClass>) -> Outcome<hid_t> {
-    let list = PropertyList::create(Arc::clone(class))
-        .because(codes::PLIST, codes::CANTCREATE, "cannot create the property list")?;
+    let list = PropertyList::create(Arc::clone(class)).because(
+        codes::PLIST,
+        codes::CANTCREATE,
+        "cannot create the property list",
+    )?;
     let id = register(Entry::PropertyList(Arc::new(list)));
     for functions in callbacks(class) {
         if let (Some(function), data) = functions.create

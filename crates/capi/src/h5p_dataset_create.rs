@@ -38,9 +38,10 @@ pub fn chunk_shape(ndims: c_int, dim: In<hsize_t>) -> Outcome<Vec<hsize_t>> {
             return Err(Failure::arguments(codes::BADRANGE, "each dimension of a chunk is positive"));
         }
         let small = u32::try_from(*size).is_ok();
-        elements = elements.checked_mul(*size).filter(|count| small && u32::try_from(*count).is_ok()).ok_or_else(
-            || Failure::arguments(codes::BADRANGE, "the number of elements of a chunk is below 2^32"),
-        )?;
+        elements =
+            elements.checked_mul(*size).filter(|count| small && u32::try_from(*count).is_ok()).ok_or_else(
+                || Failure::arguments(codes::BADRANGE, "the number of elements of a chunk is below 2^32"),
+            )?;
     }
     Ok(shape)
 }

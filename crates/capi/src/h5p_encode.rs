@@ -126,7 +126,7 @@ fn decode(bytes: &mut Stream) -> Outcome<PropertyList> {
 
 /// Stores an encoding, or only its length if there is no buffer or too little space.
 fn give(list: hid_t, buffer: Buffer, size: Out<usize>) -> Outcome<herr_t> {
-    let bytes = encode(&plist::find(list)?);
+    let bytes = encode(&*plist::find(list)?);
     let space = size.require("size")?.get().unwrap_or(0);
     if !buffer.is_null() && space >= bytes.len() {
         buffer.put(&bytes, bytes.len());

@@ -181,7 +181,8 @@ fn copy_image(image: &[u8], functions: &ImageCallbacks, operation: c_int) -> Out
     match functions.image_memcpy {
         None => Buffer::of(block).put(image, image.len()),
         Some(copy) => {
-            let result = call_user!(copy, block, image.as_ptr().cast(), image.len(), operation, functions.udata);
+            let result =
+                call_user!(copy, block, image.as_ptr().cast(), image.len(), operation, functions.udata);
             if result != block {
                 return Err(Failure::new(codes::RESOURCE, codes::CANTCOPY, "the user's function failed"));
             }

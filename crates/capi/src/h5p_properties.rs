@@ -36,7 +36,8 @@ fn add_to_class(class: hid_t, property: Property) -> Outcome<herr_t> {
 fn add_to_list(list: hid_t, property: Property) -> Outcome<herr_t> {
     let list = plist::find(list)?;
     let mut properties = list.user.write();
-    if properties.find(&property.name).is_some() || names::find(list.class.library, &property.name).is_some() {
+    if properties.find(&property.name).is_some() || names::find(list.class.library, &property.name).is_some()
+    {
         return Err(Failure::new(codes::PLIST, codes::EXISTS, "the list has a property with this name"));
     }
     properties.put(property);

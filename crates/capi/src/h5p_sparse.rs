@@ -166,10 +166,16 @@ mod tests {
             assert_eq!(H5Pset_filter2(list, 1, 2, 0, 0, values), -1);
             assert_eq!(H5Pset_struct_chunk(list, 1, In::of(shape.as_ptr()), SPARSE_CHUNK), 0);
             assert_eq!(H5Pset_deflate(list, 3), 0);
-            assert_eq!((H5Pset_filter2(list, 1, 2, 0, 0, values), H5Pset_filter2(list, 3, 2, 0, 0, values)), (0, -1));
+            assert_eq!(
+                (H5Pset_filter2(list, 1, 2, 0, 0, values), H5Pset_filter2(list, 3, 2, 0, 0, values)),
+                (0, -1)
+            );
             assert_eq!(H5Pget_nfilters2(list, 1, Out::of(&raw mut count)), 0);
             assert_eq!(count, 2);
-            assert_eq!((H5Premove_filter2(list, 0, 1), H5Pget_nfilters2(list, 0, Out::of(&raw mut count))), (0, 0));
+            assert_eq!(
+                (H5Premove_filter2(list, 0, 1), H5Pget_nfilters2(list, 0, Out::of(&raw mut count))),
+                (0, 0)
+            );
             assert_eq!(count, 0);
         }
     }

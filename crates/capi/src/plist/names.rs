@@ -239,7 +239,9 @@ fn tables(class: LibraryClass) -> &'static [&'static [Known]] {
         L::FileMount => &[FILE_MOUNT],
         L::StringCreate | L::AttributeCreate => &[STRING_CREATE],
         L::LinkCreate => &[STRING_CREATE, LINK_CREATE],
-        L::GroupAccess | L::DatatypeAccess | L::AttributeAccess | L::LinkAccess | L::MapAccess => &[LINK_ACCESS],
+        L::GroupAccess | L::DatatypeAccess | L::AttributeAccess | L::LinkAccess | L::MapAccess => {
+            &[LINK_ACCESS]
+        }
         L::ObjectCopy => &[OBJECT_COPY],
     }
 }
