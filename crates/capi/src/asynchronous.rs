@@ -6,23 +6,29 @@ use std::ffi::{c_int, c_uint, c_void};
 use crate::ctypes::{ConstText, herr_t, hid_t, hsize_t};
 use crate::error::codes;
 use crate::export::Returned;
-use crate::h5a::{H5Aclose, H5Acreate2, H5Acreate_by_name, H5Aopen, H5Aopen_by_idx, H5Aopen_by_name, H5Aread, H5Arename, H5Arename_by_name, H5Awrite};
-use crate::h5d::{H5Dclose, H5Dcreate2, H5Dget_space, H5Dopen2, H5Dread, H5Dread_multi, H5Dset_extent, H5Dwrite, H5Dwrite_multi};
+use crate::h5a::{
+    H5Aclose, H5Acreate_by_name, H5Acreate2, H5Aopen, H5Aopen_by_idx, H5Aopen_by_name, H5Aread, H5Arename,
+    H5Arename_by_name, H5Awrite,
+};
+use crate::h5a::{H5Aexists, H5Aexists_by_name};
+use crate::h5d::{
+    H5Dclose, H5Dcreate2, H5Dget_space, H5Dopen2, H5Dread, H5Dread_multi, H5Dset_extent, H5Dwrite,
+    H5Dwrite_multi,
+};
 use crate::h5f::{H5Fclose, H5Fcreate, H5Fflush, H5Fopen, H5Freopen};
+use crate::h5g::H5G_info_t;
 use crate::h5g::{H5Gclose, H5Gcreate2, H5Gget_info, H5Gget_info_by_idx, H5Gget_info_by_name, H5Gopen2};
+use crate::h5l::H5Lexists;
 use crate::h5l::{H5Lcreate_hard, H5Lcreate_soft, H5Ldelete};
+use crate::h5l_info::Visit2;
 use crate::h5l_info::{H5Ldelete_by_idx, H5Literate2};
 use crate::h5o::{H5Oclose, H5Ocopy, H5Oflush, H5Oopen, H5Oopen_by_idx, H5Orefresh};
-use crate::h5o_info::{H5Oget_info_by_name3};
-use crate::h5r_new::{H5Ropen_attr, H5Ropen_object, H5Ropen_region};
-use crate::h5t::{H5Tclose};
-use crate::h5t_commit::{H5Tcommit2, H5Topen2};
-use crate::h5a::{H5Aexists, H5Aexists_by_name};
-use crate::h5g::H5G_info_t;
-use crate::h5l::H5Lexists;
-use crate::h5l_info::Visit2;
 use crate::h5o_info::H5O_info2_t;
+use crate::h5o_info::H5Oget_info_by_name3;
 use crate::h5r_new::H5R_ref_t;
+use crate::h5r_new::{H5Ropen_attr, H5Ropen_object, H5Ropen_region};
+use crate::h5t::H5Tclose;
+use crate::h5t_commit::{H5Tcommit2, H5Topen2};
 use crate::pointer::{Buffer, Data, In, Out, Text};
 
 /// Counts an operation that succeeded in its event set, and returns its result.

@@ -128,7 +128,11 @@ fn write(attribute_id: hid_t, type_id: hid_t, buffer: Data) -> Outcome<()> {
 fn conversion(error: hyperslab::Error) -> Failure {
     let missing = matches!(error.without_context(), hyperslab::Error::Convert(_));
     let failure = Failure::from(error);
-    if missing { failure.then(codes::ATTR, codes::UNSUPPORTED, "unable to convert between datatypes") } else { failure }
+    if missing {
+        failure.then(codes::ATTR, codes::UNSUPPORTED, "unable to convert between datatypes")
+    } else {
+        failure
+    }
 }
 
 /// Reads all elements of an attribute.

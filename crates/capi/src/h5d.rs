@@ -23,8 +23,7 @@ use crate::space::{self, CSpace};
 use crate::{dataset, symbols};
 
 /// A function that visits elements (`H5D_operator_t`).
-pub type Operator =
-    unsafe extern "C" fn(*mut c_void, hid_t, c_uint, *const hsize_t, *mut c_void) -> herr_t;
+pub type Operator = unsafe extern "C" fn(*mut c_void, hid_t, c_uint, *const hsize_t, *mut c_void) -> herr_t;
 /// A function that delivers elements to scatter (`H5D_scatter_func_t`).
 pub type ScatterFunction = unsafe extern "C" fn(*mut *const c_void, *mut usize, *mut c_void) -> herr_t;
 /// A function that takes gathered elements (`H5D_gather_func_t`).
@@ -43,8 +42,8 @@ type Lists = (hid_t, hid_t, hid_t);
 
 fn create_linked(loc: hid_t, name: &[u8], types: (hid_t, hid_t), lists: Lists) -> Outcome<hid_t> {
     let (charset, intermediate) = traverse::link_creation(lists.0)?;
-    let create = plist::dataset_create(lists.1)
-        .because(codes::ARGS, codes::BADTYPE, "not a dataset creation list")?;
+    let create =
+        plist::dataset_create(lists.1).because(codes::ARGS, codes::BADTYPE, "not a dataset creation list")?;
     let access = access(lists.2)?;
     let Parent { group, place, last } = traverse::parent(loc, name, H5P_DEFAULT, intermediate)?;
     let new = NewDataset { datatype: types.0, space: types.1, create };

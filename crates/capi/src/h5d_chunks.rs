@@ -14,8 +14,7 @@ use crate::plist;
 use crate::pointer::{Buffer, Data, In, Out};
 
 /// A function that visits chunks (`H5D_chunk_iter_op_t`).
-pub type Visit =
-    unsafe extern "C" fn(*const hsize_t, c_uint, haddr_t, hsize_t, *mut c_void) -> c_int;
+pub type Visit = unsafe extern "C" fn(*const hsize_t, c_uint, haddr_t, hsize_t, *mut c_void) -> c_int;
 
 /// Returns a dataset in chunks, and the shape of the chunks.
 fn chunked(dataset_id: hid_t) -> Outcome<(Arc<DatasetHandle>, Vec<u64>)> {
@@ -224,4 +223,3 @@ export! {
         Ok(0)
     }
 }
-

@@ -91,7 +91,8 @@ fn put(info: Out<H5D_struct_chunk_info_t>, chunk: &StructuredChunkInfo) -> Outco
     let size = |bytes: u64| hyperslab_exact::to_usize(bytes).map_err(Failure::from);
     let masks: Vec<u16> = sections.iter().map(|section| (section.filter_mask & 0xffff) as u16).collect();
     let stored: Vec<usize> = sections.iter().map(|section| size(section.size)).collect::<Outcome<_>>()?;
-    let original: Vec<usize> = sections.iter().map(|section| size(section.unfiltered)).collect::<Outcome<_>>()?;
+    let original: Vec<usize> =
+        sections.iter().map(|section| size(section.unfiltered)).collect::<Outcome<_>>()?;
     given.kind = SPARSE;
     given.num_sections = u8::try_from(sections.len()).unwrap_or(u8::MAX); // A chunk has three at most.
     given.filter_mask.fill(&masks, masks.len())?;
@@ -101,7 +102,12 @@ fn put(info: Out<H5D_struct_chunk_info_t>, chunk: &StructuredChunkInfo) -> Outco
     Ok(())
 }
 
-fn read(dataset_id: hid_t, offset: In<hsize_t>, info: Out<H5D_struct_chunk_info_t>, buffers: In<Buffer>) -> Outcome<()> {
+fn read(
+    dataset_id: hid_t,
+    offset: In<hsize_t>,
+    info: Out<H5D_struct_chunk_info_t>,
+    buffers: In<Buffer>,
+) -> Outcome<()> {
     let handle = sparse(dataset_id)?;
     let offset = offset.array(handle.dataset.ndim(), "offset")?;
     let chunk = handle.dataset.sparse().read_chunk(offset)?;
@@ -121,7 +127,12 @@ fn read(dataset_id: hid_t, offset: In<hsize_t>, info: Out<H5D_struct_chunk_info_
     Ok(())
 }
 
-fn write(dataset_id: hid_t, offset: In<hsize_t>, info: Out<H5D_struct_chunk_info_t>, buffers: In<Data>) -> Outcome<()> {
+fn write(
+    dataset_id: hid_t,
+    offset: In<hsize_t>,
+    info: Out<H5D_struct_chunk_info_t>,
+    buffers: In<Data>,
+) -> Outcome<()> {
     let handle = sparse(dataset_id)?;
     let offset = offset.array(handle.dataset.ndim(), "offset")?;
     let given = info.require("chunk information")?.get();
@@ -135,7 +146,9 @@ fn write(dataset_id: hid_t, offset: In<hsize_t>, info: Out<H5D_struct_chunk_info
     let names = [Section::Selection, Section::Values, Section::Heap];
     let mut bytes = Vec::new();
     let mut sections = Vec::new();
-    for ((((section, mask), size), original), buffer) in names.into_iter().zip(masks).zip(sizes).zip(originals).zip(buffers) {
+    for ((((section, mask), size), original), buffer) in
+        names.into_iter().zip(masks).zip(sizes).zip(originals).zip(buffers)
+    {
         sections.push(SectionInfo {
             section,
             offset: hyperslab_exact::to_u64(bytes.len()),

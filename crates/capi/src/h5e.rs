@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use crate::call_user;
 use crate::ctypes::{H5P_DEFAULT, herr_t, hid_t};
 use crate::error::automatic::{self, Auto1, Auto2, Automatic, Reporter};
 use crate::error::message::{ErrorClass, ErrorMessage, SavedStack};
@@ -14,7 +15,6 @@ use crate::error::{Because, Failure, Outcome, codes};
 use crate::export_keeping_errors;
 use crate::id::{self, Entry};
 use crate::pointer::{Out, Text, TextBuffer};
-use crate::call_user;
 
 /// A record as C programs read it (`H5E_error2_t`).
 #[repr(C)]
@@ -474,7 +474,8 @@ pub fn push_formatted(
     (class_id, major, minor): (hid_t, hid_t, hid_t),
     text: &CStr,
 ) -> herr_t {
-    let record = Pushed { file, function, line, class: class_id, major, minor, text: Text::of(text.as_ptr()) };
+    let record =
+        Pushed { file, function, line, class: class_id, major, minor, text: Text::of(text.as_ptr()) };
     let record = record.record();
     if stack_id == H5P_DEFAULT {
         stack::add(record);

@@ -155,6 +155,7 @@ fn creation_of(shared: &SharedFile) -> Outcome<FileCreate> {
     };
     Ok(FileCreate {
         group,
+        superblock_version: info.superblock_version.into(),
         user_block: info.user_block,
         offset_bytes: info.size_of_offsets,
         length_bytes: info.size_of_lengths,

@@ -120,7 +120,8 @@ fn group_of(loc: hid_t) -> Outcome<(Group, Location)> {
 
 /// The kinds of objects as programs of HDF5 1.6 know them (`H5G_obj_t`).
 fn old_kind(group: &Group, place: &Location, name: &[u8]) -> Outcome<c_int> {
-    let link = group.by_bytes().link(name)?.because(codes::SYM, codes::NOTFOUND, "the link does not exist")?;
+    let link =
+        group.by_bytes().link(name)?.because(codes::SYM, codes::NOTFOUND, "the link does not exist")?;
     match link.target {
         hyperslab::LinkTarget::Hard(_) => {}
         hyperslab::LinkTarget::Soft(_) => return Ok(3),

@@ -69,9 +69,10 @@ fn register_kind(reserved: c_uint, free: Option<Free>) -> Outcome<c_int> {
 /// Returns the objects of a user's kind with their identifiers.
 fn user_objects(kind: c_int) -> Vec<(hid_t, UserObject)> {
     let objects = id::list(kind).into_iter();
-    objects.filter_map(|(id, entry)| matches!(entry, Entry::User(_)).then_some((id, entry))).filter_map(
-        |(id, entry)| if let Entry::User(object) = entry { Some((id, object)) } else { None },
-    ).collect()
+    objects
+        .filter_map(|(id, entry)| matches!(entry, Entry::User(_)).then_some((id, entry)))
+        .filter_map(|(id, entry)| if let Entry::User(object) = entry { Some((id, object)) } else { None })
+        .collect()
 }
 
 export! {

@@ -40,7 +40,8 @@ pub struct H5L_class_t {
     pub trav_func:
         Option<unsafe extern "C" fn(*const c_char, hid_t, *const c_void, usize, hid_t, hid_t) -> hid_t>,
     pub del_func: Option<unsafe extern "C" fn(*const c_char, hid_t, *const c_void, usize) -> herr_t>,
-    pub query_func: Option<unsafe extern "C" fn(*const c_char, *const c_void, usize, *mut c_void, usize) -> isize>,
+    pub query_func:
+        Option<unsafe extern "C" fn(*const c_char, *const c_void, usize, *mut c_void, usize) -> isize>,
 }
 
 // SAFETY: the pointers lead to functions and a text that the user keeps while the class is
@@ -66,8 +67,13 @@ pub fn traverse(
     (group, place): (Group, &Location),
     access: &LinkAccess,
 ) -> Outcome<Place> {
-    let class = class(number.into()).because(codes::LINK, codes::NOTREGISTERED, "the link class is not registered")?;
-    let function = class.trav_func.because(codes::LINK, codes::NOTREGISTERED, "the class follows no links")?;
+    let class = class(number.into()).because(
+        codes::LINK,
+        codes::NOTREGISTERED,
+        "the link class is not registered",
+    )?;
+    let function =
+        class.trav_func.because(codes::LINK, codes::NOTREGISTERED, "the class follows no links")?;
     let location = Location { shared: Arc::clone(&place.shared), name: place.name.clone() };
     let group_id = crate::h5g::register(group, location);
     let text = crate::error::stack::text(name);
@@ -75,7 +81,8 @@ pub fn traverse(
         crate::symbols::CLASS_LINK_ACCESS,
         plist::Settings::LinkAccess(access.clone()),
     )?;
-    let found = call_user!(function, text.as_ptr(), group_id, value.as_ptr().cast(), value.len(), list, H5P_DEFAULT);
+    let found =
+        call_user!(function, text.as_ptr(), group_id, value.as_ptr().cast(), value.len(), list, H5P_DEFAULT);
     crate::id::take(list);
     crate::h5i::release(group_id)?;
     if found < 0 {
@@ -113,10 +120,13 @@ fn hard(from: hid_t, source: Text, to: hid_t, name: Text, lcpl: hid_t, lapl: hid
     let (from, to) = both(from, to)?;
     let (charset, intermediate) = traverse::link_creation(lcpl)?;
     let (object, place) = traverse::open(from, source.name("current name")?, lapl)?;
-    let Parent { group, place: at, last } =
-        traverse::parent(to, name.name("new name")?, lapl, intermediate)?;
+    let Parent { group, place: at, last } = traverse::parent(to, name.name("new name")?, lapl, intermediate)?;
     if !Arc::ptr_eq(&place.shared, &at.shared) {
-        return Err(Failure::new(codes::LINK, codes::CANTCREATE, "the link is in another file than the object"));
+        return Err(Failure::new(
+            codes::LINK,
+            codes::CANTCREATE,
+            "the link is in another file than the object",
+        ));
     }
     group.by_bytes().insert(last, charset, LinkTarget::Hard(object.token()))?;
     Ok(())
@@ -124,7 +134,8 @@ fn hard(from: hid_t, source: Text, to: hid_t, name: Text, lcpl: hid_t, lapl: hid
 
 /// Updates the names of open objects after a link moved or was removed.
 fn renamed(shared: &Arc<crate::file::SharedFile>, old: &[u8], new: Option<&[u8]>) {
-    let kinds = [crate::ctypes::IdKind::Group, crate::ctypes::IdKind::Dataset, crate::ctypes::IdKind::Datatype];
+    let kinds =
+        [crate::ctypes::IdKind::Group, crate::ctypes::IdKind::Dataset, crate::ctypes::IdKind::Datatype];
     for (id, _) in kinds.into_iter().flat_map(|kind| crate::id::list(kind as c_int)) {
         let Ok((_, place)) = location::find(id) else { continue };
         let Some(name) = place.name.get().filter(|_| Arc::ptr_eq(&place.shared, shared)) else { continue };
@@ -156,7 +167,8 @@ fn move_or_copy(from: (hid_t, Text), to: (hid_t, Text), lists: (hid_t, hid_t), m
     }
     if moves {
         source.group.by_bytes().rename(source.last, &target.group, target.last, charset)?;
-        let (old, new) = (source.place.name.join(source.last).get(), target.place.name.join(target.last).get());
+        let (old, new) =
+            (source.place.name.join(source.last).get(), target.place.name.join(target.last).get());
         if let (Some(old), Some(new)) = (old, new) {
             renamed(&source.place.shared, &old, Some(&new));
         }
@@ -210,13 +222,7 @@ fn delete(loc: hid_t, name: Text, lapl: hid_t) -> Outcome<()> {
     remove(&parent, parent.last)
 }
 
-fn user_defined(
-    loc: hid_t,
-    name: Text,
-    number: c_int,
-    value: &[u8],
-    lists: (hid_t, hid_t),
-) -> Outcome<()> {
+fn user_defined(loc: hid_t, name: Text, number: c_int, value: &[u8], lists: (hid_t, hid_t)) -> Outcome<()> {
     if !(FIRST_CLASS..=LAST_CLASS).contains(&number) {
         return Err(Failure::bad_value("not a class of links of users"));
     }

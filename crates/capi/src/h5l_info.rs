@@ -169,7 +169,8 @@ fn iterate(
     visit: Visit,
 ) -> Outcome<herr_t> {
     let order = (links::index(index)?, links::order(order)?);
-    let group = object.into_group().map_err(Failure::from).because(codes::ARGS, codes::BADTYPE, "not a group")?;
+    let group =
+        object.into_group().map_err(Failure::from).because(codes::ARGS, codes::BADTYPE, "not a group")?;
     let listed = links::sorted(&group, order.0, order.1)?;
     let first = usize::try_from(position.get().unwrap_or(0)).map_err(|_| Failure::bad_value("position"))?;
     if first > listed.len() || first > 0 && first == listed.len() {
@@ -197,7 +198,8 @@ fn finished(outcome: herr_t, text: &'static str) -> Outcome<herr_t> {
 /// Visits all links below a group.
 fn visit_all((object, place): Place, (index, order): (c_int, c_int), visit: Visit) -> Outcome<herr_t> {
     let order = (links::index(index)?, links::order(order)?);
-    let group = object.into_group().map_err(Failure::from).because(codes::ARGS, codes::BADTYPE, "not a group")?;
+    let group =
+        object.into_group().map_err(Failure::from).because(codes::ARGS, codes::BADTYPE, "not a group")?;
     let id = crate::h5g::register(group.clone(), place);
     let mut seen = HashSet::from([group.token().address()]);
     let outcome = below(&group, b"", (id, order, visit), &mut seen);

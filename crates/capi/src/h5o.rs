@@ -14,8 +14,8 @@ use crate::file::location::{self, Location};
 use crate::file::traverse::{self, Parent, Place};
 use crate::group::links;
 use crate::id::{self, Entry};
-use crate::pointer::{In, Out, Text, TextBuffer};
 use crate::plist;
+use crate::pointer::{In, Out, Text, TextBuffer};
 
 /// Copies the object without its attributes (`H5O_COPY_*` flags).
 const COPY_SHALLOW: c_uint = 0x01;
@@ -100,13 +100,18 @@ fn copy_options(flags: c_uint) -> CopyOptions {
 }
 
 fn copy(source: hid_t, name: Text, target: hid_t, new: Text, ocpypl: hid_t, lcpl: hid_t) -> Outcome<()> {
-    let options = plist::object_copy(ocpypl).because(codes::ARGS, codes::BADTYPE, "not an object copy list")?;
+    let options =
+        plist::object_copy(ocpypl).because(codes::ARGS, codes::BADTYPE, "not an object copy list")?;
     let (_, intermediate) = traverse::link_creation(lcpl)?;
-    let (object, _) = traverse::open(source, name.name("source name")?, H5P_DEFAULT)
-        .because(codes::SYM, codes::NOTFOUND, "the source object does not exist")?;
+    let (object, _) = traverse::open(source, name.name("source name")?, H5P_DEFAULT).because(
+        codes::SYM,
+        codes::NOTFOUND,
+        "the source object does not exist",
+    )?;
     let Parent { group, last, .. } =
         traverse::parent(target, new.name("destination name")?, H5P_DEFAULT, intermediate)?;
-    let last = std::str::from_utf8(last).map_err(|_| Failure::unsupported("a copy under a name that is not UTF-8"))?;
+    let last = std::str::from_utf8(last)
+        .map_err(|_| Failure::unsupported("a copy under a name that is not UTF-8"))?;
     if group.by_bytes().link(last.as_bytes())?.is_some() {
         return Err(Failure::new(codes::OHDR, codes::EXISTS, "the destination object exists"));
     }
@@ -120,7 +125,11 @@ fn link(object: hid_t, loc: hid_t, name: Text, lcpl: hid_t, lapl: hid_t) -> Outc
     let at = name.name("link name")?;
     let Parent { group, place: parent, last } = traverse::parent(loc, at, lapl, intermediate)?;
     if !Arc::ptr_eq(&parent.shared, &place.shared) {
-        return Err(Failure::new(codes::LINK, codes::CANTINIT, "the link is in another file than the object"));
+        return Err(Failure::new(
+            codes::LINK,
+            codes::CANTINIT,
+            "the link is in another file than the object",
+        ));
     }
     group.by_bytes().insert(last, charset, LinkTarget::Hard(target.token()))?;
     if place.name.get().is_none() {
@@ -319,4 +328,3 @@ export! {
         Ok(0)
     }
 }
-

@@ -34,8 +34,11 @@ fn create(buffer: Buffer, loc: hid_t, name: Text, number: c_int, space_id: hid_t
     let (kind, size) = kind(number)?;
     let (object, place) = traverse::open(loc, name.name("name")?, H5P_DEFAULT)?;
     let target = if number == REGION {
-        let space = space::copy_of(space_id)
-            .because(codes::ARGS, codes::BADVALUE, "a region reference needs a dataspace")?;
+        let space = space::copy_of(space_id).because(
+            codes::ARGS,
+            codes::BADVALUE,
+            "a region reference needs a dataspace",
+        )?;
         let selection = match space::effective(&space)? {
             Selection::All => match &space.extent {
                 Dataspace::Simple(_) => Selection::region(&space.extent.region()),

@@ -65,12 +65,18 @@ impl H5R_ref_t {
     /// Fails for values that no function of the library made.
     pub fn held(self) -> Outcome<Held> {
         let [mark, number, ..] = self.data;
-        let found = if mark == MARK { HELD.lock().get_or_insert_default().get(&number).cloned() } else { None };
+        let found =
+            if mark == MARK { HELD.lock().get_or_insert_default().get(&number).cloned() } else { None };
         found.because(codes::ARGS, codes::BADVALUE, "invalid reference pointer")
     }
 }
 
-fn create(loc: hid_t, name: Text, oapl: hid_t, target: impl FnOnce(&Place) -> Outcome<ReferenceTarget>) -> Outcome<H5R_ref_t> {
+fn create(
+    loc: hid_t,
+    name: Text,
+    oapl: hid_t,
+    target: impl FnOnce(&Place) -> Outcome<ReferenceTarget>,
+) -> Outcome<H5R_ref_t> {
     let _ = oapl;
     let place = traverse::open(loc, name.name("object name")?, H5P_DEFAULT)?;
     let target = target(&place)?;
@@ -79,9 +85,9 @@ fn create(loc: hid_t, name: Text, oapl: hid_t, target: impl FnOnce(&Place) -> Ou
 
 fn token(target: &ReferenceTarget) -> Outcome<hyperslab::ObjectToken> {
     match target {
-        ReferenceTarget::Object(token) | ReferenceTarget::Region(token, _) | ReferenceTarget::Attribute(token, _) => {
-            Ok(*token)
-        }
+        ReferenceTarget::Object(token)
+        | ReferenceTarget::Region(token, _)
+        | ReferenceTarget::Attribute(token, _) => Ok(*token),
         _ => Err(Failure::new(codes::REFERENCE, codes::BADVALUE, "the reference is null")),
     }
 }

@@ -35,9 +35,11 @@ pub fn in_place(
     } else {
         background.bytes(bytes, "background buffer")?.to_vec()
     };
-    plan.convert(&elements, &mut converted, count)
-        .map_err(Failure::from)
-        .because(codes::DATATYPE, codes::CANTCONVERT, "can't convert datatypes")?;
+    plan.convert(&elements, &mut converted, count).map_err(Failure::from).because(
+        codes::DATATYPE,
+        codes::CANTCONVERT,
+        "can't convert datatypes",
+    )?;
     buffer.bytes(bytes, "buffer")?.copy_from_slice(&converted);
     Ok(())
 }

@@ -11,6 +11,7 @@
 
 #![expect(non_camel_case_types, reason = "types have the names of the C interface")]
 
+pub mod asynchronous;
 pub mod attribute;
 pub mod convert;
 pub mod ctypes;
@@ -28,6 +29,7 @@ pub mod h5a;
 pub mod h5a_iterate;
 pub mod h5d;
 pub mod h5d_chunks;
+pub mod h5d_sparse;
 pub mod h5e;
 pub mod h5es;
 pub mod h5f;
@@ -39,8 +41,22 @@ pub mod h5l;
 pub mod h5l_info;
 pub mod h5o;
 pub mod h5o_info;
-pub mod asynchronous;
-pub mod h5d_sparse;
+pub mod h5p;
+pub mod h5p_dataset_access;
+pub mod h5p_dataset_create;
+pub mod h5p_drivers;
+pub mod h5p_encode;
+pub mod h5p_file_access;
+pub mod h5p_file_cache;
+pub mod h5p_file_create;
+pub mod h5p_filters;
+pub mod h5p_links;
+pub mod h5p_multi;
+pub mod h5p_objects;
+pub mod h5p_properties;
+pub mod h5p_sparse;
+pub mod h5p_transfer;
+pub mod h5pl;
 pub mod h5r;
 pub mod h5r_new;
 pub mod h5s;
@@ -58,6 +74,7 @@ pub mod h5t_encode;
 pub mod h5t_enum;
 pub mod h5t_float;
 pub mod h5t_native;
+pub mod h5z;
 pub mod id;
 pub mod init;
 pub mod memory;

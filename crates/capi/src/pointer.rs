@@ -111,6 +111,11 @@ impl<T> Clone for In<T> {
 impl<T> Copy for In<T> {}
 
 impl<T: Copy> In<T> {
+    /// Returns the argument that a pointer makes. The pointer comes from C.
+    pub fn of(pointer: *const T) -> Self {
+        Self(pointer, PhantomData)
+    }
+
     /// Returns whether the pointer is null.
     pub fn is_null(self) -> bool {
         self.0.is_null()
@@ -183,6 +188,11 @@ impl<T> Clone for Out<T> {
 impl<T> Copy for Out<T> {}
 
 impl<T: Copy> Out<T> {
+    /// Returns the argument that a pointer makes. The pointer comes from C.
+    pub fn of(pointer: *mut T) -> Self {
+        Self(pointer, PhantomData)
+    }
+
     /// Returns whether the pointer is null.
     pub fn is_null(self) -> bool {
         self.0.is_null()
@@ -261,7 +271,38 @@ fn check<T>(pointer: *const T, count: usize, subject: &str) -> Outcome<()> {
 #[derive(Debug, Clone, Copy)]
 pub struct Data(*const c_void);
 
+/// Bytes of the caller that are read one after another, because their format tells their end.
+#[derive(Debug)]
+pub struct Stream {
+    next: *const u8,
+    remaining: usize,
+}
+
+impl Stream {
+    /// Returns the next bytes, or `None` after the largest number of bytes.
+    pub fn take(&mut self, count: usize) -> Option<Vec<u8>> {
+        self.remaining = self.remaining.checked_sub(count)?;
+        // SAFETY: the caller's encoding has these bytes: the bytes before them say so, and the
+        // documentation of the C function asks for a complete encoding.
+        let bytes = unsafe { std::slice::from_raw_parts(self.next, count) }.to_vec();
+        // SAFETY: the pointer stays in the encoding, or one byte after it.
+        self.next = unsafe { self.next.add(count) };
+        Some(bytes)
+    }
+}
+
 impl Data {
+    /// Returns the bytes of an encoding that tells its end, up to `limit` bytes; `None` for a null
+    /// pointer.
+    pub fn stream(self, limit: usize) -> Option<Stream> {
+        (!self.0.is_null()).then(|| Stream { next: self.0.cast(), remaining: limit })
+    }
+
+    /// Returns the argument that a pointer makes. The pointer comes from C.
+    pub fn of(pointer: *const c_void) -> Self {
+        Self(pointer)
+    }
+
     /// Returns the bytes, or `None` for a null pointer.
     pub fn get<'a>(self, length: usize) -> Option<&'a [u8]> {
         if self.0.is_null() || isize::try_from(length).is_err() {

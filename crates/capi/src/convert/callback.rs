@@ -9,8 +9,7 @@ use crate::ctypes::hid_t;
 use crate::datatype;
 
 /// The function of the user (`H5T_conv_except_func_t`).
-pub type Function =
-    unsafe extern "C" fn(c_int, hid_t, hid_t, *mut c_void, *mut c_void, *mut c_void) -> c_int;
+pub type Function = unsafe extern "C" fn(c_int, hid_t, hid_t, *mut c_void, *mut c_void, *mut c_void) -> c_int;
 
 /// The function and its data. Conversions with this function run on the calling thread.
 #[derive(Debug, Clone, Copy)]

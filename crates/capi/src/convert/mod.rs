@@ -14,7 +14,7 @@ use hyperslab::Datatype;
 use hyperslab::datatype::convert::{Conversion, Conversions, VariableSource};
 
 use crate::ctypes::{H5P_DEFAULT, hid_t};
-use crate::error::{Outcome, codes, Failure};
+use crate::error::{Failure, Outcome, codes};
 use crate::plist;
 use crate::plist::settings::Transfer;
 use heap::Heap;
@@ -67,7 +67,8 @@ impl Rules {
             .with_source_heap(source)
             .with_destination_heap(heap);
         match self.transfer.conversion_callback.function {
-            Some(function) => conversions.with_exceptions(callback::exceptions(function, self.transfer.conversion_callback.data)),
+            Some(function) => conversions
+                .with_exceptions(callback::exceptions(function, self.transfer.conversion_callback.data)),
             None => conversions,
         }
     }
@@ -78,6 +79,8 @@ impl Rules {
     /// Fails if no function converts the types.
     pub fn plan(&self, source: &Datatype, destination: &Datatype) -> Outcome<Conversion> {
         let plan = self.conversions().plan(source, destination).map_err(Failure::from);
-        plan.map_err(|failure| failure.then(codes::DATATYPE, codes::CANTINIT, "unable to convert between src and dest datatypes"))
+        plan.map_err(|failure| {
+            failure.then(codes::DATATYPE, codes::CANTINIT, "unable to convert between src and dest datatypes")
+        })
     }
 }

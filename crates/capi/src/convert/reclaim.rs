@@ -39,7 +39,8 @@ pub fn element(datatype: &Datatype, bytes: &mut [u8], heap: &Heap) {
         DatatypeClass::Compound(compound) => {
             for member in compound.members.iter().filter(|member| is_nested(&member.datatype)) {
                 let start = member.offset as usize;
-                let part = bytes.get_mut(start..).and_then(|rest| rest.get_mut(..member.datatype.size as usize));
+                let part =
+                    bytes.get_mut(start..).and_then(|rest| rest.get_mut(..member.datatype.size as usize));
                 if let Some(part) = part {
                     element(&member.datatype, part, heap);
                 }

@@ -259,8 +259,18 @@ impl Kernel for UserKernel {
         state.command = CONVERT;
         let types = types(&self.source, &self.destination);
         let (bytes, behind) = (buffer.as_mut_ptr().cast(), background.as_mut_ptr().cast());
-        let outcome =
-            call_user!(self.function, types.0, types.1, &raw mut state, count, 0, 0, bytes, behind, self.list);
+        let outcome = call_user!(
+            self.function,
+            types.0,
+            types.1,
+            &raw mut state,
+            count,
+            0,
+            0,
+            bytes,
+            behind,
+            self.list
+        );
         release(types);
         if outcome < 0 {
             return Err(ConvertError::Heap(HeapError::new("the user's conversion failed")));

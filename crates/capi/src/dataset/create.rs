@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use hyperslab::filter::FilterSpec;
 use hyperslab::{
-    AllocationTime, Dataset, DatasetBuilder, Dataspace, Datatype, FillStatus, FillTime, Group, Layout, Section,
-    VirtualMapping,
+    AllocationTime, Dataset, DatasetBuilder, Dataspace, Datatype, FillStatus, FillTime, Group, Layout,
+    Section, VirtualMapping,
 };
 
 use super::DatasetHandle;
@@ -76,7 +76,11 @@ impl NewDataset {
             LayoutChoice::Chunked => {
                 check_chunk(&create.chunk, extent)?;
                 let builder = builder.chunks(&create.chunk);
-                if create.chunk_options & UNFILTERED_EDGES != 0 { builder.unfiltered_edges() } else { builder }
+                if create.chunk_options & UNFILTERED_EDGES != 0 {
+                    builder.unfiltered_edges()
+                } else {
+                    builder
+                }
             }
             LayoutChoice::Virtual => builder.virtual_sources(&mappings(&create.mappings)?),
             LayoutChoice::Structured => return self.structured(builder, extent),
@@ -195,7 +199,11 @@ fn check_chunk(chunk: &[u64], extent: &Dataspace) -> Outcome<()> {
         return Err(Failure::new(codes::DATASET, codes::CANTINIT, "no chunk dimensions are set"));
     }
     let Dataspace::Simple(simple) = extent else {
-        return Err(Failure::new(codes::DATASET, codes::CANTINIT, "scalar and null dataspaces have no chunks"));
+        return Err(Failure::new(
+            codes::DATASET,
+            codes::CANTINIT,
+            "scalar and null dataspaces have no chunks",
+        ));
     };
     if chunk.len() != simple.dims.len() {
         let text = "dimensionality of chunks doesn't match the dataspace";
@@ -333,7 +341,8 @@ fn source_extent(mapping: &VirtualMapping, virtual_extent: &Dataspace) -> Datasp
                 // Saturates, because the extent is only reported.
                 start.saturating_add(count.saturating_sub(1).saturating_mul(*stride)).saturating_add(*block)
             };
-            let axes = regular.start.iter().zip(&regular.stride).zip(regular.count.iter().zip(&regular.block));
+            let axes =
+                regular.start.iter().zip(&regular.stride).zip(regular.count.iter().zip(&regular.block));
             Dataspace::simple(&axes.map(end).collect::<Vec<u64>>())
         }
         Selection::Hyperslab(Hyperslab::Irregular { rank, blocks }) => {

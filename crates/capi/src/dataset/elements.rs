@@ -33,7 +33,8 @@ pub fn end(runs: &[(u64, u64)]) -> Outcome<usize> {
     if runs.is_empty() {
         return Ok(0);
     }
-    let end = end.ok_or_else(|| Failure::new(codes::DATASPACE, codes::OVERFLOW, "the selection overflows"))?;
+    let end =
+        end.ok_or_else(|| Failure::new(codes::DATASPACE, codes::OVERFLOW, "the selection overflows"))?;
     Ok(hyperslab_exact::to_usize(end)?)
 }
 
@@ -42,7 +43,9 @@ pub fn end(runs: &[(u64, u64)]) -> Outcome<usize> {
 /// # Errors
 /// Fails if the number does not fit in memory.
 pub fn bytes(count: usize, size: usize) -> Outcome<usize> {
-    count.checked_mul(size).ok_or_else(|| Failure::new(codes::RESOURCE, codes::OVERFLOW, "the elements overflow"))
+    count
+        .checked_mul(size)
+        .ok_or_else(|| Failure::new(codes::RESOURCE, codes::OVERFLOW, "the elements overflow"))
 }
 
 /// Calls `visit` for each selected element of a buffer.
@@ -58,12 +61,17 @@ pub fn for_each(space: &CSpace, size: usize, buffer: Buffer, visit: &mut Visit<'
         for element in start..start + count {
             let mut rest = element;
             for (coordinate, dim) in coordinates.iter_mut().zip(&dims).rev() {
-                (*coordinate, rest) = (rest.checked_rem(*dim).unwrap_or(0), rest.checked_div(*dim).unwrap_or(0));
+                (*coordinate, rest) =
+                    (rest.checked_rem(*dim).unwrap_or(0), rest.checked_div(*dim).unwrap_or(0));
             }
             let at = bytes(hyperslab_exact::to_usize(element)?, size)?;
             let all = buffer.bytes(length, "buffer")?;
             let Some(bytes) = all.get_mut(at..).and_then(|rest| rest.get_mut(..size)) else {
-                return Err(Failure::new(codes::INTERNAL, codes::BADRANGE, "an element lies outside of its buffer"));
+                return Err(Failure::new(
+                    codes::INTERNAL,
+                    codes::BADRANGE,
+                    "an element lies outside of its buffer",
+                ));
             };
             if !visit(bytes, &coordinates)? {
                 return Ok(());

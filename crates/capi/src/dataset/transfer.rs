@@ -51,7 +51,9 @@ impl Plan {
         };
         let in_memory = runs.iter().map(|(_, count)| *count).fold(0, u64::saturating_add); // Only compared.
         if in_memory != count {
-            let text = format!("src and dest dataspaces have different number of elements selected: {count} in the file, {in_memory} in memory");
+            let text = format!(
+                "src and dest dataspaces have different number of elements selected: {count} in the file, {in_memory} in memory"
+            );
             return Err(Failure::new(codes::ARGS, codes::BADVALUE, text));
         }
         Ok(Self { selection, count: hyperslab_exact::to_usize(count)?, runs })
@@ -100,11 +102,18 @@ pub fn read(
     let target = buffer.bytes(bytes(end(&plan.runs)?, size)?, "output buffer")?;
     if let Some((start, count)) = plan.one_run() {
         let target = target.get_mut(range(start, count, size)?).unwrap_or_default();
-        return read_packed(dataset, memory, &plan, &rules, target)
-            .because(codes::DATASET, codes::READERROR, NO_READ);
+        return read_packed(dataset, memory, &plan, &rules, target).because(
+            codes::DATASET,
+            codes::READERROR,
+            NO_READ,
+        );
     }
     let mut packed = gather(target, &plan.runs, size)?;
-    read_packed(dataset, memory, &plan, &rules, &mut packed).because(codes::DATASET, codes::READERROR, NO_READ)?;
+    read_packed(dataset, memory, &plan, &rules, &mut packed).because(
+        codes::DATASET,
+        codes::READERROR,
+        NO_READ,
+    )?;
     scatter(&packed, target, &plan.runs, size)
 }
 
@@ -178,7 +187,11 @@ pub fn write(
             packed.as_slice()
         }
     };
-    write_packed(dataset, memory, &plan, &rules, elements).because(codes::DATASET, codes::WRITEERROR, NO_WRITE)
+    write_packed(dataset, memory, &plan, &rules, elements).because(
+        codes::DATASET,
+        codes::WRITEERROR,
+        NO_WRITE,
+    )
 }
 
 fn write_packed(

@@ -107,3 +107,8 @@ fn all() -> Vec<(hid_t, Arc<DriverHandle>)> {
     let users = id::list(crate::ctypes::IdKind::Driver as std::ffi::c_int).into_iter().map(|(id, _)| id);
     library.chain(users).filter_map(|id| Some((id, find(id).ok()?))).collect()
 }
+
+/// Returns the identifier of the library's driver with a name.
+pub fn library_id(name: &[u8]) -> Option<hid_t> {
+    LIBRARY.iter().find(|(_, known)| known.as_bytes() == name).map(|(id, _)| *id)
+}

@@ -9,13 +9,14 @@ use parking_lot::Mutex;
 
 use super::class::{H5FD_class_t, H5FD_t};
 use super::{DriverHandle, UserInfo};
-use crate::call_user;
 use crate::ctypes::{H5P_DEFAULT, haddr_t, hid_t};
 use crate::error::{Failure, Outcome, codes};
 use crate::file::{H5F_ACC_CREAT, H5F_ACC_EXCL, H5F_ACC_RDWR, H5F_ACC_TRUNC};
 use crate::plist::driver_choice::DriverChoice;
 use crate::plist::settings::FileAccess;
 use crate::plist::{Settings, make};
+use crate::pointer::Data;
+use crate::{call_user, memory};
 
 /// The kinds of memory that are passed to drivers: metadata, and raw data.
 const DEFAULT_MEMORY: c_int = 0;
@@ -52,6 +53,42 @@ pub struct InfoBlock {
     pub block: *mut c_void,
     /// The functions of the driver.
     pub class: H5FD_class_t,
+}
+
+impl InfoBlock {
+    /// Returns a copy of the configuration of a driver, by the driver's function or as bytes.
+    ///
+    /// # Errors
+    /// Fails if there is no memory, or the driver's function fails.
+    pub fn copy_of(class: H5FD_class_t, info: Data) -> Outcome<Self> {
+        let from = info.pointer();
+        let block = if from.is_null() {
+            std::ptr::null_mut()
+        } else if let Some(copy) = class.fapl_copy {
+            call_user!(copy, from)
+        } else if class.fapl_size > 0 {
+            memory::copy(info.bytes(class.fapl_size, "configuration")?)
+        } else {
+            return Err(Failure::new(codes::PLIST, codes::UNSUPPORTED, "the driver has no size or copy"));
+        };
+        if block.is_null() && !from.is_null() {
+            return Err(Failure::new(codes::PLIST, codes::CANTCOPY, "the configuration cannot be copied"));
+        }
+        Ok(Self { block, class })
+    }
+}
+
+impl Drop for InfoBlock {
+    fn drop(&mut self) {
+        if self.block.is_null() {
+            return;
+        }
+        match self.class.fapl_free {
+            // There is no caller who could get the error of the driver's function.
+            Some(free) => drop(call_user!(free, self.block)),
+            None => memory::free(self.block),
+        }
+    }
 }
 
 // SAFETY: the block belongs to this value alone until it is dropped; only the user's functions
@@ -102,10 +139,13 @@ impl UserFile {
             return Err(Failure::new(codes::VFL, codes::BADVALUE, "not a driver of a user"));
         };
         let class = *user.class;
-        let open =
-            class.open.ok_or_else(|| Failure::new(codes::VFL, codes::UNSUPPORTED, "no function that opens"))?;
-        let access =
-            FileAccess { driver: DriverChoice::User(Arc::clone(driver), info.clone()), ..FileAccess::default() };
+        let open = class
+            .open
+            .ok_or_else(|| Failure::new(codes::VFL, codes::UNSUPPORTED, "no function that opens"))?;
+        let access = FileAccess {
+            driver: DriverChoice::User(Arc::clone(driver), info.clone()),
+            ..FileAccess::default()
+        };
         let list = make::register(crate::symbols::CLASS_FILE_ACCESS, Settings::FileAccess(access))?;
         let text: CString = crate::error::stack::text(name);
         let creates = flags & (H5F_ACC_TRUNC | H5F_ACC_EXCL) != 0;
@@ -149,13 +189,14 @@ impl UserFile {
             alignment: 1,
             paged_aggr: false,
         };
-        crate::memory::put(self.file, part);
+        memory::put(self.file, part);
     }
 
     fn length(&self) -> u64 {
         let file = self.file.cast_const();
         let ends = [self.class.get_eof, self.class.get_eoa];
-        let mut lengths = ends.into_iter().flatten().map(|function| call_user!(function, file, DEFAULT_MEMORY));
+        let mut lengths =
+            ends.into_iter().flatten().map(|function| call_user!(function, file, DEFAULT_MEMORY));
         let length = lengths.next().filter(|length| *length != haddr_t::MAX);
         length.unwrap_or(0)
     }
@@ -196,9 +237,8 @@ impl UserFile {
 
     /// Sets the end of the allocated space, before which a driver allows accesses.
     fn allow(&self, end: u64) -> bool {
-        let known = self.class.get_eoa.map(|function| {
-            call_user!(function, self.file.cast_const(), DEFAULT_MEMORY)
-        });
+        let known =
+            self.class.get_eoa.map(|function| call_user!(function, self.file.cast_const(), DEFAULT_MEMORY));
         if known.is_some_and(|known| known != haddr_t::MAX && known >= end) {
             return true;
         }

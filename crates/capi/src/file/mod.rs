@@ -2,8 +2,8 @@
 
 pub mod location;
 pub mod open;
-pub mod traverse;
 pub mod registry;
+pub mod traverse;
 
 use std::ffi::c_uint;
 use std::sync::Arc;

@@ -72,7 +72,8 @@ pub fn group_options(create: &GroupCreate) -> Outcome<GroupOptions> {
 /// # Errors
 /// Fails if the bounds are in the wrong order.
 pub fn bounds((low, high): (c_int, c_int)) -> Outcome<LibverBounds> {
-    let version = |number: c_int| usize::try_from(number).ok().and_then(|number| VERSIONS.get(number).copied());
+    let version =
+        |number: c_int| usize::try_from(number).ok().and_then(|number| VERSIONS.get(number).copied());
     let (Some(low), Some(high)) = (version(low), version(high)) else {
         return Err(Failure::bad_value("an unknown library version"));
     };
@@ -298,13 +299,18 @@ impl Request<'_> {
         let failed = (codes::VFL, codes::CANTINIT, "cannot open the file");
         Ok(match driver {
             DriverChoice::Core { increment, backing_store, .. } => {
-                let options =
-                    CoreOptions { increment: (*increment).max(1), backing_store: *backing_store, ..CoreOptions::default() };
+                let options = CoreOptions {
+                    increment: (*increment).max(1),
+                    backing_store: *backing_store,
+                    ..CoreOptions::default()
+                };
                 self.core(options)?
             }
             DriverChoice::Family { member_size, .. } => {
                 let text = String::from_utf8_lossy(self.name);
-                let pattern = FamilyPattern::parse(&text).map_err(driver_error).because(failed.0, failed.1, failed.2)?;
+                let pattern = FamilyPattern::parse(&text)
+                    .map_err(driver_error)
+                    .because(failed.0, failed.1, failed.2)?;
                 let size = (*member_size != 0).then_some(*member_size);
                 Arc::new(Family::open(pattern, self.mode(), size).map_err(driver_error)?)
             }

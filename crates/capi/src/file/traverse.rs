@@ -101,7 +101,8 @@ fn through_mounts(
     access: &LinkAccess,
     name: Name,
 ) -> Outcome<Place> {
-    let mut at: Place = ((*group).clone(), Location { shared: Arc::clone(&place.shared), name: name.clone() });
+    let mut at: Place =
+        ((*group).clone(), Location { shared: Arc::clone(&place.shared), name: name.clone() });
     at = mounted(at);
     for part in components(path) {
         let group = at.0.into_group()?;
@@ -202,9 +203,10 @@ fn candidates(from: &SharedFile, file: &[u8], prefix: Option<&[u8]>) -> Vec<Path
     }
     found.push(folder.join(&name));
     found.push(name);
-    if let Some(folder) = std::fs::canonicalize(OsStr::from_bytes(&from.name)).ok().and_then(|path| {
-        path.parent().map(Path::to_owned)
-    }) {
+    if let Some(folder) = std::fs::canonicalize(OsStr::from_bytes(&from.name))
+        .ok()
+        .and_then(|path| path.parent().map(Path::to_owned))
+    {
         found.push(folder.join(path.file_name().unwrap_or_default()));
     }
     found.dedup();
@@ -297,7 +299,11 @@ fn create_missing(start: Place, path: &[u8], access: &LinkAccess) -> Outcome<Pla
 
 /// Returns the character set of a name whose creator states none.
 pub fn charset_of(name: &[u8]) -> CharacterSet {
-    if name.is_ascii() || std::str::from_utf8(name).is_err() { CharacterSet::Ascii } else { CharacterSet::Utf8 }
+    if name.is_ascii() || std::str::from_utf8(name).is_err() {
+        CharacterSet::Ascii
+    } else {
+        CharacterSet::Utf8
+    }
 }
 
 /// Returns the properties of a link creation list: the character set of the name, and whether

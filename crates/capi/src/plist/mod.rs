@@ -5,6 +5,7 @@ pub mod classes;
 pub mod driver_choice;
 pub mod make;
 pub mod metadata_cache;
+pub mod names;
 pub mod settings;
 pub mod user;
 

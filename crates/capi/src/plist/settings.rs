@@ -117,6 +117,8 @@ pub struct FileCreate {
     pub threshold: hsize_t,
     /// The size of a page in bytes.
     pub page_size: hsize_t,
+    /// The version of the superblock of a file that exists.
+    pub superblock_version: c_uint,
 }
 
 impl Default for FileCreate {
@@ -136,6 +138,7 @@ impl Default for FileCreate {
             persist: false,
             threshold: 1,
             page_size: 4096,
+            superblock_version: 0,
         }
     }
 }
@@ -202,6 +205,10 @@ pub struct FileAccess {
     pub cache_log: (bool, Vec<u8>, bool),
     /// The connector of the object layer.
     pub connector: hid_t,
+    /// The configuration text of the driver.
+    pub driver_config: Option<Vec<u8>>,
+    /// The checks of the file that are left out (`H5F_RFIC_*`).
+    pub relaxed_checks: u64,
     /// Durability of flushes: 0 full, 1 ordered, 2 none. A property of hyperslab.
     pub durability: c_int,
 }
@@ -233,6 +240,8 @@ impl Default for FileAccess {
             read_attempts: 0,
             cache_log: (false, Vec::new(), false),
             connector: crate::symbols::NATIVE_CONNECTOR,
+            driver_config: None,
+            relaxed_checks: 0,
             durability: 2,
         }
     }
@@ -406,6 +415,8 @@ pub struct DatasetAccess {
     pub external_prefix: Option<Vec<u8>>,
     /// The function that is called when appended data reaches a boundary.
     pub append_flush: AppendFlush,
+    /// Whether the mappings of a virtual dataset are found by a spatial tree.
+    pub virtual_tree: bool,
 }
 
 impl Default for DatasetAccess {
@@ -420,6 +431,7 @@ impl Default for DatasetAccess {
             virtual_prefix: None,
             external_prefix: None,
             append_flush: AppendFlush::default(),
+            virtual_tree: true,
         }
     }
 }
@@ -449,6 +461,8 @@ pub struct Transfer {
     pub selection_io: c_int,
     /// Whether a write may change the caller's buffer.
     pub modify_buffer: bool,
+    /// The selection of the file's elements that `H5S_PLIST` stands for.
+    pub selection: Option<Selection>,
 }
 
 impl Default for Transfer {
@@ -465,6 +479,7 @@ impl Default for Transfer {
             transform: None,
             selection_io: 0,
             modify_buffer: false,
+            selection: None,
         }
     }
 }

@@ -1,26 +1,40 @@
 //! Properties that users add to classes and lists.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::sync::Arc;
 
+use parking_lot::RwLock;
+
+use super::{PropertyClass, PropertyList};
+use crate::call_user;
 use crate::ctypes::{herr_t, hid_t};
+use crate::error::stack::text;
+use crate::error::{Failure, Outcome, codes};
+
+/// A function for the value of a property.
+pub type ValueFunction = unsafe extern "C" fn(*const c_char, usize, *mut c_void) -> herr_t;
+/// A function for the value of a property in a list.
+pub type ListValueFunction = unsafe extern "C" fn(hid_t, *const c_char, usize, *mut c_void) -> herr_t;
+/// A function that compares two values.
+pub type CompareFunction = unsafe extern "C" fn(*const c_void, *const c_void, usize) -> c_int;
 
 /// The functions that are called for a property.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PropertyCallbacks {
     /// Called when a list gets the property.
-    pub create: Option<unsafe extern "C" fn(*const c_char, usize, *mut c_void) -> herr_t>,
+    pub create: Option<ValueFunction>,
     /// Called before a value is set.
-    pub set: Option<unsafe extern "C" fn(hid_t, *const c_char, usize, *mut c_void) -> herr_t>,
+    pub set: Option<ListValueFunction>,
     /// Called when a value is read.
-    pub get: Option<unsafe extern "C" fn(hid_t, *const c_char, usize, *mut c_void) -> herr_t>,
-    /// Called when the property is removed from a list.
-    pub delete: Option<unsafe extern "C" fn(hid_t, *const c_char, usize, *mut c_void) -> herr_t>,
+    pub get: Option<ListValueFunction>,
+    /// Called when the property is removed from a list, or its value is replaced.
+    pub delete: Option<ListValueFunction>,
     /// Called when a list is copied.
-    pub copy: Option<unsafe extern "C" fn(*const c_char, usize, *mut c_void) -> herr_t>,
+    pub copy: Option<ValueFunction>,
     /// Compares two values.
-    pub compare: Option<unsafe extern "C" fn(*const c_void, *const c_void, usize) -> c_int>,
+    pub compare: Option<CompareFunction>,
     /// Called when a list is closed.
-    pub close: Option<unsafe extern "C" fn(*const c_char, usize, *mut c_void) -> herr_t>,
+    pub close: Option<ValueFunction>,
 }
 
 /// A property of the user.
@@ -34,9 +48,176 @@ pub struct Property {
     pub callbacks: PropertyCallbacks,
 }
 
-/// The properties of the user in a class or list, in the order of their names.
+impl Property {
+    /// Returns the name for a function of the user.
+    fn c_name(&self) -> CString {
+        text(&self.name)
+    }
+
+    /// Calls a function with the value, which it may change.
+    ///
+    /// # Errors
+    /// Fails if the function fails.
+    pub fn call(&mut self, function: Option<ValueFunction>, subject: &'static str) -> Outcome<()> {
+        let Some(function) = function else { return Ok(()) };
+        let (name, size) = (self.c_name(), self.value.len());
+        if call_user!(function, name.as_ptr(), size, self.value.as_mut_ptr().cast()) < 0 {
+            return Err(Failure::new(codes::PLIST, codes::CALLBACK, subject));
+        }
+        Ok(())
+    }
+
+    /// Calls a function with the list and the value, which it may change.
+    ///
+    /// # Errors
+    /// Fails if the function fails.
+    pub fn call_in(
+        &mut self,
+        list: hid_t,
+        function: Option<ListValueFunction>,
+        subject: &'static str,
+    ) -> Outcome<()> {
+        let Some(function) = function else { return Ok(()) };
+        let (name, size) = (self.c_name(), self.value.len());
+        if call_user!(function, list, name.as_ptr(), size, self.value.as_mut_ptr().cast()) < 0 {
+            return Err(Failure::new(codes::PLIST, codes::CALLBACK, subject));
+        }
+        Ok(())
+    }
+
+    /// Returns whether two properties are equal.
+    pub fn equals(&self, other: &Self) -> bool {
+        if self.name != other.name || self.value.len() != other.value.len() {
+            return false;
+        }
+        match self.callbacks.compare {
+            None => self.value == other.value,
+            Some(compare) => {
+                let (first, second) = (self.value.as_ptr().cast(), other.value.as_ptr().cast());
+                call_user!(compare, first, second, self.value.len()) == 0
+            }
+        }
+    }
+}
+
+/// The properties of the user in a class or list, in the order of their creation.
 #[derive(Debug, Clone, Default)]
 pub struct Properties {
     /// The properties.
     pub list: Vec<Property>,
+}
+
+impl Properties {
+    /// Returns the property with a name.
+    pub fn find(&self, name: &[u8]) -> Option<&Property> {
+        self.list.iter().find(|property| property.name == name)
+    }
+
+    /// Adds a property, or replaces the one with its name; returns the earlier one.
+    pub fn put(&mut self, property: Property) -> Option<Property> {
+        if let Some(earlier) = self.list.iter_mut().find(|earlier| earlier.name == property.name) {
+            return Some(std::mem::replace(earlier, property));
+        }
+        self.list.push(property);
+        None
+    }
+
+    /// Removes the property with a name.
+    pub fn take(&mut self, name: &[u8]) -> Option<Property> {
+        let index = self.list.iter().position(|property| property.name == name)?;
+        Some(self.list.remove(index))
+    }
+
+    /// Returns whether two sets of properties are equal.
+    pub fn equals(&self, other: &Self) -> bool {
+        self.list.len() == other.list.len()
+            && self.list.iter().all(|one| other.find(&one.name).is_some_and(|two| one.equals(two)))
+    }
+}
+
+impl PropertyClass {
+    /// Returns the properties that users registered in the class and in its parents. A property of
+    /// a class hides one of its parents with the same name.
+    pub fn inherited(&self) -> Properties {
+        let mut properties = self.user.read().clone();
+        let mut parent = self.parent.as_ref();
+        while let Some(class) = parent {
+            for property in &class.user.read().list {
+                if properties.find(&property.name).is_none() {
+                    properties.list.push(property.clone());
+                }
+            }
+            parent = class.parent.as_ref();
+        }
+        properties
+    }
+}
+
+impl PropertyList {
+    /// Returns a new list of a class, with the properties of the library and of users.
+    ///
+    /// # Errors
+    /// Fails if a function of the user fails.
+    pub fn create(class: Arc<PropertyClass>) -> Outcome<Self> {
+        let mut properties = class.inherited();
+        for property in &mut properties.list {
+            property.call(property.callbacks.create, "the property's function for its creation failed")?;
+        }
+        let list = Self::new(class);
+        *list.user.write() = properties;
+        Ok(list)
+    }
+
+    /// Returns a copy of a list.
+    ///
+    /// # Errors
+    /// Fails if a function of the user fails.
+    pub fn copied(&self) -> Outcome<Self> {
+        let settings = RwLock::new(self.settings.read().clone());
+        let mut properties = self.user.read().clone();
+        for property in &mut properties.list {
+            property.call(property.callbacks.copy, "the property's function for copies failed")?;
+        }
+        Ok(Self { class: Arc::clone(&self.class), settings, user: RwLock::new(properties) })
+    }
+
+    /// Returns a copy of a list, without the user's properties if one of them cannot be copied.
+    pub fn duplicate(&self) -> Arc<Self> {
+        Arc::new(self.copied().unwrap_or_else(|_| {
+            let settings = RwLock::new(self.settings.read().clone());
+            Self { class: Arc::clone(&self.class), settings, user: RwLock::default() }
+        }))
+    }
+
+    /// Returns whether two lists have equal classes and properties.
+    pub fn equals(&self, other: &Self) -> bool {
+        if !Arc::ptr_eq(&self.class, &other.class) {
+            return false;
+        }
+        let (first, second) = (self.settings.read().clone(), other.settings.read().clone());
+        let (mine, theirs) = (self.user.read().clone(), other.user.read().clone());
+        first.equals(second) && mine.equals(&theirs)
+    }
+}
+
+impl Drop for PropertyList {
+    fn drop(&mut self) {
+        for property in &mut self.user.get_mut().list {
+            // There is no caller who could get the error of the user's function.
+            let _ = property.call(property.callbacks.close, "the property's function for its end failed");
+        }
+    }
+}
+
+impl super::Settings {
+    /// Returns whether two lists have the same values.
+    pub fn equals(mut self, mut other: Self) -> bool {
+        // The debug forms show all values. Images are compared first, because they may be large.
+        if let (Self::FileAccess(one), Self::FileAccess(two)) = (&mut self, &mut other)
+            && one.image.take() != two.image.take()
+        {
+            return false;
+        }
+        format!("{self:?}") == format!("{other:?}")
+    }
 }

@@ -1,0 +1,113 @@
+//! Filters in shared libraries (plugins), and the folders where they are searched.
+
+#![expect(unsafe_code, reason = "this module loads shared libraries and calls two functions of them")]
+
+use std::ffi::{CString, OsStr, c_int, c_uint, c_void};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+use std::sync::LazyLock;
+
+use parking_lot::Mutex;
+
+use super::class;
+use super::user::UserFilter;
+
+/// The folder of plugins without an environment variable.
+const DEFAULT_FOLDER: &[u8] = b"/usr/local/hdf5/lib/plugin";
+/// The kind of plugins that are filters (`H5PL_TYPE_FILTER`).
+const FILTER_KIND: c_int = 0;
+/// The flag of filters in the loading state.
+const FILTER_FLAG: c_uint = 1;
+/// The flags of all plugins.
+const ALL_PLUGINS: c_uint = 0xffff;
+/// The value of the environment variable that turns plugins off.
+const NO_PLUGIN: &[u8] = b"::";
+
+/// The folders, and the kinds of plugins that may be loaded.
+#[derive(Debug)]
+pub struct Plugins {
+    /// The folders, in the order of the search.
+    pub folders: Vec<Vec<u8>>,
+    /// The flags of kinds: `H5PL_*_PLUGIN`.
+    pub state: c_uint,
+    /// Plugins are off for the whole process.
+    pub disabled: bool,
+}
+
+/// The folders and the loading state.
+pub static PLUGINS: LazyLock<Mutex<Plugins>> = LazyLock::new(|| {
+    let preload = std::env::var_os("HDF5_PLUGIN_PRELOAD").map(OsStringExt::into_vec);
+    let path = std::env::var_os("HDF5_PLUGIN_PATH").map(OsStringExt::into_vec);
+    let path = path.unwrap_or_else(|| DEFAULT_FOLDER.to_vec());
+    let folders = path.split(|byte| *byte == b':').filter(|folder| !folder.is_empty());
+    let folders = folders.map(<[u8]>::to_vec).collect();
+    let disabled = preload.is_some_and(|value| value == NO_PLUGIN);
+    Mutex::new(Plugins { folders, state: if disabled { 0 } else { ALL_PLUGINS }, disabled })
+});
+
+type GetType = unsafe extern "C" fn() -> c_int;
+type GetInfo = unsafe extern "C" fn() -> *const c_void;
+
+/// Returns the filter with an identifier from the first plugin that has it.
+pub fn load(id: c_int) -> Option<UserFilter> {
+    let folders = {
+        let plugins = PLUGINS.lock();
+        if plugins.state & FILTER_FLAG == 0 {
+            return None;
+        }
+        plugins.folders.clone()
+    };
+    folders.iter().find_map(|folder| {
+        let folder = Path::new(OsStr::from_bytes(folder));
+        let entries = std::fs::read_dir(folder).ok()?;
+        let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.sort();
+        paths.iter().filter(|path| is_library(path)).find_map(|path| load_from(path, id))
+    })
+}
+
+/// Returns whether a file has the name of a shared library.
+fn is_library(path: &Path) -> bool {
+    let name = path.file_name().map(OsStr::as_bytes).unwrap_or_default();
+    name.windows(3).any(|part| part == b".so") || name.ends_with(b".dylib")
+}
+
+/// Returns the filter of a shared library, if it has the identifier. Other libraries are closed.
+fn load_from(path: &Path, id: c_int) -> Option<UserFilter> {
+    let path = CString::new(path.as_os_str().as_bytes()).ok()?;
+    // SAFETY: the path ends with a zero byte. The functions that start the library run; the owner
+    // of the plugin folders vouches for them.
+    let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
+    if library.is_null() {
+        return None;
+    }
+    let filter = info(library)
+        .and_then(|info| class::read(info).ok())
+        .filter(|class| c_int::from(class.id) == id)
+        .map(|class| UserFilter { class });
+    if filter.is_none() {
+        // SAFETY: the handle comes from `dlopen`, and nothing of the library is used any more.
+        unsafe { libc::dlclose(library) };
+    }
+    filter
+}
+
+/// Returns the description of the filter in a library.
+fn info(library: *mut c_void) -> Option<*const c_void> {
+    // SAFETY: the handle comes from `dlopen`; the names end with a zero byte.
+    let (kind, info) = unsafe {
+        (
+            libc::dlsym(library, c"H5PLget_plugin_type".as_ptr()),
+            libc::dlsym(library, c"H5PLget_plugin_info".as_ptr()),
+        )
+    };
+    if kind.is_null() || info.is_null() {
+        return None;
+    }
+    // SAFETY: the interface of plugins defines the types of the functions with these names.
+    let (kind, info) = unsafe {
+        (std::mem::transmute::<*mut c_void, GetType>(kind), std::mem::transmute::<*mut c_void, GetInfo>(info))
+    };
+    // SAFETY: the functions take no arguments.
+    unsafe { (kind() == FILTER_KIND).then(|| info()) }.filter(|info| !info.is_null())
+}

@@ -1,0 +1,173 @@
+//! Filters of users as filters of hyperslab.
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::Arc;
+
+use hyperslab::Dataspace;
+use hyperslab::filter::{DatasetFacts, Filter, FilterContext, FilterError, FilterId, Produced, Result};
+
+use super::class::FilterClass;
+use crate::ctypes::hid_t;
+use crate::id::{self, Entry, register};
+use crate::plist::settings::{FilterEntry, LayoutChoice, Settings};
+use crate::plist::{PropertyList, classes::PropertyClass};
+use crate::pointer::Buffer;
+use crate::space::CSpace;
+use crate::{call_user, memory};
+
+/// The flag of a call that decodes.
+const REVERSE: c_uint = 0x100;
+/// The flag of a call that does not verify checksums.
+const SKIP_CHECK: c_uint = 0x200;
+
+/// A filter of a user.
+#[derive(Debug)]
+pub struct UserFilter {
+    /// The functions.
+    pub class: FilterClass,
+}
+
+/// A block of C's memory that a filter may replace.
+struct Block(*mut c_void);
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        memory::free(self.0);
+    }
+}
+
+/// Temporary identifiers for the functions of a filter.
+struct Temporary(Vec<hid_t>);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        for id in &self.0 {
+            drop(id::take(*id));
+        }
+    }
+}
+
+impl UserFilter {
+    /// Calls the filter's function.
+    fn run(
+        &self,
+        flags: c_uint,
+        context: &FilterContext<'_>,
+        input: &[u8],
+        output: &mut Vec<u8>,
+    ) -> Result<Produced> {
+        let id = self.id();
+        let flags = flags | if context.verify { 0 } else { SKIP_CHECK };
+        let mut block = Block(memory::copy(input));
+        if block.0.is_null() {
+            return Err(FilterError::Memory { id, bytes: input.len() });
+        }
+        let mut size = input.len().max(1);
+        let data = context.client_data;
+        let length = call_user!(
+            self.class.filter,
+            flags,
+            data.len(),
+            data.as_ptr(),
+            input.len(),
+            &raw mut size,
+            &raw mut block.0
+        );
+        let decodes = flags & REVERSE != 0;
+        if length == 0 || block.0.is_null() {
+            return Err(if decodes {
+                FilterError::corrupt(id, "the filter's function failed")
+            } else {
+                FilterError::failed(id, "the filter's function failed")
+            });
+        }
+        if decodes && length > context.max_output {
+            return Err(FilterError::Limit { id, limit: context.max_output });
+        }
+        let bytes = Buffer::of(block.0).bytes(length, "result");
+        let bytes = bytes.map_err(|_| FilterError::failed(id, "the filter's result has no bytes"))?;
+        output.clear();
+        output.extend_from_slice(bytes);
+        Ok(Produced::Output)
+    }
+
+    /// Returns identifiers of a list with this filter, of the datatype, and of the chunk's
+    /// dataspace.
+    fn identifiers(&self, requested: &[u32], facts: &DatasetFacts<'_>) -> Option<(Temporary, [hid_t; 3])> {
+        let class: Arc<PropertyClass> = match id::find(crate::symbols::CLASS_DATASET_CREATE) {
+            Some(Entry::PropertyClass(class)) => class,
+            _ => return None,
+        };
+        let list = PropertyList::new(class);
+        if let Settings::DatasetCreate(it) = &mut *list.settings.write() {
+            (it.layout, it.chunk) = (LayoutChoice::Chunked, facts.chunk.to_vec());
+            let id = c_int::from(self.class.id);
+            it.filters.push(FilterEntry { id, flags: 0, data: requested.to_vec(), name: None });
+        }
+        let list = register(Entry::PropertyList(Arc::new(list)));
+        let datatype = crate::datatype::register(crate::datatype::form::memory(facts.datatype));
+        let space = crate::space::register(CSpace::all(Dataspace::simple(facts.chunk)));
+        let all = [list, datatype, space];
+        Some((Temporary(all.to_vec()), all))
+    }
+
+    fn without_identifiers(&self) -> FilterError {
+        FilterError::refused(self.id(), "the library has been closed")
+    }
+}
+
+impl Filter for UserFilter {
+    fn id(&self) -> FilterId {
+        FilterId(self.class.id)
+    }
+
+    fn decode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        if !self.class.decoder_present {
+            return Err(FilterError::Unsupported { id: self.id(), subject: "decoding".to_owned() });
+        }
+        self.run(REVERSE, context, input, output)
+    }
+
+    fn encode(&self, context: &FilterContext<'_>, input: &[u8], output: &mut Vec<u8>) -> Result<Produced> {
+        if !self.class.encoder_present {
+            return Err(FilterError::Unsupported { id: self.id(), subject: "encoding".to_owned() });
+        }
+        self.run(0, context, input, output)
+    }
+
+    fn encoded_length(&self, context: &FilterContext<'_>, input: usize) -> Option<usize> {
+        let _ = (context, input);
+        None
+    }
+
+    fn compresses(&self) -> bool {
+        false
+    }
+
+    fn can_encode(&self) -> bool {
+        self.class.encoder_present
+    }
+
+    fn check_dataset(&self, dataset: &DatasetFacts<'_>) -> Result<()> {
+        let Some(can_apply) = self.class.can_apply else { return Ok(()) };
+        let made = self.identifiers(&[], dataset);
+        let (_temporary, [list, datatype, space]) = made.ok_or_else(|| self.without_identifiers())?;
+        if call_user!(can_apply, list, datatype, space) > 0 {
+            return Ok(());
+        }
+        Err(FilterError::refused(self.id(), "the filter's function refuses the dataset"))
+    }
+
+    fn prepare(&self, requested: &[u32], dataset: &DatasetFacts<'_>) -> Result<Vec<u32>> {
+        let Some(set_local) = self.class.set_local else { return Ok(requested.to_vec()) };
+        let made = self.identifiers(requested, dataset);
+        let (_temporary, [list, datatype, space]) = made.ok_or_else(|| self.without_identifiers())?;
+        if call_user!(set_local, list, datatype, space) < 0 {
+            return Err(FilterError::refused(self.id(), "the filter's function refuses the parameters"));
+        }
+        let id = c_int::from(self.class.id);
+        let properties = crate::plist::dataset_create(list).map_err(|_| self.without_identifiers())?;
+        let entry = properties.filters.into_iter().find(|entry| entry.id == id);
+        Ok(entry.map_or_else(|| requested.to_vec(), |entry| entry.data))
+    }
+}

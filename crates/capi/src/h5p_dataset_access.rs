@@ -1,0 +1,181 @@
+//! Property lists of access to datasets.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use crate::ctypes::{H5S_UNLIMITED, herr_t, hid_t, hsize_t};
+use crate::error::Failure;
+use crate::export;
+use crate::h5p::{give_optional, optional_text};
+use crate::plist::callbacks::{AppendFlush, AppendFunction};
+use crate::plist::settings::{FileAccess, UNSET_SIZE};
+use crate::plist::{change_dataset_access, dataset_access};
+use crate::pointer::{In, Out, Text, TextBuffer};
+
+/// A function that is called at a boundary of appended data.
+pub type AppendCallback = unsafe extern "C" fn(hid_t, *mut hsize_t, *mut c_void) -> herr_t;
+
+export! {
+    /// Sets the chunk cache. Sizes of all ones and a negative factor stand for the file's values.
+    fn H5Pset_chunk_cache(dapl_id: hid_t, rdcc_nslots: usize, rdcc_nbytes: usize, rdcc_w0: f64) -> herr_t {
+        if rdcc_w0 > 1.0 || rdcc_w0.is_nan() {
+            return Err(Failure::bad_value("the preemption factor is from 0 to 1, or negative"));
+        }
+        change_dataset_access(dapl_id, |it| {
+            it.cache_slots = Some(rdcc_nslots).filter(|size| *size != UNSET_SIZE);
+            it.cache_bytes = Some(rdcc_nbytes).filter(|size| *size != UNSET_SIZE);
+            it.cache_preemption = Some(rdcc_w0).filter(|factor| *factor >= 0.0);
+            Ok(0)
+        })
+    }
+
+    /// Returns the chunk cache; the default of files if the list has no own values.
+    fn H5Pget_chunk_cache(
+        dapl_id: hid_t,
+        rdcc_nslots: Out<usize>,
+        rdcc_nbytes: Out<usize>,
+        rdcc_w0: Out<f64>,
+    ) -> herr_t {
+        let list = dataset_access(dapl_id)?;
+        let default = FileAccess::default().cache;
+        rdcc_nslots.put(list.cache_slots.unwrap_or(default.slots));
+        rdcc_nbytes.put(list.cache_bytes.unwrap_or(default.bytes));
+        rdcc_w0.put(list.cache_preemption.unwrap_or(default.preemption));
+        Ok(0)
+    }
+
+    /// Sets the extent of unlimited virtual datasets.
+    fn H5Pset_virtual_view(dapl_id: hid_t, view: c_int) -> herr_t {
+        if view != 0 && view != 1 {
+            return Err(Failure::bad_value("unknown view"));
+        }
+        change_dataset_access(dapl_id, |it| {
+            it.virtual_view = view;
+            Ok(0)
+        })
+    }
+
+    /// Returns the extent of unlimited virtual datasets.
+    fn H5Pget_virtual_view(dapl_id: hid_t, view: Out<c_int>) -> herr_t {
+        view.put(dataset_access(dapl_id)?.virtual_view);
+        Ok(0)
+    }
+
+    /// Sets the number of missing sources that end a virtual dataset.
+    fn H5Pset_virtual_printf_gap(dapl_id: hid_t, gap_size: hsize_t) -> herr_t {
+        if gap_size == H5S_UNLIMITED {
+            return Err(Failure::bad_value("the number of missing sources is limited"));
+        }
+        change_dataset_access(dapl_id, |it| {
+            it.virtual_gap = gap_size;
+            Ok(0)
+        })
+    }
+
+    /// Returns the number of missing sources that end a virtual dataset.
+    fn H5Pget_virtual_printf_gap(dapl_id: hid_t, gap_size: Out<hsize_t>) -> herr_t {
+        gap_size.put(dataset_access(dapl_id)?.virtual_gap);
+        Ok(0)
+    }
+
+    /// Sets whether mappings are found by a spatial tree.
+    fn H5Pset_virtual_spatial_tree(dcpl_id: hid_t, use_tree: bool) -> herr_t {
+        change_dataset_access(dcpl_id, |it| {
+            it.virtual_tree = use_tree;
+            Ok(0)
+        })
+    }
+
+    /// Returns whether mappings are found by a spatial tree.
+    fn H5Pget_virtual_spatial_tree(dcpl_id: hid_t, use_tree: Out<bool>) -> herr_t {
+        use_tree.put(dataset_access(dcpl_id)?.virtual_tree);
+        Ok(0)
+    }
+
+    /// Sets the folder of the sources of virtual datasets.
+    fn H5Pset_virtual_prefix(dapl_id: hid_t, prefix: Text) -> herr_t {
+        change_dataset_access(dapl_id, |it| {
+            it.virtual_prefix = optional_text(prefix);
+            Ok(0)
+        })
+    }
+
+    /// Returns the folder of the sources of virtual datasets.
+    fn H5Pget_virtual_prefix(dapl_id: hid_t, prefix: TextBuffer, size: usize) -> isize {
+        give_optional(dataset_access(dapl_id)?.virtual_prefix.as_deref(), prefix, size)
+    }
+
+    /// Sets the folder of external files.
+    fn H5Pset_efile_prefix(dapl_id: hid_t, prefix: Text) -> herr_t {
+        change_dataset_access(dapl_id, |it| {
+            it.external_prefix = optional_text(prefix);
+            Ok(0)
+        })
+    }
+
+    /// Returns the folder of external files.
+    fn H5Pget_efile_prefix(dapl_id: hid_t, prefix: TextBuffer, size: usize) -> isize {
+        give_optional(dataset_access(dapl_id)?.external_prefix.as_deref(), prefix, size)
+    }
+
+    /// Sets the boundary of appended data, and the function that is called there.
+    fn H5Pset_append_flush(
+        dapl_id: hid_t,
+        ndims: c_uint,
+        boundary: In<hsize_t>,
+        func: Option<AppendCallback>,
+        udata: *mut c_void,
+    ) -> herr_t {
+        let rank = usize::try_from(ndims).ok().filter(|rank| (1..=32).contains(rank));
+        let rank = rank.ok_or_else(|| Failure::bad_value("the rank is from 1 to 32"))?;
+        let boundary = boundary.array(rank, "boundary")?.to_vec();
+        if func.is_none() && !udata.is_null() {
+            return Err(Failure::bad_value("data without a function"));
+        }
+        if boundary.iter().any(|size| u32::try_from(*size).is_err()) {
+            return Err(Failure::bad_value("a boundary is below 2^32"));
+        }
+        change_dataset_access(dapl_id, |it| {
+            it.append_flush = AppendFlush { boundary, function: AppendFunction { function: func, data: udata } };
+            Ok(0)
+        })
+    }
+
+    /// Returns the boundary of appended data, and the function that is called there.
+    fn H5Pget_append_flush(
+        dapl_id: hid_t,
+        dims: c_uint,
+        boundary: Out<hsize_t>,
+        func: Out<Option<AppendCallback>>,
+        udata: Out<*mut c_void>,
+    ) -> herr_t {
+        let append = dataset_access(dapl_id)?.append_flush;
+        let rank = usize::try_from(dims).unwrap_or(0).min(32);
+        let mut values = append.boundary;
+        values.resize(rank, 0);
+        boundary.fill(&values, rank)?;
+        func.put(append.function.function);
+        udata.put(append.function.data);
+        Ok(0)
+    }
+}
+
+#[cfg(test)]
+#[expect(unsafe_code, reason = "exported functions are unsafe")]
+mod tests {
+    use super::*;
+    use crate::h5p::H5Pcreate;
+
+    #[test]
+    fn caches_have_values_of_the_file() {
+        // SAFETY: the calls have no pointers.
+        unsafe {
+            let list = H5Pcreate(crate::symbols::CLASS_DATASET_ACCESS);
+            assert_eq!(H5Pset_chunk_cache(list, 1, 2, 1.5), -1);
+            assert_eq!(H5Pset_chunk_cache(list, 1, usize::MAX, -1.0), 0);
+            let access = dataset_access(list).expect("list");
+            assert_eq!((access.cache_slots, access.cache_bytes), (Some(1), None));
+            assert_eq!((H5Pset_virtual_view(list, 2), H5Pset_virtual_view(list, 0)), (-1, 0));
+            assert_eq!(crate::h5p_links::H5Pset_nlinks(list, 4), 0);
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Property lists of access to files, without drivers and caches.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use crate::ctypes::{herr_t, hid_t, hsize_t};
+use crate::error::{Because, Failure, codes};
+use crate::export;
+use crate::id::{self, Entry};
+use crate::plist::callbacks::FlushCallback;
+use crate::plist::{change_file_access, file_access};
+use crate::pointer::{Data, Out};
+
+/// A function that is called when an object is flushed.
+pub type FlushFunction = unsafe extern "C" fn(hid_t, *mut c_void) -> herr_t;
+
+/// The newest library version (`H5F_LIBVER_LATEST`).
+const LATEST: c_int = 5;
+
+/// Defines functions that set and return one value of any size.
+macro_rules! values {
+    ($($text:literal $set:ident $get:ident $type:ty = $field:ident;)*) => {$(
+        export! {
+            #[doc = concat!("Sets ", $text, ".")]
+            fn $set(fapl_id: hid_t, value: $type) -> herr_t {
+                change_file_access(fapl_id, |it| {
+                    it.$field = value;
+                    Ok(0)
+                })
+            }
+
+            #[doc = concat!("Returns ", $text, ".")]
+            fn $get(fapl_id: hid_t, value: Out<$type>) -> herr_t {
+                value.put(file_access(fapl_id)?.$field);
+                Ok(0)
+            }
+        }
+    )*};
+}
+
+values! {
+    "whether references are collected" H5Pset_gc_references H5Pget_gc_references c_uint = collect_references;
+    "the size of the blocks for metadata"
+        H5Pset_meta_block_size H5Pget_meta_block_size hsize_t = metadata_block;
+    "the size of the blocks for small data"
+        H5Pset_small_data_block_size H5Pget_small_data_block_size hsize_t = small_data_block;
+    "the size of the sieve buffer" H5Pset_sieve_buf_size H5Pget_sieve_buf_size usize = sieve_buffer;
+    "the offset of the family's file descriptor"
+        H5Pset_family_offset H5Pget_family_offset hsize_t = family_offset;
+    "whether metadata leaves the cache with its object"
+        H5Pset_evict_on_close H5Pget_evict_on_close bool = evict_on_close;
+    "the number of open files of external links"
+        H5Pset_elink_file_cache_size H5Pget_elink_file_cache_size c_uint = external_link_cache;
+}
+
+export! {
+    /// Sets the alignment of blocks.
+    fn H5Pset_alignment(fapl_id: hid_t, threshold: hsize_t, alignment: hsize_t) -> herr_t {
+        if alignment < 1 {
+            return Err(Failure::bad_value("the alignment is positive"));
+        }
+        change_file_access(fapl_id, |it| {
+            (it.alignment_threshold, it.alignment) = (threshold, alignment);
+            Ok(0)
+        })
+    }
+
+    /// Returns the alignment of blocks.
+    fn H5Pget_alignment(fapl_id: hid_t, threshold: Out<hsize_t>, alignment: Out<hsize_t>) -> herr_t {
+        let list = file_access(fapl_id)?;
+        threshold.put(list.alignment_threshold);
+        alignment.put(list.alignment);
+        Ok(0)
+    }
+
+    /// Sets the chunk cache of the file's datasets. The number of metadata entries is ignored.
+    fn H5Pset_cache(
+        plist_id: hid_t,
+        mdc_nelmts: c_int,
+        rdcc_nslots: usize,
+        rdcc_nbytes: usize,
+        rdcc_w0: f64,
+    ) -> herr_t {
+        let _ = mdc_nelmts;
+        if !(0.0..=1.0).contains(&rdcc_w0) {
+            return Err(Failure::bad_value("the preemption factor is from 0 to 1"));
+        }
+        change_file_access(plist_id, |it| {
+            (it.cache.slots, it.cache.bytes, it.cache.preemption) = (rdcc_nslots, rdcc_nbytes, rdcc_w0);
+            Ok(0)
+        })
+    }
+
+    /// Returns the chunk cache of the file's datasets. The number of metadata entries is 0.
+    fn H5Pget_cache(
+        plist_id: hid_t,
+        mdc_nelmts: Out<c_int>,
+        rdcc_nslots: Out<usize>,
+        rdcc_nbytes: Out<usize>,
+        rdcc_w0: Out<f64>,
+    ) -> herr_t {
+        let cache = file_access(plist_id)?.cache;
+        mdc_nelmts.put(0);
+        rdcc_nslots.put(cache.slots);
+        rdcc_nbytes.put(cache.bytes);
+        rdcc_w0.put(cache.preemption);
+        Ok(0)
+    }
+
+    /// Sets the close degree.
+    fn H5Pset_fclose_degree(fapl_id: hid_t, degree: c_int) -> herr_t {
+        if !(0..=3).contains(&degree) {
+            return Err(Failure::bad_value("unknown close degree"));
+        }
+        change_file_access(fapl_id, |it| {
+            it.close_degree = degree;
+            Ok(0)
+        })
+    }
+
+    /// Returns the close degree.
+    fn H5Pget_fclose_degree(fapl_id: hid_t, degree: Out<c_int>) -> herr_t {
+        degree.put(file_access(fapl_id)?.close_degree);
+        Ok(0)
+    }
+
+    /// Sets the lowest and the highest library version whose format is used.
+    fn H5Pset_libver_bounds(plist_id: hid_t, low: c_int, high: c_int) -> herr_t {
+        if !(0..=LATEST).contains(&low) {
+            return Err(Failure::bad_value("the low bound is not a library version"));
+        }
+        if !(0..=LATEST).contains(&high) {
+            return Err(Failure::bad_value("the high bound is not a library version"));
+        }
+        if high == 0 || low > high {
+            return Err(Failure::bad_value("the pair of bounds is not possible"));
+        }
+        change_file_access(plist_id, |it| {
+            it.libver = (low, high);
+            Ok(0)
+        })
+    }
+
+    /// Returns the lowest and the highest library version whose format is used.
+    fn H5Pget_libver_bounds(plist_id: hid_t, low: Out<c_int>, high: Out<c_int>) -> herr_t {
+        let bounds = file_access(plist_id)?.libver;
+        low.put(bounds.0);
+        high.put(bounds.1);
+        Ok(0)
+    }
+
+    /// Sets the kind of memory of the multi driver.
+    fn H5Pset_multi_type(fapl_id: hid_t, r#type: c_int) -> herr_t {
+        if !(0..7).contains(&r#type) {
+            return Err(Failure::bad_value("unknown kind of memory"));
+        }
+        change_file_access(fapl_id, |it| {
+            it.multi_type = r#type;
+            Ok(0)
+        })
+    }
+
+    /// Returns the kind of memory of the multi driver.
+    fn H5Pget_multi_type(fapl_id: hid_t, r#type: Out<c_int>) -> herr_t {
+        r#type.put(file_access(fapl_id)?.multi_type);
+        Ok(0)
+    }
+
+    /// Sets the use of file locks.
+    fn H5Pset_file_locking(fapl_id: hid_t, use_file_locking: bool, ignore_when_disabled: bool) -> herr_t {
+        change_file_access(fapl_id, |it| {
+            it.locking = Some((use_file_locking, ignore_when_disabled));
+            Ok(0)
+        })
+    }
+
+    /// Returns the use of file locks.
+    fn H5Pget_file_locking(
+        fapl_id: hid_t,
+        use_file_locking: Out<bool>,
+        ignore_when_disabled: Out<bool>,
+    ) -> herr_t {
+        let (locks, ignored) = file_access(fapl_id)?.locking.unwrap_or((true, true));
+        use_file_locking.put(locks);
+        ignore_when_disabled.put(ignored);
+        Ok(0)
+    }
+}
+
+export! {
+    /// Sets the number of attempts to read metadata of a SWMR file.
+    fn H5Pset_metadata_read_attempts(plist_id: hid_t, attempts: c_uint) -> herr_t {
+        if attempts == 0 {
+            return Err(Failure::bad_value("the number of attempts is positive"));
+        }
+        change_file_access(plist_id, |it| {
+            it.read_attempts = attempts;
+            Ok(0)
+        })
+    }
+
+    /// Returns the number of attempts to read metadata of a SWMR file.
+    fn H5Pget_metadata_read_attempts(plist_id: hid_t, attempts: Out<c_uint>) -> herr_t {
+        attempts.put(file_access(plist_id)?.read_attempts.max(1));
+        Ok(0)
+    }
+
+    /// Sets the function that is called when an object is flushed.
+    fn H5Pset_object_flush_cb(plist_id: hid_t, func: Option<FlushFunction>, udata: *mut c_void) -> herr_t {
+        if func.is_none() && !udata.is_null() {
+            return Err(Failure::bad_value("data without a function"));
+        }
+        change_file_access(plist_id, |it| {
+            it.object_flush = FlushCallback { function: func, data: udata };
+            Ok(0)
+        })
+    }
+
+    /// Returns the function that is called when an object is flushed.
+    fn H5Pget_object_flush_cb(plist_id: hid_t, func: Out<Option<FlushFunction>>, udata: Out<*mut c_void>) -> herr_t {
+        let callback = file_access(plist_id)?.object_flush;
+        func.put(callback.function);
+        udata.put(callback.data);
+        Ok(0)
+    }
+
+    /// Sets the checks of the file that are left out.
+    fn H5Pset_relax_file_integrity_checks(plist_id: hid_t, flags: u64) -> herr_t {
+        if flags & !1 != 0 {
+            return Err(Failure::bad_value("unknown flags"));
+        }
+        change_file_access(plist_id, |it| {
+            it.relaxed_checks = flags;
+            Ok(0)
+        })
+    }
+
+    /// Returns the checks of the file that are left out.
+    fn H5Pget_relax_file_integrity_checks(plist_id: hid_t, flags: Out<u64>) -> herr_t {
+        flags.put(file_access(plist_id)?.relaxed_checks);
+        Ok(0)
+    }
+
+    /// Sets the connector of the object layer.
+    fn H5Pset_vol(plist_id: hid_t, new_vol_id: hid_t, new_vol_info: Data) -> herr_t {
+        let _ = new_vol_info;
+        let Some(Entry::Connector(_)) = id::find(new_vol_id) else {
+            return Err(Failure::bad_type("not a connector"));
+        };
+        change_file_access(plist_id, |it| {
+            it.connector = new_vol_id;
+            Ok(0)
+        })
+    }
+
+    /// Returns the connector of the object layer.
+    fn H5Pget_vol_id(plist_id: hid_t, vol_id: Out<hid_t>) -> herr_t {
+        let connector = file_access(plist_id)?.connector;
+        id::increment(connector).because(codes::PLIST, codes::CANTINC, "the connector is closed")?;
+        vol_id.put(connector);
+        Ok(0)
+    }
+
+    /// Returns null: the native connector has no configuration.
+    fn H5Pget_vol_info(plist_id: hid_t, vol_info: Out<*mut c_void>) -> herr_t {
+        file_access(plist_id)?;
+        vol_info.put(std::ptr::null_mut());
+        Ok(0)
+    }
+
+    /// Returns the capabilities of the native connector: all but asynchronous calls.
+    fn H5Pget_vol_cap_flags(plist_id: hid_t, cap_flags: Out<u64>) -> herr_t {
+        file_access(plist_id)?;
+        cap_flags.put(NATIVE_CAPABILITIES);
+        Ok(0)
+    }
+}
+
+/// The capabilities of the native connector (`H5VL_CAP_FLAG_*`).
+pub const NATIVE_CAPABILITIES: u64 = 0x1fffff_9ffc;
+
+#[cfg(test)]
+#[expect(unsafe_code, reason = "exported functions are unsafe")]
+mod tests {
+    use super::*;
+    use crate::h5p::H5Pcreate;
+
+    #[test]
+    fn values_are_validated() {
+        // SAFETY: the calls have no pointers.
+        unsafe {
+            let list = H5Pcreate(crate::symbols::CLASS_FILE_ACCESS);
+            assert_eq!((H5Pset_libver_bounds(list, 0, 0), H5Pset_libver_bounds(list, 5, 4)), (-1, -1));
+            assert_eq!(H5Pset_libver_bounds(list, 2, 5), 0);
+            assert_eq!(file_access(list).expect("list").libver, (2, 5));
+            assert_eq!((H5Pset_alignment(list, 0, 0), H5Pset_fclose_degree(list, 4)), (-1, -1));
+            assert_eq!(H5Pset_cache(list, 0, 1, 2, 3.0), -1);
+            assert_eq!((H5Pset_sieve_buf_size(list, 3), H5Pset_sieve_buf_size(0, 3)), (0, -1));
+            assert_eq!(H5Pset_vol(list, list, std::mem::zeroed()), -1);
+        }
+    }
+}

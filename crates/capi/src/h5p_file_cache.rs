@@ -1,0 +1,299 @@
+//! Property lists of access to files: caches, images and logs.
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::Arc;
+
+use crate::ctypes::{herr_t, hid_t};
+use crate::error::{Failure, Outcome, codes};
+use crate::h5p::give;
+use crate::plist::callbacks::ImageCallbacks;
+use crate::plist::metadata_cache::H5AC_cache_config_t;
+use crate::plist::{change_file_access, file_access};
+use crate::pointer::{Buffer, Data, In, Out, Text, TextBuffer};
+use crate::{call_user, export, memory};
+
+const _: () = assert!(size_of::<H5AC_cache_config_t>() == 1216 && size_of::<ImageCallbacks>() == 56);
+const _: () = assert!(size_of::<H5AC_cache_image_config_t>() == 12);
+
+/// The version of the configuration of the metadata cache.
+const CONFIGURATION_VERSION: c_int = 1;
+/// The operations that the functions for images get.
+const SET: c_int = 1;
+const GET: c_int = 3;
+
+/// The configuration of the image of the metadata cache.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the names are those of the C interface")]
+pub struct H5AC_cache_image_config_t {
+    pub version: c_int,
+    pub generate_image: bool,
+    pub save_resize_status: bool,
+    pub entry_ageout: c_int,
+}
+
+/// Checks the ranges of a configuration.
+///
+/// # Errors
+/// Fails with a bad value.
+pub fn check_configuration(it: &H5AC_cache_config_t) -> Outcome<()> {
+    if it.version != CONFIGURATION_VERSION {
+        return Err(Failure::bad_value("unknown version of the cache configuration"));
+    }
+    let sizes = it.min_size <= it.max_size
+        && (1024..=128 << 20).contains(&it.max_size)
+        && it.min_size >= 1024
+        && (!it.set_initial_size || (it.min_size..=it.max_size).contains(&it.initial_size));
+    let fractions = [it.min_clean_fraction, it.lower_hr_threshold, it.upper_hr_threshold, it.empty_reserve];
+    let fractions = fractions.iter().all(|value| (0.0..=1.0).contains(value));
+    let modes = (0..=1).contains(&it.incr_mode)
+        && (0..=1).contains(&it.flash_incr_mode)
+        && (0..=3).contains(&it.decr_mode)
+        && (100..=1_000_000).contains(&it.epoch_length);
+    let changes = (it.incr_mode == 0 || it.increment >= 1.0)
+        && (it.flash_incr_mode == 0 || (0.1..=10.0).contains(&it.flash_multiple))
+        && (it.flash_incr_mode == 0 || (0.1..=1.0).contains(&it.flash_threshold))
+        && (it.decr_mode != 1 || (0.0..=1.0).contains(&it.decrement))
+        && (it.decr_mode < 2 || (1..=10).contains(&it.epochs_before_eviction));
+    if sizes && fractions && modes && changes && (0..=1).contains(&it.metadata_write_strategy) {
+        return Ok(());
+    }
+    Err(Failure::bad_value("the cache configuration is out of range"))
+}
+
+export! {
+    /// Sets the configuration of the metadata cache.
+    fn H5Pset_mdc_config(plist_id: hid_t, config_ptr: In<H5AC_cache_config_t>) -> herr_t {
+        let configuration = config_ptr.value("configuration")?;
+        check_configuration(&configuration)?;
+        change_file_access(plist_id, |it| {
+            it.metadata_cache = configuration;
+            Ok(0)
+        })
+    }
+
+    /// Returns the configuration of the metadata cache.
+    fn H5Pget_mdc_config(plist_id: hid_t, config_ptr: Out<H5AC_cache_config_t>) -> herr_t {
+        let version = In::of(config_ptr.pointer().cast::<c_int>().cast_const()).value("configuration")?;
+        if version != CONFIGURATION_VERSION {
+            return Err(Failure::bad_value("unknown version of the cache configuration"));
+        }
+        config_ptr.put(file_access(plist_id)?.metadata_cache);
+        Ok(0)
+    }
+
+    /// Sets the configuration of the image of the metadata cache.
+    fn H5Pset_mdc_image_config(plist_id: hid_t, config_ptr: In<H5AC_cache_image_config_t>) -> herr_t {
+        let it = config_ptr.value("configuration")?;
+        if it.version != CONFIGURATION_VERSION || !(-1..=100).contains(&it.entry_ageout) {
+            return Err(Failure::bad_value("the configuration of the cache image is out of range"));
+        }
+        change_file_access(plist_id, |list| {
+            list.cache_image = (it.generate_image, it.save_resize_status, it.entry_ageout);
+            Ok(0)
+        })
+    }
+
+    /// Returns the configuration of the image of the metadata cache.
+    fn H5Pget_mdc_image_config(plist_id: hid_t, config_ptr: Out<H5AC_cache_image_config_t>) -> herr_t {
+        let version = In::of(config_ptr.pointer().cast::<c_int>().cast_const()).value("configuration")?;
+        if version != CONFIGURATION_VERSION {
+            return Err(Failure::bad_value("unknown version of the configuration"));
+        }
+        let (generate_image, save_resize_status, entry_ageout) = file_access(plist_id)?.cache_image;
+        config_ptr.put(H5AC_cache_image_config_t { version, generate_image, save_resize_status, entry_ageout });
+        Ok(0)
+    }
+
+    /// Sets the log of the metadata cache.
+    fn H5Pset_mdc_log_options(
+        plist_id: hid_t,
+        is_enabled: bool,
+        location: Text,
+        start_on_access: bool,
+    ) -> herr_t {
+        let location = location.bytes("path of the log")?.to_vec();
+        change_file_access(plist_id, |it| {
+            it.cache_log = (is_enabled, location, start_on_access);
+            Ok(0)
+        })
+    }
+
+    /// Returns the log of the metadata cache. The size of the path counts its zero byte.
+    fn H5Pget_mdc_log_options(
+        plist_id: hid_t,
+        is_enabled: Out<bool>,
+        location: TextBuffer,
+        location_size: Out<usize>,
+        start_on_access: Out<bool>,
+    ) -> herr_t {
+        let (enabled, path, starts) = file_access(plist_id)?.cache_log;
+        is_enabled.put(enabled);
+        start_on_access.put(starts);
+        if !location.is_null() {
+            give(&path, location, location_size.get().unwrap_or(path.len() + 1))?;
+        }
+        location_size.put(path.len() + 1);
+        Ok(0)
+    }
+
+    /// Sets the page buffer.
+    fn H5Pset_page_buffer_size(
+        plist_id: hid_t,
+        buf_size: usize,
+        min_meta_per: c_uint,
+        min_raw_per: c_uint,
+    ) -> herr_t {
+        if min_meta_per > 100 || min_raw_per > 100 || min_meta_per + min_raw_per > 100 {
+            return Err(Failure::bad_value("the percentages are from 0 to 100, and so is their sum"));
+        }
+        change_file_access(plist_id, |it| {
+            it.page_buffer = (buf_size, min_meta_per, min_raw_per);
+            Ok(0)
+        })
+    }
+
+    /// Returns the page buffer.
+    fn H5Pget_page_buffer_size(
+        plist_id: hid_t,
+        buf_size: Out<usize>,
+        min_meta_perc: Out<c_uint>,
+        min_raw_perc: Out<c_uint>,
+    ) -> herr_t {
+        let (size, metadata, raw) = file_access(plist_id)?.page_buffer;
+        buf_size.put(size);
+        min_meta_perc.put(metadata);
+        min_raw_perc.put(raw);
+        Ok(0)
+    }
+}
+
+/// Returns a copy of an image in memory of the user's functions, or of C.
+fn copy_image(image: &[u8], functions: &ImageCallbacks, operation: c_int) -> Outcome<*mut c_void> {
+    let none = || Failure::new(codes::RESOURCE, codes::NOSPACE, "no memory for the image");
+    let block = match functions.image_malloc {
+        Some(allocate) => call_user!(allocate, image.len(), operation, functions.udata),
+        None => memory::allocate(image.len(), false),
+    };
+    if block.is_null() {
+        return Err(none());
+    }
+    match functions.image_memcpy {
+        None => Buffer::of(block).put(image, image.len()),
+        Some(copy) => {
+            let result =
+                call_user!(copy, block, image.as_ptr().cast(), image.len(), operation, functions.udata);
+            if result != block {
+                return Err(Failure::new(codes::RESOURCE, codes::CANTCOPY, "the user's function failed"));
+            }
+        }
+    }
+    Ok(block)
+}
+
+export! {
+    /// Sets the initial image of a file; no bytes remove it. The list copies the bytes.
+    fn H5Pset_file_image(fapl_id: hid_t, buf_ptr: Data, buf_len: usize) -> herr_t {
+        if buf_ptr.pointer().is_null() != (buf_len == 0) {
+            return Err(Failure::bad_value("the image and its size contradict each other"));
+        }
+        let image = buf_ptr.get(buf_len).filter(|image| !image.is_empty());
+        let functions = file_access(fapl_id)?.image_callbacks;
+        let image: Option<Arc<[u8]>> = match image {
+            // The user's functions see the copy, which the list then owns as its own bytes.
+            Some(image) if functions.image_malloc.is_some() || functions.image_memcpy.is_some() => {
+                let block = copy_image(image, &functions, SET)?;
+                let bytes = Arc::from(&*Buffer::of(block).bytes(image.len(), "image")?);
+                match functions.image_free {
+                    Some(free) => drop(call_user!(free, block, 4, functions.udata)),
+                    None => memory::free(block),
+                }
+                Some(bytes)
+            }
+            image => image.map(Arc::from),
+        };
+        change_file_access(fapl_id, |it| {
+            it.image = image;
+            Ok(0)
+        })
+    }
+
+    /// Returns a copy of the initial image, which the caller frees.
+    fn H5Pget_file_image(fapl_id: hid_t, buf_ptr_ptr: Out<*mut c_void>, buf_len_ptr: Out<usize>) -> herr_t {
+        let list = file_access(fapl_id)?;
+        buf_len_ptr.put(list.image.as_ref().map_or(0, |image| image.len()));
+        if !buf_ptr_ptr.is_null() {
+            buf_ptr_ptr.put(match &list.image {
+                Some(image) => copy_image(image, &list.image_callbacks, GET)?,
+                None => std::ptr::null_mut(),
+            });
+        }
+        Ok(0)
+    }
+
+    /// Sets the functions for images. The list has no image yet.
+    fn H5Pset_file_image_callbacks(fapl_id: hid_t, callbacks_ptr: In<ImageCallbacks>) -> herr_t {
+        let mut functions = callbacks_ptr.value("functions")?;
+        let list = file_access(fapl_id)?;
+        if list.image.is_some() {
+            return Err(Failure::new(codes::PLIST, codes::SETDISALLOWED, "the list has an image already"));
+        }
+        let owned = functions.udata_copy.is_some() && functions.udata_free.is_some();
+        if !functions.udata.is_null() && !owned {
+            return Err(Failure::bad_value("the data need functions that copy and free them"));
+        }
+        if let (false, Some(copy)) = (functions.udata.is_null(), functions.udata_copy) {
+            functions.udata = call_user!(copy, functions.udata);
+        }
+        if let (false, Some(free)) = (list.image_callbacks.udata.is_null(), list.image_callbacks.udata_free) {
+            call_user!(free, list.image_callbacks.udata);
+        }
+        change_file_access(fapl_id, |it| {
+            it.image_callbacks = functions;
+            Ok(0)
+        })
+    }
+
+    /// Returns the functions for images, with a copy of their data.
+    fn H5Pget_file_image_callbacks(fapl_id: hid_t, callbacks_ptr: Out<ImageCallbacks>) -> herr_t {
+        let mut functions = file_access(fapl_id)?.image_callbacks;
+        if let (false, Some(copy)) = (functions.udata.is_null(), functions.udata_copy) {
+            functions.udata = call_user!(copy, functions.udata);
+        }
+        callbacks_ptr.require("result")?.put(functions);
+        Ok(0)
+    }
+}
+
+#[cfg(test)]
+#[expect(unsafe_code, reason = "exported functions are unsafe")]
+mod tests {
+    use super::*;
+    use crate::h5p::H5Pcreate;
+
+    #[test]
+    fn images_are_copied() {
+        let (mut block, mut length) = (std::ptr::null_mut(), 0);
+        // SAFETY: all pointers lead to values of the stated sizes.
+        unsafe {
+            let list = H5Pcreate(crate::symbols::CLASS_FILE_ACCESS);
+            let image = std::mem::transmute::<*const u8, Data>(b"image".as_ptr());
+            assert_eq!(H5Pset_file_image(list, image, 0), -1);
+            assert_eq!(H5Pset_file_image(list, image, 5), 0);
+            let out = std::mem::transmute::<*mut *mut c_void, Out<*mut c_void>>(&raw mut block);
+            let size = std::mem::transmute::<*mut usize, Out<usize>>(&raw mut length);
+            assert_eq!(H5Pget_file_image(list, out, size), 0);
+            assert_eq!(Buffer::of(block).bytes(length, "image").expect("image"), b"image");
+            memory::free(block);
+            assert_eq!(H5Pset_page_buffer_size(list, 0, 60, 50), -1);
+        }
+    }
+
+    #[test]
+    fn configurations_are_checked() {
+        let good = H5AC_cache_config_t::default();
+        assert!(check_configuration(&good).is_ok());
+        assert!(check_configuration(&H5AC_cache_config_t { version: 2, ..good }).is_err());
+        assert!(check_configuration(&H5AC_cache_config_t { min_size: 64 << 20, ..good }).is_err());
+    }
+}

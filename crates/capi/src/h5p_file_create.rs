@@ -1,0 +1,313 @@
+//! Property lists of new files (`H5Pset_userblock`, `H5Pset_file_space_strategy` and others).
+
+use std::ffi::{c_int, c_uint};
+
+use crate::ctypes::{herr_t, hid_t, hsize_t};
+use crate::error::{Failure, Outcome};
+use crate::export;
+use crate::plist::{change_file_create, file_create};
+use crate::pointer::Out;
+
+/// The number of entries that no B-tree node reaches.
+const MAX_ENTRIES: c_uint = 65_536;
+/// The largest number of indexes of shared messages.
+const MAX_INDEXES: c_uint = 8;
+/// All flags of the types of shared messages.
+const ALL_MESSAGES: c_uint = 0x1f;
+/// The smallest shared message of a new index, in bytes.
+const DEFAULT_MESSAGE_BYTES: c_uint = 250;
+/// The largest number of messages of an index that is a list.
+const MAX_LIST: c_uint = 5000;
+/// The sizes of a page of the file, in bytes.
+const PAGE_BYTES: std::ops::RangeInclusive<hsize_t> = 512..=1 << 30;
+
+/// Returns the bytes of an address or length; `None` for zero, which keeps the earlier number.
+fn width(bytes: usize) -> Outcome<Option<u8>> {
+    match bytes {
+        0 => Ok(None),
+        2 | 4 | 8 | 16 => Ok(u8::try_from(bytes).ok()),
+        _ => Err(Failure::bad_value("the bytes of an address or a length are 2, 4, 8 or 16")),
+    }
+}
+
+export! {
+    /// Sets the size of the user block.
+    fn H5Pset_userblock(plist_id: hid_t, size: hsize_t) -> herr_t {
+        change_file_create(plist_id, |it| {
+            if size != 0 && (size < 512 || !size.is_power_of_two()) {
+                return Err(Failure::bad_value("the size of a user block is 0, or a power of two from 512"));
+            }
+            it.user_block = size;
+            Ok(0)
+        })
+    }
+
+    /// Returns the size of the user block.
+    fn H5Pget_userblock(plist_id: hid_t, size: Out<hsize_t>) -> herr_t {
+        size.put(file_create(plist_id)?.user_block);
+        Ok(0)
+    }
+
+    /// Sets the bytes of addresses and lengths.
+    fn H5Pset_sizes(plist_id: hid_t, sizeof_addr: usize, sizeof_size: usize) -> herr_t {
+        let (address, length) = (width(sizeof_addr)?, width(sizeof_size)?);
+        change_file_create(plist_id, |it| {
+            it.offset_bytes = address.unwrap_or(it.offset_bytes);
+            it.length_bytes = length.unwrap_or(it.length_bytes);
+            Ok(0)
+        })
+    }
+
+    /// Returns the bytes of addresses and lengths.
+    fn H5Pget_sizes(plist_id: hid_t, sizeof_addr: Out<usize>, sizeof_size: Out<usize>) -> herr_t {
+        let list = file_create(plist_id)?;
+        sizeof_addr.put(list.offset_bytes.into());
+        sizeof_size.put(list.length_bytes.into());
+        Ok(0)
+    }
+
+    /// Sets the entries of the B-trees and symbol table nodes of groups.
+    fn H5Pset_sym_k(plist_id: hid_t, ik: c_uint, lk: c_uint) -> herr_t {
+        change_file_create(plist_id, |it| {
+            if ik >= MAX_ENTRIES / 2 {
+                return Err(Failure::bad_value("too many entries of a B-tree node"));
+            }
+            if ik > 0 {
+                it.group_internal_k = ik;
+            }
+            if lk > 0 {
+                it.group_leaf_k = lk;
+            }
+            Ok(0)
+        })
+    }
+
+    /// Returns the entries of the B-trees and symbol table nodes of groups.
+    fn H5Pget_sym_k(plist_id: hid_t, ik: Out<c_uint>, lk: Out<c_uint>) -> herr_t {
+        let list = file_create(plist_id)?;
+        ik.put(list.group_internal_k);
+        lk.put(list.group_leaf_k);
+        Ok(0)
+    }
+
+    /// Sets the entries of the B-trees of chunks.
+    fn H5Pset_istore_k(plist_id: hid_t, ik: c_uint) -> herr_t {
+        if ik == 0 || ik >= MAX_ENTRIES / 2 {
+            return Err(Failure::bad_value("the number of entries of a B-tree node is out of range"));
+        }
+        change_file_create(plist_id, |it| {
+            it.chunk_k = ik;
+            Ok(0)
+        })
+    }
+
+    /// Returns the entries of the B-trees of chunks.
+    fn H5Pget_istore_k(plist_id: hid_t, ik: Out<c_uint>) -> herr_t {
+        ik.put(file_create(plist_id)?.chunk_k);
+        Ok(0)
+    }
+
+    /// Returns the version of the superblock; the other versions have been 0 in all files.
+    fn H5Pget_version(
+        plist_id: hid_t,
+        boot: Out<c_uint>,
+        freelist: Out<c_uint>,
+        stab: Out<c_uint>,
+        shhdr: Out<c_uint>,
+    ) -> herr_t {
+        boot.put(file_create(plist_id)?.superblock_version);
+        for version in [freelist, stab, shhdr] {
+            version.put(0);
+        }
+        Ok(0)
+    }
+}
+
+export! {
+    /// Sets the number of indexes of shared messages.
+    fn H5Pset_shared_mesg_nindexes(plist_id: hid_t, nindexes: c_uint) -> herr_t {
+        let count = usize::try_from(nindexes).ok().filter(|_| nindexes <= MAX_INDEXES);
+        let Some(count) = count else {
+            return Err(Failure::bad_value("a file has at most 8 indexes of shared messages"));
+        };
+        change_file_create(plist_id, |it| {
+            it.shared_indexes.resize(count, (0, DEFAULT_MESSAGE_BYTES));
+            Ok(0)
+        })
+    }
+
+    /// Returns the number of indexes of shared messages.
+    fn H5Pget_shared_mesg_nindexes(plist_id: hid_t, nindexes: Out<c_uint>) -> herr_t {
+        nindexes.put(c_uint::try_from(file_create(plist_id)?.shared_indexes.len()).unwrap_or(MAX_INDEXES));
+        Ok(0)
+    }
+
+    /// Sets the types and the smallest size of the messages of an index.
+    fn H5Pset_shared_mesg_index(
+        plist_id: hid_t,
+        index_num: c_uint,
+        mesg_type_flags: c_uint,
+        min_mesg_size: c_uint,
+    ) -> herr_t {
+        if mesg_type_flags & !ALL_MESSAGES != 0 {
+            return Err(Failure::bad_value("unknown types of shared messages"));
+        }
+        change_file_create(plist_id, |it| {
+            let index = usize::try_from(index_num).ok().and_then(|index| it.shared_indexes.get_mut(index));
+            let index = index.ok_or_else(|| Failure::bad_value("the list has no such index"))?;
+            *index = (mesg_type_flags, min_mesg_size);
+            Ok(0)
+        })
+    }
+
+    /// Returns the types and the smallest size of the messages of an index.
+    fn H5Pget_shared_mesg_index(
+        plist_id: hid_t,
+        index_num: c_uint,
+        mesg_type_flags: Out<c_uint>,
+        min_mesg_size: Out<c_uint>,
+    ) -> herr_t {
+        let list = file_create(plist_id)?;
+        let index = usize::try_from(index_num).ok().and_then(|index| list.shared_indexes.get(index));
+        let (flags, bytes) = index.ok_or_else(|| Failure::bad_value("the list has no such index"))?;
+        mesg_type_flags.put(*flags);
+        min_mesg_size.put(*bytes);
+        Ok(0)
+    }
+
+    /// Sets the numbers of messages at which an index becomes a B-tree, and a list again.
+    fn H5Pset_shared_mesg_phase_change(plist_id: hid_t, max_list: c_uint, min_btree: c_uint) -> herr_t {
+        if max_list > MAX_LIST || min_btree > max_list + 1 {
+            return Err(Failure::bad_value("the limits of the index contradict each other"));
+        }
+        change_file_create(plist_id, |it| {
+            it.shared_max_list = max_list;
+            it.shared_min_btree = if max_list == 0 { 0 } else { min_btree };
+            Ok(0)
+        })
+    }
+
+    /// Returns the numbers of messages at which an index becomes a B-tree, and a list again.
+    fn H5Pget_shared_mesg_phase_change(
+        plist_id: hid_t,
+        max_list: Out<c_uint>,
+        min_btree: Out<c_uint>,
+    ) -> herr_t {
+        let list = file_create(plist_id)?;
+        max_list.put(list.shared_max_list);
+        min_btree.put(list.shared_min_btree);
+        Ok(0)
+    }
+
+    /// Sets the management of the file's space. Persistent free space and the threshold belong to
+    /// the strategies with free-space managers; the other strategies keep the earlier values.
+    fn H5Pset_file_space_strategy(
+        plist_id: hid_t,
+        strategy: c_int,
+        persist: bool,
+        threshold: hsize_t,
+    ) -> herr_t {
+        if !(0..4).contains(&strategy) {
+            return Err(Failure::bad_value("unknown strategy of file space"));
+        }
+        change_file_create(plist_id, |it| {
+            it.strategy = strategy;
+            if strategy < 2 {
+                (it.persist, it.threshold) = (persist, threshold);
+            }
+            Ok(0)
+        })
+    }
+
+    /// Returns the management of the file's space.
+    fn H5Pget_file_space_strategy(
+        plist_id: hid_t,
+        strategy: Out<c_int>,
+        persist: Out<bool>,
+        threshold: Out<hsize_t>,
+    ) -> herr_t {
+        let list = file_create(plist_id)?;
+        strategy.put(list.strategy);
+        persist.put(list.persist);
+        threshold.put(list.threshold);
+        Ok(0)
+    }
+
+    /// Sets the management of the file's space in the terms of version 1.10.0.
+    fn H5Pset_file_space(plist_id: hid_t, strategy: c_int, threshold: hsize_t) -> herr_t {
+        let chosen = match strategy {
+            0 => None,
+            1 => Some((0, true)),
+            2 => Some((0, false)),
+            3 => Some((2, false)),
+            4 => Some((3, false)),
+            _ => return Err(Failure::bad_value("unknown strategy of file space")),
+        };
+        change_file_create(plist_id, |it| {
+            (it.strategy, it.persist) = chosen.unwrap_or((it.strategy, it.persist));
+            if threshold != 0 {
+                it.threshold = threshold;
+            }
+            Ok(0)
+        })
+    }
+
+    /// Returns the management of the file's space in the terms of version 1.10.0.
+    fn H5Pget_file_space(plist_id: hid_t, strategy: Out<c_int>, threshold: Out<hsize_t>) -> herr_t {
+        let list = file_create(plist_id)?;
+        strategy.put(match (list.strategy, list.persist) {
+            (0, true) => 1,
+            (0, false) => 2,
+            (2, _) => 3,
+            (3, _) => 4,
+            _ => return Err(Failure::bad_value("version 1.10.0 has no such strategy of file space")),
+        });
+        threshold.put(list.threshold);
+        Ok(0)
+    }
+
+    /// Sets the size of a page of the file.
+    fn H5Pset_file_space_page_size(plist_id: hid_t, fsp_size: hsize_t) -> herr_t {
+        if !PAGE_BYTES.contains(&fsp_size) {
+            return Err(Failure::bad_value("the size of a page is from 512 bytes to 1 GiB"));
+        }
+        change_file_create(plist_id, |it| {
+            it.page_size = fsp_size;
+            Ok(0)
+        })
+    }
+
+    /// Returns the size of a page of the file.
+    fn H5Pget_file_space_page_size(plist_id: hid_t, fsp_size: Out<hsize_t>) -> herr_t {
+        fsp_size.put(file_create(plist_id)?.page_size);
+        Ok(0)
+    }
+}
+
+#[cfg(test)]
+#[expect(unsafe_code, reason = "exported functions are unsafe")]
+mod tests {
+    use super::*;
+    use crate::h5p::{H5Pclose, H5Pcreate};
+
+    #[test]
+    fn values_are_validated() {
+        // SAFETY: the calls have no pointers.
+        unsafe {
+            let list = H5Pcreate(crate::symbols::CLASS_FILE_CREATE);
+            assert!(list > 0);
+            assert_eq!(H5Pset_userblock(list, 100), -1);
+            assert_eq!(H5Pset_userblock(list, 1024), 0);
+            assert_eq!(file_create(list).expect("list").user_block, 1024);
+            assert_eq!(H5Pset_sizes(list, 3, 8), -1);
+            assert_eq!(H5Pset_sizes(list, 4, 0), 0);
+            assert_eq!(file_create(list).expect("list").offset_bytes, 4);
+            assert_eq!(H5Pset_shared_mesg_index(list, 0, 1, 1), -1);
+            assert_eq!(H5Pset_shared_mesg_nindexes(list, 1), 0);
+            assert_eq!(H5Pset_shared_mesg_index(list, 0, 1, 1), 0);
+            assert_eq!(H5Pset_file_space_page_size(list, 1), -1);
+            assert_eq!(H5Pclose(list), 0);
+            assert_eq!(H5Pset_userblock(list, 0), -1);
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! Filters of property lists of new datasets.
+
+use std::ffi::{c_int, c_uint};
+
+use crate::ctypes::{herr_t, hid_t, htri_t};
+use crate::error::{Because, Failure, Outcome, codes};
+use crate::h5z::check_id;
+use crate::plist::settings::{DatasetCreate, FilterEntry, LayoutChoice};
+use crate::plist::{change_dataset_create, dataset_create};
+use crate::pointer::{In, Out, TextBuffer};
+use crate::{export, filter};
+
+/// The flag of filters that may be left out.
+pub const OPTIONAL: c_uint = 1;
+/// The flags that a list stores.
+const DEFINED_FLAGS: c_uint = 0xff;
+/// The largest number of filters of a pipeline.
+const MAX_FILTERS: usize = 32;
+/// The largest number of values that a caller asks for.
+const MAX_VALUES: usize = 256;
+
+/// Checks the arguments of a filter, and returns the filter.
+///
+/// # Errors
+/// Fails with a bad value.
+pub fn entry(id: c_int, flags: c_uint, count: usize, values: In<c_uint>) -> Outcome<FilterEntry> {
+    check_id(id)?;
+    if flags & !DEFINED_FLAGS != 0 {
+        return Err(Failure::bad_value("unknown flags of a filter"));
+    }
+    let data = values.array(count, "values of the filter")?.to_vec();
+    // A filter that is not available may be set: it fails when it is used.
+    let name = filter::is_available(id).then(|| filter::name(id)).flatten();
+    Ok(FilterEntry { id, flags, data, name })
+}
+
+/// Adds a filter to a pipeline.
+///
+/// # Errors
+/// Fails if the pipeline has the largest number of filters.
+pub fn append(pipeline: &mut Vec<FilterEntry>, entry: FilterEntry) -> Outcome<()> {
+    if pipeline.len() >= MAX_FILTERS {
+        return Err(Failure::new(codes::PLINE, codes::CANTINIT, "the pipeline has too many filters"));
+    }
+    pipeline.push(entry);
+    Ok(())
+}
+
+/// Adds a filter to the pipeline of a list; on structured chunks, to the pipeline of each section.
+fn add(list: hid_t, entry: &FilterEntry) -> Outcome<herr_t> {
+    change_dataset_create(list, |it| {
+        let structured = it.layout == LayoutChoice::Structured;
+        let DatasetCreate { structured: sections, filters, .. } = it;
+        if structured {
+            for pipeline in &mut sections.filters {
+                append(pipeline, entry.clone())?;
+            }
+        } else {
+            append(filters, entry.clone())?;
+        }
+        Ok(0)
+    })
+}
+
+/// Adds a filter of the library.
+fn add_built_in(list: hid_t, id: c_int, flags: c_uint, data: &[c_uint]) -> Outcome<herr_t> {
+    let name = filter::name(id);
+    add(list, &FilterEntry { id, flags, data: data.to_vec(), name })
+}
+
+/// The places of a caller for the properties of a filter.
+#[derive(Debug, Clone, Copy)]
+pub struct Places {
+    /// The flags.
+    pub flags: Out<c_uint>,
+    /// The number of values: the caller's space, then the filter's number.
+    pub count: Out<usize>,
+    /// The values.
+    pub values: Out<c_uint>,
+    /// The size of the buffer for the name.
+    pub name_size: usize,
+    /// The name.
+    pub name: TextBuffer,
+    /// The flags of the filter's abilities.
+    pub config: Out<c_uint>,
+}
+
+impl Places {
+    /// Checks the space for values.
+    ///
+    /// # Errors
+    /// Fails with a bad value.
+    pub fn check(&self) -> Outcome<()> {
+        let count = self.count.get().unwrap_or(0);
+        if count > MAX_VALUES {
+            return Err(Failure::bad_value("the number of values is not initialized"));
+        }
+        if count > 0 && self.values.is_null() {
+            return Err(Failure::bad_value("no buffer for values"));
+        }
+        Ok(())
+    }
+
+    /// Stores the properties of a filter.
+    ///
+    /// # Errors
+    /// Fails if the buffer for values is not aligned.
+    pub fn store(&self, entry: &FilterEntry) -> Outcome<()> {
+        self.flags.put(entry.flags);
+        if let Some(count) = self.count.get() {
+            self.values.fill(&entry.data, count)?;
+            self.count.put(entry.data.len());
+        }
+        let name = entry.name.clone().or_else(|| filter::name(entry.id));
+        self.name.put(&name.unwrap_or_default(), self.name_size);
+        self.config.put(filter::configuration(entry.id).unwrap_or(0));
+        Ok(())
+    }
+}
+
+/// Returns the failure of a filter that is not in a pipeline.
+pub fn missing() -> Failure {
+    Failure::new(codes::PLINE, codes::NOTFOUND, "the filter is not in the pipeline")
+}
+
+/// Returns the filters of a list; of structured chunks, those of the values.
+fn pipeline(list: hid_t) -> Outcome<Vec<FilterEntry>> {
+    let list = dataset_create(list)?;
+    let [_, values, _] = list.structured.filters;
+    Ok(if list.layout == LayoutChoice::Structured { values } else { list.filters })
+}
+
+/// Stores a filter by its position, and returns its identifier.
+fn get_by_index(list: hid_t, index: c_uint, places: &Places) -> Outcome<c_int> {
+    places.check()?;
+    let pipeline = pipeline(list)?;
+    let entry = usize::try_from(index).ok().and_then(|index| pipeline.get(index));
+    let entry = entry.ok_or_else(|| Failure::bad_value("the pipeline has no such filter"))?;
+    places.store(entry)?;
+    Ok(entry.id)
+}
+
+/// Stores a filter by its identifier.
+fn get_by_id(list: hid_t, id: c_int, places: &Places) -> Outcome<herr_t> {
+    places.check()?;
+    check_id(id)?;
+    let pipeline = pipeline(list)?;
+    let entry = pipeline.iter().find(|entry| entry.id == id).ok_or_else(missing);
+    places.store(entry.because(codes::PLIST, codes::CANTGET, "cannot return the filter")?)?;
+    Ok(0)
+}
+
+/// Replaces the flags and values of a filter of a pipeline.
+///
+/// # Errors
+/// Fails if the pipeline has no such filter.
+pub fn modify(pipeline: &mut [FilterEntry], new: FilterEntry) -> Outcome<herr_t> {
+    let old = pipeline.iter_mut().find(|old| old.id == new.id).ok_or_else(missing)?;
+    (old.flags, old.data) = (new.flags, new.data);
+    Ok(0)
+}
+
+/// Removes a filter of a pipeline; 0 removes all.
+///
+/// # Errors
+/// Fails if the pipeline has no such filter.
+pub fn remove(pipeline: &mut Vec<FilterEntry>, id: c_int) -> Outcome<herr_t> {
+    if id == 0 {
+        pipeline.clear();
+        return Ok(0);
+    }
+    let before = pipeline.len();
+    pipeline.retain(|entry| entry.id != id);
+    if before == pipeline.len() && before != 0 { Err(missing()) } else { Ok(0) }
+}
+
+export! {
+    /// Adds a filter.
+    fn H5Pset_filter(
+        plist_id: hid_t,
+        filter: c_int,
+        flags: c_uint,
+        cd_nelmts: usize,
+        cd_values: In<c_uint>,
+    ) -> herr_t {
+        add(plist_id, &entry(filter, flags, cd_nelmts, cd_values)?)
+    }
+
+    /// Replaces the flags and values of a filter.
+    fn H5Pmodify_filter(
+        plist_id: hid_t,
+        filter: c_int,
+        flags: c_uint,
+        cd_nelmts: usize,
+        cd_values: In<c_uint>,
+    ) -> herr_t {
+        let new = entry(filter, flags, cd_nelmts, cd_values)?;
+        change_dataset_create(plist_id, |it| modify(&mut it.filters, new))
+    }
+
+    /// Removes a filter, or all.
+    fn H5Premove_filter(plist_id: hid_t, filter: c_int) -> herr_t {
+        check_id(filter)?;
+        change_dataset_create(plist_id, |it| remove(&mut it.filters, filter))
+    }
+
+    /// Returns the number of filters.
+    fn H5Pget_nfilters(plist_id: hid_t) -> c_int {
+        Ok(c_int::try_from(pipeline(plist_id)?.len()).unwrap_or(c_int::MAX))
+    }
+
+    /// Returns a filter by its position.
+    fn H5Pget_filter2(
+        plist_id: hid_t,
+        idx: c_uint,
+        flags: Out<c_uint>,
+        cd_nelmts: Out<usize>,
+        cd_values: Out<c_uint>,
+        namelen: usize,
+        name: TextBuffer,
+        filter_config: Out<c_uint>,
+    ) -> c_int {
+        let places = Places {
+            flags, count: cd_nelmts, values: cd_values, name_size: namelen, name, config: filter_config,
+        };
+        get_by_index(plist_id, idx, &places)
+    }
+
+    /// Returns a filter by its position, without its abilities.
+    fn H5Pget_filter1(
+        plist_id: hid_t,
+        filter: c_uint,
+        flags: Out<c_uint>,
+        cd_nelmts: Out<usize>,
+        cd_values: Out<c_uint>,
+        namelen: usize,
+        name: TextBuffer,
+    ) -> c_int {
+        let config = Out::of(std::ptr::null_mut());
+        let places = Places { flags, count: cd_nelmts, values: cd_values, name_size: namelen, name, config };
+        get_by_index(plist_id, filter, &places)
+    }
+
+    /// Returns a filter by its identifier.
+    fn H5Pget_filter_by_id2(
+        plist_id: hid_t,
+        filter_id: c_int,
+        flags: Out<c_uint>,
+        cd_nelmts: Out<usize>,
+        cd_values: Out<c_uint>,
+        namelen: usize,
+        name: TextBuffer,
+        filter_config: Out<c_uint>,
+    ) -> herr_t {
+        let places = Places {
+            flags, count: cd_nelmts, values: cd_values, name_size: namelen, name, config: filter_config,
+        };
+        get_by_id(plist_id, filter_id, &places)
+    }
+
+    /// Returns a filter by its identifier, without its abilities.
+    fn H5Pget_filter_by_id1(
+        plist_id: hid_t,
+        id: c_int,
+        flags: Out<c_uint>,
+        cd_nelmts: Out<usize>,
+        cd_values: Out<c_uint>,
+        namelen: usize,
+        name: TextBuffer,
+    ) -> herr_t {
+        let config = Out::of(std::ptr::null_mut());
+        let places = Places { flags, count: cd_nelmts, values: cd_values, name_size: namelen, name, config };
+        get_by_id(plist_id, id, &places)
+    }
+
+    /// Returns whether all filters are available.
+    fn H5Pall_filters_avail(plist_id: hid_t) -> htri_t {
+        Ok(htri_t::from(pipeline(plist_id)?.iter().all(|entry| filter::is_available(entry.id))))
+    }
+}
+
+export! {
+    /// Adds deflate.
+    fn H5Pset_deflate(plist_id: hid_t, level: c_uint) -> herr_t {
+        if level > 9 {
+            return Err(Failure::bad_value("the level of deflate is from 0 to 9"));
+        }
+        add_built_in(plist_id, 1, OPTIONAL, &[level])
+    }
+
+    /// Adds shuffle.
+    fn H5Pset_shuffle(plist_id: hid_t) -> herr_t {
+        add_built_in(plist_id, 2, OPTIONAL, &[])
+    }
+
+    /// Adds the checksum.
+    fn H5Pset_fletcher32(plist_id: hid_t) -> herr_t {
+        add_built_in(plist_id, 3, 0, &[])
+    }
+
+    /// Adds szip. The stored options are those of data without a header.
+    fn H5Pset_szip(plist_id: hid_t, options_mask: c_uint, pixels_per_block: c_uint) -> herr_t {
+        if pixels_per_block % 2 == 1 {
+            return Err(Failure::bad_value("the number of pixels of a block is even"));
+        }
+        if pixels_per_block > 32 {
+            return Err(Failure::bad_value("a block has at most 32 pixels"));
+        }
+        // Without the flags of the chip and of the byte orders; with K13 and raw data.
+        let options = (options_mask & !(2 | 8 | 16)) | 1 | 128;
+        add_built_in(plist_id, 4, OPTIONAL, &[options, pixels_per_block])
+    }
+
+    /// Adds nbit.
+    fn H5Pset_nbit(plist_id: hid_t) -> herr_t {
+        add_built_in(plist_id, 5, OPTIONAL, &[])
+    }
+
+    /// Adds scaleoffset.
+    fn H5Pset_scaleoffset(plist_id: hid_t, scale_type: c_int, scale_factor: c_int) -> herr_t {
+        let factor = c_uint::try_from(scale_factor).map_err(|_| Failure::bad_value("negative factor"))?;
+        let kind = c_uint::try_from(scale_type).ok().filter(|kind| *kind <= 2);
+        let kind = kind.ok_or_else(|| Failure::bad_value("unknown kind of scaling"))?;
+        add_built_in(plist_id, 6, OPTIONAL, &[kind, factor])
+    }
+}
+
+#[cfg(test)]
+#[expect(unsafe_code, reason = "exported functions are unsafe")]
+mod tests {
+    use super::*;
+    use crate::h5p::H5Pcreate;
+
+    #[test]
+    fn filters_are_added_and_removed() {
+        let (mut flags, mut count, mut values, mut config) = (9, 2_usize, [0; 2], 0);
+        let mut name = [0_i8; 8];
+        // SAFETY: the pointers lead to values of the right types.
+        unsafe {
+            let list = H5Pcreate(crate::symbols::CLASS_DATASET_CREATE);
+            assert_eq!((H5Pset_deflate(list, 10), H5Pset_deflate(list, 4)), (-1, 0));
+            assert_eq!((H5Pset_szip(list, 4, 3), H5Pset_shuffle(list)), (-1, 0));
+            assert_eq!(H5Pget_nfilters(list), 2);
+            let buffer = std::mem::transmute::<*mut i8, TextBuffer>(name.as_mut_ptr());
+            let places = (Out::of(&raw mut flags), Out::of(&raw mut count), Out::of(values.as_mut_ptr()));
+            let config = Out::of(&raw mut config);
+            let id = H5Pget_filter2(list, 0, places.0, places.1, places.2, 8, buffer, config);
+            assert_eq!((id, flags, count, values[0], config.get()), (1, 1, 1, 4, Some(3)));
+            assert_eq!(name.map(i8::cast_unsigned), *b"deflate\0");
+            assert_eq!(H5Pall_filters_avail(list), 1);
+            assert_eq!((H5Premove_filter(list, 3), H5Premove_filter(list, 1)), (-1, 0));
+            assert_eq!(H5Pget_nfilters(list), 1);
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! Properties by their names (`H5Pregister2`, `H5Pget`, `H5Piterate` and others).
+
+use std::ffi::{c_char, c_int, c_void};
+
+use crate::ctypes::{herr_t, hid_t, htri_t};
+use crate::error::{Because, Failure, Outcome, codes};
+use crate::h5p::{ListOrClass, find_class, list_or_class};
+use crate::plist::names;
+use crate::plist::user::{CompareFunction, ListValueFunction, Property, PropertyCallbacks, ValueFunction};
+use crate::plist::{self, PropertyList};
+use crate::pointer::{Buffer, Data, Out, Text};
+use crate::{call_user, export};
+
+/// A function that is called for each property.
+pub type IterateFunction = unsafe extern "C" fn(hid_t, *const c_char, *mut c_void) -> c_int;
+
+/// Returns a property with the caller's value.
+fn property(name: Text, size: usize, value: Data, callbacks: PropertyCallbacks) -> Outcome<Property> {
+    let name = name.name("name")?.to_vec();
+    let value = value.bytes(size, "value of a property with a size")?.to_vec();
+    Ok(Property { name, value, callbacks })
+}
+
+/// Adds a property to a class.
+fn add_to_class(class: hid_t, property: Property) -> Outcome<herr_t> {
+    let class = find_class(class)?;
+    let mut properties = class.user.write();
+    if properties.find(&property.name).is_some() || names::find(class.library, &property.name).is_some() {
+        return Err(Failure::new(codes::PLIST, codes::EXISTS, "the class has a property with this name"));
+    }
+    properties.put(property);
+    Ok(0)
+}
+
+/// Adds a property to a list.
+fn add_to_list(list: hid_t, property: Property) -> Outcome<herr_t> {
+    let list = plist::find(list)?;
+    let mut properties = list.user.write();
+    if properties.find(&property.name).is_some() || names::find(list.class.library, &property.name).is_some()
+    {
+        return Err(Failure::new(codes::PLIST, codes::EXISTS, "the list has a property with this name"));
+    }
+    properties.put(property);
+    Ok(0)
+}
+
+/// Returns the failure of a name that is not found.
+fn missing() -> Failure {
+    Failure::new(codes::PLIST, codes::NOTFOUND, "there is no property with this name")
+}
+
+/// Returns a copy of the user's property of a list.
+fn user_property(list: &PropertyList, name: &[u8]) -> Option<Property> {
+    list.user.read().find(name).cloned()
+}
+
+/// Returns the names of all properties: those of the library, then those of the user.
+fn all_names(id: hid_t, parents: bool) -> Outcome<Vec<Vec<u8>>> {
+    let (library, user) = match list_or_class(id)? {
+        ListOrClass::List(list) => (names::all(list.class.library), list.user.read().clone()),
+        ListOrClass::Class(class) if parents => (names::all(class.library), class.inherited()),
+        ListOrClass::Class(class) => {
+            let mut library = names::all(class.library);
+            if let Some(parent) = &class.parent {
+                let inherited = names::all(parent.library);
+                library.retain(|name| !inherited.contains(name));
+            }
+            (library, class.user.read().clone())
+        }
+    };
+    let library = library.into_iter().map(|name| name.as_bytes().to_vec());
+    Ok(library.chain(user.list.into_iter().map(|property| property.name)).collect())
+}
+
+export! {
+    /// Adds a property to a class. Lists that exist do not get it.
+    fn H5Pregister2(
+        cls_id: hid_t,
+        name: Text,
+        size: usize,
+        def_value: Data,
+        create: Option<ValueFunction>,
+        set: Option<ListValueFunction>,
+        get: Option<ListValueFunction>,
+        prp_del: Option<ListValueFunction>,
+        copy: Option<ValueFunction>,
+        compare: Option<CompareFunction>,
+        close: Option<ValueFunction>,
+    ) -> herr_t {
+        let callbacks = PropertyCallbacks { create, set, get, delete: prp_del, copy, compare, close };
+        find_class(cls_id)?;
+        add_to_class(cls_id, property(name, size, def_value, callbacks)?)
+    }
+
+    /// Adds a property without a function for comparisons to a class.
+    fn H5Pregister1(
+        cls_id: hid_t,
+        name: Text,
+        size: usize,
+        def_value: Data,
+        prp_create: Option<ValueFunction>,
+        prp_set: Option<ListValueFunction>,
+        prp_get: Option<ListValueFunction>,
+        prp_del: Option<ListValueFunction>,
+        prp_copy: Option<ValueFunction>,
+        prp_close: Option<ValueFunction>,
+    ) -> herr_t {
+        let callbacks = PropertyCallbacks {
+            create: prp_create,
+            set: prp_set,
+            get: prp_get,
+            delete: prp_del,
+            copy: prp_copy,
+            compare: None,
+            close: prp_close,
+        };
+        find_class(cls_id)?;
+        add_to_class(cls_id, property(name, size, def_value, callbacks)?)
+    }
+
+    /// Adds a property to a list.
+    fn H5Pinsert2(
+        plist_id: hid_t,
+        name: Text,
+        size: usize,
+        value: Data,
+        set: Option<ListValueFunction>,
+        get: Option<ListValueFunction>,
+        prp_del: Option<ListValueFunction>,
+        copy: Option<ValueFunction>,
+        compare: Option<CompareFunction>,
+        close: Option<ValueFunction>,
+    ) -> herr_t {
+        let callbacks = PropertyCallbacks { create: None, set, get, delete: prp_del, copy, compare, close };
+        plist::find(plist_id)?;
+        add_to_list(plist_id, property(name, size, value, callbacks)?)
+    }
+
+    /// Adds a property without a function for comparisons to a list.
+    fn H5Pinsert1(
+        plist_id: hid_t,
+        name: Text,
+        size: usize,
+        value: Data,
+        prp_set: Option<ListValueFunction>,
+        prp_get: Option<ListValueFunction>,
+        prp_delete: Option<ListValueFunction>,
+        prp_copy: Option<ValueFunction>,
+        prp_close: Option<ValueFunction>,
+    ) -> herr_t {
+        let callbacks = PropertyCallbacks {
+            create: None,
+            set: prp_set,
+            get: prp_get,
+            delete: prp_delete,
+            copy: prp_copy,
+            compare: None,
+            close: prp_close,
+        };
+        plist::find(plist_id)?;
+        add_to_list(plist_id, property(name, size, value, callbacks)?)
+    }
+
+    /// Removes a property from a class.
+    fn H5Punregister(pclass_id: hid_t, name: Text) -> herr_t {
+        let class = find_class(pclass_id)?;
+        let name = name.name("name")?;
+        let removed = class.user.write().take(name);
+        removed.map(|_| 0).ok_or_else(missing)
+    }
+
+    /// Removes a property from a list.
+    fn H5Premove(plist_id: hid_t, name: Text) -> herr_t {
+        let list = plist::find(plist_id)?;
+        let name = name.name("name")?;
+        let mut property = user_property(&list, name).ok_or_else(missing)?;
+        property
+            .call_in(plist_id, property.callbacks.delete, "the property's function for its removal failed")
+            .because(codes::PLIST, codes::CANTDELETE, "cannot remove the property")?;
+        list.user.write().take(name);
+        Ok(0)
+    }
+
+    /// Sets the value of a property.
+    fn H5Pset(plist_id: hid_t, name: Text, value: Data) -> herr_t {
+        let list = plist::find(plist_id)?;
+        let name = name.name("name")?;
+        if value.pointer().is_null() {
+            return Err(Failure::bad_value("no value"));
+        }
+        let Some(mut old) = user_property(&list, name) else {
+            let known = names::find(list.class.library, name).ok_or_else(missing)?;
+            return known.set(&mut list.settings.write(), value.bytes(known.size, "value")?);
+        };
+        if old.value.is_empty() {
+            return Err(Failure::new(codes::PLIST, codes::BADVALUE, "the property has no value"));
+        }
+        let mut new = old.clone();
+        new.value = value.bytes(old.value.len(), "value")?.to_vec();
+        new.call_in(plist_id, new.callbacks.set, "the property's function for new values failed")
+            .because(codes::PLIST, codes::CANTSET, "cannot set the value")?;
+        old.call_in(plist_id, old.callbacks.delete, "the property's function for its removal failed")
+            .because(codes::PLIST, codes::CANTSET, "cannot set the value")?;
+        list.user.write().put(new);
+        Ok(0)
+    }
+
+    /// Returns the value of a property.
+    fn H5Pget(plist_id: hid_t, name: Text, value: Buffer) -> herr_t {
+        let list = plist::find(plist_id)?;
+        let name = name.name("name")?;
+        if value.is_null() {
+            return Err(Failure::bad_value("no buffer"));
+        }
+        let Some(mut property) = user_property(&list, name) else {
+            let known = names::find(list.class.library, name).ok_or_else(missing)?;
+            let bytes = known.get(&list.settings.read())?;
+            value.put(&bytes, bytes.len());
+            return Ok(0);
+        };
+        if property.value.is_empty() {
+            return Err(Failure::new(codes::PLIST, codes::BADVALUE, "the property has no value"));
+        }
+        property
+            .call_in(plist_id, property.callbacks.get, "the property's function for reading failed")
+            .because(codes::PLIST, codes::CANTGET, "cannot return the value")?;
+        value.put(&property.value, property.value.len());
+        Ok(0)
+    }
+}
+
+export! {
+    /// Returns whether a list or class has a property.
+    fn H5Pexist(plist_id: hid_t, name: Text) -> htri_t {
+        let name = name.name("name")?;
+        Ok(htri_t::from(match list_or_class(plist_id)? {
+            ListOrClass::List(list) => {
+                list.user.read().find(name).is_some() || names::find(list.class.library, name).is_some()
+            }
+            ListOrClass::Class(class) => {
+                class.inherited().find(name).is_some() || names::find(class.library, name).is_some()
+            }
+        }))
+    }
+
+    /// Returns the size of a property.
+    fn H5Pget_size(id: hid_t, name: Text, size: Out<usize>) -> herr_t {
+        let name = name.name("name")?;
+        let (user, library) = match list_or_class(id)? {
+            ListOrClass::List(list) => (user_property(&list, name), list.class.library),
+            ListOrClass::Class(class) => (class.inherited().find(name).cloned(), class.library),
+        };
+        let size = size.require("result")?;
+        match (user, names::find(library, name)) {
+            (Some(property), _) => size.put(property.value.len()),
+            (None, Some(known)) => size.put(known.size),
+            (None, None) => return Err(missing()),
+        }
+        Ok(0)
+    }
+
+    /// Returns the number of properties: all of a list, only the own ones of a class.
+    fn H5Pget_nprops(id: hid_t, nprops: Out<usize>) -> herr_t {
+        nprops.require("result")?.put(all_names(id, false)?.len());
+        Ok(0)
+    }
+
+    /// Calls a function for each property, until it returns a value that is not zero.
+    fn H5Piterate(id: hid_t, idx: Out<c_int>, iter_func: Option<IterateFunction>, iter_data: *mut c_void) -> c_int {
+        let names = all_names(id, true)?;
+        let function = iter_func.ok_or_else(|| Failure::bad_value("no function"))?;
+        let start = usize::try_from(idx.get().unwrap_or(0)).map_err(|_| Failure::bad_value("negative index"))?;
+        let mut result = 0;
+        let mut next = start;
+        for name in names.iter().skip(start) {
+            let name = crate::error::stack::text(name);
+            result = call_user!(function, id, name.as_ptr(), iter_data);
+            if result != 0 {
+                break;
+            }
+            next += 1;
+        }
+        idx.put(c_int::try_from(next).unwrap_or(c_int::MAX));
+        Ok(result)
+    }
+
+    /// Copies a property to another list or class. It replaces a property with its name.
+    fn H5Pcopy_prop(dst_id: hid_t, src_id: hid_t, name: Text) -> herr_t {
+        let name = name.name("name")?;
+        match (list_or_class(dst_id)?, list_or_class(src_id)?) {
+            (ListOrClass::Class(to), ListOrClass::Class(from)) => {
+                let property = from.inherited().find(name).cloned().ok_or_else(missing)?;
+                to.user.write().put(property);
+            }
+            (ListOrClass::List(to), ListOrClass::List(from)) => {
+                let Some(mut property) = user_property(&from, name) else {
+                    let known = names::find(from.class.library, name).ok_or_else(missing)?;
+                    let bytes = known.get(&from.settings.read())?;
+                    names::find(to.class.library, name).ok_or_else(missing)?;
+                    return known.set(&mut to.settings.write(), &bytes);
+                };
+                if let Some(mut old) = user_property(&to, name) {
+                    old.call_in(dst_id, old.callbacks.delete, "the property's function failed")?;
+                    property.call(property.callbacks.copy, "the property's function for copies failed")?;
+                } else {
+                    property.call(property.callbacks.create, "the property's function failed")?;
+                }
+                to.user.write().put(property);
+            }
+            _ => return Err(Failure::bad_type("a list and a class")),
+        }
+        Ok(0)
+    }
+}
+
+#[cfg(test)]
+#[expect(unsafe_code, reason = "exported functions are unsafe")]
+mod tests {
+    use super::*;
+    use crate::h5p::{H5Pcopy, H5Pcreate, H5Pcreate_class, H5Pequal};
+
+    unsafe extern "C" fn double(_: hid_t, _: *const c_char, _: usize, value: *mut c_void) -> herr_t {
+        // SAFETY: the property has four bytes.
+        unsafe { value.cast::<u32>().write_unaligned(value.cast::<u32>().read_unaligned() * 2) };
+        0
+    }
+
+    #[test]
+    fn properties_of_users_have_functions() {
+        let none = std::ptr::null_mut();
+        let name = Text::of(c"x".as_ptr());
+        let mut value = 7_u32;
+        // SAFETY: all pointers lead to values of the stated sizes.
+        unsafe {
+            let data = |value: &u32| std::mem::transmute::<*const u32, Data>(value);
+            let class = H5Pcreate_class(0, Text::of(c"own".as_ptr()), None, none, None, none, None, none);
+            let old = H5Pcreate(class);
+            let set: ListValueFunction = double;
+            let (a, b) = (Some(set), None);
+            assert_eq!(H5Pregister2(class, name, 4, data(&value), None, a, b, b, None, None, None), 0);
+            assert_eq!(H5Pregister2(class, name, 4, data(&value), None, a, b, b, None, None, None), -1);
+            let list = H5Pcreate(class);
+            assert_eq!((H5Pexist(old, name), H5Pexist(list, name)), (0, 1));
+            assert_eq!(H5Pset(list, name, data(&21)), 0);
+            assert_eq!(H5Pget(list, name, Buffer::of((&raw mut value).cast())), 0);
+            assert_eq!(value, 42);
+            let copy = H5Pcopy(list);
+            assert_eq!(H5Pequal(list, copy), 1);
+            assert_eq!(H5Premove(copy, name), 0);
+            assert_eq!((H5Pequal(list, copy), H5Pexist(copy, name)), (0, 0));
+        }
+    }
+
+    #[test]
+    fn properties_of_the_library_have_names() {
+        let name = Text::of(c"max_temp_buf".as_ptr());
+        let mut size = 0_usize;
+        // SAFETY: the pointer leads to a value of the property's size.
+        unsafe {
+            let list = H5Pcreate(crate::symbols::CLASS_DATASET_XFER);
+            assert_eq!(H5Pget(list, name, Buffer::of((&raw mut size).cast())), 0);
+            assert_eq!(size, 1 << 20);
+        }
+    }
+}

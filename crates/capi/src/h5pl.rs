@@ -1,0 +1,114 @@
+//! Plugins (`H5PL*`): the folders of shared libraries with filters.
+
+use std::ffi::c_uint;
+
+use crate::ctypes::herr_t;
+use crate::error::{Because, Failure, Outcome, codes};
+use crate::export;
+use crate::filter::plugin::PLUGINS;
+use crate::h5p::give;
+use crate::pointer::{Out, Text, TextBuffer};
+
+/// Returns a folder of the caller.
+fn folder(path: Text) -> Outcome<Vec<u8>> {
+    Ok(path.name("path")?.to_vec())
+}
+
+/// Returns the position of a folder in the table.
+fn position(index: c_uint, count: usize) -> Outcome<usize> {
+    let index = usize::try_from(index).ok().filter(|index| *index < count);
+    index.ok_or_else(|| Failure::arguments(codes::BADRANGE, "the table has no such folder"))
+}
+
+export! {
+    /// Adds a folder at the end of the table.
+    fn H5PLappend(search_path: Text) -> herr_t {
+        let folder = folder(search_path)?;
+        PLUGINS.lock().folders.push(folder);
+        Ok(0)
+    }
+
+    /// Adds a folder at the start of the table.
+    fn H5PLprepend(search_path: Text) -> herr_t {
+        let folder = folder(search_path)?;
+        PLUGINS.lock().folders.insert(0, folder);
+        Ok(0)
+    }
+
+    /// Replaces a folder.
+    fn H5PLreplace(search_path: Text, index: c_uint) -> herr_t {
+        let folder = folder(search_path)?;
+        let mut plugins = PLUGINS.lock();
+        let index = position(index, plugins.folders.len())?;
+        let place = plugins.folders.get_mut(index);
+        *place.because(codes::PLUGIN, codes::CANTINSERT, "the table has no such folder")? = folder;
+        Ok(0)
+    }
+
+    /// Adds a folder before another one.
+    fn H5PLinsert(search_path: Text, index: c_uint) -> herr_t {
+        let folder = folder(search_path)?;
+        let mut plugins = PLUGINS.lock();
+        let index = position(index, plugins.folders.len())?;
+        plugins.folders.insert(index, folder);
+        Ok(0)
+    }
+
+    /// Removes a folder.
+    fn H5PLremove(index: c_uint) -> herr_t {
+        let mut plugins = PLUGINS.lock();
+        let index = position(index, plugins.folders.len())?;
+        plugins.folders.remove(index);
+        Ok(0)
+    }
+
+    /// Returns a folder, and its length.
+    fn H5PLget(index: c_uint, path_buf: TextBuffer, buf_size: usize) -> isize {
+        let plugins = PLUGINS.lock();
+        let index = position(index, plugins.folders.len())?;
+        give(plugins.folders.get(index).map(Vec::as_slice).unwrap_or_default(), path_buf, buf_size)
+    }
+
+    /// Returns the number of folders.
+    fn H5PLsize(num_paths: Out<c_uint>) -> herr_t {
+        let count = c_uint::try_from(PLUGINS.lock().folders.len()).unwrap_or(c_uint::MAX);
+        num_paths.require("result")?.put(count);
+        Ok(0)
+    }
+
+    /// Sets the kinds of plugins that may be loaded.
+    fn H5PLset_loading_state(plugin_control_mask: c_uint) -> herr_t {
+        let mut plugins = PLUGINS.lock();
+        if !plugins.disabled {
+            plugins.state = plugin_control_mask;
+        }
+        Ok(0)
+    }
+
+    /// Returns the kinds of plugins that may be loaded.
+    fn H5PLget_loading_state(plugin_control_mask: Out<c_uint>) -> herr_t {
+        plugin_control_mask.require("result")?.put(PLUGINS.lock().state);
+        Ok(0)
+    }
+}
+
+#[cfg(test)]
+#[expect(unsafe_code, reason = "exported functions are unsafe")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_have_an_order() {
+        let mut count = 0;
+        // SAFETY: the pointers lead to values of the right types.
+        unsafe {
+            assert_eq!(H5PLappend(Text::of(std::ptr::null())), -1);
+            assert_eq!(H5PLprepend(Text::of(c"/first".as_ptr())), 0);
+            assert_eq!(H5PLsize(Out::of(&raw mut count)), 0);
+            assert_eq!(PLUGINS.lock().folders[0], b"/first");
+            assert_eq!(H5PLreplace(Text::of(c"/other".as_ptr()), 0), 0);
+            assert_eq!(PLUGINS.lock().folders[0], b"/other");
+            assert_eq!((H5PLremove(count), H5PLremove(0)), (-1, 0));
+        }
+    }
+}
