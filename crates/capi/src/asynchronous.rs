@@ -27,7 +27,7 @@ use crate::h5o_info::H5O_info2_t;
 use crate::h5o_info::H5Oget_info_by_name3;
 use crate::h5r_new::H5R_ref_t;
 use crate::h5r_new::{H5Ropen_attr, H5Ropen_object, H5Ropen_region};
-use crate::h5t::H5Tclose;
+
 use crate::h5t_commit::{H5Tcommit2, H5Topen2};
 use crate::pointer::{Buffer, Data, In, Out, Text};
 
@@ -116,7 +116,6 @@ asynchronous! {
     H5Ropen_attr_async H5Ropen_attr(reference: In<H5R_ref_t>, rapl: hid_t, aapl: hid_t) -> hid_t;
     H5Ropen_object_async H5Ropen_object(reference: In<H5R_ref_t>, rapl: hid_t, oapl: hid_t) -> hid_t;
     H5Ropen_region_async H5Ropen_region(reference: In<H5R_ref_t>, rapl: hid_t, oapl: hid_t) -> hid_t;
-    H5Tclose_async H5Tclose(id: hid_t) -> herr_t;
     H5Tcommit_async H5Tcommit2(loc: hid_t, name: Text, type_id: hid_t, lcpl: hid_t, tcpl: hid_t, tapl: hid_t) -> herr_t;
     H5Topen_async H5Topen2(loc: hid_t, name: Text, tapl: hid_t) -> hid_t;
 }

@@ -1,0 +1,169 @@
+//! Connectors of the object layer (`H5VL*`). The only connector is `native`: hyperslab itself.
+
+use std::ffi::{c_int, c_void};
+
+use crate::ctypes::{H5O_token_t, haddr_t, herr_t, hid_t, htri_t};
+use crate::error::{Because, Failure, Outcome, codes};
+use crate::export;
+use crate::file::location;
+use crate::id::{self, Entry};
+use crate::pointer::{In, Out, Text, TextBuffer};
+use crate::symbols::NATIVE_CONNECTOR;
+
+/// The name of the connector.
+const NATIVE: &[u8] = b"native";
+/// The number of the connector (`H5VL_NATIVE_VALUE`).
+const NATIVE_VALUE: c_int = 0;
+
+fn native(name: &[u8]) -> Outcome<hid_t> {
+    if name != NATIVE {
+        return Err(Failure::new(codes::VOL, codes::UNSUPPORTED, "only the native connector exists"));
+    }
+    id::increment(NATIVE_CONNECTOR);
+    Ok(NATIVE_CONNECTOR)
+}
+
+fn find(id: hid_t) -> Outcome<&'static str> {
+    match id::find(id) {
+        Some(Entry::Connector(name)) => Ok(name),
+        _ => Err(Failure::bad_type("not a VOL connector ID")),
+    }
+}
+
+export! {
+    /// Returns the identifier of the connector with a name.
+    fn H5VLregister_connector_by_name(name: Text, list: hid_t) -> hid_t {
+        let _ = list;
+        native(name.name("connector name")?).because(codes::VOL, codes::CANTREGISTER, "unable to register VOL connector")
+    }
+
+    /// Returns the identifier of the connector with a number.
+    fn H5VLregister_connector_by_value(value: c_int, list: hid_t) -> hid_t {
+        let _ = list;
+        let name = if value == NATIVE_VALUE { NATIVE } else { b"" };
+        native(name).because(codes::VOL, codes::CANTREGISTER, "unable to register VOL connector")
+    }
+
+    /// Returns whether the connector with a name exists.
+    fn H5VLis_connector_registered_by_name(name: Text) -> htri_t {
+        Ok(htri_t::from(name.name("connector name")? == NATIVE))
+    }
+
+    /// Returns whether the connector with a number exists.
+    fn H5VLis_connector_registered_by_value(value: c_int) -> htri_t {
+        Ok(htri_t::from(value == NATIVE_VALUE))
+    }
+
+    /// Returns the connector of an object.
+    fn H5VLget_connector_id(object: hid_t) -> hid_t {
+        location::find(object)?;
+        native(NATIVE)
+    }
+
+    /// Returns the identifier of the connector with a name.
+    fn H5VLget_connector_id_by_name(name: Text) -> hid_t {
+        native(name.name("connector name")?).because(codes::VOL, codes::CANTGET, "can't get VOL connector ID")
+    }
+
+    /// Returns the identifier of the connector with a number.
+    fn H5VLget_connector_id_by_value(value: c_int) -> hid_t {
+        native(if value == NATIVE_VALUE { NATIVE } else { b"" })
+            .because(codes::VOL, codes::CANTGET, "can't get VOL connector ID")
+    }
+
+    /// Returns the name of an object's connector.
+    fn H5VLget_connector_name(object: hid_t, name: TextBuffer, size: usize) -> isize {
+        if find(object).is_err() {
+            location::find(object)?;
+        }
+        name.put(NATIVE, size);
+        crate::text::length(NATIVE)
+    }
+
+    /// Releases a connector.
+    fn H5VLclose(connector: hid_t) -> herr_t {
+        find(connector)?;
+        crate::h5i::release(connector).because(codes::VOL, codes::CANTDEC, "unable to close VOL connector ID")?;
+        Ok(0)
+    }
+
+    /// Releases a connector. The native connector stays.
+    fn H5VLunregister_connector(connector: hid_t) -> herr_t {
+        find(connector)?;
+        if connector == NATIVE_CONNECTOR {
+            let text = "unregistering the native VOL connector is not allowed";
+            return Err(Failure::new(codes::VOL, codes::BADVALUE, text));
+        }
+        crate::h5i::release(connector)?;
+        Ok(0)
+    }
+
+    /// Returns whether two connectors are the same.
+    fn H5VLcmp_connector_cls(result: Out<c_int>, one: hid_t, other: hid_t) -> herr_t {
+        let order = find(one)?.cmp(find(other)?);
+        result.require("result")?.put(order as c_int);
+        Ok(0)
+    }
+
+    /// Returns `true`: all objects belong to the native connector.
+    fn H5VLobject_is_native(object: hid_t, is_native: Out<bool>) -> herr_t {
+        is_native.require("`is_native` argument")?;
+        location::find(object)?;
+        is_native.put(true);
+        Ok(0)
+    }
+
+    /// Returns the identifier of the native connector.
+    fn H5VL_native_register() -> hid_t {
+        native(NATIVE)
+    }
+
+    /// Returns the token of an address.
+    fn H5VLnative_addr_to_token(loc: hid_t, address: haddr_t, token: Out<H5O_token_t>) -> herr_t {
+        location::find(loc)?;
+        token.require("token")?.put(H5O_token_t::of(address));
+        Ok(0)
+    }
+
+    /// Returns the address of a token.
+    fn H5VLnative_token_to_addr(loc: hid_t, token: H5O_token_t, address: Out<haddr_t>) -> herr_t {
+        location::find(loc)?;
+        address.require("address")?.put(token.address());
+        Ok(0)
+    }
+
+    /// Returns whether a connector has an optional operation; the native one has those of the library.
+    fn H5VLquery_optional(object: hid_t, kind: c_int, operation: c_int, flags: Out<u64>) -> herr_t {
+        let _ = (kind, operation);
+        location::find(object)?;
+        flags.require("flags")?.put(1);
+        Ok(0)
+    }
+
+    /// Returns the capabilities of a connector.
+    fn H5VLintrospect_get_cap_flags(info: In<c_void_t>, connector: hid_t, flags: Out<u64>) -> herr_t {
+        let _ = info;
+        find(connector)?;
+        flags.require("capability flags")?.put(u64::MAX >> 38);
+        Ok(0)
+    }
+
+    /// Returns the description of a connector's configuration, which the native one does not have.
+    fn H5VLconnector_str_to_info(text: Text, connector: hid_t, info: Out<*mut c_void>) -> herr_t {
+        let _ = text;
+        find(connector)?;
+        info.put(std::ptr::null_mut());
+        Ok(0)
+    }
+
+    /// Frees the configuration of a connector, which the native one does not have.
+    fn H5VLfree_connector_info(connector: hid_t, info: *mut c_void) -> herr_t {
+        let _ = info;
+        find(connector)?;
+        Ok(0)
+    }
+}
+
+/// A configuration that the library does not read.
+pub type c_void_t = u8;
+
