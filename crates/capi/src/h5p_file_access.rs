@@ -276,7 +276,7 @@ export! {
 }
 
 /// The capabilities of the native connector (`H5VL_CAP_FLAG_*`).
-pub const NATIVE_CAPABILITIES: u64 = 0x1fffff_9ffc;
+pub const NATIVE_CAPABILITIES: u64 = 0x001f_ffff_9ffc;
 
 #[cfg(test)]
 #[expect(unsafe_code, reason = "exported functions are unsafe")]

@@ -68,7 +68,6 @@ macro_rules! scalars {
         impl Scalar for $type {
             const FORM: Form = Form::$form;
 
-            #[expect(clippy::host_endian_bytes, reason = "values are in the memory of C programs")]
             fn store(&self) -> Vec<u8> {
                 self.to_ne_bytes().to_vec()
             }
@@ -81,7 +80,31 @@ macro_rules! scalars {
     )*};
 }
 
-scalars! { u8 = Byte c_int = Number c_uint = Number hsize_t = Size usize = Size f64 = Number }
+scalars! { u8 = Byte c_int = Number i64 = Size usize = Size f64 = Number }
+
+impl Scalar for c_uint {
+    const FORM: Form = Form::Number;
+
+    fn store(&self) -> Vec<u8> {
+        self.cast_signed().store()
+    }
+
+    fn load(bytes: &[u8]) -> Option<Self> {
+        c_int::load(bytes).map(c_int::cast_unsigned)
+    }
+}
+
+impl Scalar for hsize_t {
+    const FORM: Form = Form::Size;
+
+    fn store(&self) -> Vec<u8> {
+        self.cast_signed().store()
+    }
+
+    fn load(bytes: &[u8]) -> Option<Self> {
+        i64::load(bytes).map(i64::cast_unsigned)
+    }
+}
 
 impl Scalar for bool {
     const FORM: Form = Form::Byte;
