@@ -1,0 +1,2 @@
+//! A placeholder of the C interface.
+#![forbid(unsafe_code)]
