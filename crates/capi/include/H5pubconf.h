@@ -1,7 +1,6 @@
 /* Configuration of the library and properties of the platform. The library has no parallel access,
- * no map interface, and no drivers for S3, HDFS or direct I/O: their macros are not defined. Calls
- * from several threads are allowed; H5is_library_threadsafe reports it, because H5_HAVE_THREADSAFE
- * would promise the lock of the C library. */
+ * no map interface, and no drivers for S3, HDFS or direct I/O: their macros are not defined. Neither
+ * is H5_HAVE_THREADSAFE; H5is_library_threadsafe answers this question at run time. */
 #ifndef H5pubconf_H
 #define H5pubconf_H
 
