@@ -1,5 +1,11 @@
 //! The headers compile without warnings as C and C++, for each release of the interface that a
 //! program can choose, and their structs, enumerators and prototypes are those of HDF5 2.2.0.
+#![expect(
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a test may fail or report a skip"
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
