@@ -1,5 +1,6 @@
 /* Parts of the interface that programs use besides calls: predefined identifiers, macros, callbacks and
  * structs of drivers, filters, links and conversions, asynchronous calls, and the sparse calls. */
+#include <H5PLextern.h>
 #include <hyperslab_sparse.h>
 
 int identifiers(void);
@@ -105,6 +106,18 @@ herr_t classes(void)
     link.trav_func = own_traverse;
     return H5Zregister(&filter) + H5Lregister(&link) +
         H5Tregister(H5T_PERS_SOFT, "own", H5T_NATIVE_INT, H5T_STD_I8LE, own_conversion);
+}
+
+H5PL_type_t H5PLget_plugin_type(void)
+{
+    return H5PL_TYPE_FILTER;
+}
+
+const void *H5PLget_plugin_info(void)
+{
+    static H5Z_class2_t filter;
+    filter.version = H5Z_CLASS_T_VERS;
+    return &filter;
 }
 
 static int on_chunk(const hsize_t *offset, H5D_struct_chunk_info_t *info, haddr_t *addr,
