@@ -111,6 +111,7 @@ H5_DLL herr_t H5Ewalk1(H5E_direction_t direction, H5E_walk1_t func, void *client
 H5_DLL char *H5Eget_major(H5E_major_t maj);
 H5_DLL char *H5Eget_minor(H5E_minor_t min);
 #endif /* H5_NO_DEPRECATED_SYMBOLS */
+
 /* Record an error and go on, return, or jump. */
 #define H5Epush_sim(func, cls, maj, min, str) \
     H5Epush2(H5E_DEFAULT, __FILE__, func, __LINE__, cls, maj, min, str)

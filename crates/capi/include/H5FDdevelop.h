@@ -28,6 +28,7 @@ extern "C" {
 #define H5FD_MEM_FARRAY_HDR H5FD_MEM_OHDR
 #define H5FD_MEM_FARRAY_DBLOCK H5FD_MEM_LHEAP
 #define H5FD_MEM_FARRAY_DBLK_PAGE H5FD_MEM_LHEAP
+
 /* Maps from the kinds of file space to free lists, in the order of H5FD_mem_t: one list, two lists
  * (metadata and raw data), a list for each kind. */
 #define H5FD_FLMAP_SINGLE \
@@ -45,33 +46,51 @@ typedef struct H5FD_t H5FD_t;
 
 /* A driver. `version` is H5FD_CLASS_VERSION; callbacks that are optional may be NULL. */
 typedef struct H5FD_class_t {
+    /* Name and limits. */
     unsigned version;
     H5FD_class_value_t value;
     const char *name;
     haddr_t maxaddr;
     H5F_close_degree_t fc_degree;
+
+    /* Called when the driver is removed. */
     herr_t (*terminate)(void);
+
+    /* The bytes that the driver stores in the superblock. */
     hsize_t (*sb_size)(H5FD_t *file);
     herr_t (*sb_encode)(H5FD_t *file, char *name, unsigned char *p);
     herr_t (*sb_decode)(H5FD_t *f, const char *name, const unsigned char *p);
+
+    /* The settings in a file access list. */
     size_t fapl_size;
     void *(*fapl_get)(H5FD_t *file);
     void *(*fapl_copy)(const void *fapl);
     herr_t (*fapl_free)(void *fapl);
+
+    /* The settings in a transfer list. */
     size_t dxpl_size;
     void *(*dxpl_copy)(const void *dxpl);
     herr_t (*dxpl_free)(void *dxpl);
+
+    /* Files. `cmp` orders them; `query` returns the bits H5FD_FEAT_*. */
     H5FD_t *(*open)(const char *name, unsigned flags, hid_t fapl, haddr_t maxaddr);
     herr_t (*close)(H5FD_t *file);
     int (*cmp)(const H5FD_t *f1, const H5FD_t *f2);
     herr_t (*query)(const H5FD_t *f1, unsigned long *flags);
+
+    /* Allocation. EOA is the end of allocation, EOF the end of the stored bytes. */
     herr_t (*get_type_map)(const H5FD_t *file, H5FD_mem_t *type_map);
     haddr_t (*alloc)(H5FD_t *file, H5FD_mem_t type, hid_t dxpl_id, hsize_t size);
     herr_t (*free)(H5FD_t *file, H5FD_mem_t type, hid_t dxpl_id, haddr_t addr, hsize_t size);
     haddr_t (*get_eoa)(const H5FD_t *file, H5FD_mem_t type);
     herr_t (*set_eoa)(H5FD_t *file, H5FD_mem_t type, haddr_t addr);
     haddr_t (*get_eof)(const H5FD_t *file, H5FD_mem_t type);
+
+    /* The handle of the operating system. */
     herr_t (*get_handle)(H5FD_t *file, hid_t fapl, void **file_handle);
+
+    /* Bytes at one address, at several addresses, and of selections. In a vector, a size of 0 or
+     * the type H5FD_MEM_NOLIST repeats the one before. */
     herr_t (*read)(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size,
         void *buffer);
     herr_t (*write)(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size,
@@ -86,12 +105,18 @@ typedef struct H5FD_class_t {
     herr_t (*write_selection)(H5FD_t *file, H5FD_mem_t type, hid_t dxpl_id, size_t count,
         hid_t mem_spaces[], hid_t file_spaces[], haddr_t offsets[], size_t element_sizes[],
         const void *bufs[]);
+
+    /* Durability and locks. `rw` asks for an exclusive lock. */
     herr_t (*flush)(H5FD_t *file, hid_t dxpl_id, bool closing);
     herr_t (*truncate)(H5FD_t *file, hid_t dxpl_id, bool closing);
     herr_t (*lock)(H5FD_t *file, bool rw);
     herr_t (*unlock)(H5FD_t *file);
+
+    /* Deletion of a file, and operations H5FD_CTL_*. `file` may be NULL. */
     herr_t (*del)(const char *name, hid_t fapl);
     herr_t (*ctl)(H5FD_t *file, uint64_t op_code, uint64_t flags, const void *input, void **output);
+
+    /* The free list for each kind of file space. */
     H5FD_mem_t fl_map[H5FD_MEM_NTYPES];
 } H5FD_class_t;
 
@@ -106,14 +131,14 @@ typedef struct H5FD_free_t {
 struct H5FD_t {
     hid_t driver_id;
     const H5FD_class_t *cls;
-    unsigned long fileno;
-    unsigned access_flags;
-    unsigned long feature_flags;
-    haddr_t maxaddr;
-    haddr_t base_addr;
-    hsize_t threshold;
+    unsigned long fileno;        /* equal for handles of the same file */
+    unsigned access_flags;       /* H5F_ACC_* */
+    unsigned long feature_flags; /* H5FD_FEAT_* */
+    haddr_t maxaddr;             /* the largest address */
+    haddr_t base_addr;           /* the address of the superblock */
+    hsize_t threshold;           /* smaller blocks are not aligned */
     hsize_t alignment;
-    bool paged_aggr;
+    bool paged_aggr;             /* file space in pages */
 };
 
 /* A function that registers a driver. */

@@ -51,6 +51,7 @@ extern "C" {
 #define H5O_NATIVE_INFO_HDR 0x0008u
 #define H5O_NATIVE_INFO_META_SIZE 0x0010u
 #define H5O_NATIVE_INFO_ALL (H5O_NATIVE_INFO_HDR | H5O_NATIVE_INFO_META_SIZE)
+
 /* All fields. The calls before version 1.12 also report sizes. */
 #ifdef H5_NO_DEPRECATED_SYMBOLS
 #define H5O_INFO_ALL (H5O_INFO_BASIC | H5O_INFO_TIME | H5O_INFO_NUM_ATTRS)
@@ -64,6 +65,7 @@ extern "C" {
 /* The token of no object. */
 H5_DLLVAR const H5O_token_t H5O_TOKEN_UNDEF_g;
 #define H5O_TOKEN_UNDEF (H5OPEN H5O_TOKEN_UNDEF_g)
+
 /* True if a token is that of no object. */
 #define H5O_IS_TOKEN_UNDEF(token) \
     (H5OPEN !memcmp(&(token), &H5O_TOKEN_UNDEF_g, sizeof(H5O_token_t)))

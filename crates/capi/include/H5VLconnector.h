@@ -17,6 +17,7 @@ typedef enum H5VL_get_conn_lvl_t {
 
 /* A callback at the end of an asynchronous operation. */
 typedef herr_t (*H5VL_request_notify_t)(void *ctx, H5VL_request_status_t status);
+
 struct H5VL_class_t;
 
 /* Callbacks, one struct for each subclass. */

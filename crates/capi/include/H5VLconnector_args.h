@@ -19,7 +19,6 @@
 #define H5VL_MAX_BLOB_ID_SIZE 16
 #define H5VL_RESERVED_NATIVE_OPTIONAL 1024
 
-/* Locations. */
 /* Kinds of locations. */
 typedef enum H5VL_loc_type_t {
     H5VL_OBJECT_BY_SELF = 0,
