@@ -7,6 +7,7 @@
     reason = "a test may fail or report a skip"
 )]
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -140,17 +141,46 @@ fn each_header_stands_alone() {
 /// Structs, enumerators and prototypes are those of HDF5, by the tables of the suites.
 #[test]
 fn layouts_and_prototypes_are_those_of_hdf5() {
-    let suites = std::env::var_os(SUITES_VARIABLE)
-        .map_or_else(|| crate_folder().join("../../../shared/capi/suites"), PathBuf::from);
     if !has(C11) {
         return;
     }
     for name in ["layout_check.c", "prototypes_check.c"] {
-        let file = suites.join("abi").join(name);
-        if !file.is_file() {
-            skip(name, &format!("not in `{}`; {SUITES_VARIABLE} names its folder", suites.display()));
-            continue;
+        if let Some(file) = table(name) {
+            assert_eq!(faults(C11, &file, &[]), None, "{name}");
         }
-        assert_eq!(faults(C11, &file, &[]), None, "{name}");
     }
+}
+
+/// The members of structs have the sizes of HDF5.
+#[test]
+fn members_have_the_sizes_of_hdf5() {
+    let Some(file) = table("layout.tsv").filter(|_| has(C11)) else {
+        return;
+    };
+    let mut program = "#include <hdf5.h>\n".to_owned();
+    let text = std::fs::read_to_string(file).unwrap();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        if let [name, _, member, _, size] = line.split('\t').collect::<Vec<_>>()[..]
+            && member != "-"
+        {
+            let check = format!("sizeof((({name} *)0)->{member}) == {size}");
+            writeln!(program, "_Static_assert({check}, \"{name}.{member}\");").unwrap();
+        }
+    }
+    assert!(program.lines().count() > 500, "{program}");
+    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("members.c");
+    std::fs::write(&source, program).unwrap();
+    assert_eq!(faults(C11, &source, &[]), None);
+}
+
+/// Returns a file of the suites; prints the reason of the skip if it is missing.
+fn table(name: &str) -> Option<PathBuf> {
+    let suites = std::env::var_os(SUITES_VARIABLE)
+        .map_or_else(|| crate_folder().join("../../../shared/capi/suites"), PathBuf::from);
+    let file = suites.join("abi").join(name);
+    if !file.is_file() {
+        skip(name, &format!("not in `{}`; {SUITES_VARIABLE} names its folder", suites.display()));
+        return None;
+    }
+    Some(file)
 }
