@@ -7,6 +7,7 @@ mod api;
 mod architecture;
 mod bench_compare;
 mod book;
+mod capi;
 mod check_corpus;
 mod checks;
 mod corpus;
@@ -121,6 +122,11 @@ const TASKS: &[(&str, Task, &str)] = &[
         "release",
         release::run,
         "archives of the command with completions and manual pages, a Debian package and checksums, in target/archives/ [--binary PROGRAM: packs this program instead of a new build]",
+    ),
+    (
+        "capi",
+        capi::run,
+        "the C interface as an installed library with headers, in target/capi/ [--debug] [--library FILE: takes this library instead of a new build]",
     ),
     ("fixtures", fixtures::run, "writes fixtures/ again with the referee's Python"),
     (

@@ -1,0 +1,18 @@
+# The version of the interface. A program for the same major version and an older minor version
+# works.
+set(PACKAGE_VERSION "@VERSION@")
+
+if(PACKAGE_VERSION VERSION_LESS PACKAGE_FIND_VERSION
+    OR (PACKAGE_FIND_VERSION_MAJOR AND PACKAGE_FIND_VERSION_MAJOR GREATER "@MAJOR@"))
+  set(PACKAGE_VERSION_COMPATIBLE FALSE)
+else()
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+  if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+    set(PACKAGE_VERSION_EXACT TRUE)
+  endif()
+endif()
+
+# A library for another width of pointers does not fit.
+if(CMAKE_SIZEOF_VOID_P AND NOT CMAKE_SIZEOF_VOID_P EQUAL "@POINTER@")
+  set(PACKAGE_VERSION_UNSUITABLE TRUE)
+endif()

@@ -1,0 +1,42 @@
+//! `cargo xtask capi`: the C interface as an installed library. The prefix `target/capi/` has the
+//! shared library, the headers, and the files by which pkg-config, CMake and makefiles find them. A
+//! copy of the folder works at any place.
+
+mod prefix;
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use hyperslab_testkit::workspace;
+
+use self::prefix::Prefix;
+use crate::shell;
+
+/// The package that makes the library.
+const PACKAGE: &str = "hyperslab-capi";
+
+/// Builds the library, or takes a built one, and writes the prefix.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let library = match words.as_slice() {
+        [] => build(&["--release"], "release")?,
+        ["--debug"] => build(&[], "debug")?,
+        ["--library", file] => PathBuf::from(file),
+        _ => bail!("cargo xtask capi [--debug | --library FILE]"),
+    };
+    let root = workspace::root();
+    let prefix = Prefix { folder: root.join("target/capi"), headers: root.join("crates/capi/include") };
+    let notes = prefix.write(&library)?;
+    for note in notes {
+        println!("note: {note}");
+    }
+    println!("{}", prefix.folder.display());
+    Ok(())
+}
+
+/// Builds the library. Returns its file.
+fn build(options: &[&str], profile: &str) -> Result<PathBuf> {
+    shell::run(&mut shell::cargo(&[&["build", "--package", PACKAGE], options].concat()))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    Ok(workspace::root().join(target).join(profile).join(prefix::BUILT))
+}
