@@ -5,11 +5,11 @@ use hyperslab_exact::{Overflow, TooLarge};
 /// The result type of this crate.
 pub type Result<T, E = DataspaceError> = std::result::Result<T, E>;
 
-/// An error about extents, selections or buffers that do not fit together.
+/// An error about extents, selections or buffers that do not match.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataspaceError {
-    /// An argument has another number of dimensions than expected.
+    /// An argument does not have the expected number of dimensions.
     #[error("{subject} has {got} dimensions instead of {expected}")]
     Rank {
         /// The argument with the wrong number of dimensions.

@@ -39,8 +39,8 @@ pub(crate) struct Atom {
 }
 
 impl<'a> DatasetFacts<'a> {
-    /// Returns the facts of a dataset with these elements and chunks, and with the default fill
-    /// value.
+    /// Returns the properties of a dataset with these elements and chunks, and with the default
+    /// fill value.
     pub fn new(datatype: &'a Datatype, chunk: &'a [u64]) -> Self {
         Self { datatype, chunk, fill: DatasetFill::Default }
     }

@@ -25,7 +25,7 @@ pub struct FilterContext<'a> {
     /// Size in bytes of one byte plane, if the input of `encode` consists of the byte planes of
     /// shuffled elements; otherwise 0.
     pub plane: usize,
-    /// True if the encoder searches only for runs of one byte, see
+    /// True if the encoder searches only for repetitions of one byte, see
     /// [`ChunkTarget::runs_only`](crate::ChunkTarget::runs_only).
     pub runs_only: bool,
     /// True if the encoder uses its fastest compressing level, see
@@ -34,8 +34,8 @@ pub struct FilterContext<'a> {
 }
 
 impl<'a> FilterContext<'a> {
-    /// Returns a context with these client data and a limit of `max_output` bytes, in which
-    /// checksums are verified and everything else is unknown.
+    /// Returns a context with these client data and a limit of `max_output` bytes. Checksums are
+    /// verified, and all other properties are unknown.
     pub fn new(client_data: &'a [u32], max_output: usize) -> Self {
         Self {
             client_data,
@@ -60,7 +60,7 @@ pub enum Produced {
 }
 
 impl Produced {
-    /// Returns the location of all of `input`, unchanged.
+    /// Returns the location for a result that equals `input`.
     pub fn unchanged(input: &[u8]) -> Self {
         Self::Input(0..input.len())
     }

@@ -53,7 +53,7 @@ pub struct Chunking {
     pub shape: Vec<u64>,
     /// The kind of chunk index.
     pub index: ChunkIndexKind,
-    /// `true` if chunks that exceed the extent are stored without filters.
+    /// `true` if chunks that extend past the edge of the dataset are stored without filters.
     pub edges_unfiltered: bool,
 }
 

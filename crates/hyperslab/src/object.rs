@@ -221,8 +221,8 @@ impl Object {
         ObjectToken { address: self.address().raw(), life: self.handle.life() }
     }
 
-    /// Returns the kind of the object. Returns `None` if the messages of the header belong to no
-    /// known kind.
+    /// Returns the kind of the object. Returns `None` if the object is no group, dataset or
+    /// committed datatype.
     pub fn kind(&self) -> Option<ObjectKind> {
         self.kind
     }
@@ -327,8 +327,9 @@ impl Object {
         Ok(CreationOrder::of(tracked, indexed))
     }
 
-    /// Returns the numbers of attributes at which the object changes between compact and dense
-    /// storage. Object headers of version 1 hold all attributes and do not store these numbers.
+    /// Returns the limits for the number of attributes at which the object changes between compact
+    /// and dense storage. Object headers of version 1 hold all attributes and do not store these
+    /// numbers.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the object header is damaged.

@@ -114,7 +114,7 @@ impl OpenOptions {
         self.open_driver(Arc::new(Core::image("file image", bytes.into())))
     }
 
-    /// Opens the file whose bytes a driver of the program stores.
+    /// Opens a file whose bytes `driver` stores.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the bytes are not an HDF5 file, and the

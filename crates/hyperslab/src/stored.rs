@@ -51,7 +51,7 @@ pub struct VariableLength {
 }
 
 impl VariableLength {
-    /// Returns the number of items; of a string, the number of bytes.
+    /// Returns the number of items. For a string, this is the number of bytes.
     pub fn count(&self) -> u64 {
         u64::from(self.value.count)
     }
@@ -237,8 +237,8 @@ impl Stored {
         Ok(ReferenceTarget::new(&container.store, target))
     }
 
-    /// Returns a reference of the kind `kind` that can be followed. `descriptor` is the stored form
-    /// of an element, or of a part of an element.
+    /// Returns a [`Reference`] of the kind `kind`, which can open its target. `descriptor` is the
+    /// stored form of an element, or of a part of an element.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/references_latest.h5");

@@ -17,8 +17,8 @@ use crate::{
 pub struct CoreOptions {
     /// The memory is allocated in multiples of this number of bytes (at least 1).
     pub increment: usize,
-    /// True if changes are written to the file that the bytes came from: by [`Driver::flush`],
-    /// [`Driver::sync_data`] and when the driver is dropped.
+    /// True if changes are written to the file from which the bytes were read. This happens in
+    /// [`Driver::flush`], in [`Driver::sync_data`] and when the driver is dropped.
     pub backing_store: bool,
 }
 

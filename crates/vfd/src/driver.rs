@@ -1,4 +1,4 @@
-//! The trait of all drivers, and the types of its methods.
+//! The trait of all drivers, and the types that its methods use.
 
 use std::borrow::Cow;
 use std::fmt::{self, Debug};
@@ -221,13 +221,13 @@ impl DriverKind {
         }
     }
 
-    /// Returns whether each of several members has an end of its own, with a gap before the next
-    /// member.
+    /// Returns whether the file has several members that each have an end of their own, with a
+    /// range of unused offsets before the next member.
     pub fn has_member_ends(self) -> bool {
         matches!(self, Self::Split | Self::Multi)
     }
 
-    /// Returns whether all bytes certainly lie in one file.
+    /// Returns whether a driver of this kind certainly stores all bytes in one file.
     pub fn is_one_file(self) -> bool {
         !matches!(self, Self::Family | Self::Split | Self::Multi | Self::Subfiling | Self::Other)
     }

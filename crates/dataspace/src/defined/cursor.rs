@@ -1,4 +1,4 @@
-//! Cursors over the elements of a set, which skip elements in little time.
+//! Cursors over the elements of a set. A cursor can skip many elements in one step.
 
 use super::store::{Offset, OffsetRun, gallop, length};
 

@@ -11,7 +11,7 @@ const BEYOND: DataspaceError =
 pub enum SegmentSource {
     /// The set that is changed.
     Old,
-    /// The set that changes it: the one that is overlaid or removed.
+    /// The set whose elements are added to, or removed from, the old set.
     New,
 }
 
@@ -34,7 +34,7 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// Returns the segments in order. No two adjacent segments could be merged.
+    /// Returns the segments in order. Adjacent segments are already merged.
     pub fn as_slice(&self) -> &[Segment] {
         &self.list
     }

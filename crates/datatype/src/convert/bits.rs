@@ -1,4 +1,4 @@
-//! Elements as strings of bits, least significant bit first, independent of the byte order.
+//! Elements as sequences of bits, least significant bit first, independent of the byte order.
 
 use smallvec::SmallVec;
 

@@ -67,7 +67,7 @@ pub(super) struct Frame<'a> {
 /// The location of a chunk.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ChunkLocation<'a> {
-    /// The chunk begins at the start of these bytes.
+    /// The chunk is stored at the start of these bytes.
     At(&'a [u8]),
     /// The chunk has no stored bytes: all its elements have this value.
     Special(Special),

@@ -49,7 +49,7 @@ pub struct SzipParameters {
     line: u32,
 }
 
-/// The properties of an element type that szip depends on.
+/// The properties of an element type that szip needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Element {
     /// Size of an element in bytes.

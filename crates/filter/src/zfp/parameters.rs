@@ -64,7 +64,7 @@ pub enum Mode {
     Accuracy(f64),
     /// Lossless compression.
     Reversible,
-    /// Several limits, of which the first to be reached applies.
+    /// Several limits. The limit that is reached first ends the encoding of a block.
     Expert {
         /// The minimum number of bits of a block, 1 to 32768; shorter blocks are padded.
         min_bits: u32,

@@ -140,8 +140,8 @@ impl Dataset {
         )
     }
 
-    /// Returns the size of each dimension, slowest first. A scalar dataset has an empty shape, a
-    /// null dataset too.
+    /// Returns the size of each dimension, slowest first. The shape of scalar and null datasets is
+    /// empty.
     ///
     /// Shapes of datasets and chunks are `u64`, as in the file: a dataset may have more elements
     /// than a 32-bit machine can address. Shapes of arrays in memory are `usize`, as in ndarray.
@@ -189,8 +189,8 @@ impl Dataset {
         FillValue::of(&self.first.description)
     }
 
-    /// Returns the fill value that the user set, as one stored element; no element if the user set
-    /// none.
+    /// Returns the fill value that the user set, as one stored element. The result is empty if the
+    /// user set no fill value.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the fill value in the file has

@@ -133,8 +133,8 @@ pub(super) fn path_without_end(path: &Path, end: &str) -> Option<PathBuf> {
 /// The member names that are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MemberNames {
-    /// Names that contain the name of the file. A file that the caller did not open as a multi file
-    /// can then open only files that are named after it.
+    /// Only names that contain the name of the file. If the caller did not open the file as a multi
+    /// file, the file can then only lead to files that are named after it.
     FormedFromFile,
     /// The names of any files in the same folder.
     Any,

@@ -35,7 +35,8 @@ pub(crate) use members::members_of;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum FileDriver {
-    /// One file, or several members if the contents of the file or the names beside it say so.
+    /// The driver that hyperslab chooses from the contents of the file and the names of files
+    /// beside it: one file, or several members.
     ///
     /// A file whose superblock names the family or multi driver is opened with its members. Other
     /// files are opened with several members only in these cases:

@@ -47,7 +47,8 @@ pub(super) fn delete_unlinked(
     match OpenFile::open(Arc::clone(driver), options) {
         Ok(file) => file.close().map(|_| Some(fate)),
         Err(error @ Error::Io { .. }) => Err(error),
-        // The objects of a damaged file stay. The repair continues without this step.
+        // The list of unlinked objects cannot be read, so they are not deleted. The repair
+        // continues without this step.
         Err(_) => Ok(None),
     }
 }

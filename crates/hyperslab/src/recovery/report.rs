@@ -64,7 +64,7 @@ pub enum LossPart {
     Attribute(String),
     /// The comment.
     Comment,
-    /// All elements. They have the fill value in the new file.
+    /// All elements. They read as the fill value in the new file.
     Elements,
     /// Consecutive elements in C order. They have the fill value in the new file.
     Row {

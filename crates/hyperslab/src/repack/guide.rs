@@ -207,7 +207,7 @@ pub(super) fn fitting(before: &DatasetDescription, shape: &[u64]) -> Dims {
 pub(super) enum StorageChoice {
     /// Keep the storage.
     Keep,
-    /// The demanded storage is not possible, for this reason.
+    /// The requested storage is not possible, for this reason.
     Refused(String),
     /// A layout whose filters are not chosen yet.
     Layout(NewLayout),

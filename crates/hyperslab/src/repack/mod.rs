@@ -23,9 +23,9 @@ use sparse::TypedElement;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RepackLayout {
-    /// Contiguous. Extendible datasets become fixed in size.
+    /// Contiguous. Datasets that can grow become fixed in size.
     Contiguous,
-    /// Compact, if the elements fit into the object header. Extendible datasets become fixed in
+    /// Compact, if the elements fit into the object header. Datasets that can grow become fixed in
     /// size.
     Compact,
     /// Chunked, with chunks of this shape. A chunk is not longer than the largest size of the
@@ -37,10 +37,10 @@ pub enum RepackLayout {
     /// contiguous for others. Sparse datasets stay sparse.
     Auto,
     /// Sparse, with structured chunks of this shape: see
-    /// [`DatasetBuilder::sparse`](crate::DatasetBuilder::sparse). In a dataset that was not sparse,
-    /// elements are defined whose bits differ from the fill value or from the
-    /// [`undefined`](Repack::undefined) value. A chunk is not longer than the largest size of the
-    /// dimension.
+    /// [`DatasetBuilder::sparse`](crate::DatasetBuilder::sparse). If the source dataset is not
+    /// sparse, the defined elements are the elements whose bits differ from the fill value or from
+    /// the [`undefined`](Repack::undefined) value. A chunk is not longer than the largest size of
+    /// the dimension.
     Sparse(Vec<u64>),
     /// [`Sparse`](Self::Sparse), with a chunk shape chosen from the shape of the dataset and the
     /// share of defined elements.
@@ -55,7 +55,7 @@ pub enum RepackLayout {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repacked {
-    /// Paths of the datasets whose storage was not changed as demanded, and the reasons.
+    /// Paths of the datasets that did not get the requested storage, and the reasons.
     pub kept: Vec<(String, String)>,
     /// Bytes of raw data that were copied.
     pub bytes: u64,
@@ -133,8 +133,8 @@ impl<'a> Repack<'a> {
         Self::default()
     }
 
-    /// Sets the layout of the datasets whose paths match a pattern. The last call with a matching
-    /// pattern decides.
+    /// Sets the layout of the datasets whose paths match a pattern. If several patterns match a
+    /// path, the last call decides.
     ///
     /// In a pattern, `*` and `?` match any characters of a name, and `**` any characters of a path.
     /// A pattern without a slash is compared with the last name of the path.

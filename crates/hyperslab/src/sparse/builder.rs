@@ -15,8 +15,8 @@ const DENSITY: f64 = 0.01;
 /// The form in which a structured chunk stores the selection of its defined elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SelectionEncoding {
-    /// All, if every element is defined; else blocks, as a regular hyperslab if possible. Other
-    /// implementations of the proposal expect this form.
+    /// The selection of all elements if every element is defined, else blocks, as a regular
+    /// hyperslab if possible. Other implementations of the proposal expect this form.
     #[default]
     Blocks,
     /// A list of points. A coordinate takes 2 bytes if the chunk has at most 65536 elements along

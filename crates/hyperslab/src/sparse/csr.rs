@@ -47,7 +47,7 @@ matrix_index!(u16, u32, u64, usize, i32, i64);
 /// `values`, in ascending order of columns. In compressed columns, rows and columns are exchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compressed<T, I> {
-    /// The position of the first element of each row, and the number of elements at the end.
+    /// The position of the first element of each row, followed by the number of all elements.
     pub starts: Vec<usize>,
     /// The column of each element.
     pub indices: Vec<I>,
@@ -292,8 +292,8 @@ impl SparseView<'_> {
         values.map_err(|error| self.dataset.context(error))
     }
 
-    /// Reads the defined elements as a matrix in compressed columns (CSC): `starts` are those of
-    /// columns, and `indices` are row numbers.
+    /// Reads the defined elements as a matrix in compressed columns (CSC): `starts` has the
+    /// position of the first element of each column, and `indices` are row numbers.
     ///
     /// ```
     /// # let file = hyperslab::FileOptions::new().create_in_memory()?;

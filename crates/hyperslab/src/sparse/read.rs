@@ -178,8 +178,8 @@ impl<'a> SparseView<'a> {
         Ok(Selection::Hyperslab(Hyperslab::Irregular { rank, blocks }))
     }
 
-    /// Returns the number of defined elements; of all elements if the dataset is not sparse.
-    /// Usually only the chunk index is read.
+    /// Returns the number of defined elements. In a dataset that is not sparse, all elements are
+    /// defined. Usually only the chunk index is read.
     ///
     /// # Errors
     /// Returns the errors of [`read`](Self::read).

@@ -1,4 +1,4 @@
-//! The remaining files after a crash.
+//! The files that remain after a simulated crash.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl<'h> Replay<'h> {
         self.names = self.history.first().keys().enumerate().map(name).collect();
     }
 
-    /// Moves to the point after the first `count` operations.
+    /// Moves the replay to the point after the first `count` operations.
     pub fn go_to(&mut self, count: usize) {
         if count < self.next {
             self.begin();
@@ -315,11 +315,11 @@ fn lengths(before: u64, operations: &[&Operation]) -> Lengths {
 enum Survivors {
     Nothing,
     Everything,
-    /// The first operations of the given number, and possibly a part of the next one.
+    /// The first operations, of the given number, and possibly a part of the next one.
     First(usize),
     /// All operations except one.
     AllBut(usize),
-    /// Each operation with the given number of chances out of 8.
+    /// Each operation with the given probability, in eighths.
     Some(usize),
 }
 

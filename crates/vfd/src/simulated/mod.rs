@@ -81,8 +81,8 @@ impl SimulatedDisk {
         Self { state: Arc::new(Mutex::new(State { contents, names, history, ..State::default() })) }
     }
 
-    /// Creates a disk on which all operations of a history were done, as another process finds it
-    /// after the end of the first one. Unsynced operations remain unsynced.
+    /// Creates a disk in the state after all operations of a history, for a process that starts
+    /// after the first process ended. Unsynced operations remain unsynced.
     pub fn after(history: History) -> Self {
         let mut replay = history.replay();
         replay.go_to(history.len());
@@ -97,7 +97,7 @@ impl SimulatedDisk {
         Arc::new(SimulatedFile::new(self.clone(), number, name, false))
     }
 
-    /// Returns a file that may or may not exist.
+    /// Returns the side file `name`, which need not exist.
     pub fn side_file(&self, name: &str) -> Arc<dyn SideFile> {
         Arc::new(SimulatedSideFile::new(self.clone(), name))
     }
@@ -135,7 +135,8 @@ impl SimulatedDisk {
         self.lock().faults.failures()
     }
 
-    /// Sets the largest total length of all files. Longer existing files keep their length.
+    /// Sets the largest total length of all files. Existing files keep their length, even if the
+    /// total is larger.
     pub fn set_capacity(&self, bytes: Option<u64>) {
         self.lock().faults.capacity = bytes;
     }

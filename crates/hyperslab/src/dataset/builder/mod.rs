@@ -61,7 +61,7 @@ pub struct DatasetBuilder {
 /// The storage layout of a new dataset.
 #[derive(Debug, Clone)]
 pub(crate) enum Storage {
-    /// The layout that the other properties require.
+    /// The layout that follows from the other properties of the dataset.
     Any,
     Compact,
     Contiguous,
@@ -223,8 +223,8 @@ impl DatasetBuilder {
         self
     }
 
-    /// Stores the chunks that exceed the extent without filters (library version 1.10 and later;
-    /// not with one unlimited dimension in files whose lengths have less than 8 bytes).
+    /// Leaves chunks that extend past the edge of the dataset unfiltered (library version 1.10 and
+    /// later; not with one unlimited dimension in files whose lengths have less than 8 bytes).
     pub fn unfiltered_edges(mut self) -> Self {
         self.edges_unfiltered = true;
         self
@@ -252,8 +252,8 @@ impl DatasetBuilder {
         self.filter(FilterSpec::deflate(level))
     }
 
-    /// Adds the filter shuffle, which groups the bytes of elements by significance, so that the
-    /// next filter compresses better.
+    /// Adds the filter shuffle, which stores the first bytes of all elements, then the second
+    /// bytes, and so on. The next filter then compresses better.
     pub fn shuffle(self) -> Self {
         self.filter(FilterSpec::shuffle())
     }
@@ -304,7 +304,7 @@ impl DatasetBuilder {
         self.attribute_order(if yes { CreationOrder::Indexed } else { CreationOrder::Untracked })
     }
 
-    /// Sets whether and how the file records the creation order of attributes.
+    /// Sets the tracking of the order in which attributes are created.
     pub fn attribute_order(mut self, order: CreationOrder) -> Self {
         self.header.attribute_order = order.of_attributes();
         self
