@@ -1,4 +1,4 @@
-//! The error of commands that need a part with which this program was not built.
+//! The error for a command that needs a feature that is missing in this build of the program.
 
 /// Returns the error of a command that needs `parts`, such as "Parquet tables".
 pub(crate) fn missing_feature(parts: &str) -> anyhow::Error {

@@ -1,5 +1,5 @@
-//! Damage for tests. Every decoder must answer damaged bytes with an error or a value, never with a
-//! panic.
+//! Damaged bytes for tests. For damaged bytes, every decoder must return an error or a value, and
+//! never panic.
 
 use proptest::prelude::*;
 

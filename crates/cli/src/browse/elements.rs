@@ -1,4 +1,4 @@
-//! The elements of the window, which are read again only after a change.
+//! The elements in the window of the browser. They are read again only if the window changes.
 
 use hyperslab::{Dataset, Dataspace, Stored};
 use hyperslab_exact::{product, to_usize};

@@ -1,4 +1,5 @@
-//! The window of a dataset that is shown: two dimensions, and the coordinates of the others.
+//! The part of a dataset that the browser shows: two dimensions, and fixed coordinates along the
+//! other dimensions.
 
 use crate::selection::Taken;
 

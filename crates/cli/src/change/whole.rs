@@ -1,4 +1,5 @@
-//! The creation of an object whole or not at all.
+//! The creation of an object that is removed again if an error occurs, so that no partial object
+//! remains.
 
 use std::path::Path;
 

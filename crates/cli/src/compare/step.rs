@@ -1,4 +1,4 @@
-//! Pairs of the items of two sorted lists.
+//! Pairs of equal items of two sorted lists, and the items that only one list has.
 
 use std::cmp::Ordering;
 

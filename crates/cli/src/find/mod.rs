@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &FindArguments) -> Result<ExitCode> {
 
 /// The form of the output.
 enum Form {
-    /// Paths, each followed by these bytes.
+    /// Paths as plain text. These bytes follow each path.
     Paths(output::Output, &'static [u8]),
     Long(Rows<output::Output>),
     Json(output::Output),

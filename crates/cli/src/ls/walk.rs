@@ -34,7 +34,7 @@ pub(crate) struct Entry {
 #[derive(Debug)]
 pub(crate) enum Content {
     Object(ObjectFacts),
-    /// An object with an earlier entry.
+    /// An object that the listing already shows under another path.
     Same {
         path: String,
         /// True if the object contains the link: the links form a cycle.

@@ -1,4 +1,4 @@
-//! The figure that the arguments describe.
+//! The construction of the figure that the command line describes.
 
 use std::path::Path;
 

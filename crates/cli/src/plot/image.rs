@@ -15,7 +15,7 @@ pub(super) enum Reduction {
     Mean,
     Max,
     Min,
-    /// The first of the elements
+    /// The first element
     First,
 }
 

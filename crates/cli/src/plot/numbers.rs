@@ -1,4 +1,5 @@
-//! Elements as numbers, block by block; equal parts of a range; casts from floating point.
+//! The conversion of elements to numbers, block by block; the division of a range into equal parts;
+//! casts from floating-point numbers.
 
 use std::time::Duration;
 

@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::index::shared_messages::Released;
 use crate::store::{Bytes, Edit, Store, at};
 
-/// A message as a header or an attribute stores it: the message itself, or a reference to a shared
-/// message.
+/// The stored form of a message in a header or an attribute: the message itself, or a reference to
+/// a shared message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Placed {
     pub(super) flags: MessageFlags,

@@ -61,7 +61,7 @@ pub enum NewLayout {
     Chunked {
         /// Number of elements of a chunk along each dimension.
         chunk: Dims,
-        /// True if chunks that reach beyond the extent are not filtered.
+        /// True if chunks that extend past the edge of the dataset are not filtered.
         edges_unfiltered: bool,
     },
     /// Elements in structured chunks.
@@ -71,7 +71,7 @@ pub enum NewLayout {
         /// True if only written elements are stored. Otherwise all elements are stored, with their
         /// variable-length data in their chunk.
         sparse: bool,
-        /// True if chunks that reach beyond the extent are not filtered.
+        /// True if chunks that extend past the edge of the dataset are not filtered.
         edges_unfiltered: bool,
         /// The encoding of the set of defined elements.
         encoding: Option<DefinedEncoding>,
@@ -85,7 +85,7 @@ pub enum NewLayout {
     },
 }
 
-/// Returns whether libhdf5 can open a dataset with this dataspace under a chunk index of HDF5 1.10.
+/// Returns whether libhdf5 can open a dataset with this dataspace and a chunk index of HDF5 1.10.
 /// See [`NewDataset::index_in`].
 pub(super) fn has_new_index(dataspace: &Dataspace, params: FileParams) -> bool {
     params.length_width() >= 8 || dataspace.max_dims().iter().filter(|max| max.is_none()).count() != 1
@@ -140,7 +140,8 @@ impl OpenFile {
 }
 
 impl NewDataset {
-    /// Returns whether the elements have space of their own in the file.
+    /// Returns whether the elements lie in separate space of this file: not in the object header,
+    /// in external files or in other datasets.
     fn has_space(&self) -> bool {
         matches!(self.layout, NewLayout::Contiguous | NewLayout::Chunked { .. })
     }
@@ -380,7 +381,8 @@ impl NewDataset {
     }
 }
 
-/// Returns the filters of sections as stored in the header, which omits sections without filters.
+/// Returns the filters of sections in the form that the header stores. Sections without filters are
+/// omitted.
 ///
 /// # Errors
 /// Returns an error if a filter cannot be stored.

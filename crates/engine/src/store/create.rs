@@ -121,8 +121,8 @@ impl CreateOptions {
         }
         let mut types = SharedMessageTypes::empty();
         for index in indexes {
-            // Files of libhdf5 contain indexes without any type, and bits without a meaning, such
-            // as bit 0, up to the value of all types together.
+            // Files of libhdf5 may contain indexes without a type, and indexes with unknown bits
+            // such as bit 0. The value is at most that of all types together.
             let known = index.message_types.bits() <= SHAREABLE.bits();
             if !known || types.intersects(index.message_types) {
                 return Err(Error::Misuse(format!(
@@ -145,7 +145,8 @@ impl CreateOptions {
     /// Returns the file space info message of the superblock extension, if the file needs one.
     pub(crate) fn file_space_info(&self) -> Option<FileSpaceInfo> {
         let FileSpace { strategy, persist, threshold, page_size } = self.file_space;
-        // Only free-space managers can be stored, and have a smallest section.
+        // Only strategies with free-space managers can store free space and have a smallest
+        // section.
         let managed =
             matches!(strategy, FileSpaceStrategy::FreeSpaceAndAggregators | FileSpaceStrategy::Page);
         let threshold = if managed { threshold } else { FileSpaceInfo::DEFAULT.threshold };
@@ -154,7 +155,7 @@ impl CreateOptions {
         (info != FileSpaceInfo::DEFAULT).then_some(info)
     }
 
-    /// Returns the ranks of B-trees, unless they are the defaults.
+    /// Returns the ranks of B-trees, or `None` if they have the default values.
     fn ranks(&self) -> Option<BTreeK> {
         let ranks = BTreeK {
             chunk_internal: self.indexed_storage_k,

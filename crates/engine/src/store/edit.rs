@@ -16,7 +16,7 @@ use super::write_state::Writing;
 use crate::error::{Error, Result};
 use crate::versions::LibverBounds;
 
-/// Largest number of zeros that one write takes.
+/// Largest number of zero bytes in one write.
 const MAX_ZERO_BYTES: u64 = 1 << 20;
 
 /// The exclusive right to change a file. No other thread reads the structure of the file meanwhile.
@@ -34,8 +34,8 @@ pub struct Reading<'a>(
 );
 
 impl Store {
-    /// Keeps writers away. One thread may hold several `Reading`s, but not together with an
-    /// [`Edit`].
+    /// Takes the right to read the structure of the file, and waits for a thread that changes it.
+    /// One thread may hold several `Reading`s, but not together with an [`Edit`].
     pub fn reading(&self) -> Reading<'_> {
         let state = &self.write_state;
         Reading(state.is_writable.then(|| state.writing.read_recursive()))
@@ -71,7 +71,7 @@ impl Store {
         }
     }
 
-    /// Returns a number that changes with every edit of the file.
+    /// Returns a number that every edit of the file increases.
     pub fn generation(&self) -> u64 {
         self.write_state.generation()
     }
@@ -192,8 +192,8 @@ impl<'a> Edit<'a> {
     /// Writes zeros to newly allocated bytes that may hold other values.
     fn clear(&self, address: Address, length: u64) -> Result<()> {
         let store = self.store;
-        // Bytes after the end of all writes are zeros already. In a new file, not even the user
-        // block was written.
+        // Bytes after the end of all writes are already zeros. In a new file, nothing was written
+        // yet, not even the user block.
         let Some(touched) = store.backing.touched() else { return Ok(()) };
         let mut at = address.raw();
         let end = (at + length).min(touched);
@@ -279,7 +279,7 @@ impl<'a> Edit<'a> {
         T::Context: PartialEq + Send + Sync + 'static,
     {
         let value: Arc<T> = self.store.shared(address, context)?;
-        // The block is copied only if a reader still holds it, who keeps the old value.
+        // The value is copied only if a reader still holds it. The reader keeps the old value.
         self.store.caches.remove(address);
         Ok(Arc::unwrap_or_clone(value))
     }

@@ -1,4 +1,4 @@
-//! The journal that a writer left beside a file, when the file is opened.
+//! The handling of a journal that a writer left beside a file, when the file is opened.
 
 use std::fmt;
 use std::sync::Arc;
@@ -165,7 +165,7 @@ impl LeftJournal {
     }
 }
 
-/// Returns the error for a file that has the name of the journal but is none.
+/// Creates an error about a file that has the name of the journal but is not a journal.
 pub(super) fn unrelated(side: &dyn SideFile) -> Error {
     Error::Misuse(format!(
         "`{}` is no journal, and is left alone: rename it, choose another path for the journal, or write without a \

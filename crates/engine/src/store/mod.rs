@@ -139,8 +139,8 @@ impl Store {
             && self.write_state.new_from() > 0
     }
 
-    /// Refuses all further commits, with a reason, because an operation that was reported as done
-    /// failed later. The file keeps the state of its last commit.
+    /// Refuses all further commits, with a reason, because an operation failed after it had
+    /// reported success. The file keeps the state of its last commit.
     pub(crate) fn refuse_writes(&self, why: &'static str) {
         self.write_state.journal.refuse_writes(why);
     }

@@ -23,7 +23,7 @@ pub struct RepairOptions {
     pub keep_status_flags: bool,
     /// True to keep the stated end if the file is longer.
     pub keep_end: bool,
-    /// A number of bytes to add after the end of the file and after the stated end.
+    /// A number of bytes by which the file is extended, after its end and after the stated end.
     pub increment: Option<u64>,
 }
 
@@ -84,7 +84,7 @@ impl EndRepair {
 }
 
 impl Repaired {
-    /// Returns whether any fault was found.
+    /// Returns whether the repair found any fault.
     pub fn found_anything(&self) -> bool {
         *self != Self::default()
     }
@@ -158,7 +158,7 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
         repaired.end = Some(EndRepair { stated, length, corrected: true });
     } else if stated != Some(length) {
         // Space after the stated end belongs to no block. If the superblock states the whole
-        // length, the blocks that a writer had put there can be read.
+        // length, blocks that a writer stored there can be read.
         let is_longer = stated.is_none_or(|stated| stated < length);
         let corrected = options.cut_end || (is_longer && !options.keep_end);
         repaired.end = Some(EndRepair { stated, length, corrected });
@@ -242,8 +242,8 @@ pub fn journal_report(driver: &dyn Driver, side: &dyn SideFile) -> Result<Option
     }
 }
 
-/// Writes the changes of the journal in `side` into a copy of its file, whatever the comparison
-/// says.
+/// Writes the changes of the journal in `side` into a copy of its file, without regard to the
+/// comparison.
 ///
 /// # Errors
 /// Returns [`Error::Misuse`] if there is no journal, [`Error::Corrupt`] if the journal holds no

@@ -1,4 +1,5 @@
-//! The decision whether types and shapes can be compared, and the messages about it.
+//! A check that the types and shapes of two objects can be compared, and the messages if they
+//! cannot.
 
 use hyperslab::datatype::{VariableLength, VariableLengthKind};
 use hyperslab::{Dataspace, Datatype, DatatypeClass};

@@ -1,4 +1,4 @@
-//! Datatypes as the C library has them in memory, because h5ls prints their sizes.
+//! The datatypes that the C library uses in memory. h5ls prints the sizes of these types.
 
 use hyperslab::datatype::{
     Array, Complex, Compound, Member, ReferenceKind, VariableLength, VariableLengthKind,

@@ -47,7 +47,8 @@ impl List<'_> {
         writeln!(self.out, "        Data:")?;
         let block = Block { indent: ATTRIBUTE_INDENT, of_attribute: true };
         match attribute.dataspace() {
-            // The C tool prints the message for a null dataspace, too, though that is not an error.
+            // The C tool prints the same message for a null dataspace, although a null dataspace is
+            // not an error.
             Ok(Dataspace::Null) => return self.cannot_print(block),
             Ok(space) if is_empty(&space) => return Ok(self.out.write_all(b"\n")?),
             _ => {}

@@ -1,4 +1,4 @@
-//! The trait of all datasets that elements are written to.
+//! The trait of all datasets to which elements can be written.
 
 use hyperslab_dataspace::Selection;
 use hyperslab_format::message::Layout;
@@ -33,7 +33,7 @@ pub trait Sink: Send + std::fmt::Debug {
         Ok(())
     }
 
-    /// Changes the shape. The caller has checked that the dataset can have it.
+    /// Changes the shape. The caller has checked that the dataset can have the new shape.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
@@ -69,12 +69,13 @@ pub trait Sink: Send + std::fmt::Debug {
         true
     }
 
-    /// Announces that all elements will be written. The first allocated space then needs no fill
+    /// Declares that all elements will be written. The first allocated space then needs no fill
     /// values.
     fn expect_all(&mut self) {}
 }
 
-/// The file of one operation on a [`Sink`], and the layout message of its dataset.
+/// The access to the file during one operation on a [`Sink`], and the layout message of the
+/// dataset.
 #[derive(Debug)]
 pub struct SinkContext<'w, 'e> {
     /// The right to change the file.

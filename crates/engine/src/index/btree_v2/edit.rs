@@ -234,7 +234,7 @@ impl BTreeV2 {
         })
     }
 
-    /// Puts the changed root. Splits a root that has too many records, under a new root.
+    /// Stores the changed root. Splits a root that has too many records, under a new root.
     pub(super) fn put_root(
         &mut self,
         edit: &mut Edit<'_>,
@@ -308,7 +308,7 @@ impl BTreeV2 {
         Ok(())
     }
 
-    /// Puts the header.
+    /// Stores the header.
     pub(super) fn save(&self, edit: &mut Edit<'_>) {
         edit.put(self.address, &self.params, self.header.clone());
     }

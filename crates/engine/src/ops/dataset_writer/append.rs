@@ -41,7 +41,7 @@ impl DatasetWriter {
     }
 
     /// Appends like [`append`](Self::append), with chunks that were encoded for an earlier shape of
-    /// the dataset. If the shape has changed since, encodes the chunks again.
+    /// the dataset. If the shape has changed since then, encodes the chunks again.
     ///
     /// # Errors
     /// As [`append`](Self::append).
@@ -78,7 +78,7 @@ impl DatasetWriter {
     }
 
     /// Appends one whole chunk, which is the most frequent append. Returns false, and changes
-    /// nothing, if the append is another.
+    /// nothing, if the append does not consist of one whole chunk.
     ///
     /// # Errors
     /// As [`append`](Self::append).

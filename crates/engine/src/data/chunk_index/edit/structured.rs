@@ -24,7 +24,8 @@ use crate::store::Store;
 pub type StructuredIndexEditor = ChunkIndexEditor<StructuredLocation>;
 
 impl ChunkIndexEditor<StructuredLocation> {
-    /// Opens the index that `layout` names, if it exists yet.
+    /// Opens the index that `layout` names. If the index does not exist, the first inserted chunk
+    /// creates it.
     ///
     /// # Errors
     /// Returns the errors of [`open_structured`](super::super::open_structured).

@@ -40,7 +40,7 @@ struct Strip {
     count: usize,
 }
 
-/// The start of a row of elements in bytes, relative to the first row of its chunk.
+/// The start of a row of elements, in bytes from the first row of its chunk.
 struct StripRow {
     source: u64,
     chunk: u64,
@@ -89,8 +89,8 @@ impl ChunkWriter {
         Ok(true)
     }
 
-    /// Writes the first chunks of a dataset. All chunks are allocated together, and the blocks of
-    /// the index follow them in the file.
+    /// Writes the chunks of a dataset that has no stored chunks. All chunks are allocated together,
+    /// before the blocks of the index.
     fn write_all_new(
         &self,
         writing: &mut ChunkWriting<'_, '_>,
