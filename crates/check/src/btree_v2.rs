@@ -68,8 +68,8 @@ struct TreeWalk<'a, 'v> {
 }
 
 impl TreeWalk<'_, '_> {
-    /// Returns the number of records in a node and below it. The level falls by one at each step
-    /// down, and no tree has more than 64 levels.
+    /// Returns the number of records in a node and below it. The recursion ends: the level falls by
+    /// one at each step down, and no tree has more than 64 levels.
     fn node(&mut self, level: u16, address: Address, records: u64) -> Option<u64> {
         let (tree, size) = (self.tree, self.tree.layout.record_size());
         if level == 0 {

@@ -24,7 +24,7 @@ use crate::totals::{add, start_of};
 
 const NAME: &str = "dataset";
 const LAYOUT: &str = "data layout message";
-/// Largest number of bytes of contiguous raw data that one read takes.
+/// Largest number of bytes of one read of contiguous raw data.
 const MAX_PIECE_BYTES: u64 = 1 << 20;
 
 /// The decoded messages of a dataset.

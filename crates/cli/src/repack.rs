@@ -120,7 +120,7 @@ pub(crate) enum Number {
     Float(f64),
 }
 
-/// A list of filters. A plain `Vec` would be several values of an argument for `clap`.
+/// A list of filters. `clap` would interpret a plain `Vec` as several values of an argument.
 #[derive(Debug, Clone)]
 struct Filters(Vec<FilterSpec>);
 

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 
 use crate::codec::checksum;
 
-/// Byte changes `(position, value)`, and the fraction (of 256) of bytes to keep.
+/// A damage: changes of bytes as `(position, value)`, and the fraction of bytes to keep, in units
+/// of 1/256.
 #[derive(Debug, Clone)]
 pub(crate) struct Damage {
     changes: Vec<(usize, u8)>,

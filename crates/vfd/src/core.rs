@@ -146,7 +146,7 @@ impl Core {
         }
     }
 
-    /// Returns the bytes for changing, and the increment. Fails for images.
+    /// Returns the bytes for changing, and the increment. Returns an error for images.
     fn growing(&self) -> Result<(RwLockWriteGuard<'_, Vec<u8>>, usize)> {
         match &self.storage {
             Storage::Image(_) => Err(DriverError::ReadOnly { name: self.name.clone() }),

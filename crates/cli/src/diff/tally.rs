@@ -22,7 +22,7 @@ pub(super) struct Counter<'a> {
     pub(super) tally: Tally,
     /// The largest number of differing elements that are kept.
     max_places: usize,
-    /// True if only the presence of a difference matters.
+    /// True if the counter only records whether there is a difference.
     is_quiet: bool,
     paths: [&'a Paths; 2],
     bar: &'a ProgressBar,

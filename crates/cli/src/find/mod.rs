@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &FindArguments) -> Result<ExitCode> {
     }
     finder.end()?;
     for failure in &finder.failures {
-        // If standard error fails, the exit code still reports the failure.
+        // If writing to standard error fails, the exit code still reports the failure.
         output::complain(format_args!("hyperslab: {failure}"));
     }
     arguments.open.report();

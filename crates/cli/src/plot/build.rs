@@ -151,7 +151,7 @@ impl Builder<'_> {
             labels.push(self.label(drawn));
         }
         labels.dedup();
-        // Lines of several quantities share no label.
+        // Lines of different quantities have no common label.
         let label = match labels.as_slice() {
             [one] => one.clone(),
             _ => String::new(),

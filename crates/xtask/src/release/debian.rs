@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::contents::{Contents, archive, gzip};
 
-/// Returns Debian's name of the processor of a target. `None` for other systems.
+/// Returns Debian's name of the processor of a target. Returns `None` for other systems.
 pub(super) fn architecture(target: &str) -> Option<&'static str> {
     match target {
         "x86_64-unknown-linux-musl" | "x86_64-unknown-linux-gnu" => Some("amd64"),

@@ -69,7 +69,8 @@ impl Run {
     }
 }
 
-/// The largest size of a batch that continues to the end of a chunk, in batches of the usual size.
+/// The largest size of a batch that is extended to the end of a chunk, as a multiple of the usual
+/// size.
 const MAX_BATCHES: usize = 16;
 
 /// A run in a temporary file.

@@ -29,7 +29,8 @@ pub(crate) struct Sorted<S> {
     run: Run,
     /// The longest run, and the least number of entries in a finished band.
     limits: (usize, usize),
-    /// The end of the current band. Rows before it are complete when an entry at or after it comes.
+    /// The first row after the current band. The band is complete when an entry at or after this
+    /// row arrives.
     band_end: u64,
     band_start: u64,
     merge: Option<Merge>,

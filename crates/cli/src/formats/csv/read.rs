@@ -18,7 +18,7 @@ use crate::typed::{TypeName, elements};
 /// The number of records in a batch.
 const BATCH_RECORDS: usize = 8192;
 
-/// The error for a file with other records in the second pass.
+/// The error for a file whose records differ between the two passes.
 const CHANGED: &str = "the file changed while it was read";
 
 /// The options of a reader.

@@ -34,14 +34,15 @@ impl Field {
     }
 }
 
-/// The symmetry of the matrix: the value across the diagonal of an entry.
+/// The symmetry of the matrix: the relation between an entry and the mirrored entry across the
+/// diagonal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Symmetry {
     General,
     Symmetric,
-    /// The value across the diagonal is the negated value.
+    /// The mirrored value across the diagonal is the negated value.
     Skew,
-    /// The value across the diagonal is the conjugate.
+    /// The mirrored value across the diagonal is the complex conjugate.
     Hermitian,
 }
 

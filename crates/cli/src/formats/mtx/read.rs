@@ -156,7 +156,8 @@ impl Reader {
     }
 }
 
-/// Returns the number of lines with values of an array. `None` if it does not fit in 64 bits.
+/// Returns the number of lines with values of an array. Returns `None` if it does not fit in 64
+/// bits.
 fn value_count(rows: u64, columns: u64, symmetry: Symmetry) -> Option<u64> {
     let triangle = |side: u64| Some(rows.checked_mul(side)? / 2);
     match symmetry {

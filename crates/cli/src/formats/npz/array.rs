@@ -43,7 +43,7 @@ impl Array {
         Ok(Self { name: name.to_owned(), descr: header.descr, shape: header.shape, reader })
     }
 
-    /// Returns the datatype of the elements. Fails for text.
+    /// Returns the datatype of the elements. Returns an error for text.
     pub(super) fn datatype(&self) -> Result<&Datatype> {
         match &self.descr {
             ReadDescr::Stored(datatype) => Ok(datatype),
@@ -52,7 +52,7 @@ impl Array {
         }
     }
 
-    /// Reads a small array. Fails if it has more than `most` bytes.
+    /// Reads a small array. Returns an error if the array has more than `most` bytes.
     pub(super) fn bytes(mut self, most: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let read = (&mut self.reader).take(most + 1).read_to_end(&mut bytes);

@@ -22,7 +22,7 @@ pub(super) struct Walked<'a> {
     pub(super) group: Group,
     /// The path that is printed before the names of links. It begins where the walk began.
     pub(super) path: Vec<u8>,
-    /// The path from the root group, which later names of the same object refer to.
+    /// The path from the root group. Later entries of the same object show this path.
     pub(super) from_root: Vec<u8>,
     pub(super) level: usize,
 }

@@ -68,8 +68,8 @@ impl JournalComparison {
         }
     }
 
-    /// Returns true if the file is so much shorter than its commits state that missing syncs cannot
-    /// be the reason.
+    /// Returns true if the file is shorter than its last commit states, by more bytes than unsynced
+    /// commits can have added.
     fn lacks_too_many_bytes(&self, last: LastCommit) -> bool {
         let unsynced = last.count.checked_mul(MAX_SMALL_COMMIT_BYTES);
         let lacking = last.file_length.checked_sub(self.file_length);
