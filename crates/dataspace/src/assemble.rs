@@ -192,8 +192,8 @@ impl ChunkPart {
         Ok(())
     }
 
-    /// Builds the copy loops. `choose` selects their source and target among chunk, packed buffer
-    /// and row.
+    /// Builds the copy loops. `choose` selects the source and the target of the loops: the chunk,
+    /// the packed buffer or a row.
     fn nest(&self, element_size: usize, choose: ChooseStrides) -> Result<Nest> {
         let mut row = 1_u64;
         let mut loops: SmallVec<[StrideLoop; 4]> = SmallVec::new();
@@ -206,7 +206,7 @@ impl ChunkPart {
         Ok(Nest::of_loops(element_size, loops))
     }
 
-    /// Returns one more than the last element in the packed buffer.
+    /// Returns the position after the last element in the packed buffer.
     fn packed_end(&self) -> u64 {
         self.0.steps.iter().fold(self.0.dst + 1, |end, step| end + (step.count.max(1) - 1) * step.dst)
     }

@@ -53,7 +53,7 @@ pub enum DataspaceError {
     /// arguments.
     #[error("internal error: {subject}: {invariant} does not hold; please report it")]
     Internal {
-        /// The value or operation that the invariant is about.
+        /// The value or operation to which the invariant applies.
         subject: &'static str,
         /// The condition that should hold.
         invariant: &'static str,

@@ -23,9 +23,9 @@ pub struct LinearRuns<'a> {
     source: Source<'a>,
     /// The distance between neighbouring elements in each dimension.
     strides: Dims,
-    /// The run that may still be extended by the next one.
+    /// The run that the next run may still extend.
     open_run: Option<LinearRun>,
-    /// The rows after the run that `next` returned last.
+    /// The rows that follow the last run that `next` returned.
     rows: RemainingRows,
 }
 

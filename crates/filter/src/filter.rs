@@ -146,8 +146,8 @@ pub trait Filter: Send + Sync + Debug {
     /// content.
     fn encoded_length(&self, context: &FilterContext<'_>, input: usize) -> Option<usize>;
 
-    /// Returns true if the purpose of the filter is compression, so that a chunk that does not
-    /// become smaller may skip the filter.
+    /// Returns true if the purpose of the filter is compression. A chunk that such a filter does
+    /// not make smaller may be stored without the filter.
     fn compresses(&self) -> bool;
 
     /// Returns true if `encode` is implemented, false if the filter can only decode.
@@ -156,8 +156,8 @@ pub trait Filter: Send + Sync + Debug {
     }
 
     /// Checks that the filter can encode the chunks of a new dataset ("can apply" in libhdf5). If
-    /// the filter is optional, the dataset is created even if this check fails, and its chunks skip
-    /// the filter.
+    /// the check of an optional filter fails, the dataset is created, but its chunks are stored
+    /// without the filter.
     ///
     /// # Errors
     /// [`Refused`](crate::FilterError::Refused) with the reason.

@@ -293,7 +293,8 @@ impl<M> AccessOptions<M> {
         file.with_virtual_options(self.virtual_options)
     }
 
-    /// Returns the file at `path` with access to the other files that it leads to.
+    /// Returns a handle of the file at `path` that can open other files to which links and datasets
+    /// of this file refer.
     pub(crate) fn with_external_files(&self, file: OpenFile, path: &Path, store: StoreOptions) -> OpenFile {
         let resolver = ExternalResolver::new(path, self.external, store)
             .with_raw_folder(self.raw_folder.clone())

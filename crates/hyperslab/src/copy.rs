@@ -50,8 +50,8 @@ impl Group {
     /// Returns the errors of [`copy`](Self::copy).
     pub fn copy_with(&self, source: &Object, path: &str, options: CopyOptions) -> Result<Object> {
         let (from, to) = (source.file(), self.file());
-        // Threads that copy between the same two files lock them in the same order: the one at the
-        // lower address first.
+        // Threads that copy between the same two files lock them in the same order: the file at the
+        // lower memory address first.
         let flush_source = || {
             if Arc::ptr_eq(from, to) || !from.container.store.is_writable() { Ok(()) } else { from.flush() }
         };

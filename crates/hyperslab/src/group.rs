@@ -382,8 +382,8 @@ impl Group {
     /// Returns [`ErrorKind::Corrupt`](crate::ErrorKind) if the group or an object header is
     /// damaged.
     pub fn members(&self) -> Result<Vec<Object>> {
-        // The lock prevents that a member is deleted between reading its link and opening its
-        // handle.
+        // While this lock is held, no member can be deleted between reading its link and opening
+        // its handle.
         let _reading = self.file().reading()?;
         let mut members = Vec::new();
         for link in self.links()? {

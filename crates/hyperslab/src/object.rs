@@ -23,13 +23,13 @@ pub use hyperslab_engine::ops::objects::ObjectKind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectToken {
     address: u64,
-    /// The number of the object among those that had their headers at the address since the file
+    /// The number of the object among all objects whose header was at this address since the file
     /// was opened.
     life: u64,
 }
 
 impl ObjectToken {
-    /// Returns the token of the object that is at an address now.
+    /// Returns the token of the object that is currently at an address.
     pub(crate) fn of(store: &Store, address: Address) -> Self {
         Self::as_of(store, address, store.deletions())
     }

@@ -147,7 +147,8 @@ impl OpenOptions {
         self
     }
 
-    /// Opens the file at `path` and the other files that it leads to. The root group is not read.
+    /// Opens the file at `path`, with access to the other files to which it refers. The root group
+    /// is not read.
     pub(crate) fn open_at(&self, path: &Path) -> Result<OpenFile> {
         let options = self.options();
         let file = self.opener(options.clone()).open(path)?;

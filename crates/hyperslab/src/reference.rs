@@ -72,7 +72,7 @@ impl ReferenceTarget {
         }
     }
 
-    /// Returns the target that an element of the file of `store` states.
+    /// Converts the target of an element in the file of `store` to a target of this module.
     pub(crate) fn new(store: &Store, target: EngineTarget) -> Self {
         Self::with(&|address| ObjectToken::of(store, address), target)
     }
@@ -125,7 +125,7 @@ impl Reference {
         &self.target
     }
 
-    /// Returns the file that contains the target, and the target in that file.
+    /// Returns the file that contains the target, and the form of the target in this file.
     fn resolved(&self) -> Result<(Arc<OpenFile>, &ReferenceTarget)> {
         match &self.target {
             ReferenceTarget::External { file, target } => {

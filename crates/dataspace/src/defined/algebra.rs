@@ -31,7 +31,7 @@ impl DefinedSet {
 
     fn apply<O: Operation>(&self, other: &Self) -> (Self, Segments) {
         debug_assert_eq!(self.dims, other.dims, "sets of different chunks");
-        // The offsets of a set of another box have another meaning: that set counts as empty.
+        // Offsets in another box have another meaning, so a set of another box counts as empty.
         let nothing = Store::Runs(Vec::new());
         let with = if self.dims == other.dims { &other.store } else { &nothing };
         let segments = match &self.store {

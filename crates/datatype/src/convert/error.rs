@@ -117,7 +117,7 @@ impl ConvertError {
         Self::Unsupported { from: Box::new(from.clone()), to: Box::new(to.clone()) }
     }
 
-    /// Creates the error for an exception of the first element.
+    /// Creates an error about an exception of the first element.
     pub(super) fn exception(exception: &Exception<'_>) -> Self {
         Self::Exception {
             index: 0,

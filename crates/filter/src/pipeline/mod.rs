@@ -330,7 +330,7 @@ impl Pipeline {
         self.stages.iter().enumerate().filter(move |(at, _)| !is_masked(filter_mask, *at))
     }
 
-    /// Sets `lengths` to the expected decoded length of each stage, as far as it can be computed.
+    /// Sets `lengths` to the expected decoded length of each stage, if the length can be computed.
     fn expect_lengths(
         &self,
         registry: &Registry,

@@ -10,13 +10,14 @@ use crate::facts::float_order;
 pub enum Scale {
     /// Integers are stored with this number of bits. If the number is too small, values are lost.
     Integer {
-        /// Bits of an element; 0 for as many as the values of a chunk need.
+        /// The number of bits of an element; 0 for the number of bits that the values of a chunk
+        /// need.
         bits: u32,
     },
     /// Floating-point numbers are rounded to this number of decimal digits.
     Decimal {
-        /// Digits to keep after the decimal point; a negative number rounds digits before the
-        /// point.
+        /// The number of digits to keep after the decimal point. A negative number rounds digits
+        /// before the point.
         digits: i32,
     },
 }

@@ -299,8 +299,8 @@ impl FilterSpec {
             return Err(FilterError::Unsupported { id: self.id, subject });
         }
         if has_no_chunk_bytes(dataset) {
-            // Such chunks hold addresses in a heap. libhdf5 stores the client data as requested,
-            // without preparing the filter.
+            // Such chunks hold addresses in a heap. libhdf5 stores the requested client data
+            // without a call that prepares the filter.
             if !self.is_optional() {
                 let reason = "elements of variable length cannot have mandatory filters";
                 return Err(FilterError::refused(self.id, reason));

@@ -14,7 +14,7 @@ use crate::{File, FileLocking, LibverBounds};
 
 pub use hyperslab_engine::store::{JournalComparison, JournalOutcome, JournalReport, JournalVerdict};
 
-/// Returns the journal at `journal`, or else the one beside the file.
+/// Returns the journal at the path `journal`, or else the journal beside the file.
 fn journal_at(path: &Path, journal: Option<&Path>) -> Arc<dyn SideFile> {
     journal.map_or_else(|| journal_of(path), |journal| Arc::new(PathSideFile::new(journal)) as _)
 }
@@ -104,7 +104,7 @@ impl Recovery {
             replay_into_copy(&*journal_at(path, journal), &to)
         };
         replay().inspect_err(|_| {
-            // An incomplete copy is removed, because it could be taken for a complete one.
+            // Remove an incomplete copy, because a user could mistake it for a complete copy.
             let _ = std::fs::remove_file(copy);
         })
     }

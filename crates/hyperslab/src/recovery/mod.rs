@@ -334,7 +334,7 @@ impl Recovery {
         }
     }
 
-    /// Returns the options for a new file with the same fixed properties as the damaged one.
+    /// Returns the options for a new file with the same fixed properties as the damaged file.
     fn like(&self, source: &OpenFile) -> FileOptions {
         let info = crate::FileInfo::of(&source.container);
         let options = FileOptions::new()

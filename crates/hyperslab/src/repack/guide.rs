@@ -30,8 +30,8 @@ impl<'r> Guide<'r> {
         Repacked { kept: self.kept.into_inner(), bytes: self.bytes.get() }
     }
 
-    /// Returns the reason if the elements cannot be decoded, and so cannot be stored in another
-    /// layout.
+    /// If the elements cannot be decoded, returns the reason. Such elements cannot be stored in
+    /// another layout.
     pub(super) fn unreadable(&self, description: &DatasetDescription) -> Option<String> {
         let missing = |pipeline: &Pipeline| {
             let missing = pipeline.missing(self.source.container.store.filters()).next()?;
@@ -43,7 +43,7 @@ impl<'r> Guide<'r> {
         }
     }
 
-    /// Returns the storage that a demanded layout leads to.
+    /// Returns the storage for a requested layout.
     fn layout(
         &self,
         wanted: &RepackLayout,

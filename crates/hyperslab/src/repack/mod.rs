@@ -1,5 +1,5 @@
-//! Rewriting a file: without free space, in other versions of the format, with other layouts and
-//! filters.
+//! The rewriting of a file without free space, in other versions of the format, or with other
+//! layouts and filters.
 
 mod guide;
 mod sparse;
@@ -45,8 +45,8 @@ pub enum RepackLayout {
     /// [`Sparse`](Self::Sparse), with a chunk shape chosen from the shape of the dataset and the
     /// share of defined elements.
     AutoSparse {
-        /// The share of defined elements, above 0 and at most 1. With `None` the elements are
-        /// counted; in large datasets a sample.
+        /// The share of defined elements, above 0 and at most 1. If the value is `None`, the
+        /// defined elements are counted. In large datasets, only a sample is counted.
         density: Option<f64>,
     },
 }
@@ -357,7 +357,7 @@ impl<'a> Repack<'a> {
             let _reading = from.reading()?;
             let mut edit = to.edit()?;
             let block = from.container.store.user_block()?;
-            // A smaller user block takes the start of the contents.
+            // A smaller user block gets the start of the contents.
             let space = to_usize(to.container.store.base())?;
             edit.write_user_block(block.get(..space).unwrap_or(&block))?;
             to.copy_contents(&mut edit, from, options, &guide)?;
@@ -368,7 +368,8 @@ impl<'a> Repack<'a> {
         Ok(outcome)
     }
 
-    /// Returns the options of the new file. Properties that are not set are those of the source.
+    /// Returns the options of the new file. Properties that the caller did not set have the values
+    /// of the source.
     fn options(&self, source: &File) -> Result<FileOptions> {
         let from = source.root().file();
         if from.container.store.is_writable() {

@@ -98,15 +98,15 @@ impl SparseOptions {
     }
 }
 
-/// The density from which chunks are higher than wide.
+/// The smallest density at which chunks have more rows than columns.
 const HIGH_DENSITY: f64 = 0.03;
 
-/// The width of such chunks, in elements.
+/// The number of columns of chunks for a high density.
 const NARROW_CHUNK_COLUMNS: f64 = 128.0;
 
 /// Returns the number of elements of a chunk, defined or not, at a density. A chunk then has some
-/// thousand defined elements: few enough to read a small part of the dataset without decoding many
-/// other elements, and enough that the overhead of a chunk is small.
+/// thousand defined elements: With this number, reading a small part of the dataset decodes few
+/// other elements, and the overhead of a chunk is small.
 fn elements_for(density: f64) -> f64 {
     if density >= HIGH_DENSITY {
         return f64::from(1 << 16);

@@ -317,8 +317,8 @@ impl SparseView<'_> {
 }
 
 impl<T: Copy + Default> Compressed<T, u64> {
-    /// Returns the same matrix, compressed along the other dimension. `starts` has one zero more
-    /// than that dimension is long. Returns `None` if an index does not fit.
+    /// Returns the same matrix, compressed along the other dimension. `starts` must hold zeros, one
+    /// more than the size of that dimension. Returns `None` if an index does not fit.
     fn transposed<I: MatrixIndex>(&self, mut starts: Vec<usize>) -> Option<Compressed<T, I>> {
         for index in &self.indices {
             let count = starts.get_mut(usize::try_from(*index).ok()?.checked_add(1)?)?;

@@ -60,8 +60,8 @@ impl Section {
         }
     }
 
-    /// Returns the datatype by which filters derive their parameters: the type of the items that
-    /// the section consists of.
+    /// Returns the datatype from which filters derive their parameters: the type of the items in
+    /// the section.
     pub(crate) fn filter_type(
         self,
         datatype: &Datatype,

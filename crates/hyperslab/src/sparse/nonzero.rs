@@ -59,7 +59,8 @@ impl SparseView<'_> {
         if array.is_empty() {
             return Ok(());
         }
-        // From 1 to `rows`, so that no product below exceeds the array or `BLOCK_ELEMENTS`.
+        // The height is limited to 1 to `rows`, so that no product below exceeds the size of the
+        // array or `BLOCK_ELEMENTS`.
         let height = to_usize(height.clamp(1, to_u64(rows)))?;
         let chunk_row_elements = array.len() / rows * height;
         let step = (BLOCK_ELEMENTS / chunk_row_elements).max(1) * height;

@@ -45,7 +45,8 @@ struct State {
     unsynced: Vec<usize>,
 }
 
-/// The file that a name leads to now, and the one at the last sync of the folder.
+/// The file that a name refers to now, and the file that it referred to at the last sync of the
+/// folder.
 #[derive(Debug, Clone, Copy, Default)]
 struct Name {
     now: Option<usize>,
@@ -245,7 +246,7 @@ impl Step {
                 }
             }
             Self::Length(length) if survives() => {
-                // Extending a file removes no bytes, in whatever order the operations take effect.
+                // Extending a file never removes bytes, in any order of the operations.
                 let longer = lengths.longer.contains(length);
                 resize(bytes, if longer { (bytes.len() as u64).max(*length) } else { *length });
             }
@@ -254,7 +255,7 @@ impl Step {
     }
 }
 
-/// Returns the writes of the disk, with the content of each sector at that time.
+/// Returns the writes in units of whole sectors, with the content of each sector after the write.
 fn sectors(before: &[u8], operations: &[&Operation]) -> Vec<Step> {
     let mut now = before.to_vec();
     let mut steps = Vec::new();

@@ -49,7 +49,7 @@ pub type Files = BTreeMap<String, Vec<u8>>;
 const SECTOR_BYTES_U64: u64 = SECTOR_BYTES as u64;
 const SECTOR_BYTES: usize = 512;
 
-/// The largest length of a file. It keeps mistakes in tests from using all memory.
+/// The largest length of a file. The limit prevents faulty tests from using all memory.
 const MAX_FILE_BYTES: u64 = 1 << 32;
 
 /// Named files in memory. Clones refer to the same disk.
@@ -199,7 +199,8 @@ impl State {
         Ok(())
     }
 
-    /// Fails if the next operation is planned to fail. A partial failure fails completely.
+    /// Returns an error if the next operation is planned to fail. A planned partial failure has no
+    /// effect on the disk.
     fn check_fault(&mut self, name: &str, operation: &'static str) -> Result<()> {
         match self.faults.next() {
             Outcome::Good => Ok(()),
@@ -227,7 +228,8 @@ impl State {
             }
             Outcome::Part(error) => {
                 let half = offset + bytes.len() as u64 / 2;
-                // Only whole sectors: none if the first half ends in the sector in which it begins.
+                // Only whole sectors are written: no sector if the first half ends in the sector in
+                // which it begins.
                 count = to_usize((half - half % SECTOR_BYTES_U64).max(offset) - offset)?;
                 Some(error)
             }

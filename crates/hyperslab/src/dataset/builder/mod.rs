@@ -41,7 +41,7 @@ pub struct DatasetBuilder {
     group: Group,
     path: String,
     datatype: Option<Datatype>,
-    /// Keeps the committed datatype open until the dataset refers to it.
+    /// A handle that keeps the committed datatype open until the dataset refers to it.
     committed: Option<CommittedDatatype>,
     dims: Option<Vec<u64>>,
     null: bool,
