@@ -108,7 +108,7 @@ fn fill_value(checker: &mut Checker, header: &Header, dataset: &Dataset) {
         let FillStatus::UserDefined(element) = status else { return };
         if exact && element.len() != dataset.element_size() {
             let text =
-                format!("a fill value of {} bytes, expected {}", element.len(), dataset.element_size());
+                format!("the fill value has {} bytes, expected {}", element.len(), dataset.element_size());
             checker.remark("fill value message", header.address, text);
             return;
         }

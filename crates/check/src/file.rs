@@ -267,11 +267,7 @@ impl Checker {
         kind: BlockKind,
     ) -> bool {
         if !self.visited.insert(address) {
-            self.fault(
-                structure,
-                address,
-                "another structure, or the same one, already refers to this block",
-            );
+            self.fault(structure, address, "more than one reference leads to this block");
             return false;
         }
         self.claim(structure, address, length, kind)

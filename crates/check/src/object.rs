@@ -136,7 +136,11 @@ fn decode(checker: &mut Checker, address: Address, kind: MessageType, flags: Mes
         MessageType(unknown) => {
             let text = format!("a message of the unknown kind {unknown:#x}");
             if flags.contains(MessageFlags::FAIL_IF_UNKNOWN_ALWAYS) {
-                checker.fault(NAME, address, format!("{text}, which readers must understand"));
+                checker.fault(
+                    NAME,
+                    address,
+                    format!("{text}; readers must refuse the object unless they know this type"),
+                );
             } else {
                 checker.remark(NAME, address, text);
             }

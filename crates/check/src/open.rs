@@ -122,7 +122,11 @@ impl Checker {
         }
         let open_flags = ConsistencyFlags::WRITE_ACCESS | ConsistencyFlags::SWMR_ACCESS;
         if superblock.version_number() >= 3 && superblock.consistency.intersects(open_flags) {
-            self.fault(SUPERBLOCK, start, "marked as open for writing, so that readers refuse the file");
+            self.fault(
+                SUPERBLOCK,
+                start,
+                "the file is marked as open for writing, so that readers refuse to open it",
+            );
         }
         match end {
             None => self.fault(SUPERBLOCK, start, "the end of file address is undefined"),

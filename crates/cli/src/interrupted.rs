@@ -43,7 +43,7 @@ fn remove_all() {
     }
 }
 
-/// At the first call, starts a thread that waits for signals.
+/// Starts a thread that waits for signals, if this is the first call.
 #[cfg(unix)]
 fn watch() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

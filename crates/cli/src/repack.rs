@@ -280,7 +280,7 @@ fn verify(arguments: &RepackArguments, source: &File, made: &Path) -> Result<()>
     match found {
         None => Ok(()),
         Some(difference) => {
-            bail!("the new file differs from the old one at `{}`: {}", difference.path, difference.subject)
+            bail!("the new file differs from the old file at `{}`: {}", difference.path, difference.subject)
         }
     }
 }

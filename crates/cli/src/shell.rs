@@ -41,7 +41,7 @@ pub(crate) struct ManArguments {
     folder: PathBuf,
 }
 
-/// If a shell asks for completions, prints them and exits. Otherwise returns.
+/// Prints completions and exits, if a shell asks for them. Otherwise returns.
 pub(crate) fn complete_if_asked() {
     CompleteEnv::with_factory(|| with_path_completion(crate::command())).var(VARIABLE).complete();
 }

@@ -220,7 +220,9 @@ fn outside(name: &str) -> Error {
 impl ExternalResolver {
     fn open_for(&self, name: &[u8], write: Option<LibverBounds>) -> Result<Arc<OpenFile>> {
         if self.depth >= MAX_DEPTH {
-            return Err(Error::Misuse(format!("more than {MAX_DEPTH} files lead to each other in a chain")));
+            return Err(Error::Misuse(format!(
+                "a chain of files that refer to each other has more than {MAX_DEPTH} files"
+            )));
         }
         let name = self.name(name)?;
         let candidates = self.candidates(Path::new(name));

@@ -411,7 +411,7 @@ pub fn fill<T: Clone>(
 ) -> Result<()> {
     if exact::product("number of elements", dims.iter().copied()) != Ok(to_u64(values.len())) {
         return Err(Error::Misuse(format!(
-            "a slice of {} elements for an array of the shape {dims:?}",
+            "the slice has {} elements, which do not match an array of the shape {dims:?}",
             values.len()
         )));
     }

@@ -78,7 +78,7 @@ impl RowPointers {
         while at < self.spool.len() {
             self.spool.read_at(at, &mut bytes, 8 * POINTERS_PER_READ)?;
             if bytes.is_empty() {
-                bail!("a temporary file is shorter than before");
+                bail!("a temporary file was truncated");
             }
             at += to_u64(bytes.len());
             visit(&index_bytes(&u64::from_bytes(&bytes)?, element)?)?;

@@ -22,7 +22,7 @@ impl Import {
     }
 }
 
-/// Cannot be called, because no value of [`Import`] exists.
+/// Writes nothing. No value of [`Import`] exists, so this function is never called.
 pub(crate) fn import(table: &Import, _: &NewObject<'_>, _: TableForm, _: &Storage<'_>) -> Result<()> {
     match *table {}
 }

@@ -170,7 +170,7 @@ impl NewDataset {
             && element.len() != self.datatype.size as usize
         {
             let size = self.datatype.size;
-            return misuse(format!("a fill value of {} bytes for elements of {size}", element.len()));
+            return misuse(format!("the fill value has {} bytes, but an element has {size}", element.len()));
         }
         if self.fill.value == StoredFillValue::Undefined
             && self.fill.write_time == FillWriteTime::ON_ALLOCATION
@@ -196,15 +196,19 @@ impl NewDataset {
             return misuse("a scalar or null dataspace cannot be stored in chunks".into());
         }
         if chunk.len() != dims.len() {
-            return misuse(format!("a chunk of {} dimensions for a dataset of {}", chunk.len(), dims.len()));
+            return misuse(format!(
+                "the chunk shape has {} dimensions, but the dataset has {}",
+                chunk.len(),
+                dims.len()
+            ));
         }
         for (dimension, (size, max)) in chunk.iter().zip(self.dataspace.max_dims()).enumerate() {
             if *size == 0 {
-                return misuse(format!("a chunk of size 0 in dimension {dimension}"));
+                return misuse(format!("the chunk shape has the size 0 in dimension {dimension}"));
             }
             if let Some(max) = max.filter(|max| *size > (*max).max(1)) {
                 return misuse(format!(
-                    "a chunk of {size} in dimension {dimension}, which cannot grow beyond {max}"
+                    "the chunk size {size} in dimension {dimension} exceeds the maximum size {max} of the dimension"
                 ));
             }
         }
@@ -214,7 +218,7 @@ impl NewDataset {
     fn byte_count(&self) -> Result<u64> {
         let bytes =
             self.dataspace.element_count().and_then(|count| count.checked_mul(u64::from(self.datatype.size)));
-        bytes.ok_or_else(|| Error::Misuse("a dataset of more than 2^64 bytes".into()))
+        bytes.ok_or_else(|| Error::Misuse("the dataset has more than 2^64 bytes".into()))
     }
 
     pub(super) fn describe(&self, bounds: LibverBounds, params: FileParams) -> Result<DatasetDescription> {
@@ -333,7 +337,8 @@ impl NewDataset {
         let variable = self.datatype.is_variable_length();
         if !sparse && !variable {
             return Err(Error::Misuse(
-                "structured chunks of fixed-size elements that are all stored: use flat chunks".into(),
+                "structured chunks are for sparse datasets and for variable-length elements: use flat chunks"
+                    .into(),
             ));
         }
         if contains_heap_reference(&self.datatype) {
@@ -414,5 +419,5 @@ fn contains_heap_reference(datatype: &Datatype) -> bool {
 }
 
 fn too_large(bytes: u64, max: u64) -> Result<()> {
-    Err(Error::Misuse(format!("{bytes} bytes in compact layout: the limit is {max}")))
+    Err(Error::Misuse(format!("the elements have {bytes} bytes, and the compact layout is limited to {max}")))
 }

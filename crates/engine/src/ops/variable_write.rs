@@ -253,7 +253,7 @@ impl OpenFile {
                     "datatype message",
                     "member",
                     "members inside the element",
-                    "one beyond its end",
+                    "a member beyond its end",
                 )
             })
         };

@@ -194,7 +194,7 @@ impl<'a> Targets<'a> {
         let missing = covered.iter().filter(|covered| !**covered).count();
         if missing > 0 {
             return Err(Error::Misuse(format!(
-                "{missing} of {count} elements have no source, or a missing one: nothing is written"
+                "{missing} of {count} elements have no source dataset, or their source dataset does not exist: nothing is written"
             )));
         }
         inner.iter().try_for_each(|(share, source)| {

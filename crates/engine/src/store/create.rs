@@ -126,7 +126,7 @@ impl CreateOptions {
             let known = index.message_types.bits() <= SHAREABLE.bits();
             if !known || types.intersects(index.message_types) {
                 return Err(Error::Misuse(format!(
-                    "an index of the message types {:#06x}: each type must be shareable, and in one index at most",
+                    "invalid message types {:#06x} of an index of shared messages: each type must be shareable, and belong to at most one index",
                     index.message_types.bits()
                 )));
             }
@@ -212,7 +212,8 @@ impl CreateOptions {
     /// Returns the context of the table of shared messages, if the file has one.
     fn shared_messages_context(&self) -> Result<Option<SharedMessageTableContext>> {
         let indexes = u8::try_from(self.shared_messages.len());
-        let indexes = indexes.map_err(|_| Error::Misuse("too many indexes of shared messages".into()))?;
+        let indexes =
+            indexes.map_err(|_| Error::Misuse("there are too many indexes of shared messages".into()))?;
         Ok((indexes > 0).then_some(SharedMessageTableContext { params: self.params, indexes }))
     }
 

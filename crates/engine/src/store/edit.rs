@@ -217,7 +217,7 @@ impl<'a> Edit<'a> {
             return (0..count).map(|_| self.allocate(kind, length)).collect();
         }
         let all = length.checked_mul(to_u64(count));
-        let all = all.ok_or_else(|| Error::Misuse("blocks of more than 2^64 bytes".into()))?;
+        let all = all.ok_or_else(|| Error::Misuse("the blocks would have more than 2^64 bytes".into()))?;
         let first = self.allocate(kind, all)?;
         let invariant = "space that was allocated has addresses";
         let block = |at: Option<Address>| at.ok_or(Error::Internal { structure: "blocks", invariant });

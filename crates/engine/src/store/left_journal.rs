@@ -168,7 +168,7 @@ impl LeftJournal {
 /// Creates an error about a file that has the name of the journal but is not a journal.
 pub(super) fn unrelated(side: &dyn SideFile) -> Error {
     Error::Misuse(format!(
-        "`{}` is no journal, and is left alone: rename it, choose another path for the journal, or write without a \
+        "`{}` is not a journal and was not changed: rename it, choose another path for the journal, or write without a \
          journal (`Durability::None`)",
         side.name()
     ))

@@ -151,7 +151,7 @@ pub fn repair(driver: &Arc<dyn Driver>, side: &dyn SideFile, options: RepairOpti
         let length =
             length.ok_or_else(|| Error::Misuse(format!("the file cannot grow by {increment} bytes")))?;
         if driver.kind().has_member_ends() {
-            return Err(Error::unsupported(format!("more bytes in the members of a {} file", driver.kind())));
+            return Err(Error::unsupported(format!("extending the members of a {} file", driver.kind())));
         }
         superblock.end_of_file = stored_end(&superblock, length - base)?;
         driver.set_len(length).map_err(failed)?;
@@ -236,9 +236,9 @@ pub fn journal_report(driver: &dyn Driver, side: &dyn SideFile) -> Result<Option
         FoundJournal::Absent | FoundJournal::Empty => Ok(None),
         FoundJournal::Compared(report) => Ok(Some(report)),
         FoundJournal::Damaged => {
-            Err(Error::corrupt("journal header", "signature", "one of a journal", side.name()))
+            Err(Error::corrupt("journal header", "signature", "the signature of a journal", side.name()))
         }
-        FoundJournal::Unrelated => Err(Error::Misuse(format!("`{}` is no journal", side.name()))),
+        FoundJournal::Unrelated => Err(Error::Misuse(format!("`{}` is not a journal", side.name()))),
     }
 }
 

@@ -106,7 +106,7 @@ pub(super) fn check_length(
         return Err(Error::corrupt(
             "file",
             "length",
-            format!("{end} bytes, as the superblock says"),
+            format!("{end} bytes, as the superblock states"),
             format_args!("{length}: {subject}"),
         ));
     }

@@ -30,8 +30,8 @@ impl<'r> Guide<'r> {
         Repacked { kept: self.kept.into_inner(), bytes: self.bytes.get() }
     }
 
-    /// If the elements cannot be decoded, returns the reason. Such elements cannot be stored in
-    /// another layout.
+    /// Returns the reason why the elements cannot be decoded, or `None` if they can. Elements that
+    /// cannot be decoded cannot be stored in another layout.
     pub(super) fn unreadable(&self, description: &DatasetDescription) -> Option<String> {
         let missing = |pipeline: &Pipeline| {
             let missing = pipeline.missing(self.source.container.store.filters()).next()?;

@@ -148,13 +148,11 @@ impl<'a> Repack<'a> {
                 if shape.is_empty() || shape.contains(&0) =>
             {
                 return Err(Error::Misuse(format!(
-                    "a chunk shape {shape:?} with a dimension of 0 or without dimensions"
+                    "the chunk shape {shape:?} has no dimensions, or a dimension of size 0"
                 )));
             }
             RepackLayout::AutoSparse { density: Some(density) } if !(*density > 0.0 && *density <= 1.0) => {
-                return Err(Error::Misuse(format!(
-                    "a density of {density}, which is not above 0 and at most 1"
-                )));
+                return Err(Error::Misuse(format!("the density {density} is not above 0 and at most 1")));
             }
             _ => {}
         }

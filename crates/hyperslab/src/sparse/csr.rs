@@ -192,7 +192,9 @@ impl SparseView<'_> {
         points.check().and_then(|()| self.matrix_dims()).map_err(|error| self.dataset.context(error))?;
         if points.indices.len() != values.len() {
             let (got, count) = (values.len(), points.indices.len());
-            return Err(self.dataset.context(Error::Misuse(format!("{got} values for {count} elements"))));
+            return Err(self
+                .dataset
+                .context(Error::Misuse(format!("{got} values are given for {count} elements"))));
         }
         self.write_coordinates(None, points, &T::datatype(), &T::to_bytes(values))
     }

@@ -40,9 +40,9 @@ impl SparseView<'_> {
     pub fn write_bytes(&self, points: &Points, memory: &Datatype, bytes: &[u8]) -> Result<()> {
         if points.rank != self.dataset.ndim() {
             let (got, rank) = (points.rank, self.dataset.ndim());
-            return Err(self
-                .dataset
-                .context(Error::Misuse(format!("points of {got} dimensions in a dataset of {rank}"))));
+            return Err(self.dataset.context(Error::Misuse(format!(
+                "the points have {got} dimensions, but the dataset has {rank}"
+            ))));
         }
         if !self.dataset.is_structured() {
             return self.dataset.write_bytes(points, memory, bytes);

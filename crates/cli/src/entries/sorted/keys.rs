@@ -82,7 +82,7 @@ impl Keys {
         let mut rest = key;
         // Keys exist only for a matrix without sizes of 0.
         let mut digit = |size: u64| -> Result<u64> {
-            let digit = rest.checked_rem(size).context("a key for an empty matrix")?;
+            let digit = rest.checked_rem(size).context("an empty matrix has no entries")?;
             rest /= size;
             Ok(digit)
         };

@@ -121,11 +121,11 @@ impl<S: Source> Sorted<S> {
         };
         let size = self.source.element().size();
         for (coordinates, value) in self.incoming.entries(rank, size).skip(self.taken) {
-            let row = *coordinates.first().context("an entry without coordinates")?;
+            let row = *coordinates.first().context("an entry has no coordinates")?;
             if let Some(step) = step
                 && row >= self.band_end
             {
-                let start = row - row.checked_rem(step).context("a band without rows")?;
+                let start = row - row.checked_rem(step).context("a band has no rows")?;
                 let ends = self.run.len() >= self.limits.1;
                 // A band may end after the last possible row.
                 self.band_end = start.saturating_add(step);

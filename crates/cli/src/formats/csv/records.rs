@@ -98,7 +98,7 @@ impl Records {
         let mut bytes = Vec::new();
         file.take(MAX_RECORD_BYTES as u64).read_to_end(&mut bytes)?;
         if ends_in_quotes(&bytes, self.delimiter) {
-            bail!("line {}: a quoted field does not end", self.start());
+            bail!("line {}: a quoted field has no closing quotation mark", self.start());
         }
         Ok(())
     }

@@ -89,7 +89,9 @@ impl Banner {
             }
         };
         let banner = Self { form, field, symmetry };
-        banner.possible().with_context(|| format!("`{}` contradicts itself", line.trim()))?;
+        banner.possible().with_context(|| {
+            format!("`{}` contradicts itself: the properties cannot be combined", line.trim())
+        })?;
         Ok(banner)
     }
 

@@ -120,7 +120,7 @@ impl Reader {
         let mut bytes = [0; 16];
         let value = value(self.banner.field, &mut words, &mut bytes)?;
         if let Some(word) = words.next() {
-            bail!("there is `{word}` after the entry");
+            bail!("unexpected `{word}` after the entry");
         }
         self.read += 1;
         let element = self.banner.field.element();
@@ -201,7 +201,7 @@ fn value<'w, 'b>(
             one.fill(1);
         }
     }
-    bytes.get(..field.element().size()).context("a value of more than 16 bytes")
+    bytes.get(..field.element().size()).context("a value has more than 16 bytes")
 }
 
 fn real(word: &str) -> Result<f64> {

@@ -47,8 +47,8 @@ impl Array {
     pub(super) fn datatype(&self) -> Result<&Datatype> {
         match &self.descr {
             ReadDescr::Stored(datatype) => Ok(datatype),
-            ReadDescr::Text(..) => bail!("`{}` is text", self.name),
-            ReadDescr::Time(..) => bail!("`{}` has times", self.name),
+            ReadDescr::Text(..) => bail!("the elements of `{}` are text, not numbers", self.name),
+            ReadDescr::Time(..) => bail!("the elements of `{}` are times, not numbers", self.name),
         }
     }
 

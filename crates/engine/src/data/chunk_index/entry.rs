@@ -137,7 +137,7 @@ pub(super) fn check_address(address: Address) -> Result<Address> {
     if address.is_defined() {
         return Ok(address);
     }
-    Err(Error::Misuse("a chunk without an address".into()))
+    Err(Error::Misuse("the chunk has no address".into()))
 }
 
 impl Entry for ChunkLocation {

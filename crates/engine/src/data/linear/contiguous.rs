@@ -120,7 +120,8 @@ impl ContiguousSink {
             return Ok(contiguous.address);
         }
         let fills = is_seen && self.fills;
-        let bytes = self.bytes().ok_or_else(|| Error::Misuse("a dataset of more than 2^64 bytes".into()))?;
+        let bytes =
+            self.bytes().ok_or_else(|| Error::Misuse("the dataset has more than 2^64 bytes".into()))?;
         let address = if fills && self.fill.is_zero() {
             writing.edit.allocate_zeroed(SpaceKind::RawData, bytes)?
         } else {

@@ -323,7 +323,7 @@ impl BTreeV2 {
         }
         let (got, size) = (record.len(), self.layout.record_size());
         Err(Error::Misuse(format!(
-            "a record of {got} bytes for a version 2 B-tree of records of {size} bytes"
+            "a record has {got} bytes, but the records of this version 2 B-tree have {size}"
         )))
     }
 }

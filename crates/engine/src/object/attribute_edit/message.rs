@@ -47,7 +47,7 @@ impl NewAttribute<'_> {
         let wanted = count.and_then(|count| count.checked_mul(u64::from(self.datatype.size)));
         if wanted != Some(to_u64(self.data.len())) {
             return Err(Error::Misuse(format!(
-                "attribute `{}`: {} bytes for {} elements of {} bytes each",
+                "attribute `{}`: {} bytes are given for {} elements of {} bytes each",
                 lossy(self.name),
                 self.data.len(),
                 count.unwrap_or(u64::MAX),

@@ -154,12 +154,12 @@ pub(in super::super) fn check_phase_change(subject: &str, max_compact: u16, min_
         return Ok(());
     }
     Err(Error::Misuse(format!(
-        "{subject} that become dense above {max_compact} and compact below {min_dense}: the second number exceeds the first"
+        "{subject} cannot become dense above {max_compact} and compact below {min_dense}: the second number must not exceed the first"
     )))
 }
 
 fn too_large() -> Error {
-    Error::Misuse("an object header with more free space than memory has".into())
+    Error::Misuse("the object header would have more free space than memory can hold".into())
 }
 
 /// Creates an object header with all messages in the first chunk. The bounds of the file determine

@@ -91,7 +91,8 @@ impl Copier<'_> {
         let entered = match is_group {
             Ok(true) => self.enter(edit, Original { file: 0, address }, &object_path, true),
             Ok(false) => {
-                Err(Error::corrupt("object header", "messages", "those of a group", "others").at(address))
+                Err(Error::corrupt("object header", "messages", "the messages of a group", "other messages")
+                    .at(address))
             }
             Err(error) => Err(error),
         };

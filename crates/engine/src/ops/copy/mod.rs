@@ -216,7 +216,12 @@ impl<'a> Copier<'a> {
         }
         let source = self.source(original.file)?;
         if self.is_salvaging() && self.failed.contains(&original) {
-            return Err(Error::corrupt("object header", "address", "one that can be read", original.address));
+            return Err(Error::corrupt(
+                "object header",
+                "address",
+                "the address of a readable header",
+                original.address,
+            ));
         }
         let header = ObjectHeader::load(&source.container.store, original.address);
         let header = header.inspect_err(|_| {

@@ -178,5 +178,5 @@ impl Copier<'_> {
 fn length_of(dataset: &DatasetDescription) -> Result<u64> {
     let elements = dataset.dataspace.element_count();
     let length = elements.and_then(|elements| elements.checked_mul(u64::from(dataset.datatype.size)));
-    length.ok_or_else(|| Error::unsupported("a dataset of more than 2^64 bytes"))
+    length.ok_or_else(|| Error::unsupported("copying a dataset of more than 2^64 bytes"))
 }

@@ -291,7 +291,7 @@ fn part_of_mut(bytes: &mut [u8], start: usize, length: usize) -> Result<&mut [u8
 }
 
 fn beyond() -> Error {
-    Error::corrupt("datatype message", "member", "parts inside the element", "one beyond its end")
+    Error::corrupt("datatype message", "member", "parts inside the element", "a part beyond its end")
 }
 
 /// Copies `bytes` to the start of `to`, and fills the rest of `to` with zeros.

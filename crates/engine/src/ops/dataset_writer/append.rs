@@ -132,8 +132,9 @@ impl DatasetWriter {
                 "an array of the shape {added:?} cannot be added along dimension {axis} of {before:?}"
             )));
         }
-        let size =
-            old.checked_add(*new).ok_or_else(|| Error::Misuse("a dimension of more than 2^64".into()))?;
+        let size = old
+            .checked_add(*new)
+            .ok_or_else(|| Error::Misuse("the dimension would exceed 2^64 elements".into()))?;
         let mut dims = before.clone();
         if let Some(dim) = dims.get_mut(axis) {
             *dim = size;

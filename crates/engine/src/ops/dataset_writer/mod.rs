@@ -247,7 +247,9 @@ impl DatasetWriter {
         let after = Dataspace::Simple(after);
         if dims.len() != before.dims.len() {
             let (got, rank) = (dims.len(), before.dims.len());
-            return Err(Error::Misuse(format!("a shape of {got} dimensions for a dataset of {rank}")));
+            return Err(Error::Misuse(format!(
+                "the new shape has {got} dimensions, but the dataset has {rank}"
+            )));
         }
         let max = self.description.dataspace.max_dims();
         for (dimension, (size, max)) in dims.iter().zip(max).enumerate() {

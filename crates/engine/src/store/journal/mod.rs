@@ -415,8 +415,7 @@ impl Journal {
         self.empty(state, &*file)
     }
 
-    /// Truncates the journal to length 0 and syncs it, so that the journal is also empty after a
-    /// loss of power.
+    /// Truncates the journal to length 0 and syncs it, so that a loss of power cannot undo this.
     fn empty(&self, state: &mut JournalState, file: &dyn Driver) -> Result<()> {
         file.set_len(0).map_err(unwritable)?;
         if self.waits_for_disk() {

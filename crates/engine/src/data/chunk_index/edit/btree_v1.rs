@@ -63,7 +63,7 @@ impl BTreeV1Edit {
         key.size = u32::try_from(location.size).map_err(|_| {
             let size = location.size;
             Error::Misuse(format!(
-                "a chunk of {size} bytes in a version 1 B-tree, which holds chunks below 4 GiB"
+                "a chunk of {size} bytes cannot be in a version 1 B-tree, which holds chunks below 4 GiB"
             ))
         })?;
         key.filter_mask = location.filter_mask;

@@ -91,10 +91,9 @@ impl BTreeV1Appender<'_, '_, '_> {
             // The root keeps its address, so its contents move.
             let moved = self.edit.allocate(SpaceKind::BTree, bytes)?;
             let Some((root, top)) = self.edge.last_mut() else { return Ok(()) };
-            let level = top
-                .level
-                .checked_add(1)
-                .ok_or_else(|| Error::Misuse("a version 1 B-tree of more than 255 levels".into()))?;
+            let level = top.level.checked_add(1).ok_or_else(|| {
+                Error::Misuse("the version 1 B-tree would have more than 255 levels".into())
+            })?;
             let root = std::mem::replace(root, moved);
             self.edge.push((root, BTreeV1Node { level, ..self.tree.empty_leaf() }));
         }

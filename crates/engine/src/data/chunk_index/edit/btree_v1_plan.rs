@@ -150,10 +150,9 @@ impl BTreeV1Edit {
         let [first, _] = ends_of(&left)?.ok_or_else(|| too_few(step.address))?;
         let [_, last] = ends_of(&right)?.ok_or_else(|| too_few(step.address))?;
         if is_root {
-            let level = left
-                .level
-                .checked_add(1)
-                .ok_or_else(|| Error::Misuse("a version 1 B-tree of more than 255 levels".into()))?;
+            let level = left.level.checked_add(1).ok_or_else(|| {
+                Error::Misuse("the version 1 B-tree would have more than 255 levels".into())
+            })?;
             let mut keys = ChunkKeys::new(self.chunk.len());
             [&first, &between, &last].into_iter().for_each(|key| push(&mut keys, key));
             let root = BTreeV1Node {

@@ -70,7 +70,7 @@ impl IndexEdit<ChunkLocation> for ImplicitEdit {
             return Ok(None);
         }
         let bytes = self.order.count().checked_mul(self.rules.bytes);
-        let bytes = bytes.ok_or_else(|| Error::Misuse("chunks of more than 2^64 bytes".into()))?;
+        let bytes = bytes.ok_or_else(|| Error::Misuse("the chunks have more than 2^64 bytes".into()))?;
         self.first = if zeroed {
             edit.allocate_zeroed(SpaceKind::RawData, bytes)?
         } else {

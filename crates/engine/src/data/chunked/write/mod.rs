@@ -244,7 +244,7 @@ impl ChunkWriter {
         let (scaled, _) = self.source.grid.locate(element)?;
         if self.source.is_stored_plainly(&scaled)? && bytes.len() != self.source.chunk_bytes {
             let (got, size) = (bytes.len(), self.source.chunk_bytes);
-            return Err(Error::Misuse(format!("{got} bytes for an unfiltered chunk of {size} bytes")));
+            return Err(Error::Misuse(format!("an unfiltered chunk has {size} bytes, but {got} are given")));
         }
         self.dirty.remove(&scaled);
         let mut writing = ChunkWriting { edit, table, cache };

@@ -113,7 +113,11 @@ impl<'a> Selected<'a> {
             let at = byte_count(element, source.element_size, "chunk")?;
             let length = byte_count(count, source.element_size, "chunk")?;
             let to = chunk.get_mut(at..).and_then(|to| to.get_mut(..length));
-            from.put(position, count, to.ok_or_else(|| Error::Misuse("an element outside its chunk".into()))?)
+            from.put(
+                position,
+                count,
+                to.ok_or_else(|| Error::Misuse("an element lies outside its chunk".into()))?,
+            )
         };
         match self {
             Self::Tiles(tiling) => {

@@ -108,7 +108,9 @@ impl StructuredWriter {
     ) -> Result<()> {
         from.check(points.len() as u64)?;
         if from.is_partial() {
-            return Err(Error::unsupported("parts of elements at points: write them with a selection"));
+            return Err(Error::unsupported(
+                "writing some members of elements at points (write them with a selection)",
+            ));
         }
         if points.len() > BATCH_POINTS {
             self.check_points(points)?;

@@ -146,7 +146,9 @@ impl StructuredWriter {
         values: &mut [u8],
     ) -> Result<()> {
         if !self.form.variable.is_empty() {
-            return Err(Error::unsupported("parts of variable-length elements in structured chunks"));
+            return Err(Error::unsupported(
+                "writing some members of variable-length elements in structured chunks",
+            ));
         }
         let size = self.form.element_size;
         self.form.fill.write(values);
