@@ -237,7 +237,7 @@ impl Entry for ChunkLocation {
         }
         let expected = rules.bytes;
         Err(Error::Misuse(format!(
-            "a chunk of {size} bytes with filter mask {filter_mask:#x} in an index of unfiltered chunks of \
+            "a chunk of {size} bytes with filter mask {filter_mask:#x} cannot be in an index of unfiltered chunks of \
              {expected} bytes"
         )))
     }
