@@ -103,7 +103,7 @@ impl Program {
         self.started_by(["timeout", "--signal=KILL", &seconds.to_string()].map(OsString::from))
     }
 
-    /// Puts words before the command.
+    /// Puts words before the command, such as a program that starts the command.
     fn started_by(mut self, words: impl IntoIterator<Item = OsString>) -> Self {
         self.words.splice(..0, words);
         self
@@ -127,7 +127,7 @@ impl Program {
         command
     }
 
-    /// Runs the program with the given arguments, and waits for its end.
+    /// Runs the program with the given arguments, and waits until the program ends.
     ///
     /// # Panics
     /// Panics if the program cannot be started.

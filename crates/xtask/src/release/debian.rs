@@ -1,4 +1,5 @@
-//! Debian packages: an `ar` archive of a version, the control file and the files to install.
+//! Debian packages. A package is an `ar` archive with the version of the package format, the
+//! control file and the files to install.
 
 use anyhow::Result;
 
