@@ -22,7 +22,7 @@ fn make(path: &Path) {
     file.close().unwrap();
 }
 
-/// Leaves a file as a writer does that is killed: marked as open for SWMR writing.
+/// Sets the status flag "open for SWMR writing", which a killed writer leaves in the file.
 const LEAVE: &str = r#"
 import os, sys, h5py
 f = h5py.File(sys.argv[1], "a", libver="latest")
@@ -114,7 +114,7 @@ fn a_journal_is_replayed_or_discarded() {
     let path = folder.path().join("journal.h5");
     let journal = folder.path().join("journal.h5.hjournal");
     make(&path);
-    // The header of a journal that never became whole.
+    // The header of an incomplete journal.
     let other = folder.path().join("other.h5");
     make(&other);
     let writer = File::open_rw(&other).unwrap();
@@ -136,7 +136,7 @@ fn a_journal_is_replayed_or_discarded() {
         assert!(reported.contains(if discard { "discarded" } else { "removed" }), "{reported}");
         assert!(!journal.exists());
     }
-    // A file of that name that is no journal is left alone.
+    // If the file with the name of the journal is not a journal, the command does not change it.
     std::fs::write(&journal, b"notes of the user").unwrap();
     for arguments in [vec![path.to_str().unwrap()], vec![path.to_str().unwrap(), "--discard-journal"]] {
         let output = recover(&arguments);
