@@ -3,8 +3,9 @@
 use hyperslab::{ErrorKind, File, FixedText, H5Type, IxDyn, Limits, OpenOptions, Value, s};
 use hyperslab_testkit::{referee, workspace};
 
-/// `source.h5` has elements of variable length, `middle.h5` shows them and has its own, and
-/// `outer.h5` shows those of both.
+/// Creates `source.h5` with variable-length elements, `middle.h5` with variable-length elements and
+/// a virtual dataset of those in `source.h5`, and `outer.h5` with a virtual dataset of the elements
+/// in both files.
 const SCRIPT: &str = r#"
 import sys
 import h5py, numpy as np
