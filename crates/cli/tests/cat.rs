@@ -15,7 +15,7 @@ fn run(arguments: &[&str]) -> Run {
     hyperslab().run(arguments)
 }
 
-/// The standard output of a run that succeeds without warnings.
+/// Returns the standard output of a run that succeeds without warnings.
 fn bytes(arguments: &[&str]) -> Vec<u8> {
     run(arguments).succeeds().without_warnings().stdout
 }
@@ -35,7 +35,7 @@ fn check(name: &str, arguments: &[&str]) {
     expected::check(env!("CARGO_MANIFEST_DIR"), name, &printed(arguments));
 }
 
-/// The paths of the datasets of a file.
+/// Returns the paths of the datasets of a file.
 fn datasets(file: &str) -> Vec<String> {
     let document: Value = serde_json::from_str(&printed(&["ls", "-r", "--json", file])).unwrap();
     let text = |entry: &Value, key: &str| entry.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -168,7 +168,7 @@ fn outputs_are_complete_or_absent() {
     assert_eq!(names, ["copy.h5", "q.csv", "q.json", "q.npy"]);
 }
 
-/// Makes a file and prints what NumPy would print of it.
+/// A script that creates a file and prints its arrays with NumPy.
 const TEXTS: &str = r#"
 import json, sys
 import h5py, numpy as np
@@ -257,7 +257,7 @@ fn text_equals_the_output_of_numpy() {
     }
 }
 
-/// Makes a file of every type that npy has a form for, with selections.
+/// A script that creates a file with every type that npy files support, and with selections.
 const ARRAYS: &str = r#"
 import json, sys
 import h5py, numpy as np
@@ -304,7 +304,7 @@ with h5py.File(sys.argv[1], "w") as f:
     f["big"] = np.arange(700000, dtype="<i4").reshape(700, 1000)
 "#;
 
-/// Compares the written data with the values that h5py reads.
+/// A script that compares the written data with the values that h5py reads.
 const LOADS: &str = r#"
 import json, sys
 import h5py, numpy as np

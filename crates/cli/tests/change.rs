@@ -35,7 +35,7 @@ impl Bench {
         }
     }
 
-    /// A run that succeeds and prints no warning. The files are sound afterwards.
+    /// Asserts that a run succeeds without warnings, and that the files are sound afterwards.
     fn quiet(&self, line: &str) {
         self.run(line).succeeds().without_warnings();
         self.check();

@@ -33,7 +33,7 @@ impl Pair {
         self.scratch.run(std::iter::once("diff").chain(line.split(' ')))
     }
 
-    /// The standard output and the exit code of a run without warnings.
+    /// Returns the standard output and the exit code of a run without warnings.
     fn diff(&self, line: &str) -> (String, i32) {
         let run = self.run(line).without_warnings();
         (run.out().to_owned(), run.code())

@@ -30,7 +30,7 @@ impl Bench {
         self.scratch.run_line(line)
     }
 
-    /// A run that succeeds and prints no warning.
+    /// Asserts that a run succeeds without warnings.
     fn done(&self, line: &str) {
         self.run(line).succeeds().without_warnings();
     }
@@ -42,7 +42,7 @@ impl Bench {
         }
     }
 
-    /// A run that succeeds and prints no warning. The files are sound afterwards.
+    /// Asserts that a run succeeds without warnings, and that the files are sound afterwards.
     fn quiet(&self, line: &str) {
         self.done(line);
         self.check();

@@ -34,7 +34,8 @@ impl Bench {
         }
     }
 
-    /// The standard output of a run that succeeds. The files are sound afterwards.
+    /// Returns the standard output of a run that succeeds. Asserts that the files are sound
+    /// afterwards.
     fn printed(&self, line: &str) -> String {
         let run = self.run(line).succeeds();
         self.check();

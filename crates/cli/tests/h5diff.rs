@@ -34,7 +34,7 @@ impl Pair {
         self.scratch.run([&["h5diff"], arguments].concat())
     }
 
-    /// The standard output and the exit code of a run without warnings.
+    /// Returns the standard output and the exit code of a run without warnings.
     fn diff(&self, arguments: &[&str]) -> (String, i32) {
         let run = self.run(arguments).without_warnings();
         (run.out().to_owned(), run.code())

@@ -144,7 +144,7 @@ fn the_cases_of_the_c_tool() {
     }
 }
 
-/// Some of the cases. `cargo xtask tool-cases` runs all cases.
+/// Returns the folder of the test cases. `cargo xtask tool-cases` runs all cases.
 fn cases() -> Option<PathBuf> {
     let folder = hyperslab_testkit::workspace::root().join("../shared/tools/h5stat");
     if Path::new(&folder).is_dir() {

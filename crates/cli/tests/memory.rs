@@ -13,7 +13,7 @@ use hyperslab_testkit::program::{Program, Run};
 /// The size of the chunk in bytes.
 const LARGE: u64 = 1 << 30;
 
-/// A file of some MiB with a chunk of a GiB.
+/// Creates a file of some MiB with a chunk of one GiB.
 fn bomb(path: &Path) {
     let file = FileOptions::new().create(path).unwrap();
     let dataset = file.new_dataset("d").of::<u8>().shape(&[LARGE]).chunks(&[LARGE]).deflate(9);

@@ -214,7 +214,7 @@ fn datasets_that_cannot_be_drawn_are_reported() {
     }
 }
 
-/// Makes a file with the conventions of netCDF and of the image specification.
+/// A script that creates a file with the conventions of netCDF and of the image specification.
 const CONVENTIONS: &str = "
 import h5py, numpy as np, sys
 f = h5py.File(sys.argv[1], 'w')

@@ -15,14 +15,14 @@ fn recover(arguments: &[&str]) -> Run {
     hyperslab.without_colour_variables().run(arguments)
 }
 
-/// A file whose superblock has version 3.
+/// Creates a file whose superblock has version 3.
 fn make(path: &Path) {
     let file = FileOptions::new().libver(LibverBounds::LATEST).create(path).unwrap();
     file.new_dataset("numbers").chunks(&[100]).write(&(0..1000).collect::<Vec<i32>>()).unwrap();
     file.close().unwrap();
 }
 
-/// Sets the status flag "open for SWMR writing", which a killed writer leaves in the file.
+/// A script that leaves the status flag "open for SWMR writing" in the file, like a killed writer.
 const LEAVE: &str = r#"
 import os, sys, h5py
 f = h5py.File(sys.argv[1], "a", libver="latest")

@@ -104,7 +104,8 @@ print('same')";
     assert_eq!(referee.run_script(code, [&from, &to]).unwrap().trim(), "same");
 }
 
-/// A file with a dataset of floats, some of them missing, and one of counts, most of them zero.
+/// Creates a file with a dataset of floats, some of which are missing values, and a dataset of
+/// counts, most of which are zero.
 fn measured(path: &Path) {
     let file = hyperslab::File::create(path).unwrap();
     let heights: Vec<f32> =

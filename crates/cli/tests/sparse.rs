@@ -19,7 +19,7 @@ fn document(arguments: &[&str]) -> Value {
     serde_json::from_str(&printed(arguments)).unwrap()
 }
 
-/// The value of elements that are not defined.
+/// Returns the value of elements that are not defined.
 fn fill(truth: &Value) -> Value {
     fn zero(kind: &Value) -> Value {
         match kind {

@@ -105,7 +105,7 @@ fn a_dataset_for_each_column() {
     assert_eq!(back.dataset("columns/number").unwrap().read_raw::<i64>(..).unwrap(), [1, -2, 3]);
 }
 
-/// Checks the exported tables with pyarrow, and writes tables with pyarrow.
+/// A script that checks the exported tables with pyarrow, and writes tables with pyarrow.
 const SCRIPT: &str = r#"
 import datetime, sys
 try:

@@ -91,7 +91,7 @@ fn length(path: &Path) -> u64 {
     std::fs::metadata(path).unwrap().len()
 }
 
-/// The step after each operation.
+/// Executes the steps after each operation.
 fn finish(mut edit: Edit<'_>) {
     if edit.is_over_limit() {
         edit.commit().unwrap();
@@ -333,7 +333,7 @@ fn bytes_of(driver: &Core) -> Vec<u8> {
     bytes
 }
 
-/// A file with managers of free space, in memory.
+/// Returns a file in memory with free-space managers.
 fn with_managers(strategy: FileSpaceStrategy) -> Vec<u8> {
     let driver = Arc::new(Core::from_vec("new", Vec::new()));
     let store = create_in(Arc::clone(&driver) as _, strategy, true, LibverBounds::DEFAULT);

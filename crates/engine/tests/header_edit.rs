@@ -30,7 +30,7 @@ fn new_file(bounds: LibverBounds) -> (Arc<Core>, Store) {
     (driver, store)
 }
 
-/// An attribute of `count` bytes with the value `number`.
+/// Returns the message of an attribute of `count` bytes with the value `number`.
 fn attribute_body(store: &Store, version: u8, name: &str, number: u8, count: u64) -> Vec<u8> {
     let (datatype, dataspace) = simple_parts(store, count);
     let data = vec![number; usize::try_from(count).unwrap()];
@@ -46,7 +46,7 @@ fn attribute_body(store: &Store, version: u8, name: &str, number: u8, count: u64
     message.to_bytes(store.params()).unwrap()
 }
 
-/// A value of an attribute: the same byte several times.
+/// Returns the parts of an attribute of `count` bytes.
 fn simple_parts(store: &Store, count: u64) -> (Vec<u8>, Vec<u8>) {
     let datatype = DatatypeMessage::new(hyperslab_datatype::Datatype::u8());
     let dataspace = DataspaceMessage::new(hyperslab_dataspace::Dataspace::simple(&[count]));
@@ -119,7 +119,7 @@ fn file_with_attributes(bounds: LibverBounds, order: AttributeOrder) -> (Vec<u8>
     (driver.to_vec(), model)
 }
 
-/// Checks the attributes of the root group, then adds, changes and removes some.
+/// A script that checks the attributes of the root group, then adds, changes and removes some.
 const CHANGE_ATTRIBUTES: &str = r"
 import h5py, numpy, sys
 with h5py.File(sys.argv[1], 'r+') as file:

@@ -52,8 +52,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The corners of blocks, in the form of the selection section: pairs of coordinates of 2 bytes.
-/// The second corner is the last element of the block.
+/// Returns the corners of blocks. The bytes have the form of the selection section: pairs of
+/// coordinates of 2 bytes. The second corner is the last element of the block.
 fn blocks(section: &[u8], begin: usize) -> Vec<Block> {
     let number = |at: usize| u64::from(section[at]) | (u64::from(section[at + 1]) << 8);
     let at = |number_of: usize| begin + 8 * number_of;

@@ -3,8 +3,8 @@
 
 use hyperslab::{ErrorKind, File, FileOptions, Limits, OpenOptions, Selection, VirtualMapping};
 
-/// Virtual datasets in a chain. Each dataset maps the previous dataset several times, always to the
-/// same elements.
+/// Creates a chain of virtual datasets. Each dataset maps the previous dataset several times,
+/// always to the same elements.
 fn shown_in_turn(levels: usize, times: usize, elements: u64) -> File {
     let file = FileOptions::new().create_in_memory().unwrap();
     file.new_dataset("0").write(&vec![7_u8; usize::try_from(elements).unwrap()]).unwrap();

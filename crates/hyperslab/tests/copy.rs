@@ -11,7 +11,7 @@ use hyperslab::{
 };
 use hyperslab_testkit::referee;
 
-/// Creates a file with every feature that a copy must handle.
+/// A script that creates a file with every feature that a copy must handle.
 const MAKE: &str = "
 import h5py, numpy, sys
 f = h5py.File(sys.argv[1], 'w')
@@ -32,7 +32,7 @@ for i in range(20): g.attrs['many%02d' % i] = i
 f.create_group('g/sub').create_dataset('deep', data=1.5)
 f.close()";
 
-/// Asserts the properties of a copy of `g` in `c` that do not depend on the options.
+/// A script that asserts the properties of a copy of `g` in `c` that do not depend on the options.
 const LOOK: &str = "
 import h5py, numpy, sys
 f = h5py.File(sys.argv[1]); g = f[sys.argv[2]]
@@ -144,7 +144,7 @@ fn texts_in_chunks_that_are_allocated_at_once_are_copied_under_new_bounds() {
     assert!(report.is_sound(), "{report}");
 }
 
-/// Copies a dataset inside a file, with libhdf5.
+/// A script that copies a dataset inside a file with libhdf5.
 const COPY: &str = "
 import h5py, sys
 with h5py.File(sys.argv[1], 'r+') as file: file.copy('old', 'again')

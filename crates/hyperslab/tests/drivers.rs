@@ -208,8 +208,8 @@ fn contiguous_data_of_a_mapped_file_is_borrowed() {
     );
 }
 
-/// Makes files with the family, split and multi drivers of libhdf5 (the multi driver through the library itself) and
-/// fills each with the same datasets.
+/// A script that creates files with the family, split and multi drivers of libhdf5 (the multi
+/// driver through the library itself) and fills each with the same datasets.
 const SCRIPT: &str = r#"
 import ctypes as C, os, sys
 import h5py, numpy as np
@@ -298,8 +298,8 @@ fn members_of_libhdf5_are_read() {
     }
 }
 
-/// If the member with raw data is missing, all other data can be read, and the error names the
-/// missing file.
+/// Checks a file whose member with raw data is missing: all other data can be read, and the error
+/// names the missing file.
 fn missing_members(bound: &Path) {
     let with = |end: &str| PathBuf::from(format!("{}{end}", bound.display()));
     std::fs::rename(with("-split-r.h5"), with("-away")).unwrap();

@@ -7,7 +7,7 @@ use hyperslab::{Datatype, ErrorKind, File, FileOptions, Limits, OpenOptions};
 
 const COUNT: u64 = 100_000;
 
-/// Datasets that store almost no bytes and become large in memory.
+/// Creates datasets that store almost no bytes and become large in memory.
 fn small_file(folder: &tempfile::TempDir) -> std::path::PathBuf {
     let path = folder.path().join("small.h5");
     let file = FileOptions::new().create(&path).unwrap();

@@ -24,7 +24,7 @@ fn assert_sound(path: &Path) {
     assert!(report.is_sound() && report.unchecked == 0, "{}: {report}", path.display());
 }
 
-/// Returns pseudo-random numbers.
+/// A generator of pseudo-random numbers.
 struct Noise(u64);
 
 impl Noise {

@@ -154,7 +154,7 @@ fn new_blocks_lie_in_the_member_for_their_kind() {
     }
 }
 
-/// Runs one action of libhdf5 on the file: `make`, `read` or `change`.
+/// A script that runs one action of libhdf5 on the file: `make`, `read` or `change`.
 const SCRIPT: &str = r#"
 import sys
 import h5py, numpy as np

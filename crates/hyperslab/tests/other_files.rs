@@ -14,7 +14,7 @@ use hyperslab::{
 
 const SECRET: &[u8; 16] = b"not to be shown!";
 
-/// Creates a folder with a file, a file in a subfolder, and a secret file outside the folder.
+/// A folder with a file, a file in a subfolder, and a secret file outside the folder.
 struct Place {
     root: tempfile::TempDir,
     folder: PathBuf,
@@ -51,8 +51,8 @@ impl Place {
         self.root.path().join(name).to_str().unwrap().to_owned()
     }
 
-    /// File names that hyperslab refuses in all kinds of references. The argument is the end of the
-    /// name.
+    /// Returns file names that hyperslab refuses in all kinds of references. `end` is the end of
+    /// the names.
     fn refused(&self, end: &str) -> Vec<String> {
         vec![
             self.outside(&format!("secret.{end}")),
@@ -166,7 +166,7 @@ fn virtual_sources_stay_in_the_folder() {
             source_selection: Selection::All,
         };
         let builder = file.new_dataset(&number.to_string()).of::<u8>().shape(&[3]);
-        // A name that cannot be stored is refused too.
+        // Creating a dataset with some of these names fails.
         let _ = builder.virtual_sources(&[mapping]).create();
     }
     file.close().unwrap();

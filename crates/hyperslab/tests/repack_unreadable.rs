@@ -4,8 +4,8 @@
 use hyperslab::{ErrorKind, File, LibraryVersion, LibverBounds, Repack, RepackLayout};
 use hyperslab_testkit::{referee, workspace};
 
-/// Creates datasets with every chunk index: with chunks of an unknown filter, and with damaged
-/// chunks of a known filter.
+/// A script that creates datasets with every chunk index: with chunks of an unknown filter, and
+/// with damaged chunks of a known filter.
 const MAKE: &str = r#"
 import sys
 import h5py, numpy as np
@@ -53,7 +53,7 @@ fn files(test: &str) -> Option<(tempfile::TempDir, referee::Referee)> {
     Some((folder, python))
 }
 
-/// The test uses all possible bounds for the copy.
+/// Returns all possible bounds for the copy.
 fn bounds() -> Vec<LibverBounds> {
     let low = [LibraryVersion::Earliest, LibraryVersion::V18, LibraryVersion::V110, LibraryVersion::LATEST];
     low.into_iter().map(|low| LibverBounds::new(low, LibraryVersion::LATEST).unwrap()).collect()

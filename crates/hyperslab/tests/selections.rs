@@ -25,7 +25,7 @@ fn numbers(group: &Group) -> Vec<Dataset> {
     found
 }
 
-/// Three numbers per dimension, from which each kind of selection is made.
+/// Returns numbers for each dimension, from which the test makes each kind of selection.
 fn seeds() -> impl Strategy<Value = (u8, Vec<[u64; 4]>, Vec<u64>)> {
     let seed = || prop::array::uniform4(0..1_000_u64);
     (0..4_u8, prop::collection::vec(seed(), 8), prop::collection::vec(0..1_000_000_u64, 40))

@@ -69,14 +69,14 @@ impl Numbers {
     }
 }
 
-/// Selected coordinates along one dimension: start, step, number.
+/// Returns the selected coordinates along one dimension: start, step, number.
 fn axis(numbers: &mut Numbers, size: u64) -> [u64; 3] {
     let start = numbers.below(size);
     let step = 1 + numbers.below(3);
     [start, step, 1 + numbers.below((size - start).div_ceil(step))]
 }
 
-/// A selection, and the positions of its elements in the whole dataset.
+/// Returns a selection, and the positions of its elements in the whole dataset.
 fn select(numbers: &mut Numbers, shape: &[u64]) -> (Selection, Vec<usize>) {
     let place = |at: &[u64]| {
         usize::try_from(at.iter().zip(shape).fold(0, |sum, (at, size)| sum * size + at)).unwrap()

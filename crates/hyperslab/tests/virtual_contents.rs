@@ -3,9 +3,9 @@
 use hyperslab::{ErrorKind, File, FixedText, H5Type, IxDyn, Limits, OpenOptions, Value, s};
 use hyperslab_testkit::{referee, workspace};
 
-/// Creates `source.h5` with variable-length elements, `middle.h5` with variable-length elements and
-/// a virtual dataset of those in `source.h5`, and `outer.h5` with a virtual dataset of the elements
-/// in both files.
+/// A script that creates three files: `source.h5` has variable-length elements; `middle.h5` has
+/// other ones, and a virtual dataset with the elements of `source.h5`; `outer.h5` has virtual
+/// datasets with the elements of both files.
 const SCRIPT: &str = r#"
 import sys
 import h5py, numpy as np

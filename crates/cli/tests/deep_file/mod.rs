@@ -14,7 +14,8 @@ pub(crate) enum End {
 const SUPERBLOCK: u64 = 96;
 const UNDEFINED: u64 = u64::MAX;
 
-/// A link message padded to eight bytes: version 1, hard, the name's length in one byte.
+/// Returns a link message, padded to a multiple of eight bytes: version 1, hard link, name length
+/// in one byte.
 fn link(name: &[u8], target: u64) -> Vec<u8> {
     let mut message = vec![1, 0, u8::try_from(name.len()).unwrap()];
     message.extend(name);
@@ -23,7 +24,7 @@ fn link(name: &[u8], target: u64) -> Vec<u8> {
     message
 }
 
-/// A link info message without a heap and an index, because all links are in the header.
+/// Returns a link info message without a heap and an index, because all links are in the header.
 fn link_info() -> Vec<u8> {
     let mut message = vec![0, 0];
     message.extend(UNDEFINED.to_le_bytes());

@@ -77,8 +77,8 @@ fn other_times(state: &State<'_>) -> Outcome {
     state.expect_committed(&state.file())
 }
 
-/// The disk has the file as of the last sync, possibly with some of the later writes. The journal
-/// has the content that the disk has.
+/// Tests a pulled drive. The disk has the file as of the last sync, possibly with some of the later
+/// writes. The journal has the content that the disk has.
 fn drive_pulled(state: &State<'_>) -> Outcome {
     let files = state.power_lost(7 + state.point as u64);
     for name in [FILE, JOURNAL] {
@@ -90,8 +90,8 @@ fn drive_pulled(state: &State<'_>) -> Outcome {
     state.expect(&state.file(), &state.committed()).map(drop)
 }
 
-/// The file is the backup or, if the commits changed bytes only in place, the backup with all
-/// commits.
+/// Tests a restored backup. The file is the backup or, if the commits changed bytes only in place,
+/// the backup with all commits.
 fn backup_restored(state: &State<'_>) -> Outcome {
     fs::write(state.file(), &state.scene.first).unwrap();
     if state.point.is_multiple_of(2) {
@@ -109,8 +109,8 @@ fn backup_restored(state: &State<'_>) -> Outcome {
     }
 }
 
-/// A backup that was taken between two commits is one of the states that a loss of power may leave:
-/// it stays unchanged, or receives all commits.
+/// Tests a restored backup from between two commits. It is one of the states that a loss of power
+/// may leave: it stays unchanged, or receives all commits.
 fn earlier_commit_restored(state: &State<'_>) -> Outcome {
     let other = state.scene.killed_at(state.point / 2);
     fs::copy(other.file(), state.file()).unwrap();
@@ -132,8 +132,9 @@ fn is_half_committed(state: &State<'_>) -> bool {
     fs::remove_file(state.journal()).is_ok() && state.expect(&state.file(), &state.ever()).is_err()
 }
 
-/// If the file contains only a part of a commit and the journal is missing, hyperslab refuses the
-/// file, provided that its superblock has status flags. In all other cases, the file is sound.
+/// Checks a file without its journal. If the file contains only a part of a commit, hyperslab
+/// refuses the file, provided that its superblock has status flags. In all other cases, the file is
+/// sound.
 fn expect_without_journal(state: &State<'_>, path: &std::path::Path) -> Outcome {
     let before = fs::read(path).unwrap();
     match state.expect(path, &state.committed()) {
@@ -166,7 +167,8 @@ fn moved_with_journal(state: &State<'_>) -> Outcome {
     state.expect_committed(&path)
 }
 
-/// The other file keeps its content, and the journal is set aside, or removed if it holds nothing.
+/// Tests a journal that was moved to another file. The other file keeps its content, and the
+/// journal is set aside, or removed if it holds nothing.
 fn journal_of_another(state: &State<'_>) -> Outcome {
     let other = tempfile::tempdir().unwrap();
     let path = other.path().join("b.h5");
@@ -214,7 +216,8 @@ fn symbolic_link(state: &State<'_>) -> Outcome {
     Ok(())
 }
 
-/// Both files are copied: the copies have other inodes and times, as on another machine.
+/// Tests another host. Both files are copied: the copies have other inodes and times, as on another
+/// machine.
 fn other_host(state: &State<'_>) -> Outcome {
     let other = tempfile::tempdir().unwrap();
     for name in [FILE, JOURNAL] {
@@ -225,7 +228,8 @@ fn other_host(state: &State<'_>) -> Outcome {
     state.expect_committed(&other.path().join(FILE))
 }
 
-/// A program that does not know journals changes the file, if it can open the file.
+/// Tests a change by another program. The program does not know journals, and changes the file if
+/// it can open the file.
 fn other_program(state: &State<'_>) -> Outcome {
     let elsewhere = tempfile::tempdir().unwrap();
     let options = state.options().durability(Durability::None);
@@ -288,8 +292,8 @@ fn long_names(state: &State<'_>) -> Outcome {
     state.expect_committed(&path)
 }
 
-/// The other file stays unchanged. The HDF5 file can be read, and written if its durability needs
-/// no journal.
+/// Tests an unrelated file with the name of the journal. This file stays unchanged. The HDF5 file
+/// can be read, and written if its durability needs no journal.
 fn unrelated_file(state: &State<'_>) -> Outcome {
     let _ = fs::remove_file(state.journal());
     fs::write(state.file(), &state.scene.first).unwrap();
@@ -322,8 +326,8 @@ fn unrelated_file(state: &State<'_>) -> Outcome {
     if read == *first && notes == b"notes of the user" { Ok(()) } else { Err("something was lost".into()) }
 }
 
-/// A damaged journal never damages a sound file: the file has a committed content, or hyperslab
-/// refuses it.
+/// Tests a damaged journal. It never damages a sound file: the file has a committed content, or
+/// hyperslab refuses it.
 fn journal_damaged(state: &State<'_>) -> Outcome {
     let Ok(mut bytes) = fs::read(state.journal()) else { return Ok(()) };
     if bytes.len() < 100 {

@@ -62,8 +62,8 @@ pub(crate) struct Scene {
     pub(crate) history: History,
 }
 
-/// The changes of the writer between its commits: new space that is written directly, several small
-/// commits in one journal, reuse of freed space, and a file that becomes shorter.
+/// Makes the changes of the writer between its commits: new space that is written directly, several
+/// small commits in one journal, reuse of freed space, and a file that becomes shorter.
 fn change(file: &File, number: i32) -> Result<()> {
     match number {
         0 => {

@@ -41,7 +41,7 @@ impl Fault {
 
 /// The state of the file before the first turn.
 pub(crate) trait Beginning {
-    /// The model of the file.
+    /// Returns the model of the file.
     fn world(&self, program: &Program) -> World;
     /// Writes the file to its path, unless the first turn creates it.
     fn place(&self, path: &Path);
@@ -118,7 +118,7 @@ pub(crate) fn run_in(
 
 type Outcome = Result<(), (&'static str, String)>;
 
-/// One library executes the operations. Then both libraries read the file.
+/// Executes the operations with one library. Then both libraries read the file.
 fn take_turn(request: &Json, ops: &[Json], expected: &Content, theirs: &mut Theirs) -> Outcome {
     let mut to_read = request.clone();
     to_read.as_object_mut().unwrap().remove("create");

@@ -43,7 +43,8 @@ impl Accident {
     }
 }
 
-/// A program that does not know journals changes the file, if the file is sound. Its changes stay.
+/// Tests a change by another program. The program does not know journals, and changes the file if
+/// the file is sound. Its changes stay.
 fn other_program(recording: &Recording, point: usize, disk: &SimulatedDisk) -> Result<bool, String> {
     let options = || OpenOptions::new().journal(disk.side_file(ELSEWHERE));
     let alone = options().open_driver(disk.file(FILE)).and_then(|file| content::of_file(&file));
@@ -72,7 +73,7 @@ fn other_program(recording: &Recording, point: usize, disk: &SimulatedDisk) -> R
     Ok(true)
 }
 
-/// An early version of the file replaces the file: the early version stays, or the file has a
+/// Tests a restored backup. An early version replaces the file: it stays, or the file has a
 /// committed content.
 fn backup(recording: &Recording, point: usize, disk: &SimulatedDisk) -> Result<bool, String> {
     let mut replay = recording.history.replay();

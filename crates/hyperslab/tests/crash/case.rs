@@ -62,8 +62,9 @@ pub(crate) fn run(recording: &Recording, replay: &mut Replay<'_>, case: Case) ->
     outcome.unwrap_or_else(|panic| Err(format!("panic: {}", text_of(&*panic))))
 }
 
-/// The process ends after a number of operations, and a second process continues. If the second
-/// process crashes at any operation, no commit of the two processes is lost.
+/// Tests two crashes. The process ends after a number of operations, and a second process
+/// continues. If the second process crashes at any operation, no commit of the two processes is
+/// lost.
 pub(crate) fn run_twice(recording: &Recording, point: usize) -> Result<(), String> {
     let case = Case { crash: Crash::ProcessEnd, point, seed: 0 };
     let disk = || left(recording, case, Files::new());
@@ -174,7 +175,7 @@ pub(crate) fn check(disk: &SimulatedDisk) -> Result<(), String> {
     if report.faults == 0 { Ok(()) } else { Err(format!("check: {:#?}", report.findings)) }
 }
 
-/// The recovery also crashes. The next recovery must find the same content.
+/// Tests a crash of the recovery. The next recovery must find the same content.
 fn crash_again(
     recording: &Recording,
     case: Case,
@@ -195,8 +196,8 @@ fn crash_again(
     write(recording, &left, expected).map_err(again)
 }
 
-/// The recovered file is changed further, and the changes end in a crash too: at one operation, or
-/// at each operation in turn.
+/// Tests a crash of a second writer, which changes the recovered file: at one operation, or at each
+/// operation in turn.
 fn second_life(
     first: &Recording,
     case: Case,

@@ -74,7 +74,7 @@ fn run(sequence: &Sequence, good: &Recording, trouble: Trouble) -> Result<After,
     Ok(After::NotNoticed)
 }
 
-/// If creating a file failed, creating it succeeds when the disk works again.
+/// Asserts that creating a file succeeds when the disk works again.
 fn sequence_anew(sequence: &Sequence, disk: &SimulatedDisk, good: &Recording) -> Result<After, String> {
     disk.file(FILE).set_len(0).unwrap();
     let again = catch_unwind(AssertUnwindSafe(|| drop(sequence.world(disk, false))));

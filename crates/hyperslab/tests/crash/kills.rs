@@ -73,7 +73,8 @@ fn work(file: &File, number: u64) -> Result<()> {
     file.set_attribute("last", number as i64)
 }
 
-/// Returns the content of the file after a number of flushes, computed with a new file in memory.
+/// The expected contents of the file after each number of flushes, computed with a new file in
+/// memory.
 #[derive(Debug)]
 struct Model {
     file: File,

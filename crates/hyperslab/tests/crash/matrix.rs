@@ -23,7 +23,7 @@ pub(crate) fn number_of(variable: &str) -> Option<usize> {
     std::env::var(variable).ok().map(|number| number.parse().unwrap())
 }
 
-/// The test catches panics during a case, so the panic messages need not be printed.
+/// Suppresses the messages of panics during a case, because the test catches these panics.
 pub(crate) fn silence() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -37,7 +37,7 @@ pub(crate) fn silence() {
     });
 }
 
-/// Threads whose panics are silent.
+/// Returns a pool of threads whose panics print no message.
 pub(crate) fn threads() -> rayon::ThreadPool {
     silence();
     rayon::ThreadPoolBuilder::new().thread_name(|number| format!("matrix {number}")).build().unwrap()

@@ -42,7 +42,7 @@ pub(crate) struct Recording {
     pub(crate) history: History,
 }
 
-/// A file on a simulated disk.
+/// Returns the storage of a file on a simulated disk.
 pub(crate) fn medium(disk: &SimulatedDisk, durability: Durability) -> Medium {
     Medium {
         driver: disk.file(FILE),

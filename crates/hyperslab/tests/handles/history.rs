@@ -210,7 +210,7 @@ impl World {
         }
     }
 
-    /// The test creates no cycles of links, because the objects of a cycle are never deleted, as in
+    /// Creates a link that closes no cycle, because the objects of a cycle are never deleted, as in
     /// libhdf5.
     fn link(&mut self) {
         let ((parent, group), name) = (self.group(), self.name());

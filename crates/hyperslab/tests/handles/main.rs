@@ -31,7 +31,7 @@ fn options() -> FileOptions {
     FileOptions::new().file_space(FileSpace { strategy, persist: true, threshold: 1, page_size: 4096 })
 }
 
-/// A new file in memory that records all its free space.
+/// Creates a file in memory that records all its free space.
 fn new_file() -> (File, Medium) {
     let medium = Arc::new(Core::from_vec("handles", Vec::new()));
     (options().create_driver(medium.clone()).unwrap(), medium)

@@ -17,7 +17,7 @@ fn all_are(dataset: &Dataset, value: i32) -> bool {
     dataset.read_raw::<i32>(..).unwrap() == vec![value; 1000]
 }
 
-/// The reproduction of a bug: other datasets take the free space while the handle is in use.
+/// Reproduces a bug: other datasets take the free space while the handle is in use.
 fn removed(chunked: bool, flushed: bool) {
     let (file, medium) = new_file();
     let kept = make(&file, "x", chunked, 1);

@@ -142,7 +142,7 @@ fn writes_that_succeed_during_a_close_are_in_the_file() {
     }
 }
 
-/// Stops the other threads when one of them panics.
+/// A guard that stops the other threads when its thread panics.
 struct Failing<'a>(&'a AtomicBool);
 
 impl Drop for Failing<'_> {

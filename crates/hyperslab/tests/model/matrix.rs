@@ -84,7 +84,7 @@ fn step() -> usize {
     std::env::var("HYPERSLAB_MATRIX").map_or(SAMPLE, |value| value.parse().unwrap())
 }
 
-/// The datasets of one file: names and how to make them.
+/// Returns the names and properties of the datasets of one file.
 fn combinations(low: LibraryVersion, offset: usize) -> Vec<(String, Way, Make)> {
     let mut found = Vec::new();
     for way in WAYS {
@@ -288,7 +288,7 @@ fn manifest(paths: &[(PathBuf, LibraryVersion)]) -> Manifest {
     paths.iter().map(|(path, _)| (path.to_str().unwrap().to_owned(), content(path))).collect()
 }
 
-/// h5dump 1.10 reads files with bounds up to 1.10.
+/// Reads the files with bounds up to 1.10 with h5dump 1.10.
 fn dump(paths: &[(PathBuf, LibraryVersion)]) {
     for (path, low) in paths.iter().filter(|(_, low)| *low <= LibraryVersion::V110) {
         let folder = path.parent().unwrap();

@@ -73,7 +73,7 @@ while True:
     number += 1
 "#;
 
-/// Returns the content that was flushed before the kill.
+/// The number of values that were flushed before the kill.
 const FLUSHED: usize = 20;
 
 #[test]

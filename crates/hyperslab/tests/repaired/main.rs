@@ -27,7 +27,7 @@ use hyperslab_format::journal::{JournalChain, JournalExtent, JournalHeader, Jour
 use hyperslab_testkit::fixtures;
 use repair::{Kind, Seal};
 
-/// Structures of one kind that are damaged in each file.
+/// The largest number of structures of one kind that the test damages in each file.
 const DAMAGED: usize = 3;
 
 const KINDS: [Kind; 21] = [

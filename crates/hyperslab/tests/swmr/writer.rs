@@ -45,7 +45,8 @@ fn append<T: H5Type>(dataset: &Dataset, width: u64, more: u64, convert: impl Fn(
     dataset.append(0, &Array::from_shape_vec(IxDyn(&shape), elements).unwrap()).unwrap();
 }
 
-/// Like other programs, it first changes the shape, and then writes the elements.
+/// Appends to a dataset. Like other programs, the function first changes the shape, and then writes
+/// the elements.
 fn grow(dataset: &Dataset, axis: usize, more: u64) {
     let mut dims = dataset.dataspace().dims().to_vec();
     let mut starts = vec![0; dims.len()];

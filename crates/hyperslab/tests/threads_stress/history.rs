@@ -84,7 +84,8 @@ impl History {
         }
     }
 
-    /// Each append is in the log once and completely, after all appends that ended before it began.
+    /// Asserts that each append is in the log once and completely, after all appends that ended
+    /// before it began.
     fn check_log(&self, log: usize, seed: u64) {
         let added: HashMap<u64, &Added> =
             self.added.iter().filter(|added| added.log == log).map(|added| (added.tag, added)).collect();

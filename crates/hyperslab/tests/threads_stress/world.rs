@@ -18,7 +18,7 @@ pub(crate) const LOGS: usize = 3;
 const TIDE: usize = 5;
 const CELLS: u64 = 62;
 
-/// The recorded operations on one dataset or attribute.
+/// The properties of a shared dataset or attribute.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) cells_per_chunk: u64,

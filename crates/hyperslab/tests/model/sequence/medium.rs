@@ -18,7 +18,7 @@ pub(crate) struct Medium {
 }
 
 impl Medium {
-    /// In memory, without a journal.
+    /// Returns storage in memory without a journal.
     pub(crate) fn memory() -> Self {
         let driver = Arc::new(Core::from_vec("model", Vec::new()));
         Self { driver, journal: None, durability: Durability::None, uncommitted: None, compared: true }
