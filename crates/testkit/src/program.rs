@@ -171,7 +171,7 @@ fn shown(command: &Command) -> String {
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
-/// The end of a program: its exit status and its output.
+/// The result of a program run: the exit status and the output.
 #[derive(Debug, Clone)]
 pub struct Run {
     line: String,

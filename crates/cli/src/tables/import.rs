@@ -36,8 +36,8 @@ pub(crate) struct Import {
 }
 
 impl Import {
-    /// Reads the types of the columns, and reads all rows for the number of missing values. Returns
-    /// an error if HDF5 has no type for a column. `null` is the value for missing values.
+    /// Reads the types of the columns, and reads all rows to count the missing values. Returns an
+    /// error if HDF5 has no type for a column. `null` is the value for missing values.
     pub(crate) fn open(path: &Path, kind: Kind, null: Option<String>) -> Result<Self> {
         let opened = kind.open(path)?;
         let members = of_fields(opened.schema.fields())?;

@@ -61,8 +61,8 @@ impl Segments {
         }
     }
 
-    /// Returns the bytes of the values, given the bytes of both sources' values of `element_size`
-    /// bytes each.
+    /// Collects the values in order from the values of both sources. Each value has `element_size`
+    /// bytes.
     ///
     /// # Errors
     /// [`DataspaceError::Buffer`] if values are missing, [`DataspaceError::Overflow`] if the length

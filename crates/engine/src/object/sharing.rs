@@ -96,8 +96,9 @@ pub(super) fn place_all(container: &Container, edit: &mut Edit<'_>, header: &mut
     Ok(())
 }
 
-/// Releases a message of the header at `owner`, given as stored. Returns the committed datatypes
-/// that lose a user. The caller decreases their reference counts.
+/// Releases a message of the header at `owner`: `flags` and `body` are the stored bytes. Returns
+/// the committed datatypes that the message no longer uses. The caller decreases their reference
+/// counts.
 pub(super) fn release(
     container: &Container,
     edit: &mut Edit<'_>,

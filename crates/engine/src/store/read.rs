@@ -47,8 +47,8 @@ impl Store {
         })
     }
 
-    /// Returns bytes of metadata, without use of the clean pages in the page buffer. For scattered
-    /// blocks, whose neighbours on the page are not needed next.
+    /// Returns bytes of metadata, without use of the clean pages in the page buffer. The function
+    /// is for scattered blocks, because the neighbouring blocks on their pages are not read soon.
     ///
     /// # Errors
     /// Returns the same errors as [`read`](Self::read).

@@ -351,8 +351,8 @@ impl Pipeline {
     }
 
     /// Encodes a chunk and returns the stored bytes and the filter mask. The mask has the bits of
-    /// the optional filters that are missing or cannot encode the chunk; with
-    /// [`ChunkTarget::only_smaller`], also of compressors that do not make the chunk smaller.
+    /// the skipped optional filters: filters that are missing or cannot encode the chunk and, with
+    /// [`ChunkTarget::only_smaller`], compressors that do not make the chunk smaller.
     ///
     /// # Errors
     /// [`FilterError::Missing`] and [`FilterError::Failed`] for mandatory filters.

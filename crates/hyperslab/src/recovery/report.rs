@@ -103,7 +103,7 @@ pub enum Outcome {
 }
 
 impl SalvagedState {
-    /// Returns the word for the state.
+    /// Returns the name of the state, for printed reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Whole => "whole",

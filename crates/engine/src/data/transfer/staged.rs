@@ -51,7 +51,7 @@ pub(crate) struct StageBuffer {
 }
 
 impl StageBuffer {
-    /// Returns `length` bytes of undefined values, and the buffers of conversions.
+    /// Returns a buffer of `length` bytes with undefined contents, and the buffers of conversions.
     pub(in crate::data) fn parts(&mut self, length: usize) -> (&mut [u8], &mut RowBuffers) {
         if self.bytes.len() < length {
             self.bytes.resize(length, 0);

@@ -105,7 +105,7 @@ impl GroupEditor<'_> {
         self.defer(edit, link, body, None).map(|()| true)
     }
 
-    /// Adds a link, whose name no link has, to the deferred links.
+    /// Adds a link to the deferred links. No existing link may have the same name.
     fn defer(
         &mut self,
         edit: &mut Edit<'_>,

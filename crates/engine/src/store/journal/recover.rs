@@ -139,11 +139,12 @@ fn judge(journal: &dyn Driver, name: &str, file: &dyn Driver) -> Result<FoundJou
 /// The purpose for which a file is opened beside its journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RecoverFor {
-    /// Reading. Nothing is changed on disk.
+    /// The file is opened for reading. Nothing is changed on disk.
     Reading,
-    /// Writing without a journal.
+    /// The file is opened for writing without a journal.
     Writing,
-    /// Writing with the same journal. A journal that lists unlinked objects stays.
+    /// The file is opened for writing with the same journal. A journal that lists unlinked objects
+    /// is not removed.
     Journaling,
 }
 

@@ -23,7 +23,7 @@ pub mod prelude {
         fn par_iter(&self) -> Iter<'_, T>;
         /// Returns an iterator over slices of `size` items, without a shorter one at the end.
         fn par_chunks_exact(&self, size: usize) -> ChunksExact<'_, T>;
-        /// Returns an iterator over slices of `size` items, and a shorter one at the end.
+        /// Returns an iterator over slices of `size` items. The last slice may be shorter.
         fn par_chunks_mut(&mut self, size: usize) -> ChunksMut<'_, T>;
     }
 

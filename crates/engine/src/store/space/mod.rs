@@ -235,8 +235,8 @@ impl Space {
         Ok(extended)
     }
 
-    /// Frees the bytes of the block of `old` bytes at `address` after its first `new` bytes, if a
-    /// block of `new` bytes may lie at that address. Returns whether they were freed.
+    /// Shrinks the block at `address` from `old` to `new` bytes and frees the rest, if a block of
+    /// `new` bytes may lie at that address. Returns true if the block was shrunk.
     pub(crate) fn try_shrink(&mut self, kind: SpaceKind, address: Address, old: u64, new: u64) -> bool {
         if let Some(other) = self.holding(address) {
             return other.try_shrink(kind, address, old, new);
