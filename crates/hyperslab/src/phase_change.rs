@@ -4,10 +4,10 @@
 /// and dense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PhaseChange {
-    /// The largest number in compact storage.
+    /// The largest number of links or attributes in compact storage.
     pub max_compact: u16,
-    /// The smallest number in dense storage. With fewer links or attributes, the storage becomes
-    /// compact again.
+    /// The smallest number of links or attributes in dense storage. With fewer links or attributes,
+    /// the storage becomes compact again.
     pub min_dense: u16,
 }
 

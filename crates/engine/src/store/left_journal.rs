@@ -11,7 +11,7 @@ use super::journal::{
 use super::options::{Durability, StoreOptions};
 use crate::error::{Error, Result};
 
-/// The fate of a journal that was found when a file was opened.
+/// The treatment of a journal that was found beside the file when the file was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JournalOutcome {

@@ -192,7 +192,7 @@ impl Store {
         Ok(ObjectHandle { address: object, life, table: Some(Arc::clone(table)) })
     }
 
-    /// Checks that the object of that [`life`](ObjectHandle::life) was not deleted.
+    /// Checks that the object whose handles have this [`life`](ObjectHandle::life) was not deleted.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if the object was deleted.

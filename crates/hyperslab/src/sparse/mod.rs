@@ -51,7 +51,7 @@ impl Section {
         }
     }
 
-    /// Returns the name of the section in the tools of the format.
+    /// Returns the name of the section that the command-line tools print.
     pub fn name(self) -> &'static str {
         match self {
             Self::Selection => "SPARSE_SELECTION",

@@ -73,7 +73,7 @@ impl Rows {
         }
     }
 
-    /// Writes the lines of a pair.
+    /// Writes the lines for a pair of elements that differ.
     pub(super) fn write(&self, out: &mut dyn Write, coordinates: &[u64], leaf: &Leaf<'_>) -> io::Result<()> {
         let position = self.position(coordinates);
         match leaf {

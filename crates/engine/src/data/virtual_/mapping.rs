@@ -173,7 +173,8 @@ impl Mapping {
             (None, None) if !numbered => Growth::None,
             (Some(shown), Some(source)) if !numbered => Growth::Slices { shown, source },
             (Some(shown), None) if numbered && shown.block != UNLIMITED => Growth::Datasets(shown),
-            // Contiguous blocks need a length, too.
+            // The slices of contiguous blocks have no block length, so the selection must state the
+            // length.
             (Some(slices), None) if numbered => match &shown {
                 Selection::Hyperslab(Hyperslab::Regular(slab)) => {
                     let block = slab.block.get(slices.dimension).copied().filter(|block| *block != UNLIMITED);
