@@ -156,7 +156,11 @@ fn scale_of(dataset: &Dataset, dimension: usize) -> Result<Option<Dataset>> {
 pub(super) fn named(scale: &Dataset, taken: &Taken) -> Result<Coordinates> {
     let dims = scale.dataspace().dims().to_vec();
     let [size] = dims.as_slice() else {
-        bail!("`{}` has {} dimensions, but coordinates need a dataset with one dimension", scale.name(), dims.len());
+        bail!(
+            "`{}` has {} dimensions, but coordinates need a dataset with one dimension",
+            scale.name(),
+            dims.len()
+        );
     };
     let steps = taken.count.checked_sub(1).and_then(|last| last.checked_mul(taken.step));
     let last = steps.and_then(|steps| steps.checked_add(taken.start));
