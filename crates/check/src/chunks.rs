@@ -212,7 +212,7 @@ impl Chunked<'_> {
         }
     }
 
-    /// Scans the elements of a chunk, except those beyond the extent.
+    /// Scans the elements of a chunk, except elements outside the extent.
     fn scan(&self, checker: &mut Checker, scaled: &[u64], address: Address, size: u64, mask: Option<u32>) {
         let Some(pipeline) = &self.dataset.pipeline else { return };
         let limits = *checker.store.limits();

@@ -30,8 +30,8 @@ const SINGLE_MESSAGES: &[MessageType] = &[
     MessageType::REFERENCE_COUNT,
 ];
 
-/// Walks the header of an object, and replaces references to shared messages by the bodies of those
-/// messages.
+/// Walks the header of an object, and replaces references to shared messages by the bodies of the
+/// shared messages.
 pub(crate) fn open(checker: &mut Checker, address: Address) -> Option<Header> {
     let mut header = header::walk(checker, address)?;
     let mut bodies: Vec<header::HeaderMessage> = Vec::with_capacity(header.messages.len());
@@ -151,7 +151,7 @@ fn decode(checker: &mut Checker, address: Address, kind: MessageType, flags: Mes
 }
 
 impl Checker {
-    /// Checks all recorded objects, including those that the check itself finds.
+    /// Checks all recorded objects, including objects that this check finds and records.
     pub(crate) fn check_objects(&mut self) {
         while let Some(address) = self.to_check.pop() {
             let owner = check(self, address);

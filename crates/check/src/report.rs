@@ -68,9 +68,9 @@ pub struct Report {
     /// The findings in the order of the check, at most
     /// [`max_findings`](crate::CheckOptions::max_findings).
     pub findings: Vec<Finding>,
-    /// Number of faults, including those that `findings` omits.
+    /// Number of all faults, including faults that `findings` omits.
     pub faults: u64,
-    /// Number of remarks, including those that `findings` omits.
+    /// Number of all remarks, including remarks that `findings` omits.
     pub remarks: u64,
     /// Number of structures that this version cannot check. Each has a remark.
     pub unchecked: u64,

@@ -164,7 +164,8 @@ impl DriverInformation {
     }
 }
 
-/// Address size of the multi driver: always eight bytes, whatever the superblock states.
+/// Address size of the multi driver: always eight bytes, even if the superblock states another
+/// size.
 const EIGHT_BYTE_PARAMS: FileParams = FileParams::DEFAULT;
 const MULTI_NAME: &str = "multi driver information";
 

@@ -69,8 +69,8 @@ pub trait Driver: Send + Sync + Debug {
         let _ = (offset, length);
     }
 
-    /// Fills several buffers. The result equals that of one [`Driver::read_at`] for each request,
-    /// in any order.
+    /// Fills several buffers. The result is the same as after one call of [`Driver::read_at`] for
+    /// each request, in any order.
     ///
     /// Requests may overlap. The default implementation joins small requests that are near one
     /// another.

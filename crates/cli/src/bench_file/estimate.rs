@@ -176,8 +176,8 @@ impl Model<'_> {
             let sum: f64 = open.iter().map(logs).sum();
             let scale = ((elements / fixed).max(1.0).ln() - sum) / f64::from(count);
             let side = |at: &usize| (scale + logs(at)).exp();
-            // The side that exceeds its bounds most is fixed first. If no side exceeds its bounds,
-            // all are fixed.
+            // The loop first fixes the side that exceeds its bounds most. If no side exceeds its
+            // bounds, the loop fixes all sides.
             let beyond = |at: &usize| {
                 let maximum = float(self.dims.get(*at).copied().unwrap_or(1).max(1));
                 (side(at) / maximum).max(1.0 / side(at))

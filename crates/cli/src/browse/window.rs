@@ -14,7 +14,7 @@ pub(super) struct Window {
     /// The first coordinate of each dimension.
     start: Vec<u64>,
     /// The dimension whose coordinate the keys change. It is neither the dimension of the rows nor
-    /// that of the columns.
+    /// the dimension of the columns.
     other: usize,
     /// The distance of two coordinates in a plot.
     pub(super) step: u64,

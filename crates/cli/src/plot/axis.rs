@@ -22,7 +22,7 @@ pub(super) enum Ticks {
     Indexes,
     /// Dates and times of numbers in this unit.
     Times(Unit),
-    /// The coordinate of each index. The scale is that of the indexes.
+    /// The coordinate of each index. The axis has the scale of the indexes.
     Coordinates(Vec<f64>),
 }
 

@@ -135,8 +135,8 @@ fn has_channels(dims: &[u64], interlace: Interlace) -> bool {
     dims.len() == 3 && matches!(dims.get(interlace.channels()), Some(3 | 4))
 }
 
-/// Returns the largest value of a part of a colour: that of the type for integers, 1 for
-/// floating-point numbers.
+/// Returns the largest value of a part of a colour: the largest value of the type for integers, and
+/// 1 for floating-point numbers.
 fn largest_part(dataset: &Dataset) -> Result<f64> {
     match &dataset.datatype().class {
         DatatypeClass::FixedPoint(fixed) => {

@@ -29,7 +29,7 @@ pub mod attributes {
     pub use crate::object::attribute_edit::{NewAttribute, rename};
 }
 
-/// Datasets as their headers describe them.
+/// Descriptions of datasets, which come from their object headers.
 pub mod datasets {
     pub use crate::data::chunk_index::{
         ChunkIndexKind, kind as chunk_index_kind, structured_kind as structured_index_kind,

@@ -46,11 +46,11 @@ pub struct CreateOptions {
     pub params: FileParams,
     /// Size of the user block in bytes: 0, or a power of two from 512 on.
     pub user_block: u64,
-    /// Half of the entries of a symbol table node.
+    /// Half of the largest number of entries in a symbol table node.
     pub group_leaf_k: u16,
-    /// Half of the children of a group's B-tree node.
+    /// Half of the largest number of children of a node in a group's B-tree.
     pub group_internal_k: u16,
-    /// Half of the children of a node of the B-tree of chunks.
+    /// Half of the largest number of children of a node in a version 1 B-tree of chunks.
     pub indexed_storage_k: u16,
     /// The management of the file's space. A value other than the default needs libhdf5 1.10 or
     /// later.
@@ -122,7 +122,7 @@ impl CreateOptions {
         let mut types = SharedMessageTypes::empty();
         for index in indexes {
             // Files of libhdf5 may contain indexes without a type, and indexes with unknown bits
-            // such as bit 0. The value is at most that of all types together.
+            // such as bit 0. The value is at most the mask of all types.
             let known = index.message_types.bits() <= SHAREABLE.bits();
             if !known || types.intersects(index.message_types) {
                 return Err(Error::Misuse(format!(

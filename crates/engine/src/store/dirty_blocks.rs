@@ -88,7 +88,7 @@ impl DirtyBlock {
 
 impl Store {
     /// Returns the value of the dirty block at `address`, if there is a dirty block and it has the
-    /// type `T`. For structures whose context depends on their first bytes.
+    /// type `T`. The function is for structures whose context depends on their first bytes.
     pub(crate) fn changed<T: Send + Sync + 'static>(&self, address: Address) -> Option<Arc<T>> {
         self.caches.dirty_blocks.get(address)?.of_type()
     }

@@ -19,15 +19,16 @@ use crate::versions::LibverBounds;
 /// Largest number of zero bytes in one write.
 const MAX_ZERO_BYTES: u64 = 1 << 20;
 
-/// The exclusive right to change a file. No other thread reads the structure of the file meanwhile.
-/// Changes stay in memory until [`commit`](Self::commit). Dropping an `Edit` does not undo them.
+/// The exclusive right to change a file. While it exists, no other thread reads the structure of
+/// the file. Changes stay in memory until [`commit`](Self::commit). Dropping an `Edit` does not
+/// undo them.
 #[derive(Debug)]
 pub struct Edit<'a> {
     store: &'a Store,
     writing: RwLockWriteGuard<'a, Option<Writing>>,
 }
 
-/// The right to read the structure of a file, which no thread changes meanwhile.
+/// The right to read the structure of a file. While it exists, no thread changes the structure.
 #[derive(Debug)]
 pub struct Reading<'a>(
     #[expect(dead_code, reason = "held, not looked at")] Option<RwLockReadGuard<'a, Option<Writing>>>,
@@ -140,9 +141,9 @@ impl<'a> Edit<'a> {
         Ok(extended)
     }
 
-    /// Frees the bytes of the block of `old` bytes at `address` after its first `new` bytes.
-    /// Returns whether they were freed: in a file with paged allocation, a short block cannot stay
-    /// at the address of a long block.
+    /// Shrinks the block at `address` from `old` to `new` bytes and frees the rest. Returns false
+    /// without a change if this is impossible: in a file with paged allocation, a short block
+    /// cannot stay at the address of a long block.
     ///
     /// # Errors
     /// Returns [`Error::Misuse`] if the file is not open for writing.

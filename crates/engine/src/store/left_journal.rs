@@ -136,7 +136,7 @@ impl LeftJournal {
     }
 
     /// Sets aside a journal that does not belong to the file, after the file could be opened.
-    /// Returns the fate of the journal.
+    /// Returns the treatment of the journal.
     pub(super) fn finish(self) -> Result<Option<JournalOutcome>> {
         let belongs = self.belongs_to_the_file();
         let Some(side) = self.side else { return Ok(None) };

@@ -93,7 +93,7 @@ pub struct Store {
     sharing: Sharing,
     /// The record of damage, of a file that is being salvaged.
     salvaging: Option<Arc<Salvaging>>,
-    /// The fate of a journal that was found when the file was opened.
+    /// The treatment of a journal that was found when the file was opened.
     journal_outcome: Option<JournalOutcome>,
 }
 

@@ -71,7 +71,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Returns the fate of the journal that was found when the file was opened, if it had a
+    /// Returns the treatment of the journal that was found when the file was opened, if it had a
     /// complete commit.
     pub fn journal_outcome(&self) -> Option<&JournalOutcome> {
         self.journal_outcome.as_ref()

@@ -14,10 +14,10 @@ use crate::error::{Error, Result};
 /// The repairs that are allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RepairOptions {
-    /// True to remove a journal, whatever it contains.
+    /// True to remove a journal without reading it.
     pub discard_journal: bool,
-    /// True to state the length of the file as its end, if the file is shorter than stated. Only
-    /// for files without blocks after their end.
+    /// True to state the length of the file as its end, if the file is shorter than stated. This
+    /// option must only be used for files without blocks after their end.
     pub cut_end: bool,
     /// True to keep the status flags of a writer.
     pub keep_status_flags: bool,
@@ -39,7 +39,7 @@ pub struct Repaired {
     pub end: Option<EndRepair>,
 }
 
-/// The fate of a journal.
+/// The treatment of a journal in a repair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JournalRepair {

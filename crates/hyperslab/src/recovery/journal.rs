@@ -20,8 +20,8 @@ fn journal_at(path: &Path, journal: Option<&Path>) -> Arc<dyn SideFile> {
 }
 
 /// Replays the journal in `side`, deletes the unlinked objects that the journal lists, and removes
-/// the journal. Returns the fate of the journal. Returns `None` without a change if the journal
-/// lists no objects or does not belong to the file, or if the file cannot be opened.
+/// the journal. Returns the treatment of the journal. Returns `None` without a change if the
+/// journal lists no objects or does not belong to the file, or if the file cannot be opened.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the file or the journal cannot be written.
@@ -111,7 +111,7 @@ impl Recovery {
 }
 
 impl File {
-    /// Returns the fate of the journal that was beside the file when the file was opened: for
+    /// Returns the treatment of the journal that was beside the file when the file was opened: for
     /// instance replayed, or set aside because another program has changed the file. Returns `None`
     /// if the file had no journal with a commit.
     ///

@@ -172,7 +172,7 @@ impl<'a> Repack<'a> {
     }
 
     /// Sets the filters of one section of the structured chunks of the datasets that match a
-    /// pattern, in place of those of [`filters`](Self::filters).
+    /// pattern, in place of the filters of [`filters`](Self::filters).
     ///
     /// ```
     /// use hyperslab::{FileOptions, Repack, RepackLayout, Section, filter::FilterSpec};
@@ -248,7 +248,8 @@ impl<'a> Repack<'a> {
         self
     }
 
-    /// Sets the management of file space: that of the source by default.
+    /// Sets the management of file space. By default, the new file has the same management as the
+    /// source.
     #[must_use]
     pub fn file_space(mut self, space: FileSpace) -> Self {
         self.space = Some(space);
@@ -263,7 +264,8 @@ impl<'a> Repack<'a> {
         self
     }
 
-    /// Sets the shared messages of the new file: those of the source by default.
+    /// Sets the shared messages of the new file. By default, the new file shares the same types of
+    /// messages as the source.
     #[must_use]
     pub fn shared_messages(mut self, shared: SharedMessages) -> Self {
         self.shared = Some(shared);

@@ -47,8 +47,8 @@ impl List<'_> {
         Ok(())
     }
 
-    /// Prints the members of a group. Objects in `shown` are printed as the same as their first
-    /// path.
+    /// Prints the members of a group. If an object is in `shown`, only a reference to its first
+    /// path is printed.
     pub(super) fn members(&mut self, walked: &Walked<'_>, shown: &mut Shown) -> Result<()> {
         if walked.level > MAX_LEVELS {
             let path = String::from_utf8_lossy(&walked.from_root);

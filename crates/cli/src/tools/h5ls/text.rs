@@ -89,8 +89,8 @@ fn percent(out: &mut String, byte: u8) {
     }
 }
 
-/// Runs of equal characters: each character with the number of its repetitions. A byte that is not
-/// UTF-8 is a character of its own.
+/// Runs of equal characters: each character with the number of its repetitions. Each byte that is
+/// not UTF-8 counts as one character.
 struct Runs<'a>(&'a [u8]);
 
 impl<'a> Iterator for Runs<'a> {

@@ -111,7 +111,7 @@ impl ContiguousSink {
     }
 
     /// Returns the address of the first element. Allocates the elements if they have no space yet,
-    /// and fills them if `is_seen` is true and the dataset asks for fill values.
+    /// and fills them if `is_seen` is true and the dataset requires fill values.
     fn allocated(&self, writing: &mut SinkContext<'_, '_>, is_seen: bool) -> Result<Address> {
         let Layout::Contiguous(contiguous) = &mut *writing.layout else {
             return Err(Error::Misuse("the dataset is not contiguous".into()));

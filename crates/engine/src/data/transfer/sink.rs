@@ -7,7 +7,7 @@ use super::{Resources, WriteSource};
 use crate::error::Result;
 use crate::store::Edit;
 
-/// The elements of a dataset that is being written: the counterpart of [`Source`](super::Source).
+/// The elements of a dataset that is written. ([`Source`](super::Source) is the trait for reads.)
 ///
 /// A sink knows the shape of its dataset. Between operations, a sink keeps state such as dirty
 /// chunks.
@@ -24,8 +24,8 @@ pub trait Sink: Send + std::fmt::Debug {
         from: &WriteSource<'_>,
     ) -> Result<()>;
 
-    /// Allocates the space that the dataset does not have yet, and fills it if the dataset asks for
-    /// fill values.
+    /// Allocates the missing space of the dataset, and fills it if the dataset requires fill
+    /// values.
     ///
     /// # Errors
     /// Returns errors of filters and the driver.
@@ -82,7 +82,7 @@ pub struct SinkContext<'w, 'e> {
     pub edit: &'w mut Edit<'e>,
     /// The chunk caches.
     pub resources: &'w Resources,
-    /// The layout message as it will be written.
+    /// The layout message, with all changes since it was last written.
     pub layout: &'w mut Layout,
     /// True if the layout message must be written. The sink sets this flag.
     pub layout_changed: &'w mut bool,

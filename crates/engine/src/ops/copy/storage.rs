@@ -24,8 +24,9 @@ pub struct NewStorage {
     pub pipeline: Pipeline,
     /// The filters of the sections of structured chunks.
     pub section_pipelines: Vec<Pipeline>,
-    /// An element, as the copy stores it, that counts as undefined if the original is dense and the
-    /// copy is sparse. It becomes the fill value. `None` for the fill value of the dataset.
+    /// The element that counts as undefined if the original is dense and the copy is sparse, in the
+    /// form that the copy stores. It becomes the fill value of the copy. `None` for the fill value
+    /// of the original.
     pub undefined: Option<Vec<u8>>,
 }
 

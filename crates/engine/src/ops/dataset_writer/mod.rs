@@ -214,7 +214,7 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// Writes the selected elements, except those of the first `done` chunks.
+    /// Writes the selected elements, except the elements of the first `done` chunks.
     ///
     /// # Errors
     /// As [`write`](Self::write).

@@ -56,8 +56,8 @@ impl Members {
 }
 
 impl Space {
-    /// Divides the space among members with those ends. This space becomes the space of the first
-    /// member, which takes all new blocks.
+    /// Divides the space among members with the given ends. This space becomes the space of the
+    /// first member, which takes all new blocks.
     pub(crate) fn spread(&mut self, ends: &[MemberEnd]) {
         if ends.len() < 2 {
             return;

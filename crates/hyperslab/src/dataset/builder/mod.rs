@@ -113,7 +113,7 @@ impl Group {
 }
 
 impl DatasetBuilder {
-    /// Sets the datatype to that of `T` in memory.
+    /// Sets the datatype to the datatype of `T` in memory.
     pub fn of<T: H5Type>(self) -> Self {
         self.datatype(T::datatype())
     }
@@ -358,8 +358,8 @@ impl DatasetBuilder {
         Dataset::made(group.made(handle, ObjectKind::Dataset, &path), description)
     }
 
-    /// Creates the dataset and writes all elements. The datatype and the shape default to those of
-    /// the array.
+    /// Creates the dataset and writes all elements. By default, the dataset has the datatype and
+    /// the shape of the array.
     ///
     /// ```
     /// let file = hyperslab::FileOptions::new().create_in_memory()?;

@@ -214,8 +214,8 @@ impl<E: Entry> ChunkIndexEditor<E> {
         self.index.for_each(store, &chunks, visit)
     }
 
-    /// Frees the space of all chunks and of the index. The layout is then that of a dataset without
-    /// chunks.
+    /// Frees the space of all chunks and of the index. Afterwards the layout describes a dataset
+    /// without chunks.
     ///
     /// # Errors
     /// Returns the errors of [`delete_with`](Self::delete_with).
@@ -225,8 +225,8 @@ impl<E: Entry> ChunkIndexEditor<E> {
         })
     }
 
-    /// Calls `at_chunk` for each chunk, then frees all blocks of the index. The layout is then that
-    /// of a dataset without chunks, and the index can be used again.
+    /// Calls `at_chunk` for each chunk, then frees all blocks of the index. Afterwards the layout
+    /// describes a dataset without chunks, and the index can be used again.
     ///
     /// # Errors
     /// Returns errors of reading the index and of `at_chunk`; no block of the index is then freed.

@@ -109,8 +109,8 @@ impl ChunkWriter {
         self.write_from(&mut ChunkWriting { edit, table, cache }, selection, 0, from)
     }
 
-    /// Writes the selected elements, except those in the first `done` chunks, which are already
-    /// written.
+    /// Writes the selected elements, except the elements of the first `done` chunks, which are
+    /// already written.
     ///
     /// # Errors
     /// Returns the errors of [`write`](Self::write).

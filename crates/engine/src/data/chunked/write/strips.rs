@@ -212,8 +212,8 @@ impl Strips {
         Ok(())
     }
 
-    /// Returns the shape of the selected part of a strip's chunks; for the fastest dimension, that
-    /// of the strip's last chunk.
+    /// Returns the shape of the selected part of a strip's chunks. In the fastest dimension, it is
+    /// the shape of the part of the last chunk.
     fn covered(&self, strip: &Strip) -> Dims {
         let last = strip.at.len() - 1;
         let sizes = strip.at.iter().zip(&self.shape).zip(&self.chunk).enumerate();

@@ -31,8 +31,8 @@ impl StructuredWriter {
         self.flush_some(writing, all)
     }
 
-    /// Stores dirty chunks until they are within the limit, beginning with those that the current
-    /// operation has not changed.
+    /// Stores dirty chunks until they are within the limit, beginning with the chunks that the
+    /// current operation has not changed.
     pub(super) fn flush_to_limit(&mut self, writing: &mut StructuredWriting<'_, '_>) -> Result<()> {
         let older = self.dirty.older();
         self.flush_some(writing, older)?;
