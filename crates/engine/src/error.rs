@@ -50,14 +50,14 @@ pub enum Error {
     },
     /// No link, object or attribute has this name.
     NotFound {
-        /// The kind of thing: link, object or attribute.
+        /// The kind of the missing item: link, object or attribute.
         subject: &'static str,
         /// The name or path.
         name: String,
     },
     /// A link or an attribute of this name exists already.
     Exists {
-        /// The kind of thing: link or attribute.
+        /// The kind of the existing item: link or attribute.
         subject: &'static str,
         /// The existing name.
         name: String,

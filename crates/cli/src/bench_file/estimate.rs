@@ -159,9 +159,9 @@ impl Model<'_> {
         shapes
     }
 
-    /// Returns a shape of about `elements` elements whose sides are in proportion to the weights. A
-    /// side that would exceed the array gets the length of the array, and the other sides become
-    /// longer instead.
+    /// Returns a shape of about `elements` elements whose sides are in proportion to the weights.
+    /// If a side would exceed the array, the side has the length of the array, and the other sides
+    /// become longer.
     fn balanced(&self, elements: f64, weights: &[f64]) -> Vec<u64> {
         let mut shape: Vec<Option<u64>> = vec![None; self.dims.len()];
         loop {

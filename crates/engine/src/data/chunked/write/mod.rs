@@ -335,8 +335,8 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Writes filtered chunks. Whole chunks are encoded at once; partly written chunks become
-    /// dirty.
+    /// Writes filtered chunks. Complete chunks are encoded immediately; partly written chunks
+    /// become dirty.
     fn write_filtered(
         &mut self,
         writing: &mut ChunkWriting<'_, '_>,
