@@ -79,8 +79,8 @@ impl OpenOptions {
         self
     }
 
-    /// Opens the file as the SWMR writer if `yes` is true: as [`File::start_swmr_write`] after
-    /// opening. Includes [`write`](Self::write).
+    /// Opens the file as the SWMR writer if `yes` is true. The result is the same as a call of
+    /// [`File::start_swmr_write`] after opening the file for [writing](Self::write).
     #[must_use]
     pub fn swmr_write(mut self, yes: bool) -> Self {
         self.mode.swmr_write = yes;

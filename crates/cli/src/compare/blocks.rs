@@ -154,7 +154,7 @@ impl Listener for Within<'_> {
         let mut rest = element;
         let mut coordinates = self.region.start.to_vec();
         for (at, count) in coordinates.iter_mut().zip(&self.region.count).rev() {
-            // The sum is a coordinate of the region.
+            // The sum is a coordinate of the region, so it cannot overflow.
             *at += rest.checked_rem(*count).unwrap_or(0);
             rest = rest.checked_div(*count).unwrap_or(0);
         }

@@ -59,7 +59,7 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// Updates the largest distances.
+    /// Updates the largest absolute and relative differences with the difference of two numbers.
     fn measure(&mut self, coordinates: &[u64], numbers: &Numbers) {
         let distances = [
             (&mut self.tally.largest, numbers.distance().as_f64()),

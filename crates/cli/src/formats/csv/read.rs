@@ -81,7 +81,7 @@ impl Table {
             }
             if fields.len() != columns.len() {
                 bail!(
-                    "line {}: {} fields for {} columns; --delimiter names the character between fields",
+                    "line {} has {} fields, but the table has {} columns; --delimiter names the character between fields",
                     records.start(),
                     fields.len(),
                     columns.len()
