@@ -341,7 +341,8 @@ pub(super) enum CountChange {
 }
 
 impl CountChange {
-    /// Returns the changed count.
+    /// Returns the number of records after this change, where `count` is the number before the
+    /// change.
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if no tree can have `count` records before the change.
